@@ -1,0 +1,228 @@
+//! Every code, once: name, family, severity, meaning, hint.
+
+use super::{Family, Severity};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! codes {
+    ($($variant:ident $id:literal $family:ident $severity:ident $meaning:literal, $hint:literal;)*) => {
+        /// A stable code. Its text form is what documents, `--json` and exit messages carry.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $meaning] #[serde(rename = $id)] $variant,)*
+        }
+
+        /// Every code, in the order of this file.
+        pub const CATALOGUE: &[Code] = &[$(Code::$variant,)*];
+
+        impl Code {
+            /// The text form.
+            pub fn id(self) -> &'static str {
+                match self { $(Code::$variant => $id,)* }
+            }
+
+            /// Where it is used.
+            pub fn family(self) -> Family {
+                match self { $(Code::$variant => Family::$family,)* }
+            }
+
+            /// How much it weighs.
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity,)* }
+            }
+
+            /// What it means, whatever the case.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning,)* }
+            }
+
+            /// What to do, whatever the case; empty where only the case can tell.
+            pub fn hint(self) -> &'static str {
+                match self { $(Code::$variant => $hint,)* }
+            }
+        }
+    };
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+codes! {
+    // The report grammar and its consistency rules (protocol section 7).
+    ReportEmpty "report_empty" Report Error "the report holds no text", "write the report in the format `cook next --prompt` shows";
+    ReportTooLarge "report_too_large" Report Error "the report is larger than cook reads", "keep a report under 1 MiB";
+    ReportNotText "report_not_text" Report Error "the report is not UTF-8 text", "write the report as UTF-8";
+    ReportBlockInvalid "report_block_invalid" Report Error "the report's JSON does not have the shape its role needs", "`cook next --prompt` shows the shape";
+    ReportBlockMissing "report_block_missing" Report Error "a regrounder's report lacks its JSON block", "add one fenced `json` block";
+    ReportBlockAmbiguous "report_block_ambiguous" Report Error "the report holds more than one JSON block", "keep one fenced `json` block";
+    FieldMissing "field_missing" Report Error "a required field is missing", "";
+    FieldEmpty "field_empty" Report Error "a required field is empty", "";
+    FieldDuplicated "field_duplicated" Report Error "a field is given twice", "";
+    FieldNotYesNo "field_not_yes_no" Report Error "a yes/no field begins with neither word", "begin the field with the whole word yes or no";
+    FieldNotCount "field_not_count" Report Error "a count is not a number of at least 0", "";
+    FieldNotInSet "field_not_in_set" Report Error "a field holds none of its allowed words", "";
+    FieldTooLong "field_too_long" Report Error "a field is longer than cook keeps", "keep a field under 20,000 characters";
+    HeaderMissing "header_missing" Report Error "the report does not begin with its header", "begin with `MISSION ANCHOR: …`";
+    RubricMissing "rubric_missing" Report Error "the rubric is missing", "add `Rubric:` and its four lines";
+    RubricIncomplete "rubric_incomplete" Report Error "the rubric lacks a dimension", "rate all four dimensions";
+    RubricInvalid "rubric_invalid" Report Error "a rubric line has no pass, concern or fail", "write `- Dimension: pass|concern|fail - why`";
+    RubricDuplicated "rubric_duplicated" Report Error "a rubric dimension is rated twice", "";
+    PositiveWithFail "positive_with_fail" Report Error "a positive verdict stands beside a `fail`", "a `fail` forbids a positive verdict";
+    ReviewYesWithFollowUp "review_yes_with_follow_up" Report Error "acceptable as-is, yet a follow-up is named", "write `none` as the follow-up, or answer no";
+    ReviewNoWithoutFollowUp "review_no_without_follow_up" Report Error "not acceptable, yet no follow-up slice is named", "name the smallest follow-up slice";
+    AuditCleanWithBlockers "audit_clean_with_blockers" Report Error "the worktree is called clean, yet worktree blockers are named", "";
+    AuditDirtyWithoutBlockers "audit_dirty_without_blockers" Report Error "the worktree is called dirty, yet no worktree blocker is described", "";
+    AuditOpenWithoutNextSlice "audit_open_without_next_slice" Report Error "something is open, yet no next mandatory slice is named", "";
+    JudgeYesWithOpenContracts "judge_yes_with_open_contracts" Report Error "a yes stands beside open contract ids", "";
+    JudgeYesWithBlockers "judge_yes_with_blockers" Report Error "a yes stands beside a blocker or gap count above 0", "";
+    JudgeYesWithDocsMismatch "judge_yes_with_docs_mismatch" Report Error "a yes stands beside docs that do not match", "";
+    JudgeYesWithDirtyWorktree "judge_yes_with_dirty_worktree" Report Error "a yes stands beside a dirty worktree", "";
+    ReturnWithoutReason "return_without_reason" Report Error "the plan must change, yet no reason is given", "say why in `Residual risks discovered`";
+
+    // Transitions that are not taken (protocol section 4).
+    NotYourTurn "not_your_turn" Refusal Error "another role is due", "run `cook next`";
+    WrongSlice "wrong_slice" Refusal Error "the report speaks of another slice", "run `cook next --json` for the slice in work";
+    MissionMismatch "mission_mismatch" Refusal Error "the report's mission anchor is not the mission's", "copy the anchor that `cook next --prompt` prints";
+    RemainingIdsMismatch "remaining_ids_mismatch" Refusal Error "the header's remaining contract ids are not the state's", "copy the ids that `cook next --prompt` prints";
+    CleanMismatch "clean_mismatch" Refusal Error "the report's word on the worktree is not what cook measures", "run `git status`";
+    StaleTicket "stale_ticket" Refusal Error "the ticket was given for another state of the log or of HEAD", "run `cook next` and start the role again";
+    StaleFacts "stale_facts" Refusal Error "the repository moved while the transition was computed", "run the command again";
+    TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "put the named paths back, then record again";
+    HeadMoved "head_moved" Refusal Error "HEAD moved since the role was dispatched", "run `cook next`";
+    DuplicateReport "duplicate_report" Refusal Error "this report is already recorded", "record each role's own report; judges need sessions of their own";
+    NoProgress "no_progress" Refusal Error "the same rule would answer again on the same facts", "reconcile, select a slice, change the plan, or stop with a question or a blocker";
+    SliceUnknown "slice_unknown" Refusal Error "no slice has that id", "run `cook status`";
+    SliceDuplicated "slice_duplicated" Refusal Error "two slices have the same id", "";
+    SliceIdInvalid "slice_id_invalid" Refusal Error "a slice id is not one word of letters, digits, `.`, `_`, `-`", "";
+    SliceRemoved "slice_removed" Refusal Error "the plan leaves out a slice", "cancel a slice with a reason; never remove one";
+    PlanTooLarge "plan_too_large" Refusal Error "the plan has more slices than cook keeps", "keep a plan under 1,000 slices";
+    PlanMarksDone "plan_marks_done" Refusal Error "a plan marks a slice done", "only an accepted reconciliation makes a slice done";
+    PlanStatusIllegal "plan_status_illegal" Refusal Error "a plan gives a slice a status it cannot take", "";
+    CancelWithoutReason "cancel_without_reason" Refusal Error "a slice is cancelled without a reason", "add `reason` to the slice";
+    CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "";
+    CriterionDuplicated "criterion_duplicated" Refusal Error "a slice lists the same criterion twice", "";
+    CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`";
+    GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";
+    DependencyCycle "dependency_cycle" Refusal Error "slices wait for one another in a circle", "";
+    SelectMany "select_many" Refusal Error "more than one slice is selected", "";
+    SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "";
+    SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "";
+    SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "commit, stash or ignore the named paths";
+    SelectUnborn "select_unborn" Refusal Error "a slice is selected before the repository has a commit", "run `cook init --commit`";
+    ContractUncommittedRefusal "contract_uncommitted" Refusal NeedsReground "contract files are not committed", "run `cook init --commit`";
+    UnreconciledCommit "unreconciled_commit" Refusal Error "a committed slice is not reconciled, and another is selected", "reconcile it first: accepted or reopened";
+    ReconcileNotDue "reconcile_not_due" Refusal Error "no committed slice waits for a reconciliation", "";
+    ReviewNegative "review_negative" Refusal Error "the review said no, so the slice can only be reopened", "reconcile it as reopened";
+    EvidenceMissing "evidence_missing" Refusal Error "a criterion has no evidence of its own that verifies", "give every criterion an anchor: a receipt, a test name, or a place the slice changed";
+    EvidenceUnverified "evidence_unverified" Refusal Error "an anchor does not verify", "";
+    EvidenceUnrelated "evidence_unrelated" Refusal Error "an anchor points at something the slice did not change", "point at a receipt of the slice head, or at a place its commits changed";
+    EvidenceShared "evidence_shared" Refusal Error "one proof is given for several criteria", "give each criterion an anchor of its own";
+    EvidenceChanged "evidence_changed" Refusal Error "a done slice's evidence changed and was not anchored again", "anchor it again in the same report";
+    EvidenceMalformed "evidence_malformed" Refusal Error "an anchor does not follow the grammar, or its basis does not fit", "";
+    AcceptDirty "accept_dirty" Refusal Error "a slice is accepted on a worktree that is not clean", "";
+    ConcludeNotDue "conclude_not_due" Refusal Error "the stop wave is not complete", "run `cook next`";
+    ConcludeMissing "conclude_missing" Refusal Error "the stop wave is complete and the report does not conclude it", "add `conclude`";
+    StopNotUnanimous "stop_not_unanimous" Refusal Error "a judge of this wave said no, or counted a blocker", "conclude with go_on";
+    StopVerifierRed "stop_verifier_red" Refusal Error "`bash .agent/verify_completion_stop.sh` does not pass at this HEAD", "run it and plan what it needs";
+    StopDirty "stop_dirty" Refusal Error "the worktree is not clean", "";
+    WaveLimit "wave_limit" Refusal Error "two waves were held at this HEAD", "plan or reopen a slice, ask the user, or name what blocks";
+    NoUnanswered "no_unanswered" Refusal Error "a judge's no is not answered", "answer each with a slice or a reason";
+    CommitUnknown "commit_unknown" Refusal Error "the reported commit does not exist", "";
+    CommitNotOnHead "commit_not_on_head" Refusal Error "the reported commit is not on HEAD", "";
+    CommitNotAfterBasis "commit_not_after_basis" Refusal Error "the reported commit does not descend from the slice's basis", "";
+    CommitEmpty "commit_empty" Refusal Error "the slice's commits change no tracked file", "";
+    ProtectedPath "protected_path" Refusal Error "the slice's commits change a protected path", "name the path in the slice's `implementation_surfaces`, or leave it alone";
+    CommitAlreadyReported "commit_already_reported" Refusal Error "this commit is already reported", "run `cook next`";
+    BudgetSpent "budget_spent" Refusal Error "the budget is spent", "run `cook resume --budget …`";
+    DoorClosed "door_closed" Refusal Error "that command does not apply now", "run `cook status`";
+    AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
+    TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
+    OtherBranch "other_branch" Refusal Error "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";
+    UserOnly "user_only" Refusal Error "only a person may do this, and an agent's environment is around it", "run it in your own terminal";
+    InsideRole "inside_role" Refusal Error "a role session may not do this", "";
+    Fenced "fenced" Refusal Error "another writer took over", "run `cook status`";
+    AdoptIllegal "adopt_illegal" Refusal Error "the edited plan is no legal successor of the log's", "run `cook adopt --discard` to put the log's plan back";
+    UndoTooFar "undo_too_far" Refusal Error "there is nothing to take back that far", "run `cook log`";
+    MissionMissing "mission_missing" Refusal Error "the mission is not known yet", "run `cook refocus --mission TEXT`";
+    FactMissing "fact_missing" Refusal Error "a decision read a fact that was not measured; this is a defect in cook", "report it";
+
+    // What verify, next and status point at.
+    ContractMissing "contract_missing" Finding Error "a contract file is not in the worktree", "run `cook init`";
+    ContractUntracked "contract_untracked" Finding NeedsReground "a contract file is not committed", "run `cook init --commit`";
+    ContractEdited "contract_edited" Finding NeedsReground "a contract file differs from the log's", "run `cook init`";
+    DocumentUnreadable "document_unreadable" Finding Error "a document is no JSON", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    DocumentInvalid "document_invalid" Finding Error "a document breaks its schema", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    DocumentMissing "document_missing" Finding Error "a document is missing", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    DocumentTooLarge "document_too_large" Finding Error "a document is larger than cook reads", "";
+    StateForged "state_forged" Finding Error "`state.json` differs from the log", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    HistoryForged "history_forged" Finding Error "a history differs from the log", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    HistoryTorn "history_torn" Finding Error "a history's last line is incomplete", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    EditedOutside "edited_outside" Finding NeedsReground "a document was edited outside cook", "`cook adopt` takes an edited plan in; `cook adopt --discard` puts the log's version back";
+    SliceNotInPlan "slice_not_in_plan" Finding NeedsReground "the active slice is not in the plan", "";
+    HandoffDiffers "handoff_differs" Finding NeedsReground "the active slice differs from its plan entry", "";
+    HandoffIncomplete "handoff_incomplete" Finding Error "the active slice lacks handoff fields", "";
+    StatusPairIllegal "status_pair_illegal" Finding NeedsReground "the active slice's status and the plan's do not go together", "";
+    CriteriaMissing "criteria_missing" Finding NeedsReground "a slice has no acceptance criteria", "";
+    BasisUnresolved "basis_unresolved" Finding NeedsReground "`basis_commit` is no commit of this repository", "";
+    BasisNotAncestor "basis_not_ancestor" Finding NeedsReground "`basis_commit` is no ancestor of HEAD", "";
+    SliceHeadVanished "slice_head_vanished" Finding NeedsReground "the committed slice's commit is not on HEAD", "";
+    ForeignCommits "foreign_commits" Finding Note "commits that belong to no slice came since the last transition", "";
+    ForeignTouchesSlice "foreign_touches_slice" Finding NeedsReground "a commit that is not the slice's changes what the slice works on", "";
+    HistoryRewritten "history_rewritten" Finding NeedsReground "HEAD no longer contains the commit of the last transition", "";
+    SelectedTwice "selected_twice" Finding NeedsReground "two slices are selected", "";
+    RegroundRequired "reground_required" Finding NeedsReground "a re-ground is due", "";
+    DispatchDiffers "dispatch_differs" Finding NeedsReground "the stored next role is not what dispatch says now", "run `cook next`";
+    UnbornHead "unborn_head" Finding NeedsReground "the repository has no commit yet", "run `cook init --commit`";
+    StopVerifierStale "stop_verifier_stale" Finding NeedsReground "the stop verifier is out of date with the repository", "run `cook init`";
+    BlockedOnUnknown "blocked_on_unknown" Finding Warning "`blocked_on` names no slice", "";
+    SelectionNotFirst "selection_not_first" Finding Warning "the selected slice is not the first in order of work", "";
+    CriterionDropped "criterion_dropped" Finding Warning "a criterion was dropped with proof", "";
+    CriterionLostProof "criterion_lost_proof" Finding Error "a done slice's criterion lost its proof", "the next re-ground reopens it or anchors it again";
+    EvidenceImported "evidence_imported" Finding NeedsReground "a done slice's evidence is plain text of an older layout", "";
+    GateRed "gate_red" Finding Warning "a gate is red", "";
+    GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "";
+    GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
+    NextRoleDiffers "next_role_differs" Finding Note "the report names another next role than dispatch", "";
+    OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "";
+    DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "";
+    OtherBranchNow "other_branch_now" Finding NeedsReground "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";
+    HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "run `cook resume`";
+    CheckoutPending "checkout_pending" Finding Warning "the log is ahead of `.agent/`", "the next cook command that writes puts it right";
+    Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
+    ScriptedDoor "scripted_door" Finding Note "a user door was opened by a script", "";
+    UnansweredNo "unanswered_no" Finding NeedsReground "a judge's no is not answered", "";
+    TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
+    LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
+    LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
+    NotDone "not_done" Finding Error "the project is not done", "run `cook next`";
+    VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
+    ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
+    ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
+
+    // Commands that cannot run.
+    Usage "usage" Failure Error "the command line is wrong", "run `cook help`";
+    NotARepository "not_a_repository" Failure Error "this is no git repository", "run `git init`";
+    BareRepository "bare_repository" Failure Error "a bare repository has no worktree to work in", "run cook in a worktree";
+    ForeignOwner "foreign_owner" Failure Error "the repository belongs to another user", "";
+    GitMissing "git_missing" Failure Error "the `git` program is not on PATH", "install git";
+    GitFailed "git_failed" Failure Error "git could not answer", "";
+    AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or no directory", "move it away, then run `cook init`";
+    NotWritable "not_writable" Failure Error "a file cannot be written", "";
+    NotInitialised "not_initialised" Failure Error "cook is not set up here", "run `cook init --mission TEXT`";
+    LogUnreadable "log_unreadable" Failure Error "the log cannot be read", "run `cook fsck`";
+    LogUnsafe "log_unsafe" Failure Error "the log's directory is not as cook writes it", "look at `<git dir>/cook`; cook does not use it as it stands";
+    LogTooNew "log_too_new" Failure Error "the log was written by a newer cook", "update cook";
+    LockHeld "lock_held" Failure Error "another cook is writing", "run the command again";
+    LeaseHeld "lease_held" Failure Error "another cook drives this workflow", "run `cook status`";
+    WriteFailed "write_failed" Failure Error "the transition could not be written; nothing changed", "";
+    InputTooLarge "input_too_large" Failure Error "the input is larger than cook reads", "";
+    InputUnreadable "input_unreadable" Failure Error "the input cannot be read", "";
+    OperationUnknown "operation_unknown" Failure Error "no transition has that name", "run `cook log`";
+    VerifyFailed "verify_failed" Failure Error "verification found errors", "";
+    ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
+    CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
+    TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "";
+}

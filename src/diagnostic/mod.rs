@@ -1,0 +1,228 @@
+//! The catalogue of everything cook can object to, and the shapes in which an
+//! objection travels: a [`Finding`] is shown, a [`Refusal`] stops a transition,
+//! a [`Failure`] ends a command.
+//!
+//! Pure. A code is stable, unique and documented here once; `protocol/codes.json`
+//! is generated from this list and a test keeps the two equal.
+
+mod catalogue;
+
+pub use catalogue::{CATALOGUE, Code};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much a code weighs in `cook verify`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// For the reader; never changes an exit code.
+    Note,
+    /// Worth a look; never changes an exit code.
+    Warning,
+    /// A re-ground puts it right; fails with `--strict`.
+    NeedsReground,
+    /// Fails.
+    Error,
+}
+
+/// Where a code is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// A breach of the report grammar or of its consistency rules.
+    Report,
+    /// A transition that is not taken.
+    Refusal,
+    /// Something `verify`, `next` or `status` points at.
+    Finding,
+    /// A command that cannot run.
+    Failure,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which one.
+    pub code: Code,
+    /// What is wrong here: a lowercase fragment without a final period.
+    pub message: String,
+    /// Where: a file, a field, a slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+impl Finding {
+    /// A finding without a place.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            place: None,
+        }
+    }
+
+    /// The same with its place.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.place = Some(place.into());
+        self
+    }
+
+    /// The catalogue's severity.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// A transition that is not taken. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Which rule was broken.
+    pub code: Code,
+    /// What is wrong here.
+    pub message: String,
+    /// More of the same, when several things are wrong at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// The exact next commands.
+    pub hints: Vec<String>,
+}
+
+impl Refusal {
+    /// A refusal with the catalogue's hint.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            findings: Vec::new(),
+            hints: vec![code.hint().to_owned()]
+                .into_iter()
+                .filter(|hint| !hint.is_empty())
+                .collect(),
+        }
+    }
+
+    /// The same with one more command to run.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.insert(0, hint.into());
+        self
+    }
+
+    /// The same with the single things that are wrong.
+    #[must_use]
+    pub fn with(mut self, findings: Vec<Finding>) -> Self {
+        self.findings = findings;
+        self
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Why a command ended without doing its work; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// A check found errors (exit 1).
+    Check,
+    /// The command line is wrong (exit 2).
+    Usage,
+    /// State is unreadable, or this is no git repository (exit 3).
+    State,
+    /// A transition was refused (exit 4).
+    Refused,
+    /// Another process holds the lock or the lease (exit 7).
+    Held,
+}
+
+/// The one error that reaches the command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Decides the exit code.
+    pub kind: FailureKind,
+    /// Catalogue code.
+    pub code: Code,
+    /// What is wrong: a lowercase fragment without a final period.
+    pub message: String,
+    /// What led to it, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
+    /// The single things that are wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// The exact next commands.
+    pub hints: Vec<String>,
+}
+
+impl Failure {
+    /// A failure with the catalogue's hint.
+    pub fn new(kind: FailureKind, code: Code, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            code,
+            message: message.into(),
+            causes: Vec::new(),
+            findings: Vec::new(),
+            hints: vec![code.hint().to_owned()]
+                .into_iter()
+                .filter(|hint| !hint.is_empty())
+                .collect(),
+        }
+    }
+
+    /// State is unreadable, or the repository is not one cook can work in.
+    pub fn state(code: Code, message: impl Into<String>) -> Self {
+        Self::new(FailureKind::State, code, message)
+    }
+
+    /// The command line is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, Code::Usage, message)
+    }
+
+    /// The same with the error that led to it, and what led to that.
+    #[must_use]
+    pub fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    /// The same with one more command to run.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.insert(0, hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            kind: FailureKind::Refused,
+            code: refusal.code,
+            message: refusal.message,
+            causes: Vec::new(),
+            findings: refusal.findings,
+            hints: refusal.hints,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! `cook`, a repo-local completion control plane.
+//!
+//! Agents report; cook decides. Git is the database. The modules stand in the
+//! order in which they may import one another (a test keeps it that way):
+//! the first four are pure, the effects are at the edge.
+
+pub mod anchor;
+pub mod cli;
+pub mod clock;
+pub mod diagnostic;
+pub mod machine;
+pub mod measure;
+pub mod model;
+pub mod process;
+pub mod receipt;
+pub mod repo;
+pub mod report;
+pub mod scaffold;
+pub mod store;
+pub mod verify;
+pub mod view;

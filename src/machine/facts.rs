@@ -1,0 +1,411 @@
+//! What a decision may know of the world, named before it is measured.
+//!
+//! `needs` returns a [`FactSet`]; the caller measures exactly that and hands in
+//! [`Facts`]. Reading a fact that was not asked for is the refusal
+//! `fact_missing`, which the exploration treats as a defect. Both are plain
+//! data: `event.json` in the log keeps the facts a transition was judged by, so
+//! that `verify` can judge it again.
+
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{GateSpec, Limits, Receipt};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What must be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FactSet {
+    /// HEAD: commit, tree, branch. Cheap; nearly always wanted.
+    pub head: bool,
+    /// Contract files that are not in the worktree.
+    pub contract: bool,
+    /// Contract files that are not committed at HEAD.
+    pub contract_committed: bool,
+    /// `.agent/` against the log.
+    pub view: bool,
+    /// `git status`.
+    pub worktree: bool,
+    /// For each basis commit: does it resolve, is it an ancestor, what came since.
+    pub ranges: BTreeSet<String>,
+    /// What came on HEAD since this commit (HEAD at the last transition), with paths.
+    pub since: Option<String>,
+    /// For each commit: is it on HEAD.
+    pub on_head: BTreeSet<String>,
+    /// A reported commit.
+    pub commit: Option<CommitQuestion>,
+    /// Gates to run at that commit (its full id), or at HEAD when none is named.
+    pub gates: Option<GateQuestion>,
+    /// Anchors to verify.
+    pub anchors: BTreeSet<AnchorQuestion>,
+    /// Run the stop verifier at HEAD.
+    pub stop_verifier: bool,
+    /// Which of these commands are not trusted here.
+    pub trust: BTreeSet<String>,
+    /// Limits and rules of `cook.toml`.
+    pub config: bool,
+}
+
+/// Ask about a commit that a report names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CommitQuestion {
+    /// As reported: full or abbreviated id.
+    pub commit: String,
+    /// The slice's basis.
+    pub basis: String,
+    /// HEAD at the last transition: what came after it and is contained in the commit is claimed.
+    pub since: Option<String>,
+}
+
+/// Ask for gates.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct GateQuestion {
+    /// The reported commit, as in [`CommitQuestion`].
+    pub commit: String,
+    /// The slice's basis, for gates that must fail there.
+    pub basis: String,
+    /// The slice's own commands, beside those of `cook.toml`.
+    pub commands: Vec<String>,
+}
+
+/// Ask what an anchor is worth.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AnchorQuestion {
+    /// The slice it is proof for.
+    pub slice_id: String,
+    /// The criterion.
+    pub criterion: String,
+    /// The anchor.
+    pub anchor: String,
+    /// Its basis kind.
+    pub basis: crate::model::Basis,
+    /// The commit it was stamped at; none for a fresh claim.
+    pub stamped_at: Option<String>,
+    /// The slice's basis commit and slice head, to tell whether the slice changed the place.
+    /// None = the place need not be the slice's (dropped criteria, done slices).
+    pub changed_between: Option<(String, String)>,
+}
+
+impl AnchorQuestion {
+    /// The key under which the answer stands in [`Facts::anchors`].
+    pub fn key(&self) -> String {
+        format!(
+            "{}\u{1f}{}\u{1f}{}",
+            self.slice_id, self.criterion, self.anchor
+        )
+    }
+}
+
+/// HEAD.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// Full commit id; none = unborn.
+    pub commit: Option<String>,
+    /// Tree id; none = unborn.
+    pub tree: Option<String>,
+    /// Short branch name; none = detached.
+    pub branch: Option<String>,
+}
+
+/// `git status`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Worktree {
+    /// Dirty paths, sorted; at most [`MAX_PATHS`], the rest counted.
+    pub dirty: Vec<String>,
+    /// How many more there are.
+    pub more: u64,
+    /// SHA-256 of the whole status output.
+    pub digest: String,
+}
+
+/// Paths kept of any list that a repository can make long.
+pub const MAX_PATHS: usize = 200;
+
+impl Worktree {
+    /// No entry in `git status`.
+    pub fn is_clean(&self) -> bool {
+        self.dirty.is_empty()
+    }
+}
+
+/// A file under `.agent/` that differs from the log.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideEdit {
+    /// File name under `.agent/`.
+    pub file: String,
+    /// Top-level fields that differ, when both sides are objects; slice ids for a plan.
+    pub fields: Vec<String>,
+    /// True when the file is gone.
+    pub missing: bool,
+}
+
+/// A commit as seen from HEAD.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommitSeen {
+    /// Full id.
+    pub id: String,
+    /// Value of its last `Cook-Slice` trailer.
+    pub slice: Option<String>,
+    /// Paths it changes against its first parent; only where paths were asked for,
+    /// at most [`MAX_PATHS`].
+    pub paths: Vec<String>,
+}
+
+/// What came on HEAD since some commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// The commit exists in this repository.
+    pub resolves: bool,
+    /// It is an ancestor of HEAD, or HEAD itself.
+    pub ancestor: bool,
+    /// Merge base with HEAD when it resolves and is no ancestor.
+    pub merge_base: Option<String>,
+    /// Commits of `commit..HEAD`, oldest first; at most [`MAX_COMMITS`], newest kept.
+    pub commits: Vec<CommitSeen>,
+}
+
+/// Commits kept of a range.
+pub const MAX_COMMITS: usize = 500;
+
+/// A reported commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommitFacts {
+    /// Full id; none = no such commit, or the abbreviation is ambiguous.
+    pub id: Option<String>,
+    /// Its tree.
+    pub tree: Option<String>,
+    /// HEAD contains it.
+    pub on_head: bool,
+    /// It descends from the basis and is not the basis.
+    pub after_basis: bool,
+    /// Tracked paths that differ between basis and commit, sorted; at most
+    /// [`MAX_PATHS`], protected ones first.
+    pub paths: Vec<String>,
+    /// Those of them that match a `protected` rule or are contract files.
+    pub protected: Vec<String>,
+    /// Commits of `since..commit`, oldest first: what its session made.
+    pub claimed: Vec<String>,
+}
+
+/// One gate's run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateRun {
+    /// The gate.
+    pub gate: GateSpec,
+    /// Its receipt at the commit; none = it could not be started.
+    pub receipt: Option<Receipt>,
+    /// Why there is no receipt, or what else is wrong with it.
+    pub problem: Option<String>,
+    /// Receipt at the basis, for a gate that must fail there.
+    pub at_basis: Option<Receipt>,
+}
+
+impl GateRun {
+    /// Green, and red at the basis where that is asked for.
+    pub fn passed(&self) -> bool {
+        self.problem.is_none()
+            && self.receipt.as_ref().is_some_and(Receipt::passed)
+            && (!self.gate.must_fail_at_basis
+                || self
+                    .at_basis
+                    .as_ref()
+                    .is_some_and(|receipt| !receipt.passed()))
+    }
+}
+
+/// What an anchor is worth now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Verified,
+    /// It holds in another place.
+    Moved,
+    /// The place holds something else.
+    Changed,
+    /// The file, symbol, test or receipt is gone, or its gate is red.
+    Missing,
+    /// The receipt is of another tree.
+    Stale,
+    /// It cannot be told offline.
+    Unverifiable,
+    /// It does not follow the grammar.
+    Malformed,
+}
+
+/// The answer to an [`AnchorQuestion`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorAnswer {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, for a reader.
+    pub why: String,
+    /// The anchor as it should be written now (`Moved`).
+    pub now: Option<String>,
+    /// The receipt that backs it.
+    pub receipt: Option<String>,
+    /// What it points at, in a form that is equal when two anchors point at the same thing:
+    /// path and lines, or receipt and output anchor.
+    pub target: String,
+    /// The slice's commits changed the place, or the receipt is of the slice head's tree.
+    pub related: bool,
+}
+
+/// The stop verifier's run at HEAD.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopVerifierRun {
+    /// Its receipt.
+    pub receipt: Option<Receipt>,
+    /// Why there is none.
+    pub problem: Option<String>,
+}
+
+impl StopVerifierRun {
+    /// It ran and exited 0 on a clean tree.
+    pub fn passed(&self) -> bool {
+        self.receipt
+            .as_ref()
+            .is_some_and(|receipt| receipt.passed() && !receipt.dirty)
+    }
+}
+
+/// What `cook.toml` says about deciding.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFacts {
+    /// Budgets.
+    pub limits: Limits,
+    /// Findings that need a re-ground refuse.
+    pub strict: bool,
+}
+
+/// What was measured. Fields are read through the getters, which refuse when a
+/// fact was not asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Facts {
+    /// RFC 3339 UTC, seconds.
+    pub now: String,
+    /// See [`FactSet::head`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<Head>,
+    /// See [`FactSet::contract`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contract_missing: Option<Vec<String>>,
+    /// See [`FactSet::contract_committed`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contract_uncommitted: Option<Vec<String>>,
+    /// See [`FactSet::view`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside_edits: Option<Vec<OutsideEdit>>,
+    /// See [`FactSet::worktree`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Worktree>,
+    /// See [`FactSet::ranges`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub ranges: BTreeMap<String, Range>,
+    /// See [`FactSet::since`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Range>,
+    /// See [`FactSet::on_head`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub on_head: BTreeMap<String, bool>,
+    /// See [`FactSet::commit`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitFacts>,
+    /// See [`FactSet::gates`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Vec<GateRun>>,
+    /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub anchors: BTreeMap<String, AnchorAnswer>,
+    /// See [`FactSet::stop_verifier`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_verifier: Option<StopVerifierRun>,
+    /// See [`FactSet::trust`]: those that are not trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<BTreeSet<String>>,
+    /// See [`FactSet::config`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<ConfigFacts>,
+}
+
+fn missing(what: &str) -> Refusal {
+    Refusal::new(Code::FactMissing, format!("`{what}` was not measured"))
+}
+
+impl Facts {
+    pub(super) fn head(&self) -> Result<&Head, Refusal> {
+        self.head.as_ref().ok_or_else(|| missing("head"))
+    }
+
+    pub(super) fn contract_missing(&self) -> Result<&[String], Refusal> {
+        self.contract_missing
+            .as_deref()
+            .ok_or_else(|| missing("contract"))
+    }
+
+    pub(super) fn contract_uncommitted(&self) -> Result<&[String], Refusal> {
+        self.contract_uncommitted
+            .as_deref()
+            .ok_or_else(|| missing("contract_committed"))
+    }
+
+    pub(super) fn outside_edits(&self) -> Result<&[OutsideEdit], Refusal> {
+        self.outside_edits.as_deref().ok_or_else(|| missing("view"))
+    }
+
+    pub(super) fn worktree(&self) -> Result<&Worktree, Refusal> {
+        self.worktree.as_ref().ok_or_else(|| missing("worktree"))
+    }
+
+    pub(super) fn range(&self, basis: &str) -> Result<&Range, Refusal> {
+        self.ranges.get(basis).ok_or_else(|| missing("ranges"))
+    }
+
+    pub(super) fn since(&self) -> Result<&Range, Refusal> {
+        self.since.as_ref().ok_or_else(|| missing("since"))
+    }
+
+    pub(super) fn on_head(&self, commit: &str) -> Result<bool, Refusal> {
+        self.on_head
+            .get(commit)
+            .copied()
+            .ok_or_else(|| missing("on_head"))
+    }
+
+    pub(super) fn commit(&self) -> Result<&CommitFacts, Refusal> {
+        self.commit.as_ref().ok_or_else(|| missing("commit"))
+    }
+
+    pub(super) fn gates(&self) -> Result<&[GateRun], Refusal> {
+        self.gates.as_deref().ok_or_else(|| missing("gates"))
+    }
+
+    pub(super) fn anchor(&self, question: &AnchorQuestion) -> Result<&AnchorAnswer, Refusal> {
+        self.anchors
+            .get(&question.key())
+            .ok_or_else(|| missing("anchors"))
+    }
+
+    pub(super) fn stop_verifier(&self) -> Result<&StopVerifierRun, Refusal> {
+        self.stop_verifier
+            .as_ref()
+            .ok_or_else(|| missing("stop_verifier"))
+    }
+
+    pub(super) fn untrusted(&self) -> Result<&BTreeSet<String>, Refusal> {
+        self.untrusted.as_ref().ok_or_else(|| missing("trust"))
+    }
+
+    pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {
+        self.config.as_ref().ok_or_else(|| missing("config"))
+    }
+}

@@ -1,0 +1,308 @@
+//! `.agent/cook.toml`: gates, limits, rules, roles. Every key has a default;
+//! an unknown key is an error that names the nearest known one.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a session may do to the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Access {
+    Read,
+    Write,
+    Full,
+}
+
+/// Which agent plays a role, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct RoleConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<String>,
+}
+
+/// One gate: a command cook runs itself, without a shell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateTable {
+    /// The command, split into words as a shell would, and run without one.
+    pub run: String,
+    /// How long it may take, `20m` by default.
+    #[serde(default = "gate_timeout")]
+    pub timeout: String,
+    /// Red is a must-fix finding; otherwise only a finding.
+    #[serde(default = "yes")]
+    pub required: bool,
+    /// It must be red at the slice's basis commit.
+    #[serde(default)]
+    pub must_fail_at_basis: bool,
+}
+
+/// A gate with its name and its timeout as a number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateSpec {
+    /// Name in `cook.toml`, or the command itself when a plan names it.
+    pub name: String,
+    /// The command.
+    pub run: String,
+    /// Milliseconds it may take.
+    pub timeout_ms: u64,
+    /// Red is a must-fix finding.
+    pub required: bool,
+    /// It must be red at the basis.
+    pub must_fail_at_basis: bool,
+}
+
+fn gate_timeout() -> String {
+    "20m".to_owned()
+}
+fn yes() -> bool {
+    true
+}
+
+/// Budgets. In `cook.toml` a value replaces the default; in a `Resume` it is added.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Red gates or refused reports a slice may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts_per_slice: Option<u64>,
+    /// Role events a workflow may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Wall time of one `cook run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<String>,
+    /// Money, in millionths of a dollar (`cost_usd` in the file).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+}
+
+/// Attempts a slice has by default.
+pub const ATTEMPTS_PER_SLICE: u64 = 4;
+/// Steps a workflow has by default.
+pub const STEPS: u64 = 60;
+
+impl Limits {
+    /// Attempts a slice may cost.
+    pub fn attempts(&self) -> u64 {
+        self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE)
+    }
+
+    /// Role events a workflow may take.
+    pub fn steps(&self) -> u64 {
+        self.steps.unwrap_or(STEPS)
+    }
+}
+
+/// `[rules]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rules {
+    /// Every finding that needs a re-ground refuses.
+    pub strict: bool,
+    /// Paths (globs) only a slice that names them may change.
+    pub protected: Vec<String>,
+    /// Read-only roles run in a throwaway worktree.
+    pub isolate_readonly: bool,
+    /// Judges run side by side.
+    pub parallel_judges: bool,
+}
+
+/// Which issue tracker is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum TrackerKind {
+    #[default]
+    Auto,
+    None,
+    Br,
+    Bd,
+}
+
+/// `[limits]` as the file writes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct LimitsTable {
+    attempts_per_slice: u64,
+    steps: u64,
+    wall: String,
+    cost_usd: f64,
+}
+
+impl Default for LimitsTable {
+    fn default() -> Self {
+        Self {
+            attempts_per_slice: ATTEMPTS_PER_SLICE,
+            steps: STEPS,
+            wall: "8h".to_owned(),
+            cost_usd: 25.0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct TrackerTable {
+    kind: TrackerKind,
+}
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Gates, by name, in file order of their names.
+    pub gates: BTreeMap<String, GateTable>,
+    limits: LimitsTable,
+    /// `[rules]`.
+    pub rules: Rules,
+    /// `[roles.*]`.
+    pub roles: BTreeMap<String, RoleConfig>,
+    tracker: TrackerTable,
+}
+
+/// Keys `[roles]` may hold.
+pub const ROLE_KEYS: [&str; 7] = [
+    "default",
+    "bootstrapper",
+    "regrounder",
+    "implementer",
+    "reviewer",
+    "auditor",
+    "stop-judge",
+];
+
+impl Config {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// One line that names the place and, for an unknown key, the nearest known one.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let config: Config = toml::from_str(text).map_err(|error| describe(&error, text))?;
+        for (name, gate) in &config.gates {
+            duration(&gate.timeout)
+                .map_err(|why| format!("gates.{name}.timeout: `{}`: {why}", gate.timeout))?;
+            match shell_words::split(&gate.run) {
+                Ok(words) if words.is_empty() => {
+                    return Err(format!("gates.{name}.run is empty"));
+                }
+                Ok(_) => {}
+                Err(_) => return Err(format!("gates.{name}.run has an open quote")),
+            }
+        }
+        for role in config.roles.keys() {
+            if !ROLE_KEYS.contains(&role.as_str()) {
+                return Err(format!(
+                    "unknown role `roles.{role}`{}",
+                    nearest(role, &ROLE_KEYS)
+                ));
+            }
+        }
+        for (name, role) in &config.roles {
+            for (key, value) in [
+                ("timeout", &role.timeout),
+                ("idle_timeout", &role.idle_timeout),
+            ] {
+                if let Some(value) = value {
+                    duration(value)
+                        .map_err(|why| format!("roles.{name}.{key}: `{value}`: {why}"))?;
+                }
+            }
+        }
+        duration(&config.limits.wall)
+            .map_err(|why| format!("limits.wall: `{}`: {why}", config.limits.wall))?;
+        if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
+            return Err("limits.cost_usd must be at least 0".to_owned());
+        }
+        Ok(config)
+    }
+
+    /// The budgets.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            attempts_per_slice: Some(self.limits.attempts_per_slice),
+            steps: Some(self.limits.steps),
+            wall: Some(self.limits.wall.clone()),
+            cost_micro_usd: Some((self.limits.cost_usd * 1_000_000.0) as u64),
+        }
+    }
+
+    /// Which tracker is used.
+    pub fn tracker(&self) -> TrackerKind {
+        self.tracker.kind
+    }
+
+    /// The configured gates.
+    pub fn gate_specs(&self) -> Vec<GateSpec> {
+        self.gates
+            .iter()
+            .map(|(name, gate)| GateSpec {
+                name: name.clone(),
+                run: gate.run.clone(),
+                timeout_ms: duration(&gate.timeout).map_or(1_200_000, |d| d.as_millis() as u64),
+                required: gate.required,
+                must_fail_at_basis: gate.must_fail_at_basis,
+            })
+            .collect()
+    }
+
+    /// Every key with the value in force, as TOML.
+    pub fn effective(&self) -> String {
+        toml::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
+/// A time span such as `45m` or `1h 30m`.
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn describe(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message();
+    let line = error
+        .span()
+        .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    let place = line
+        .map(|line| format!("line {line}: "))
+        .unwrap_or_default();
+    let hint = unknown_key(message)
+        .map(|(key, known)| nearest(&key, &known))
+        .unwrap_or_default();
+    format!("{place}{message}{hint}")
+}
+
+/// Takes the key and the known keys out of serde's `unknown field` message.
+fn unknown_key(message: &str) -> Option<(String, Vec<&str>)> {
+    let mut quoted = message
+        .strip_prefix("unknown field ")?
+        .split('`')
+        .skip(1)
+        .step_by(2);
+    let key = quoted.next()?.to_owned();
+    Some((key, quoted.collect()))
+}
+
+fn nearest(key: &str, known: &[&str]) -> String {
+    known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(key, name), name))
+        .min()
+        .filter(|(distance, name)| *distance <= name.len().max(3) / 2 + 1)
+        .map(|(_, name)| format!("; did you mean `{name}`?"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,554 @@
+//! What can happen to a workflow: one event, one transition, one log commit.
+
+use super::config::Limits;
+use super::evidence::Basis;
+use super::ledger::{Waiting, WaitingKind};
+use super::plan::{Plan, SliceStatus};
+use super::scalar::{Count, Priority, non_empty, non_empty_items};
+use super::slice::ActiveSlice;
+use super::snapshot::Snapshot;
+use super::state::{Policy, Role};
+use super::{Profile, SliceRecord, StopRecord};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Who caused an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// A person at a terminal.
+    User,
+    /// A script that said `--as-user`.
+    Script,
+    /// A role's report, fed by hand or by the runner.
+    Role,
+    /// cook's own runner.
+    Runner,
+}
+
+/// One dimension's verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum RubricVerdict {
+    Pass,
+    Concern,
+    Fail,
+}
+
+/// One line of a rubric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RubricEntry {
+    /// pass, concern or fail.
+    pub verdict: RubricVerdict,
+    /// Why.
+    pub why: String,
+}
+
+/// The four dimensions, by key (`contract_coverage`, …).
+pub type Rubric = BTreeMap<String, RubricEntry>;
+
+/// A report as it is kept: the fields by key, and the rubric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportRecord {
+    /// Whose report it is.
+    pub role: Role,
+    /// Field key to text.
+    pub fields: BTreeMap<String, String>,
+    /// The rubric, for the roles that fill one in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric: Option<Rubric>,
+}
+
+/// What a report says that cook can measure, and where the report came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Submission {
+    /// The parsed report.
+    pub report: ReportRecord,
+    /// SHA-256 of its text, hex.
+    pub report_sha256: String,
+    /// The session it came from, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The ticket handed out at dispatch, when the report came with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<String>,
+    /// The header's mission anchor.
+    pub mission_anchor: String,
+    /// The header's remaining contract ids; empty = none.
+    pub remaining_contract_ids: Vec<String>,
+    /// What it says of the worktree, where its role is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree_clean: Option<bool>,
+}
+
+/// What a verdict-giving report concludes. Fields that a role is not asked for are empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdicts {
+    /// Reviewer: acceptable as-is. Auditor: nothing open, 0 blockers, 0 gaps. Judge: can stop.
+    pub positive: bool,
+    /// Rubric dimensions with a `fail`.
+    pub fails: Vec<String>,
+    /// Findings, blockers or the reason, one text each.
+    pub findings: Vec<String>,
+    /// The follow-up or next slice it names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow_up: Option<String>,
+    /// Open top-level contract ids it names.
+    pub open_contract_ids: Vec<String>,
+    /// Blockers it counts.
+    pub blocker_count: Count,
+    /// High-value gaps it counts.
+    pub high_value_gap_count: Count,
+    /// The commit it names, where its role is asked for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// accepted or reopened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Decision {
+    Accepted,
+    Reopened,
+}
+
+/// What becomes of a slice after review and audit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reconcile {
+    /// The slice.
+    #[serde(deserialize_with = "non_empty")]
+    pub slice_id: String,
+    /// accepted or reopened.
+    pub decision: Decision,
+    /// More findings that the next attempt must fix.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub findings: Vec<String>,
+}
+
+/// The end of a stop wave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Conclude {
+    /// The project is done.
+    Stop,
+    /// It is not: new or reopened slices, or a reason for another wave.
+    GoOn {
+        /// Why the judges should be heard again without new slices.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// A regrounder may stop the work and say what for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "to", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PolicyChange {
+    /// Ask the user one exact question.
+    AwaitUserInput {
+        /// The question.
+        #[serde(deserialize_with = "non_empty")]
+        question: String,
+    },
+    /// Name what blocks and the command that leaves it.
+    Blocked {
+        /// What blocks.
+        #[serde(deserialize_with = "non_empty")]
+        why: String,
+        /// The command to run when it no longer does.
+        #[serde(deserialize_with = "non_empty")]
+        exit: String,
+    },
+}
+
+/// One slice as a regrounder plans it. cook sets the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedSlice {
+    /// Its name.
+    #[serde(deserialize_with = "non_empty")]
+    pub slice_id: String,
+    /// What it is for.
+    #[serde(deserialize_with = "non_empty")]
+    pub goal: String,
+    /// What must hold.
+    #[serde(deserialize_with = "non_empty_items")]
+    pub acceptance_criteria: Vec<String>,
+    /// Contracts it serves.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub contract_ids: Vec<String>,
+    /// 1 = first.
+    pub priority: Priority,
+    /// Where it stands; left out = as it is (`planned` when new).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<SliceStatus>,
+    /// Why it comes when it comes.
+    #[serde(default)]
+    pub why_now: String,
+    /// What must be done first.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub blocked_on: Vec<String>,
+    /// Paths it will change.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub implementation_surfaces: Vec<String>,
+    /// Gates of its own.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub verification_commands: Vec<String>,
+    /// What must be respected.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub locked_notes: Vec<String>,
+    /// Why it is cancelled or blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The plan as a regrounder wants it: every slice, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanBlock {
+    /// What the plan was made from.
+    #[serde(default)]
+    pub plan_basis: String,
+    /// The slices.
+    pub candidate_slices: Vec<PlannedSlice>,
+}
+
+/// A claim that a criterion holds, with where to look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceClaim {
+    /// The slice; left out = the slice that is reconciled or active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice_id: Option<String>,
+    /// The criterion's text.
+    #[serde(deserialize_with = "non_empty")]
+    pub criterion: String,
+    /// Where the proof is.
+    #[serde(deserialize_with = "non_empty")]
+    pub anchor: String,
+    /// What kind of proof.
+    pub basis: Basis,
+}
+
+/// An answer to a blocker that a voided wave's `no` named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerTo {
+    /// Id of the unanswered `no`, as `cook next` prints it.
+    #[serde(deserialize_with = "non_empty")]
+    pub no: String,
+    /// Why it no longer holds, or the slice that takes it up.
+    #[serde(deserialize_with = "non_empty")]
+    pub reason: String,
+}
+
+/// A regrounder's JSON block. Applied in the order reconcile, plan, conclude, select, policy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reground {
+    /// Accept or reopen the committed slice, or reopen a done one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconcile: Option<Reconcile>,
+    /// The whole new plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanBlock>,
+    /// Proof of criteria.
+    #[serde(default)]
+    pub evidence: Vec<EvidenceClaim>,
+    /// End of the stop wave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conclude: Option<Conclude>,
+    /// Answers to the blockers of a voided wave.
+    #[serde(default)]
+    pub answers: Vec<AnswerTo>,
+    /// The slice to work on next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select: Option<String>,
+    /// Stop and say what for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyChange>,
+    /// Ids of release blockers.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub release_blocker_ids: Vec<String>,
+    /// High-value gaps, one text each.
+    #[serde(default, deserialize_with = "non_empty_items")]
+    pub high_value_gaps: Vec<String>,
+}
+
+/// State that `cook init` found and takes in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// The layout it came from: `agent-0.1.26`, `agent-current`.
+    pub layout: String,
+    /// The old plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// The old slice cursor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<ActiveSlice>,
+    /// The old policy, when it was a stopped one that still binds (`paused`, `blocked`, `await_user_input`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Policy>,
+    /// Why that policy stood.
+    #[serde(default)]
+    pub reason: String,
+    /// Old slice history.
+    #[serde(default)]
+    pub slice_history: Vec<SliceRecord>,
+    /// Old stop history.
+    #[serde(default)]
+    pub stop_history: Vec<StopRecord>,
+}
+
+/// What a user's `resume` brings.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resume {
+    /// Answer to the question that is waited on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Commands that are now trusted (`cook trust`).
+    #[serde(default)]
+    pub trust: Vec<String>,
+    /// More budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Limits>,
+    /// Start a new stop wave.
+    #[serde(default)]
+    pub new_wave: bool,
+    /// Void the review of the active slice, so that it is reviewed again.
+    #[serde(default)]
+    pub review_again: bool,
+}
+
+/// An edited `plan.json` that the user wants taken in.
+pub type AdoptedPlan = Plan;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+#[allow(clippy::large_enum_variant)]
+pub enum Event {
+    /// `cook init`: the first one starts the log, later ones repair the contract.
+    Bootstrapped {
+        /// The whole mission; none = the user is asked.
+        mission: Option<String>,
+        /// The profile as it stands in the worktree.
+        profile: Profile,
+        /// The branch the workflow runs on; none = detached.
+        branch: Option<String>,
+        /// Older state that was found.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        import: Option<Box<Import>>,
+    },
+    /// A regrounder's report.
+    Regrounded {
+        /// Its block.
+        block: Reground,
+        /// Its report.
+        submission: Submission,
+    },
+    /// An implementer's report of a commit.
+    Implemented {
+        /// The slice.
+        slice_id: String,
+        /// The commit, full or abbreviated as reported; the facts hold the full id.
+        commit: String,
+        /// Its report.
+        submission: Submission,
+    },
+    /// An implementer came back without a commit: the plan has to change.
+    Returned {
+        /// The slice.
+        slice_id: String,
+        /// Why.
+        why: String,
+        /// Its report.
+        submission: Submission,
+    },
+    /// A reviewer's report.
+    Reviewed {
+        /// What it concludes.
+        verdicts: Verdicts,
+        /// Its report.
+        submission: Submission,
+    },
+    /// An auditor's report.
+    Audited {
+        /// What it concludes.
+        verdicts: Verdicts,
+        /// Its report.
+        submission: Submission,
+    },
+    /// A judge's report.
+    Judged {
+        /// What it concludes.
+        verdicts: Verdicts,
+        /// Its report.
+        submission: Submission,
+    },
+    /// A role needs something only the user has.
+    Asked {
+        /// Who asks.
+        role: Role,
+        /// What exactly.
+        question: String,
+        /// Its report.
+        submission: Submission,
+    },
+    /// A driven session's report was refused; kept so that attempts count.
+    Refused {
+        /// Whose.
+        role: Role,
+        /// Why.
+        codes: Vec<String>,
+    },
+    /// The user pauses.
+    Paused {
+        /// Why.
+        why: String,
+    },
+    /// The user leaves a stopped state.
+    Resumed(Resume),
+    /// The user ends the workflow.
+    Cancelled {
+        /// Why.
+        why: String,
+    },
+    /// The runner, or a spent budget, stops the work.
+    Blocked {
+        /// Why.
+        why: String,
+        /// The command that leaves it.
+        exit: String,
+    },
+    /// The user changes the mission.
+    Refocused {
+        /// The whole new mission.
+        mission: String,
+    },
+    /// The user takes in an edited `plan.json`.
+    Adopted {
+        /// The plan as edited.
+        plan: AdoptedPlan,
+    },
+    /// The user moves the workflow to the branch that is checked out.
+    BranchAdopted,
+    /// The user puts back the log's version of edited files.
+    Restored,
+    /// The user takes back transitions.
+    Undone {
+        /// The documents as they were.
+        to: Box<Snapshot>,
+        /// The log sequence they are from.
+        to_seq: Count,
+        /// Record sequences that no longer count.
+        undone: Vec<u64>,
+        /// The log commits that are taken back.
+        operations: Vec<String>,
+    },
+    /// The user corrects a criterion that proved false.
+    CriterionAmended {
+        /// The slice.
+        slice_id: String,
+        /// Which criterion, from 1.
+        number: u64,
+        /// The new text.
+        text: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Event {
+    /// The name in `Cook-Event` trailers and `event.json`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Bootstrapped { .. } => "bootstrapped",
+            Event::Regrounded { .. } => "regrounded",
+            Event::Implemented { .. } => "implemented",
+            Event::Returned { .. } => "returned",
+            Event::Reviewed { .. } => "reviewed",
+            Event::Audited { .. } => "audited",
+            Event::Judged { .. } => "judged",
+            Event::Asked { .. } => "asked",
+            Event::Refused { .. } => "refused",
+            Event::Paused { .. } => "paused",
+            Event::Resumed(_) => "resumed",
+            Event::Cancelled { .. } => "cancelled",
+            Event::Blocked { .. } => "blocked",
+            Event::Refocused { .. } => "refocused",
+            Event::Adopted { .. } => "adopted",
+            Event::BranchAdopted => "branch_adopted",
+            Event::Restored => "restored",
+            Event::Undone { .. } => "undone",
+            Event::CriterionAmended { .. } => "criterion_amended",
+        }
+    }
+
+    /// The role whose report this is.
+    pub fn role(&self) -> Option<Role> {
+        match self {
+            Event::Regrounded { .. } => Some(Role::Regrounder),
+            Event::Implemented { .. } | Event::Returned { .. } => Some(Role::Implementer),
+            Event::Reviewed { .. } => Some(Role::Reviewer),
+            Event::Audited { .. } => Some(Role::Auditor),
+            Event::Judged { .. } => Some(Role::StopJudge),
+            Event::Asked { role, .. } | Event::Refused { role, .. } => Some(*role),
+            _ => None,
+        }
+    }
+
+    /// The report behind it.
+    pub fn submission(&self) -> Option<&Submission> {
+        match self {
+            Event::Regrounded { submission, .. }
+            | Event::Implemented { submission, .. }
+            | Event::Returned { submission, .. }
+            | Event::Reviewed { submission, .. }
+            | Event::Audited { submission, .. }
+            | Event::Judged { submission, .. }
+            | Event::Asked { submission, .. } => Some(submission),
+            _ => None,
+        }
+    }
+
+    /// Events that only a person may cause (protocol section 4, *user door*).
+    pub fn is_user_door(&self) -> bool {
+        matches!(
+            self,
+            Event::Resumed(_)
+                | Event::Cancelled { .. }
+                | Event::Refocused { .. }
+                | Event::Adopted { .. }
+                | Event::BranchAdopted
+                | Event::Restored
+                | Event::Undone { .. }
+                | Event::CriterionAmended { .. }
+        )
+    }
+}
+
+impl From<&PolicyChange> for Waiting {
+    fn from(change: &PolicyChange) -> Self {
+        match change {
+            PolicyChange::AwaitUserInput { question } => Waiting {
+                kind: WaitingKind::Question,
+                what: question.clone(),
+                exit: "cook answer 'TEXT'".to_owned(),
+            },
+            PolicyChange::Blocked { why, exit } => Waiting {
+                kind: WaitingKind::Outside,
+                what: why.clone(),
+                exit: exit.clone(),
+            },
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Proof: receipts, evidence entries, `verification-evidence.json`.
+
+use super::scalar::{Count, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What kind of proof an anchor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Basis {
+    Observed,
+    Test,
+    Output,
+    User,
+    Doc,
+}
+
+/// One criterion's proof as cook stamped it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceRecord {
+    /// The criterion's text. One that is no longer among the slice's criteria was dropped with this proof.
+    #[serde(deserialize_with = "non_empty")]
+    pub criterion: String,
+    /// Where the proof is (anchor grammar).
+    #[serde(deserialize_with = "non_empty")]
+    pub anchor: String,
+    /// What kind of proof it is.
+    pub basis: Basis,
+    /// Receipt id, for anchors that a receipt backs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
+    /// HEAD when it was checked.
+    #[serde(deserialize_with = "non_empty")]
+    pub head_sha: String,
+    /// When it was checked.
+    pub recorded_at: Timestamp,
+}
+
+/// One entry of a slice's `evidence`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Evidence {
+    /// Checked and stamped by cook.
+    Record(EvidenceRecord),
+    /// An older file's plain text: read, shown, and proof of nothing.
+    Text(String),
+}
+
+impl Evidence {
+    /// The stamped record, if this is one.
+    pub fn record(&self) -> Option<&EvidenceRecord> {
+        match self {
+            Evidence::Record(record) => Some(record),
+            Evidence::Text(_) => None,
+        }
+    }
+}
+
+struct EvidenceVisitor;
+
+impl<'de> Visitor<'de> for EvidenceVisitor {
+    type Value = Evidence;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an evidence record or a text")
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Evidence, E> {
+        Ok(Evidence::Text(value.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Evidence, A::Error> {
+        EvidenceRecord::deserialize(de::value::MapAccessDeserializer::new(map))
+            .map(Evidence::Record)
+    }
+}
+
+impl<'de> Deserialize<'de> for Evidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EvidenceVisitor)
+    }
+}
+
+/// One run of one gate, as cook saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    /// The command as it was configured.
+    #[serde(deserialize_with = "non_empty")]
+    pub command: String,
+    /// What was executed, word by word.
+    pub argv: Vec<String>,
+    /// Where, relative to the worktree's root.
+    pub cwd: String,
+    /// Exit code; null when it was ended by a signal or a timeout.
+    #[serde(deserialize_with = "nullable")]
+    pub exit_code: Option<i32>,
+    /// True when cook ended it at its timeout.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+    /// Wall time.
+    pub duration_ms: Count,
+    /// Digest of everything it wrote to stdout.
+    #[serde(deserialize_with = "non_empty")]
+    pub stdout_sha256: String,
+    /// Digest of everything it wrote to stderr.
+    #[serde(deserialize_with = "non_empty")]
+    pub stderr_sha256: String,
+    /// The last lines of its output.
+    pub tail: String,
+    /// HEAD it ran at; null on an unborn branch.
+    #[serde(deserialize_with = "nullable")]
+    pub head_sha: Option<String>,
+    /// Tree it ran on; null on an unborn branch.
+    #[serde(deserialize_with = "nullable")]
+    pub tree_oid: Option<String>,
+    /// True when the worktree differed from that tree: proves nothing.
+    pub dirty: bool,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Digest of all the rest.
+    #[serde(deserialize_with = "non_empty")]
+    pub id: String,
+}
+
+impl Receipt {
+    /// Exit 0, in time.
+    pub fn passed(&self) -> bool {
+        self.exit_code == Some(0) && !self.timed_out
+    }
+}
+
+/// What `verification-evidence.json` speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Subject {
+    None,
+    SelectedSlice,
+    CurrentHead,
+}
+
+/// How the verification went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Outcome {
+    NotRecorded,
+    Passed,
+    Failed,
+}
+
+/// `verification-evidence.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerificationEvidence {
+    /// Always 1.
+    pub schema_version: SchemaVersion,
+    /// Always `completion-verification-evidence`.
+    #[serde(deserialize_with = "artifact_type")]
+    pub artifact_type: String,
+    /// What it speaks of.
+    pub subject_type: Subject,
+    /// The slice, when it speaks of one.
+    #[serde(deserialize_with = "nullable")]
+    pub slice_id: Option<String>,
+    /// Its goal.
+    #[serde(deserialize_with = "nullable")]
+    pub goal: Option<String>,
+    /// Its contracts.
+    #[serde(deserialize_with = "non_empty_items")]
+    pub contract_ids: Vec<String>,
+    /// The commit the slice started from.
+    #[serde(deserialize_with = "nullable")]
+    pub basis_commit: Option<String>,
+    /// The commit that was verified.
+    #[serde(deserialize_with = "nullable")]
+    pub head_sha: Option<String>,
+    /// What was run.
+    #[serde(deserialize_with = "non_empty_items")]
+    pub verification_commands: Vec<String>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// When.
+    #[serde(deserialize_with = "nullable")]
+    pub recorded_at: Option<Timestamp>,
+    /// One line for people.
+    pub summary: String,
+    /// The receipts.
+    #[serde(default)]
+    pub runs: Vec<Receipt>,
+}
+
+fn artifact_type<'de, D: Deserializer<'de>>(d: D) -> Result<String, D::Error> {
+    let found = String::deserialize(d)?;
+    if found == "completion-verification-evidence" {
+        Ok(found)
+    } else {
+        Err(de::Error::custom(
+            "expected `completion-verification-evidence`",
+        ))
+    }
+}
+
+impl VerificationEvidence {
+    /// Nothing recorded yet.
+    pub fn none() -> Self {
+        Self {
+            schema_version: SchemaVersion,
+            artifact_type: "completion-verification-evidence".to_owned(),
+            subject_type: Subject::None,
+            slice_id: None,
+            goal: None,
+            contract_ids: Vec::new(),
+            basis_commit: None,
+            head_sha: None,
+            verification_commands: Vec::new(),
+            outcome: Outcome::NotRecorded,
+            recorded_at: None,
+            summary: String::new(),
+            runs: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Append-only records: `slice-history.jsonl` and `stop-check-history.jsonl`.
+
+use super::event::ReportRecord;
+use super::scalar::{Count, SchemaVersion, Timestamp, non_empty};
+use super::state::Role;
+use serde::{Deserialize, Serialize};
+
+/// What happened to a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum SliceRecordType {
+    Implemented,
+    Reviewed,
+    Audited,
+    Accepted,
+    Reopened,
+}
+
+impl SliceRecordType {
+    /// The word in documents.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Implemented => "implemented",
+            Self::Reviewed => "reviewed",
+            Self::Audited => "audited",
+            Self::Accepted => "accepted",
+            Self::Reopened => "reopened",
+        }
+    }
+}
+
+/// One line of `slice-history.jsonl`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SliceRecord {
+    /// Always 1.
+    pub schema_version: SchemaVersion,
+    /// What happened.
+    #[serde(rename = "type")]
+    pub kind: SliceRecordType,
+    /// When.
+    pub recorded_at: Timestamp,
+    /// To which slice.
+    #[serde(deserialize_with = "non_empty")]
+    pub slice_id: String,
+    /// The slice head it speaks of.
+    #[serde(deserialize_with = "non_empty")]
+    pub commit_sha: String,
+    /// HEAD at that moment.
+    #[serde(deserialize_with = "non_empty")]
+    pub head_sha: String,
+    /// Log sequence of the transition that wrote it; absent in imported records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Count>,
+    /// Whose report it transcribes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// The parsed report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<ReportRecord>,
+    /// Digest of the report's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_sha256: Option<String>,
+    /// The exchange the report came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Receipt ids of the gates that were run for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipts: Option<Vec<String>>,
+    /// `implemented`: every commit the report claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<Vec<String>>,
+    /// `reviewed`, `audited`: digest of the criteria that were judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria_sha256: Option<String>,
+    /// `reopened`: what must be fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Vec<String>>,
+}
+
+/// The one kind of stop record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum StopRecordType {
+    Judgment,
+}
+
+/// One line of `stop-check-history.jsonl`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopRecord {
+    /// Always 1.
+    pub schema_version: SchemaVersion,
+    /// Always `judgment`.
+    #[serde(rename = "type")]
+    pub kind: StopRecordType,
+    /// When.
+    pub recorded_at: Timestamp,
+    /// The HEAD that was judged.
+    #[serde(deserialize_with = "non_empty")]
+    pub head_sha: String,
+    /// The vote.
+    pub can_stop: bool,
+    /// Blockers the judge counts.
+    pub blocker_count: Count,
+    /// High-value gaps the judge counts.
+    pub high_value_gap_count: Count,
+    /// The wave it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_wave_id: Option<Count>,
+    /// Log sequence of the transition that wrote it; absent in imported records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Count>,
+    /// Whose report it transcribes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// The parsed report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<ReportRecord>,
+    /// Digest of the report's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_sha256: Option<String>,
+    /// The exchange the report came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}

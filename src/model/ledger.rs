@@ -1,0 +1,224 @@
+//! What the histories add up to, kept beside the documents so that no decision
+//! has to read a history: bounded by the plan's size, derived by `apply` alone,
+//! recomputed by `cook verify`.
+
+use super::config::Limits;
+use super::scalar::Count;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The review of one key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewNote {
+    /// Slice head that was reviewed.
+    pub commit: String,
+    /// Digest of the criteria it was reviewed against.
+    pub criteria_sha256: String,
+    /// Acceptable as-is.
+    pub acceptable: bool,
+    /// Dimensions with a `fail`.
+    pub fails: Vec<String>,
+    /// What it found.
+    pub findings: Vec<String>,
+    /// Smallest follow-up, when it named one.
+    pub follow_up: Option<String>,
+    /// Digest of the report.
+    pub report_sha256: String,
+    /// Log sequence of the record.
+    pub seq: Count,
+}
+
+/// The audit of one key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditNote {
+    /// Slice head that was audited.
+    pub commit: String,
+    /// Digest of the criteria it was audited against.
+    pub criteria_sha256: String,
+    /// Open contracts, blockers and gaps it named, one text each.
+    pub findings: Vec<String>,
+    /// Digest of the report.
+    pub report_sha256: String,
+    /// Log sequence of the record.
+    pub seq: Count,
+}
+
+/// What is known of one slice beyond its plan entry.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SliceLedger {
+    /// HEAD at selection, kept until the slice closes.
+    pub basis: Option<String>,
+    /// The newest commit an accepted or red `implemented` report named.
+    pub reported: Option<String>,
+    /// Slice head: the newest `implemented` commit since the last `reopened`.
+    pub head: Option<String>,
+    /// The slice head it had when it was last closed or reopened.
+    pub last_head: Option<String>,
+    /// Tree of the slice head.
+    pub head_tree: Option<String>,
+    /// Receipts of the gates at the slice head.
+    pub receipts: Vec<String>,
+    /// Commits it claims since the basis.
+    pub claimed: Vec<String>,
+    /// Review of the current key.
+    pub review: Option<ReviewNote>,
+    /// Audit of the current key.
+    pub audit: Option<AuditNote>,
+}
+
+/// One vote of the current wave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vote {
+    /// HEAD that was judged.
+    pub head: String,
+    /// Yes or no.
+    pub can_stop: bool,
+    /// Blockers counted.
+    pub blocker_count: Count,
+    /// High-value gaps counted.
+    pub high_value_gap_count: Count,
+    /// What it names, one text each.
+    pub blockers: Vec<String>,
+    /// The session, when known.
+    pub session: Option<String>,
+    /// The ticket, when it came with one.
+    pub ticket: Option<String>,
+    /// Digest of the report.
+    pub report_sha256: String,
+    /// Log sequence of the record.
+    pub seq: Count,
+}
+
+/// The stop wave in progress.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wave {
+    /// Votes of the current wave id; only those at HEAD count.
+    pub votes: Vec<Vote>,
+    /// HEAD at which the waves below were opened.
+    pub opened_at: Option<String>,
+    /// Waves opened at that HEAD.
+    pub opened: Count,
+}
+
+/// A `no` of a wave that HEAD left behind or that was undone: it must be answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blocker {
+    /// Short id: `no-<log sequence of the vote>`.
+    pub id: String,
+    /// What the judge named.
+    pub what: Vec<String>,
+}
+
+/// What a stopped workflow waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitingKind {
+    /// An answer to a question.
+    Question,
+    /// Trust in commands that a plan names.
+    Trust,
+    /// Paths the user must clean up.
+    Worktree,
+    /// More budget.
+    Budget,
+    /// Something outside cook.
+    Outside,
+    /// The user's own pause.
+    Pause,
+    /// The user's own end.
+    Cancel,
+}
+
+/// Why the work is stopped and the one command that leaves it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waiting {
+    /// What kind of thing is waited for.
+    pub kind: WaitingKind,
+    /// What exactly.
+    pub what: String,
+    /// The command that leaves it.
+    pub exit: String,
+}
+
+/// An amended criterion; shown to reviewers and judges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amendment {
+    /// The slice.
+    pub slice_id: String,
+    /// The text before.
+    pub old: String,
+    /// The text after.
+    pub new: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// `ledger.json` in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ledger {
+    /// Log sequence: number of transitions so far.
+    pub seq: Count,
+    /// The branch the workflow runs on; none = detached.
+    pub branch: Option<String>,
+    /// HEAD at the last transition.
+    pub head_seen: Option<String>,
+    /// Digest of `git status` at the last transition, when it was measured.
+    pub status_seen: Option<String>,
+    /// A re-ground of this mission is recorded.
+    pub regrounded: bool,
+    /// By slice id.
+    pub slices: BTreeMap<String, SliceLedger>,
+    /// The stop wave.
+    pub wave: Wave,
+    /// Noes that no re-ground has answered.
+    pub unanswered: Vec<Blocker>,
+    /// Why the implementer gave the slice back, for the next regrounder.
+    pub returned: Option<String>,
+    /// The user's last answer, for the next regrounder.
+    pub answered: Option<String>,
+    /// What a stopped workflow waits for.
+    pub waiting: Option<Waiting>,
+    /// Amended criteria of this mission.
+    pub amendments: Vec<Amendment>,
+    /// High-value gaps the last re-ground named.
+    pub high_value_gaps: Vec<String>,
+    /// Times a user door was opened with `--as-user`.
+    pub script_doors: Count,
+    /// Raised by a takeover; a writer with a lower one is fenced off.
+    pub lease_epoch: Count,
+}
+
+/// `counters.json` in the log: no event lowers a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counters {
+    /// Role events that were applied.
+    pub steps: Count,
+    /// Attempts spent, by slice id.
+    pub attempts: BTreeMap<String, Count>,
+    /// Refused reports of driven sessions.
+    pub refused: Count,
+    /// Stop waves opened.
+    pub waves: Count,
+    /// Times the user extended a budget, with what was added.
+    pub granted: Limits,
+    /// Money spent by driven sessions, millionths of a dollar.
+    pub cost_micro_usd: Count,
+}
+
+/// `undone.json` in the log: records that no longer count.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Undone {
+    /// Log sequences of the transitions whose records are void.
+    pub seqs: Vec<u64>,
+}

@@ -1,0 +1,39 @@
+//! The documents of the completion protocol as types: what stands in `.agent/`
+//! and in the log, and nothing about how it got there.
+//!
+//! Pure: serde only. Field names and enum values are the protocol's; a document
+//! that a type here accepts is one that its schema in `protocol/schema/` accepts,
+//! and the other way round (a test draws documents from both sides).
+
+mod config;
+mod contract;
+mod event;
+mod evidence;
+mod history;
+mod ledger;
+mod plan;
+mod scalar;
+mod slice;
+mod snapshot;
+mod state;
+
+pub use config::{Access, Config, GateSpec, GateTable, Limits, RoleConfig, Rules, TrackerKind};
+pub use contract::{CONTRACT_FILES, Profile};
+pub use event::{
+    Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
+    PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,
+    RubricVerdict, Submission, Verdicts,
+};
+pub use evidence::{
+    Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
+};
+pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
+pub use ledger::{
+    Amendment, AuditNote, Blocker, Counters, Ledger, ReviewNote, SliceLedger, Undone, Vote,
+    Waiting, WaitingKind, Wave,
+};
+pub use plan::{Plan, Slice, SliceStatus};
+pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
+pub use slice::{ActiveSlice, ActiveStatus, Handoff};
+pub use snapshot::{Records, Snapshot};
+pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};

@@ -1,0 +1,196 @@
+//! Small values that JSON writes in more than one way.
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// `schema_version`: always 1. Another value is refused on reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SchemaVersion;
+
+impl Serialize for SchemaVersion {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(1)
+    }
+}
+
+impl<'de> Deserialize<'de> for SchemaVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Count(found) = Count::deserialize(deserializer)?;
+        if found == 1 {
+            Ok(Self)
+        } else {
+            Err(de::Error::custom(format!(
+                "schema_version is {found}, not 1"
+            )))
+        }
+    }
+}
+
+/// A number that counts something: an integer of at least 0. JSON Schema calls
+/// `3.0` an integer, so it is read as 3; it is written as `3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[serde(transparent)]
+pub struct Count(pub u64);
+
+/// The largest whole number that every JSON reader holds exactly (2^53 - 1).
+const MAX_COUNT: u64 = 9_007_199_254_740_991;
+
+struct CountVisitor;
+
+impl Visitor<'_> for CountVisitor {
+    type Value = Count;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a whole number of at least 0")
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Count, E> {
+        if value > MAX_COUNT {
+            return Err(E::custom("a count above 9007199254740991"));
+        }
+        Ok(Count(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Count, E> {
+        u64::try_from(value)
+            .map_err(|_| E::custom("a count below 0"))
+            .and_then(|value| self.visit_u64(value))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Count, E> {
+        if value < 0.0 || value.fract() != 0.0 || value > MAX_COUNT as f64 {
+            return Err(E::custom("not a whole number of at least 0"));
+        }
+        Ok(Count(value as u64))
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CountVisitor)
+    }
+}
+
+/// A slice's place in the order of work: any number, 1 = first. Kept as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(pub serde_json::Number);
+
+impl Priority {
+    /// The number to sort by.
+    pub fn rank(&self) -> f64 {
+        self.0.as_f64().unwrap_or(f64::MAX)
+    }
+}
+
+impl From<u64> for Priority {
+    fn from(value: u64) -> Self {
+        Self(value.into())
+    }
+}
+
+/// A moment: RFC 3339 in UTC when cook wrote it; a non-empty string or a number
+/// (epoch seconds or milliseconds) when something older did.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
+pub enum Timestamp {
+    /// RFC 3339, or whatever an older writer put there.
+    Text(String),
+    /// Epoch seconds or milliseconds.
+    Number(serde_json::Number),
+}
+
+impl Timestamp {
+    /// The text that is shown.
+    pub fn display(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl From<&str> for Timestamp {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+struct TimestampVisitor;
+
+impl Visitor<'_> for TimestampVisitor {
+    type Value = Timestamp;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a moment: RFC 3339 text or a number")
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Timestamp, E> {
+        if value.is_empty() {
+            return Err(E::custom("an empty moment"));
+        }
+        Ok(Timestamp::Text(value.to_owned()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Timestamp, E> {
+        Ok(Timestamp::Number(value.into()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Timestamp, E> {
+        Ok(Timestamp::Number(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Timestamp, E> {
+        serde_json::Number::from_f64(value)
+            .map(Timestamp::Number)
+            .ok_or_else(|| E::custom("not a finite number"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TimestampVisitor)
+    }
+}
+
+/// Non-empty text: serde's side of `minLength: 1`.
+pub(super) fn non_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.is_empty() {
+        return Err(de::Error::custom("an empty text"));
+    }
+    Ok(text)
+}
+
+/// A list whose members are non-empty texts.
+pub(super) fn non_empty_items<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<String>, D::Error> {
+    let items = Vec::<String>::deserialize(deserializer)?;
+    if items.iter().any(String::is_empty) {
+        return Err(de::Error::custom("an empty text in a list"));
+    }
+    Ok(items)
+}
+
+/// An optional list whose members are non-empty texts.
+pub(super) fn optional_items<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    let items = Option::<Vec<String>>::deserialize(deserializer)?;
+    if items.iter().flatten().any(String::is_empty) {
+        return Err(de::Error::custom("an empty text in a list"));
+    }
+    Ok(items)
+}
+
+/// A field that must be written, and may be null. (Serde reads a missing
+/// `Option` as null unless told otherwise.)
+pub(super) fn nullable<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer)
+}

@@ -1,0 +1,44 @@
+//! Everything a decision may look at, and what a transition appends.
+
+use super::contract::Profile;
+use super::evidence::VerificationEvidence;
+use super::history::{SliceRecord, StopRecord};
+use super::ledger::{Counters, Ledger, Undone};
+use super::plan::Plan;
+use super::slice::ActiveSlice;
+use super::state::State;
+use serde::{Deserialize, Serialize};
+
+/// The documents at one point of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    /// The whole mission text; empty when the user has yet to say it.
+    pub mission: String,
+    /// `profile.json` as the log knows it.
+    pub profile: Profile,
+    /// `state.json`.
+    pub state: State,
+    /// `plan.json`.
+    pub plan: Plan,
+    /// `active-slice.json`.
+    pub active: ActiveSlice,
+    /// `verification-evidence.json`.
+    pub evidence: VerificationEvidence,
+    /// What the histories add up to.
+    pub ledger: Ledger,
+    /// What was spent.
+    pub counters: Counters,
+    /// What was taken back.
+    pub undone: Undone,
+}
+
+/// History records that one transition appends.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Records {
+    /// For `slice-history.jsonl`.
+    pub slice: Vec<SliceRecord>,
+    /// For `stop-check-history.jsonl`.
+    pub stop: Vec<StopRecord>,
+}

@@ -1,0 +1,245 @@
+//! `state.json`: the authoritative summary.
+
+use super::scalar::{Count, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whether work goes on, and if not, what it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// A role is due.
+    Continue,
+    /// The user owes an exact answer.
+    AwaitUserInput,
+    /// Something outside must change.
+    Blocked,
+    /// The user paused or cancelled the work.
+    Paused,
+    /// The final reconciliation is recorded.
+    Done,
+}
+
+/// Where in the protocol the work stands; derived from the dispatch rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Phase {
+    Reground,
+    Implement,
+    PostCommitReview,
+    PostCommitAudit,
+    PostCommitReconcile,
+    StopWave,
+    AwaitingUser,
+    Blocked,
+    Done,
+}
+
+/// The six roles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Role {
+    #[serde(rename = "completion-bootstrapper")]
+    Bootstrapper,
+    #[serde(rename = "completion-regrounder")]
+    Regrounder,
+    #[serde(rename = "completion-implementer")]
+    Implementer,
+    #[serde(rename = "completion-reviewer")]
+    Reviewer,
+    #[serde(rename = "completion-auditor")]
+    Auditor,
+    #[serde(rename = "completion-stop-judge")]
+    StopJudge,
+}
+
+impl Role {
+    /// All six, in the order of the protocol.
+    pub const ALL: [Role; 6] = [
+        Role::Bootstrapper,
+        Role::Regrounder,
+        Role::Implementer,
+        Role::Reviewer,
+        Role::Auditor,
+        Role::StopJudge,
+    ];
+
+    /// The name in documents: `completion-reviewer`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Role::Bootstrapper => "completion-bootstrapper",
+            Role::Regrounder => "completion-regrounder",
+            Role::Implementer => "completion-implementer",
+            Role::Reviewer => "completion-reviewer",
+            Role::Auditor => "completion-auditor",
+            Role::StopJudge => "completion-stop-judge",
+        }
+    }
+
+    /// The name on the command line: `reviewer`.
+    pub fn short(self) -> &'static str {
+        &self.id()["completion-".len()..]
+    }
+
+    /// Reads either name.
+    pub fn parse(name: &str) -> Option<Role> {
+        Role::ALL
+            .into_iter()
+            .find(|role| role.id() == name || role.short() == name)
+    }
+
+    /// Roles that must leave every tracked file as they found it.
+    pub fn is_read_only(self) -> bool {
+        matches!(
+            self,
+            Role::Regrounder | Role::Reviewer | Role::Auditor | Role::StopJudge
+        )
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Policy::Continue => "continue",
+            Policy::AwaitUserInput => "await_user_input",
+            Policy::Blocked => "blocked",
+            Policy::Paused => "paused",
+            Policy::Done => "done",
+        })
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Phase::Reground => "reground",
+            Phase::Implement => "implement",
+            Phase::PostCommitReview => "post_commit_review",
+            Phase::PostCommitAudit => "post_commit_audit",
+            Phase::PostCommitReconcile => "post_commit_reconcile",
+            Phase::StopWave => "stop_wave",
+            Phase::AwaitingUser => "awaiting_user",
+            Phase::Blocked => "blocked",
+            Phase::Done => "done",
+        })
+    }
+}
+
+/// `next_mandatory_role`: a role or none. None is JSON `null`; the text `"null"`,
+/// which older writers left, is read as none too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(transparent)]
+pub struct RoleSlot(pub Option<Role>);
+
+impl<'de> Deserialize<'de> for RoleSlot {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Some(name) = Option::<String>::deserialize(deserializer)? else {
+            return Ok(Self(None));
+        };
+        if name == "null" {
+            return Ok(Self(None));
+        }
+        Role::ALL
+            .into_iter()
+            .find(|role| role.id() == name)
+            .map(|role| Self(Some(role)))
+            .ok_or_else(|| serde::de::Error::custom("unknown role"))
+    }
+}
+
+/// What the last audit said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditorVerdict {
+    /// Nothing open was named.
+    Clear,
+    /// Open contracts, blockers or gaps were named.
+    Open,
+}
+
+/// `state.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// Always 1.
+    pub schema_version: SchemaVersion,
+    /// Log sequence of the transition that wrote this; equal to that of
+    /// `active-slice.json` when both are from one transition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<Count>,
+    /// First line of the mission; the same in every document.
+    #[serde(deserialize_with = "non_empty")]
+    pub mission_anchor: String,
+    /// Copy of what `dispatch` says.
+    pub current_phase: Phase,
+    /// Whether work goes on.
+    pub continuation_policy: Policy,
+    /// Why.
+    pub continuation_reason: String,
+    /// True only after the final reconciliation.
+    pub project_done: bool,
+    /// A re-ground is due before anything else.
+    pub requires_reground: bool,
+    /// `implemented` records since the last re-ground.
+    pub slices_since_last_reground: Count,
+    /// Number of release blockers; null = not known yet.
+    #[serde(deserialize_with = "nullable")]
+    pub remaining_release_blockers: Option<Count>,
+    /// Number of high-value gaps; null = not known yet.
+    #[serde(deserialize_with = "nullable")]
+    pub remaining_high_value_gaps: Option<Count>,
+    /// Union of the contract ids of open slices.
+    #[serde(deserialize_with = "non_empty_items")]
+    pub unsatisfied_contract_ids: Vec<String>,
+    /// Ids of the release blockers the last re-ground named.
+    #[serde(deserialize_with = "non_empty_items")]
+    pub release_blocker_ids: Vec<String>,
+    /// Copy of what `dispatch` says.
+    pub next_mandatory_action: String,
+    /// Copy of what `dispatch` says.
+    #[serde(deserialize_with = "role_slot")]
+    pub next_mandatory_role: RoleSlot,
+    /// Votes still missing for this HEAD and wave.
+    pub remaining_stop_judges: Count,
+    /// When the last re-ground was accepted.
+    #[serde(deserialize_with = "nullable")]
+    pub last_reground_at: Option<Timestamp>,
+    /// What the last audit said.
+    #[serde(deserialize_with = "nullable")]
+    pub last_auditor_verdict: Option<AuditorVerdict>,
+    /// A short word for where things stand.
+    #[serde(deserialize_with = "non_empty")]
+    pub contract_status: String,
+    /// Slice of the newest `accepted` record.
+    #[serde(deserialize_with = "nullable")]
+    pub latest_completed_slice: Option<String>,
+    /// Slice whose gates last passed.
+    #[serde(deserialize_with = "nullable")]
+    pub latest_verified_slice: Option<String>,
+    /// What kind of work this is.
+    #[serde(default = "task_type", deserialize_with = "non_empty")]
+    pub task_type: String,
+    /// Which rubric is used.
+    #[serde(default = "evaluation_profile", deserialize_with = "non_empty")]
+    pub evaluation_profile: String,
+    /// 0 = no wave yet.
+    #[serde(default)]
+    pub current_stop_wave_id: Count,
+}
+
+fn role_slot<'de, D: serde::Deserializer<'de>>(d: D) -> Result<RoleSlot, D::Error> {
+    RoleSlot::deserialize(d)
+}
+fn task_type() -> String {
+    "completion-workflow".to_owned()
+}
+fn evaluation_profile() -> String {
+    "completion-rubric-v1".to_owned()
+}
