@@ -1,0 +1,358 @@
+//! `dispatch`: the one mandatory next role. Rules are asked in order, the first
+//! that fires answers; each asks only for the facts `needs` names for it.
+
+use super::drift::{self, Drift};
+use super::facts::{FactSet, Facts};
+use super::rule::{Dispatch, Rule, Trace};
+use super::{slices, wave};
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind};
+
+/// The facts `dispatch` reads for this snapshot (none = there is no log).
+pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
+    let mut set = FactSet { head: true, ..FactSet::default() };
+    let Some(snapshot) = snapshot else {
+        set.contract = true;
+        return set;
+    };
+    if snapshot.state.continuation_policy == Policy::Continue {
+        set = drift::needs(snapshot);
+    }
+    set
+}
+
+/// Names the mandatory role.
+///
+/// # Errors
+/// Only `fact_missing`, when the facts are not those of [`dispatch_needs`].
+pub fn dispatch(snapshot: Option<&Snapshot>, facts: &Facts) -> Result<Dispatch, Refusal> {
+    explain(snapshot, facts).map(|(dispatch, _)| dispatch)
+}
+
+/// The same with what each rule saw (`cook why`).
+///
+/// # Errors
+/// As [`dispatch`].
+pub fn explain(
+    snapshot: Option<&Snapshot>,
+    facts: &Facts,
+) -> Result<(Dispatch, Vec<Trace>), Refusal> {
+    let mut walk = Walk { facts, traces: Vec::new(), findings: Vec::new() };
+    let dispatch = match snapshot {
+        None => walk.without_log()?,
+        Some(snapshot) => walk.with_log(snapshot)?,
+    };
+    let mut traces = walk.traces;
+    for rule in Rule::ALL.into_iter().skip(traces.len()) {
+        traces.push(Trace { rule, fired: None, saw: "not reached".to_owned() });
+    }
+    Ok((dispatch, traces))
+}
+
+struct Walk<'a> {
+    facts: &'a Facts,
+    traces: Vec<Trace>,
+    findings: Vec<Finding>,
+}
+
+/// What a rule answers with when it fires.
+struct Answer {
+    action: String,
+    reason: String,
+    command: Option<String>,
+}
+
+impl Answer {
+    fn new(action: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { action: action.into(), reason: reason.into(), command: None }
+    }
+
+    fn command(mut self, command: impl Into<String>) -> Self {
+        self.command = Some(command.into());
+        self
+    }
+}
+
+impl Walk<'_> {
+    /// Notes that a rule was asked and did not fire.
+    fn pass(&mut self, rule: Rule, saw: impl Into<String>) {
+        self.traces.push(Trace { rule, fired: Some(false), saw: saw.into() });
+    }
+
+    /// Notes that a rule fired.
+    fn fire(&mut self, rule: Rule, policy: Policy, answer: Answer) -> Dispatch {
+        self.traces.push(Trace { rule, fired: Some(true), saw: answer.reason.clone() });
+        Dispatch {
+            rule,
+            role: rule.role(),
+            phase: rule.phase(policy),
+            policy,
+            action: answer.action,
+            reason: answer.reason,
+            blocking_command: answer.command,
+            findings: std::mem::take(&mut self.findings),
+        }
+    }
+
+    fn without_log(&mut self) -> Result<Dispatch, Refusal> {
+        self.pass(Rule::Stopped, "there is no log, so nothing is stopped");
+        let missing = self.facts.contract_missing()?;
+        if !missing.is_empty() {
+            let answer = Answer::new(
+                "set up the repository contract",
+                format!("{} is not in the worktree", missing.join(", ")),
+            )
+            .command("cook init");
+            return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
+        }
+        self.pass(Rule::Bootstrap, "all contract files are in the worktree");
+        self.findings.push(Finding::new(Code::LogMissing, "no log for this worktree"));
+        let answer = Answer::new(
+            "start the log from the tracked contract, then re-ground",
+            "the contract is here, the execution state is not",
+        )
+        .command("cook init");
+        Ok(self.fire(Rule::Recover, Policy::Continue, answer))
+    }
+
+    fn with_log(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
+        if let Some(dispatch) = self.stopped(snapshot)? {
+            return Ok(dispatch);
+        }
+        let missing = self.facts.contract_missing()?;
+        if !missing.is_empty() {
+            let answer = Answer::new(
+                "repair the repository contract",
+                format!("{} is not in the worktree", missing.join(", ")),
+            )
+            .command("cook init");
+            return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
+        }
+        self.pass(Rule::Bootstrap, "all contract files are in the worktree");
+
+        let drift = drift::measure(snapshot, self.facts)?;
+        self.findings.extend(drift.findings.iter().cloned());
+        if let Some(dispatch) = self.recover(snapshot, &drift) {
+            return Ok(dispatch);
+        }
+        match snapshot.active.status {
+            ActiveStatus::Idle | ActiveStatus::Done => self.between_slices(snapshot),
+            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed => {
+                self.in_slice(snapshot, &drift)
+            }
+        }
+    }
+
+    fn stopped(&mut self, snapshot: &Snapshot) -> Result<Option<Dispatch>, Refusal> {
+        let head = self.facts.head()?;
+        let policy = snapshot.state.continuation_policy;
+        if policy != Policy::Continue {
+            if policy == Policy::Done && head.commit != snapshot.ledger.head_seen {
+                self.findings.push(Finding::new(
+                    Code::HeadMovedSinceDone,
+                    "HEAD is not the commit that was found done",
+                ));
+            }
+            let (action, reason, exit) = stopped_words(snapshot);
+            let mut answer = Answer::new(action, reason);
+            answer.command = exit;
+            return Ok(Some(self.fire(Rule::Stopped, policy, answer)));
+        }
+        if head.branch != snapshot.ledger.branch {
+            let name = |branch: &Option<String>| {
+                branch.as_ref().map_or("a detached HEAD".to_owned(), |name| format!("`{name}`"))
+            };
+            self.findings.push(Finding::new(
+                Code::OtherBranchNow,
+                format!("on {}, the log is for {}", name(&head.branch), name(&snapshot.ledger.branch)),
+            ));
+            let back = match &snapshot.ledger.branch {
+                Some(branch) => format!("git switch {branch}"),
+                None => "cook adopt --branch".to_owned(),
+            };
+            let answer = Answer::new(
+                "go back to the workflow's branch, or adopt this one",
+                format!(
+                    "the workflow runs on {}, and {} is checked out; `cook adopt --branch` moves it here",
+                    name(&snapshot.ledger.branch),
+                    name(&head.branch)
+                ),
+            )
+            .command(back);
+            return Ok(Some(self.fire(Rule::Stopped, Policy::AwaitUserInput, answer)));
+        }
+        self.pass(Rule::Stopped, "the policy is continue, and the workflow's branch is checked out");
+        Ok(None)
+    }
+
+    fn recover(&mut self, snapshot: &Snapshot, drift: &Drift) -> Option<Dispatch> {
+        if drift.causes.is_empty() {
+            self.pass(Rule::Recover, "the state is as the log has it, and nothing asks for a re-ground");
+            return None;
+        }
+        let mut reason = drift.causes.join("; ");
+        if let Some(why) = &snapshot.ledger.returned {
+            reason = format!("{reason}; the implementer came back: {why}");
+        }
+        Some(self.fire(
+            Rule::Recover,
+            Policy::Continue,
+            Answer::new("re-ground: check every slice against the repository and say what holds", reason),
+        ))
+    }
+
+    fn between_slices(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
+        let open = snapshot.plan.open_slices().count();
+        if !snapshot.ledger.regrounded || open > 0 {
+            let answer = if snapshot.ledger.regrounded {
+                self.select_answer(snapshot, open)
+            } else {
+                Answer::new("plan the mission as slices and select the first", "no re-ground of this mission is recorded")
+            };
+            return Ok(self.fire(Rule::Select, Policy::Continue, answer));
+        }
+        self.pass(Rule::Select, "a re-ground is recorded and no slice is open");
+        for rule in [Rule::Implement, Rule::Review, Rule::Audit, Rule::Reconcile] {
+            self.pass(rule, "no slice is active");
+        }
+        let head = self.facts.head()?;
+        let required = snapshot.profile.required_stop_judges.0;
+        let have = wave::votes_at(snapshot, head).count() as u64;
+        if have < required {
+            let mut answer = Answer::new(
+                format!("judge whether the project can stop (vote {} of {required})", have + 1),
+                format!("no slice is open and {have} of {required} votes are in for this HEAD and wave"),
+            );
+            if head.commit.is_none() {
+                self.findings.push(Finding::new(Code::UnbornHead, "the repository has no commit yet"));
+                answer = answer.command("cook init --commit");
+            }
+            return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
+        }
+        self.pass(Rule::Judge, format!("{have} of {required} votes are in"));
+        let noes = wave::votes_at(snapshot, head).filter(|vote| !vote.can_stop).count();
+        let answer = Answer::new(
+            "run the stop verifier and conclude the wave",
+            format!("all {required} votes are in, {noes} of them no"),
+        )
+        .command("cook verify stop");
+        Ok(self.fire(Rule::Conclude, Policy::Continue, answer))
+    }
+
+    fn select_answer(&self, snapshot: &Snapshot, open: usize) -> Answer {
+        let ready = slices::ready(&snapshot.plan);
+        match ready.first() {
+            Some(first) => Answer::new(
+                format!("re-ground and select a slice; `{first}` is first in order of work"),
+                format!("no slice is selected and {open} are open"),
+            ),
+            None => Answer::new(
+                "re-ground: every open slice waits; change the plan, ask the user, or name what blocks",
+                format!("{open} slices are open and each of them is blocked"),
+            ),
+        }
+    }
+
+    fn in_slice(&mut self, snapshot: &Snapshot, drift: &Drift) -> Result<Dispatch, Refusal> {
+        let id = snapshot.active.slice_id.as_deref().unwrap_or_default();
+        self.pass(Rule::Select, format!("slice `{id}` is active"));
+        let committed = snapshot.active.status == ActiveStatus::Committed;
+        if !committed || !drift.unreported.is_empty() {
+            let answer = implement_answer(snapshot, drift, id);
+            return Ok(self.fire(Rule::Implement, Policy::Continue, answer));
+        }
+        self.pass(Rule::Implement, "the slice is committed and no newer commit of its own is unreported");
+        let ledger = snapshot.ledger.slices.get(id);
+        let head = ledger.and_then(|slice| slice.head.clone()).unwrap_or_default();
+        if slices::current_review(snapshot).is_none() {
+            let answer = Answer::new(
+                format!("review slice `{id}` at {}", short(&head)),
+                "the committed slice has no review of this commit and these criteria",
+            );
+            return Ok(self.fire(Rule::Review, Policy::Continue, answer));
+        }
+        self.pass(Rule::Review, "a review of this commit and these criteria is in");
+        if slices::current_audit(snapshot).is_none() {
+            let answer = Answer::new(
+                format!("audit the project after slice `{id}` at {}", short(&head)),
+                "the committed slice has no audit of this commit and these criteria",
+            );
+            return Ok(self.fire(Rule::Audit, Policy::Continue, answer));
+        }
+        self.pass(Rule::Audit, "an audit of this commit and these criteria is in");
+        let acceptable = slices::current_review(snapshot).is_some_and(|review| review.acceptable);
+        let answer = if acceptable {
+            Answer::new(
+                format!("reconcile slice `{id}`: accept it with evidence for each criterion, or reopen it"),
+                "review and audit are in; the review accepts it",
+            )
+        } else {
+            Answer::new(
+                format!("reconcile slice `{id}`: reopen it with what must be fixed"),
+                "review and audit are in; the review does not accept it",
+            )
+        };
+        Ok(self.fire(Rule::Reconcile, Policy::Continue, answer))
+    }
+}
+
+fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
+    if let Some(newest) = drift.unreported.last() {
+        return Answer::new(
+            format!("report slice `{id}`: its commits up to {} are not reported", short(newest)),
+            format!(
+                "{} of the slice's own commits are in no report; the work is there, only the report is missing",
+                drift.unreported.len()
+            ),
+        );
+    }
+    let must_fix = snapshot.active.handoff.as_ref().map_or(0, |h| h.must_fix_findings.len());
+    if must_fix > 0 {
+        return Answer::new(
+            format!("fix slice `{id}`: {must_fix} findings must be fixed"),
+            "the slice was reopened, or its gates were red",
+        );
+    }
+    Answer::new(format!("implement slice `{id}`"), "the slice is selected and has no commit of its own yet")
+}
+
+/// Action, reason and the command that leaves a stored stopped policy.
+fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<String>) {
+    let waiting = snapshot.ledger.waiting.as_ref();
+    let what = waiting.map_or(String::new(), |waiting| waiting.what.clone());
+    let exit = waiting.map(|waiting| waiting.exit.clone());
+    match snapshot.state.continuation_policy {
+        Policy::Done => (
+            "nothing: the project is done".to_owned(),
+            "the final reconciliation is recorded".to_owned(),
+            None,
+        ),
+        Policy::Blocked => ("clear what blocks".to_owned(), what, exit),
+        Policy::Paused if waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel) => {
+            ("nothing: the workflow was cancelled".to_owned(), what, exit)
+        }
+        Policy::Paused => ("nothing: the workflow is paused".to_owned(), what, exit),
+        Policy::AwaitUserInput | Policy::Continue => ("answer".to_owned(), what, exit),
+    }
+}
+
+/// The first 12 characters of a commit id.
+pub(super) fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// `not_your_turn`, with who is due instead.
+pub(super) fn not_your_turn(role: Role, due: &Dispatch) -> Refusal {
+    let message = match due.role {
+        Some(due_role) => format!(
+            "rule {} asks for the {due_role}, not the {role}: {}",
+            due.rule, due.reason
+        ),
+        None => format!("the work is stopped ({}): {}", due.policy, due.reason),
+    };
+    let mut refusal = Refusal::new(Code::NotYourTurn, message);
+    if let Some(command) = &due.blocking_command {
+        refusal = refusal.hint(format!("run `{command}`"));
+    }
+    refusal
+}

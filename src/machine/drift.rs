@@ -1,0 +1,296 @@
+//! What rule 2 looks at: does the state still speak of this repository?
+//! Also tells own commits from foreign ones (protocol section 3).
+
+use super::facts::{FactSet, Facts, Range};
+use super::wave;
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{
+    ActiveStatus, Slice, SliceLedger, SliceStatus, Snapshot, surface_matches,
+};
+
+/// How the state and the repository have moved apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Drift {
+    /// Why rule 2 answers, one text each; empty = it does not.
+    pub causes: Vec<String>,
+    /// Everything noticed, the causes among it.
+    pub findings: Vec<Finding>,
+    /// Own commits of the active slice that no report names, oldest first.
+    pub unreported: Vec<String>,
+}
+
+impl Drift {
+    fn cause(&mut self, finding: Finding) {
+        self.causes.push(finding.message.clone());
+        self.findings.push(finding);
+    }
+}
+
+/// The facts [`measure`] reads, whatever the policy.
+pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
+    let mut set = FactSet {
+        head: true,
+        contract: true,
+        view: true,
+        since: snapshot.ledger.head_seen.clone(),
+        ..FactSet::default()
+    };
+    if let Some(handoff) = &snapshot.active.handoff
+        && in_work(snapshot)
+    {
+        set.ranges.insert(handoff.basis_commit.clone());
+        if snapshot.active.status == ActiveStatus::Committed
+            && let Some(head) = active_ledger(snapshot).and_then(|slice| slice.head.clone())
+        {
+            set.on_head.insert(head);
+        }
+    }
+    set
+}
+
+/// A slice is selected, in progress or committed.
+pub(super) fn in_work(snapshot: &Snapshot) -> bool {
+    matches!(
+        snapshot.active.status,
+        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+    )
+}
+
+fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
+    snapshot.ledger.slices.get(snapshot.active.slice_id.as_deref()?)
+}
+
+/// Compares state and repository.
+pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refusal> {
+    let mut drift = Drift::default();
+    if snapshot.state.requires_reground {
+        drift.cause(Finding::new(Code::RegroundRequired, reground_reason(snapshot)));
+    }
+    for edit in facts.outside_edits()? {
+        let what = match (edit.missing, edit.fields.is_empty()) {
+            (true, _) => "is missing".to_owned(),
+            (false, true) => "was edited outside cook".to_owned(),
+            (false, false) => format!("was edited outside cook ({})", edit.fields.join(", ")),
+        };
+        drift.cause(
+            Finding::new(Code::EditedOutside, format!("`.agent/{}` {what}", edit.file))
+                .at(format!(".agent/{}", edit.file)),
+        );
+    }
+    contradictions(snapshot, &mut drift);
+    if in_work(snapshot) {
+        position(snapshot, facts, &mut drift)?;
+    }
+    if snapshot.ledger.head_seen.is_some() {
+        foreign(snapshot, facts.since()?, &mut drift);
+    }
+    let head = facts.head()?;
+    for blocker in wave::unanswered(snapshot, head) {
+        drift.cause(
+            Finding::new(
+                Code::UnansweredNo,
+                format!("a judge's no ({}) is not answered: {}", blocker.id, blocker.what.join("; ")),
+            )
+            .at(blocker.id.clone()),
+        );
+    }
+    Ok(drift)
+}
+
+fn reground_reason(snapshot: &Snapshot) -> String {
+    match &snapshot.ledger.answered {
+        Some(answer) => format!("a re-ground is due; the user answered: {answer}"),
+        None => "a re-ground is due".to_owned(),
+    }
+}
+
+/// Contradictions between the documents themselves. Only imported state can hold one.
+pub(super) fn contradictions(snapshot: &Snapshot, drift: &mut Drift) {
+    let selected = snapshot
+        .plan
+        .candidate_slices
+        .iter()
+        .filter(|slice| matches!(slice.status, SliceStatus::Selected | SliceStatus::InProgress))
+        .count();
+    if selected > 1 {
+        drift.cause(Finding::new(Code::SelectedTwice, format!("{selected} slices are selected in the plan")));
+    }
+    let Some(id) = snapshot.active.slice_id.as_deref() else {
+        if selected == 1 {
+            drift.cause(Finding::new(
+                Code::StatusPairIllegal,
+                "a slice is selected in the plan, and none is active",
+            ));
+        }
+        return;
+    };
+    let Some(slice) = snapshot.plan.slice(id) else {
+        if in_work(snapshot) {
+            drift.cause(
+                Finding::new(Code::SliceNotInPlan, format!("the active slice `{id}` is not in the plan"))
+                    .at(id),
+            );
+        }
+        return;
+    };
+    if !pair_is_legal(snapshot.active.status, slice.status) {
+        drift.cause(
+            Finding::new(
+                Code::StatusPairIllegal,
+                format!(
+                    "slice `{id}` is {} as the active slice and {} in the plan",
+                    snapshot.active.status.id(),
+                    slice.status.id()
+                ),
+            )
+            .at(id),
+        );
+    }
+    if in_work(snapshot) {
+        if slice.acceptance_criteria.is_empty() {
+            drift.cause(
+                Finding::new(Code::CriteriaMissing, format!("slice `{id}` has no acceptance criteria")).at(id),
+            );
+        }
+        let fields = handoff_differences(snapshot, slice);
+        if !fields.is_empty() {
+            drift.cause(
+                Finding::new(
+                    Code::HandoffDiffers,
+                    format!("the active slice `{id}` differs from its plan entry in {}", fields.join(", ")),
+                )
+                .at(id),
+            );
+        }
+    }
+}
+
+/// The pairs of protocol section 2.
+pub(super) fn pair_is_legal(active: ActiveStatus, plan: SliceStatus) -> bool {
+    match active {
+        ActiveStatus::Idle => true,
+        ActiveStatus::Selected => plan == SliceStatus::Selected,
+        ActiveStatus::InProgress | ActiveStatus::Committed => plan == SliceStatus::InProgress,
+        // A done slice may be reopened for later while it still is the last active one.
+        ActiveStatus::Done => plan == SliceStatus::Done,
+    }
+}
+
+/// Handoff fields in which the active slice and its plan entry differ.
+pub fn handoff_differences(snapshot: &Snapshot, slice: &Slice) -> Vec<&'static str> {
+    let active = &snapshot.active;
+    let Some(handoff) = &active.handoff else {
+        return vec!["handoff"];
+    };
+    let empty: &[String] = &[];
+    let mut fields = Vec::new();
+    let mut check = |name, same: bool| {
+        if !same {
+            fields.push(name);
+        }
+    };
+    check("goal", active.goal.as_deref() == Some(slice.goal.as_str()));
+    check("contract_ids", active.contract_ids == slice.contract_ids);
+    check("acceptance_criteria", handoff.acceptance_criteria == slice.acceptance_criteria);
+    check("priority", handoff.priority == slice.priority);
+    check("why_now", handoff.why_now == slice.why_now);
+    check("blocked_on", handoff.blocked_on == slice.blocked_on);
+    check("locked_notes", handoff.locked_notes == slice.locked_notes.as_deref().unwrap_or(empty));
+    check(
+        "must_fix_findings",
+        handoff.must_fix_findings == slice.must_fix_findings.as_deref().unwrap_or(empty),
+    );
+    check("basis_commit", Some(&handoff.basis_commit) == slice.basis_commit.as_ref());
+    fields
+}
+
+/// Where the active slice stands in the commit graph.
+fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(), Refusal> {
+    let Some(handoff) = &snapshot.active.handoff else {
+        return Ok(());
+    };
+    let basis = &handoff.basis_commit;
+    let range = facts.range(basis)?;
+    if !range.resolves {
+        drift.cause(
+            Finding::new(Code::BasisUnresolved, format!("`basis_commit` {basis} is no commit of this repository"))
+                .at("basis_commit"),
+        );
+    } else if !range.ancestor {
+        drift.cause(
+            Finding::new(Code::BasisNotAncestor, format!("`basis_commit` {basis} is no ancestor of HEAD"))
+                .at("basis_commit"),
+        );
+    }
+    drift.unreported = unreported(snapshot, range);
+    if snapshot.active.status == ActiveStatus::Committed {
+        let head = active_ledger(snapshot).and_then(|slice| slice.head.clone());
+        let on_head = match &head {
+            Some(head) => facts.on_head(head)?,
+            None => false,
+        };
+        if !on_head && drift.unreported.is_empty() {
+            drift.cause(Finding::new(
+                Code::SliceHeadVanished,
+                "the commit of the committed slice is not on HEAD",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Own commits that no report names.
+fn unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
+    let id = snapshot.active.slice_id.as_deref();
+    let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
+    range
+        .commits
+        .iter()
+        .filter(|commit| commit.slice.as_deref() == id && !claimed.contains(&commit.id))
+        .map(|commit| commit.id.clone())
+        .collect()
+}
+
+/// Commits since the last transition that are not the active slice's.
+fn foreign(snapshot: &Snapshot, since: &Range, drift: &mut Drift) {
+    if !since.ancestor {
+        drift.findings.push(Finding::new(
+            Code::HistoryRewritten,
+            "HEAD no longer contains the commit of the last transition",
+        ));
+    }
+    let active = in_work(snapshot).then_some(snapshot.active.slice_id.as_deref()).flatten();
+    let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
+    let foreign: Vec<_> = since
+        .commits
+        .iter()
+        .filter(|commit| {
+            active.is_none() || (commit.slice.as_deref() != active && !claimed.contains(&commit.id))
+        })
+        .collect();
+    let Some(newest) = foreign.last() else {
+        return;
+    };
+    let surfaces = match (&snapshot.active.handoff, active) {
+        (Some(handoff), Some(_)) => handoff.implementation_surfaces.as_deref().unwrap_or_default(),
+        _ => &[],
+    };
+    let touched: Vec<&str> = foreign
+        .iter()
+        .flat_map(|commit| commit.paths.iter())
+        .filter(|path| surfaces.iter().any(|surface| surface_matches(surface, path)))
+        .map(String::as_str)
+        .collect();
+    let count = foreign.len();
+    let newest = super::dispatch::short(&newest.id);
+    match touched.first() {
+        Some(path) => drift.cause(Finding::new(
+            Code::ForeignTouchesSlice,
+            format!("{count} commits up to {newest} that are not the slice's change `{path}`, which it works on"),
+        )),
+        None => drift.findings.push(Finding::new(
+            Code::ForeignCommits,
+            format!("{count} commits up to {newest} belong to no slice in work"),
+        )),
+    }
+}

@@ -1,0 +1,152 @@
+//! The dispatch rules by name, and what one answer holds.
+
+use crate::diagnostic::Finding;
+use crate::model::{Phase, Policy, Role};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The ten answers of the mandatory dispatch table (protocol section 3), in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Rule {
+    #[serde(rename = "S")]
+    Stopped,
+    #[serde(rename = "1")]
+    Bootstrap,
+    #[serde(rename = "2")]
+    Recover,
+    #[serde(rename = "3")]
+    Select,
+    #[serde(rename = "4")]
+    Implement,
+    #[serde(rename = "5")]
+    Review,
+    #[serde(rename = "6")]
+    Audit,
+    #[serde(rename = "7")]
+    Reconcile,
+    #[serde(rename = "8")]
+    Judge,
+    #[serde(rename = "9")]
+    Conclude,
+}
+
+impl Rule {
+    /// All, first match first.
+    pub const ALL: [Rule; 10] = [
+        Rule::Stopped,
+        Rule::Bootstrap,
+        Rule::Recover,
+        Rule::Select,
+        Rule::Implement,
+        Rule::Review,
+        Rule::Audit,
+        Rule::Reconcile,
+        Rule::Judge,
+        Rule::Conclude,
+    ];
+
+    /// `S`, `1` … `9`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Rule::Stopped => "S",
+            Rule::Bootstrap => "1",
+            Rule::Recover => "2",
+            Rule::Select => "3",
+            Rule::Implement => "4",
+            Rule::Review => "5",
+            Rule::Audit => "6",
+            Rule::Reconcile => "7",
+            Rule::Judge => "8",
+            Rule::Conclude => "9",
+        }
+    }
+
+    /// The role it names.
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Rule::Stopped => None,
+            Rule::Bootstrap => Some(Role::Bootstrapper),
+            Rule::Recover | Rule::Select | Rule::Reconcile | Rule::Conclude => {
+                Some(Role::Regrounder)
+            }
+            Rule::Implement => Some(Role::Implementer),
+            Rule::Review => Some(Role::Reviewer),
+            Rule::Audit => Some(Role::Auditor),
+            Rule::Judge => Some(Role::StopJudge),
+        }
+    }
+
+    /// What it asks of the world, in one line.
+    pub fn question(self) -> &'static str {
+        match self {
+            Rule::Stopped => "is the work stopped, or another branch checked out?",
+            Rule::Bootstrap => "is a contract file missing?",
+            Rule::Recover => {
+                "is the execution state missing, edited, contradictory or stale, or a re-ground due?"
+            }
+            Rule::Select => "is no slice selected while one is open, or nothing planned yet?",
+            Rule::Implement => "is a slice selected, or has it commits that no report names?",
+            Rule::Review => "does the committed slice lack a review?",
+            Rule::Audit => "does the committed slice lack an audit?",
+            Rule::Reconcile => "are review and audit both in?",
+            Rule::Judge => "is no slice open and a judge's vote missing?",
+            Rule::Conclude => "are all votes in?",
+        }
+    }
+
+    /// The phase that is written down while this rule answers under `policy`.
+    pub fn phase(self, policy: Policy) -> Phase {
+        match self {
+            Rule::Stopped => match policy {
+                Policy::Blocked => Phase::Blocked,
+                Policy::Done => Phase::Done,
+                Policy::AwaitUserInput | Policy::Paused | Policy::Continue => Phase::AwaitingUser,
+            },
+            Rule::Bootstrap | Rule::Recover | Rule::Select => Phase::Reground,
+            Rule::Implement => Phase::Implement,
+            Rule::Review => Phase::PostCommitReview,
+            Rule::Audit => Phase::PostCommitAudit,
+            Rule::Reconcile => Phase::PostCommitReconcile,
+            Rule::Judge | Rule::Conclude => Phase::StopWave,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// Who is due, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dispatch {
+    /// The rule that answered.
+    pub rule: Rule,
+    /// The role it names; none when the work is stopped.
+    pub role: Option<Role>,
+    /// Where in the protocol that is.
+    pub phase: Phase,
+    /// Whether work goes on. `await_user_input` while another branch is checked out.
+    pub policy: Policy,
+    /// What the role is to do, imperative.
+    pub action: String,
+    /// Why this rule answered.
+    pub reason: String,
+    /// A command that a person or cook must run before the role can succeed.
+    pub blocking_command: Option<String>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+/// What one rule looked at and whether it answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trace {
+    /// The rule.
+    pub rule: Rule,
+    /// None = not reached, because an earlier rule answered.
+    pub fired: Option<bool>,
+    /// What it saw.
+    pub saw: String,
+}

@@ -1,0 +1,84 @@
+//! The stop wave: which votes count, when a wave is opened, which noes are owed an answer.
+
+use super::facts::Head;
+use crate::model::{Blocker, Count, Snapshot, Vote};
+
+/// Waves that may be held at one HEAD (protocol section 4).
+pub(super) const WAVES_PER_HEAD: u64 = 2;
+
+/// Votes of the current wave at this HEAD.
+pub fn votes_at<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Item = &'a Vote> {
+    snapshot
+        .ledger
+        .wave
+        .votes
+        .iter()
+        .filter(|vote| Some(vote.head.as_str()) == head.commit.as_deref())
+}
+
+/// Unanimity: the required votes, all of them yes, nothing counted.
+pub(super) fn unanimous(snapshot: &Snapshot, head: &Head) -> bool {
+    let votes: Vec<&Vote> = votes_at(snapshot, head).collect();
+    votes.len() as u64 >= snapshot.profile.required_stop_judges.0
+        && votes.iter().all(|vote| {
+            vote.can_stop && vote.blocker_count.0 == 0 && vote.high_value_gap_count.0 == 0
+        })
+}
+
+/// The id under which an unanswered `no` is named.
+fn blocker(vote: &Vote) -> Blocker {
+    Blocker { id: format!("no-{}", vote.seq.0), what: vote.blockers.clone() }
+}
+
+/// Noes that a re-ground owes an answer: those carried along, and those of a
+/// wave that HEAD left behind.
+pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
+    let mut noes = snapshot.ledger.unanswered.clone();
+    noes.extend(
+        snapshot
+            .ledger
+            .wave
+            .votes
+            .iter()
+            .filter(|vote| !vote.can_stop && Some(vote.head.as_str()) != head.commit.as_deref())
+            .map(blocker),
+    );
+    noes
+}
+
+/// Ends the wave without an answer: its votes no longer count, its noes stay owed.
+pub(super) fn void(next: &mut Snapshot) {
+    let noes: Vec<Blocker> = next
+        .ledger
+        .wave
+        .votes
+        .drain(..)
+        .filter(|vote| !vote.can_stop)
+        .map(|vote| blocker(&vote))
+        .collect();
+    for no in noes {
+        if !next.ledger.unanswered.contains(&no) {
+            next.ledger.unanswered.push(no);
+        }
+    }
+}
+
+/// Opens the next wave at this HEAD.
+pub(super) fn open(next: &mut Snapshot, head: &Head) {
+    next.ledger.wave.votes.clear();
+    next.state.current_stop_wave_id.0 += 1;
+    next.counters.waves.0 += 1;
+    let wave = &mut next.ledger.wave;
+    if wave.opened_at.is_some() && wave.opened_at == head.commit {
+        wave.opened.0 += 1;
+    } else {
+        wave.opened_at = head.commit.clone();
+        wave.opened = Count(1);
+    }
+}
+
+/// Another wave may be held at this HEAD.
+pub(super) fn may_open(snapshot: &Snapshot, head: &Head) -> bool {
+    let wave = &snapshot.ledger.wave;
+    wave.opened_at != head.commit || wave.opened.0 < WAVES_PER_HEAD
+}
