@@ -16,6 +16,7 @@ mod scalar;
 mod slice;
 mod snapshot;
 mod state;
+mod surface;
 
 pub use config::{Access, Config, GateSpec, GateTable, Limits, RoleConfig, Rules, TrackerKind};
 pub use contract::{CONTRACT_FILES, Profile};
@@ -37,3 +38,4 @@ pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
+pub use surface::surface_matches;
