@@ -11,6 +11,7 @@ mod event;
 mod evidence;
 mod history;
 mod ledger;
+mod mission;
 mod plan;
 mod scalar;
 mod slice;
@@ -33,6 +34,7 @@ pub use ledger::{
     Amendment, AuditNote, Blocker, Counters, Ledger, ReviewNote, SliceLedger, Undone, Vote,
     Waiting, WaitingKind, Wave,
 };
+pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
 pub use plan::{Plan, Slice, SliceStatus};
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
