@@ -111,7 +111,7 @@ codes! {
     SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "";
     SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "";
     SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "commit, stash or ignore the named paths";
-    SelectUnborn "select_unborn" Refusal Error "a slice is selected before the repository has a commit", "run `cook init --commit`";
+    NoCommitYet "no_commit_yet" Refusal Error "the repository has no commit yet", "run `cook init --commit`";
     ContractUncommittedRefusal "contract_uncommitted" Refusal NeedsReground "contract files are not committed", "run `cook init --commit`";
     UnreconciledCommit "unreconciled_commit" Refusal Error "a committed slice is not reconciled, and another is selected", "reconcile it first: accepted or reopened";
     ReconcileNotDue "reconcile_not_due" Refusal Error "no committed slice waits for a reconciliation", "";
@@ -135,6 +135,7 @@ codes! {
     CommitNotAfterBasis "commit_not_after_basis" Refusal Error "the reported commit does not descend from the slice's basis", "";
     CommitEmpty "commit_empty" Refusal Error "the slice's commits change no tracked file", "";
     ProtectedPath "protected_path" Refusal Error "the slice's commits change a protected path", "name the path in the slice's `implementation_surfaces`, or leave it alone";
+    WrongCommit "wrong_commit" Refusal Error "the report names another commit than the one it must speak of", "run `cook next --json`";
     CommitAlreadyReported "commit_already_reported" Refusal Error "this commit is already reported", "run `cook next`";
     BudgetSpent "budget_spent" Refusal Error "the budget is spent", "run `cook resume --budget …`";
     DoorClosed "door_closed" Refusal Error "that command does not apply now", "run `cook status`";

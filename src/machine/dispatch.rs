@@ -10,7 +10,10 @@ use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind};
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
 pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
-    let mut set = FactSet { head: true, ..FactSet::default() };
+    let mut set = FactSet {
+        head: true,
+        ..FactSet::default()
+    };
     let Some(snapshot) = snapshot else {
         set.contract = true;
         return set;
@@ -37,14 +40,22 @@ pub fn explain(
     snapshot: Option<&Snapshot>,
     facts: &Facts,
 ) -> Result<(Dispatch, Vec<Trace>), Refusal> {
-    let mut walk = Walk { facts, traces: Vec::new(), findings: Vec::new() };
+    let mut walk = Walk {
+        facts,
+        traces: Vec::new(),
+        findings: Vec::new(),
+    };
     let dispatch = match snapshot {
         None => walk.without_log()?,
         Some(snapshot) => walk.with_log(snapshot)?,
     };
     let mut traces = walk.traces;
     for rule in Rule::ALL.into_iter().skip(traces.len()) {
-        traces.push(Trace { rule, fired: None, saw: "not reached".to_owned() });
+        traces.push(Trace {
+            rule,
+            fired: None,
+            saw: "not reached".to_owned(),
+        });
     }
     Ok((dispatch, traces))
 }
@@ -64,7 +75,11 @@ struct Answer {
 
 impl Answer {
     fn new(action: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { action: action.into(), reason: reason.into(), command: None }
+        Self {
+            action: action.into(),
+            reason: reason.into(),
+            command: None,
+        }
     }
 
     fn command(mut self, command: impl Into<String>) -> Self {
@@ -76,12 +91,20 @@ impl Answer {
 impl Walk<'_> {
     /// Notes that a rule was asked and did not fire.
     fn pass(&mut self, rule: Rule, saw: impl Into<String>) {
-        self.traces.push(Trace { rule, fired: Some(false), saw: saw.into() });
+        self.traces.push(Trace {
+            rule,
+            fired: Some(false),
+            saw: saw.into(),
+        });
     }
 
     /// Notes that a rule fired.
     fn fire(&mut self, rule: Rule, policy: Policy, answer: Answer) -> Dispatch {
-        self.traces.push(Trace { rule, fired: Some(true), saw: answer.reason.clone() });
+        self.traces.push(Trace {
+            rule,
+            fired: Some(true),
+            saw: answer.reason.clone(),
+        });
         Dispatch {
             rule,
             role: rule.role(),
@@ -106,7 +129,8 @@ impl Walk<'_> {
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
         }
         self.pass(Rule::Bootstrap, "all contract files are in the worktree");
-        self.findings.push(Finding::new(Code::LogMissing, "no log for this worktree"));
+        self.findings
+            .push(Finding::new(Code::LogMissing, "no log for this worktree"));
         let answer = Answer::new(
             "start the log from the tracked contract, then re-ground",
             "the contract is here, the execution state is not",
@@ -160,11 +184,17 @@ impl Walk<'_> {
         }
         if head.branch != snapshot.ledger.branch {
             let name = |branch: &Option<String>| {
-                branch.as_ref().map_or("a detached HEAD".to_owned(), |name| format!("`{name}`"))
+                branch
+                    .as_ref()
+                    .map_or("a detached HEAD".to_owned(), |name| format!("`{name}`"))
             };
             self.findings.push(Finding::new(
                 Code::OtherBranchNow,
-                format!("on {}, the log is for {}", name(&head.branch), name(&snapshot.ledger.branch)),
+                format!(
+                    "on {}, the log is for {}",
+                    name(&head.branch),
+                    name(&snapshot.ledger.branch)
+                ),
             ));
             let back = match &snapshot.ledger.branch {
                 Some(branch) => format!("git switch {branch}"),
@@ -179,15 +209,25 @@ impl Walk<'_> {
                 ),
             )
             .command(back);
-            return Ok(Some(self.fire(Rule::Stopped, Policy::AwaitUserInput, answer)));
+            return Ok(Some(self.fire(
+                Rule::Stopped,
+                Policy::AwaitUserInput,
+                answer,
+            )));
         }
-        self.pass(Rule::Stopped, "the policy is continue, and the workflow's branch is checked out");
+        self.pass(
+            Rule::Stopped,
+            "the policy is continue, and the workflow's branch is checked out",
+        );
         Ok(None)
     }
 
     fn recover(&mut self, snapshot: &Snapshot, drift: &Drift) -> Option<Dispatch> {
         if drift.causes.is_empty() {
-            self.pass(Rule::Recover, "the state is as the log has it, and nothing asks for a re-ground");
+            self.pass(
+                Rule::Recover,
+                "the state is as the log has it, and nothing asks for a re-ground",
+            );
             return None;
         }
         let mut reason = drift.causes.join("; ");
@@ -197,7 +237,10 @@ impl Walk<'_> {
         Some(self.fire(
             Rule::Recover,
             Policy::Continue,
-            Answer::new("re-ground: check every slice against the repository and say what holds", reason),
+            Answer::new(
+                "re-ground: check every slice against the repository and say what holds",
+                reason,
+            ),
         ))
     }
 
@@ -207,7 +250,10 @@ impl Walk<'_> {
             let answer = if snapshot.ledger.regrounded {
                 self.select_answer(snapshot, open)
             } else {
-                Answer::new("plan the mission as slices and select the first", "no re-ground of this mission is recorded")
+                Answer::new(
+                    "plan the mission as slices and select the first",
+                    "no re-ground of this mission is recorded",
+                )
             };
             return Ok(self.fire(Rule::Select, Policy::Continue, answer));
         }
@@ -220,17 +266,27 @@ impl Walk<'_> {
         let have = wave::votes_at(snapshot, head).count() as u64;
         if have < required {
             let mut answer = Answer::new(
-                format!("judge whether the project can stop (vote {} of {required})", have + 1),
-                format!("no slice is open and {have} of {required} votes are in for this HEAD and wave"),
+                format!(
+                    "judge whether the project can stop (vote {} of {required})",
+                    have + 1
+                ),
+                format!(
+                    "no slice is open and {have} of {required} votes are in for this HEAD and wave"
+                ),
             );
             if head.commit.is_none() {
-                self.findings.push(Finding::new(Code::UnbornHead, "the repository has no commit yet"));
+                self.findings.push(Finding::new(
+                    Code::UnbornHead,
+                    "the repository has no commit yet",
+                ));
                 answer = answer.command("cook init --commit");
             }
             return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
         }
         self.pass(Rule::Judge, format!("{have} of {required} votes are in"));
-        let noes = wave::votes_at(snapshot, head).filter(|vote| !vote.can_stop).count();
+        let noes = wave::votes_at(snapshot, head)
+            .filter(|vote| !vote.can_stop)
+            .count();
         let answer = Answer::new(
             "run the stop verifier and conclude the wave",
             format!("all {required} votes are in, {noes} of them no"),
@@ -261,9 +317,14 @@ impl Walk<'_> {
             let answer = implement_answer(snapshot, drift, id);
             return Ok(self.fire(Rule::Implement, Policy::Continue, answer));
         }
-        self.pass(Rule::Implement, "the slice is committed and no newer commit of its own is unreported");
+        self.pass(
+            Rule::Implement,
+            "the slice is committed and no newer commit of its own is unreported",
+        );
         let ledger = snapshot.ledger.slices.get(id);
-        let head = ledger.and_then(|slice| slice.head.clone()).unwrap_or_default();
+        let head = ledger
+            .and_then(|slice| slice.head.clone())
+            .unwrap_or_default();
         if slices::current_review(snapshot).is_none() {
             let answer = Answer::new(
                 format!("review slice `{id}` at {}", short(&head)),
@@ -271,7 +332,10 @@ impl Walk<'_> {
             );
             return Ok(self.fire(Rule::Review, Policy::Continue, answer));
         }
-        self.pass(Rule::Review, "a review of this commit and these criteria is in");
+        self.pass(
+            Rule::Review,
+            "a review of this commit and these criteria is in",
+        );
         if slices::current_audit(snapshot).is_none() {
             let answer = Answer::new(
                 format!("audit the project after slice `{id}` at {}", short(&head)),
@@ -279,11 +343,16 @@ impl Walk<'_> {
             );
             return Ok(self.fire(Rule::Audit, Policy::Continue, answer));
         }
-        self.pass(Rule::Audit, "an audit of this commit and these criteria is in");
+        self.pass(
+            Rule::Audit,
+            "an audit of this commit and these criteria is in",
+        );
         let acceptable = slices::current_review(snapshot).is_some_and(|review| review.acceptable);
         let answer = if acceptable {
             Answer::new(
-                format!("reconcile slice `{id}`: accept it with evidence for each criterion, or reopen it"),
+                format!(
+                    "reconcile slice `{id}`: accept it with evidence for each criterion, or reopen it"
+                ),
                 "review and audit are in; the review accepts it",
             )
         } else {
@@ -299,21 +368,31 @@ impl Walk<'_> {
 fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
     if let Some(newest) = drift.unreported.last() {
         return Answer::new(
-            format!("report slice `{id}`: its commits up to {} are not reported", short(newest)),
+            format!(
+                "report slice `{id}`: its commits up to {} are not reported",
+                short(newest)
+            ),
             format!(
                 "{} of the slice's own commits are in no report; the work is there, only the report is missing",
                 drift.unreported.len()
             ),
         );
     }
-    let must_fix = snapshot.active.handoff.as_ref().map_or(0, |h| h.must_fix_findings.len());
+    let must_fix = snapshot
+        .active
+        .handoff
+        .as_ref()
+        .map_or(0, |h| h.must_fix_findings.len());
     if must_fix > 0 {
         return Answer::new(
             format!("fix slice `{id}`: {must_fix} findings must be fixed"),
             "the slice was reopened, or its gates were red",
         );
     }
-    Answer::new(format!("implement slice `{id}`"), "the slice is selected and has no commit of its own yet")
+    Answer::new(
+        format!("implement slice `{id}`"),
+        "the slice is selected and has no commit of its own yet",
+    )
 }
 
 /// Action, reason and the command that leaves a stored stopped policy.

@@ -4,9 +4,7 @@
 use super::facts::{FactSet, Facts, Range};
 use super::wave;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{
-    ActiveStatus, Slice, SliceLedger, SliceStatus, Snapshot, surface_matches,
-};
+use crate::model::{ActiveStatus, Slice, SliceLedger, SliceStatus, Snapshot, surface_matches};
 
 /// How the state and the repository have moved apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,14 +55,20 @@ pub(super) fn in_work(snapshot: &Snapshot) -> bool {
 }
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
-    snapshot.ledger.slices.get(snapshot.active.slice_id.as_deref()?)
+    snapshot
+        .ledger
+        .slices
+        .get(snapshot.active.slice_id.as_deref()?)
 }
 
 /// Compares state and repository.
 pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refusal> {
     let mut drift = Drift::default();
     if snapshot.state.requires_reground {
-        drift.cause(Finding::new(Code::RegroundRequired, reground_reason(snapshot)));
+        drift.cause(Finding::new(
+            Code::RegroundRequired,
+            reground_reason(snapshot),
+        ));
     }
     for edit in facts.outside_edits()? {
         let what = match (edit.missing, edit.fields.is_empty()) {
@@ -73,8 +77,11 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             (false, false) => format!("was edited outside cook ({})", edit.fields.join(", ")),
         };
         drift.cause(
-            Finding::new(Code::EditedOutside, format!("`.agent/{}` {what}", edit.file))
-                .at(format!(".agent/{}", edit.file)),
+            Finding::new(
+                Code::EditedOutside,
+                format!("`.agent/{}` {what}", edit.file),
+            )
+            .at(format!(".agent/{}", edit.file)),
         );
     }
     contradictions(snapshot, &mut drift);
@@ -89,7 +96,11 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         drift.cause(
             Finding::new(
                 Code::UnansweredNo,
-                format!("a judge's no ({}) is not answered: {}", blocker.id, blocker.what.join("; ")),
+                format!(
+                    "a judge's no ({}) is not answered: {}",
+                    blocker.id,
+                    blocker.what.join("; ")
+                ),
             )
             .at(blocker.id.clone()),
         );
@@ -110,10 +121,18 @@ pub(super) fn contradictions(snapshot: &Snapshot, drift: &mut Drift) {
         .plan
         .candidate_slices
         .iter()
-        .filter(|slice| matches!(slice.status, SliceStatus::Selected | SliceStatus::InProgress))
+        .filter(|slice| {
+            matches!(
+                slice.status,
+                SliceStatus::Selected | SliceStatus::InProgress
+            )
+        })
         .count();
     if selected > 1 {
-        drift.cause(Finding::new(Code::SelectedTwice, format!("{selected} slices are selected in the plan")));
+        drift.cause(Finding::new(
+            Code::SelectedTwice,
+            format!("{selected} slices are selected in the plan"),
+        ));
     }
     let Some(id) = snapshot.active.slice_id.as_deref() else {
         if selected == 1 {
@@ -127,8 +146,11 @@ pub(super) fn contradictions(snapshot: &Snapshot, drift: &mut Drift) {
     let Some(slice) = snapshot.plan.slice(id) else {
         if in_work(snapshot) {
             drift.cause(
-                Finding::new(Code::SliceNotInPlan, format!("the active slice `{id}` is not in the plan"))
-                    .at(id),
+                Finding::new(
+                    Code::SliceNotInPlan,
+                    format!("the active slice `{id}` is not in the plan"),
+                )
+                .at(id),
             );
         }
         return;
@@ -149,7 +171,11 @@ pub(super) fn contradictions(snapshot: &Snapshot, drift: &mut Drift) {
     if in_work(snapshot) {
         if slice.acceptance_criteria.is_empty() {
             drift.cause(
-                Finding::new(Code::CriteriaMissing, format!("slice `{id}` has no acceptance criteria")).at(id),
+                Finding::new(
+                    Code::CriteriaMissing,
+                    format!("slice `{id}` has no acceptance criteria"),
+                )
+                .at(id),
             );
         }
         let fields = handoff_differences(snapshot, slice);
@@ -157,7 +183,10 @@ pub(super) fn contradictions(snapshot: &Snapshot, drift: &mut Drift) {
             drift.cause(
                 Finding::new(
                     Code::HandoffDiffers,
-                    format!("the active slice `{id}` differs from its plan entry in {}", fields.join(", ")),
+                    format!(
+                        "the active slice `{id}` differs from its plan entry in {}",
+                        fields.join(", ")
+                    ),
                 )
                 .at(id),
             );
@@ -191,16 +220,25 @@ pub fn handoff_differences(snapshot: &Snapshot, slice: &Slice) -> Vec<&'static s
     };
     check("goal", active.goal.as_deref() == Some(slice.goal.as_str()));
     check("contract_ids", active.contract_ids == slice.contract_ids);
-    check("acceptance_criteria", handoff.acceptance_criteria == slice.acceptance_criteria);
+    check(
+        "acceptance_criteria",
+        handoff.acceptance_criteria == slice.acceptance_criteria,
+    );
     check("priority", handoff.priority == slice.priority);
     check("why_now", handoff.why_now == slice.why_now);
     check("blocked_on", handoff.blocked_on == slice.blocked_on);
-    check("locked_notes", handoff.locked_notes == slice.locked_notes.as_deref().unwrap_or(empty));
+    check(
+        "locked_notes",
+        handoff.locked_notes == slice.locked_notes.as_deref().unwrap_or(empty),
+    );
     check(
         "must_fix_findings",
         handoff.must_fix_findings == slice.must_fix_findings.as_deref().unwrap_or(empty),
     );
-    check("basis_commit", Some(&handoff.basis_commit) == slice.basis_commit.as_ref());
+    check(
+        "basis_commit",
+        Some(&handoff.basis_commit) == slice.basis_commit.as_ref(),
+    );
     fields
 }
 
@@ -213,13 +251,19 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
     let range = facts.range(basis)?;
     if !range.resolves {
         drift.cause(
-            Finding::new(Code::BasisUnresolved, format!("`basis_commit` {basis} is no commit of this repository"))
-                .at("basis_commit"),
+            Finding::new(
+                Code::BasisUnresolved,
+                format!("`basis_commit` {basis} is no commit of this repository"),
+            )
+            .at("basis_commit"),
         );
     } else if !range.ancestor {
         drift.cause(
-            Finding::new(Code::BasisNotAncestor, format!("`basis_commit` {basis} is no ancestor of HEAD"))
-                .at("basis_commit"),
+            Finding::new(
+                Code::BasisNotAncestor,
+                format!("`basis_commit` {basis} is no ancestor of HEAD"),
+            )
+            .at("basis_commit"),
         );
     }
     drift.unreported = unreported(snapshot, range);
@@ -259,7 +303,9 @@ fn foreign(snapshot: &Snapshot, since: &Range, drift: &mut Drift) {
             "HEAD no longer contains the commit of the last transition",
         ));
     }
-    let active = in_work(snapshot).then_some(snapshot.active.slice_id.as_deref()).flatten();
+    let active = in_work(snapshot)
+        .then_some(snapshot.active.slice_id.as_deref())
+        .flatten();
     let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
     let foreign: Vec<_> = since
         .commits
@@ -272,13 +318,20 @@ fn foreign(snapshot: &Snapshot, since: &Range, drift: &mut Drift) {
         return;
     };
     let surfaces = match (&snapshot.active.handoff, active) {
-        (Some(handoff), Some(_)) => handoff.implementation_surfaces.as_deref().unwrap_or_default(),
+        (Some(handoff), Some(_)) => handoff
+            .implementation_surfaces
+            .as_deref()
+            .unwrap_or_default(),
         _ => &[],
     };
     let touched: Vec<&str> = foreign
         .iter()
         .flat_map(|commit| commit.paths.iter())
-        .filter(|path| surfaces.iter().any(|surface| surface_matches(surface, path)))
+        .filter(|path| {
+            surfaces
+                .iter()
+                .any(|surface| surface_matches(surface, path))
+        })
         .map(String::as_str)
         .collect();
     let count = foreign.len();

@@ -1,12 +1,55 @@
 //! The protocol itself: which role is due, and what a report does to the documents.
 //!
-//! Pure. `needs` names the facts a decision wants, the caller measures them, and
-//! `dispatch` and `apply` decide from values alone.
+//! Pure. [`needs`] names the facts a decision wants, the caller measures them, and
+//! [`dispatch`] and [`apply`] decide from values alone. Nothing else moves state.
 
+mod apply;
+mod bootstrap;
+mod dispatch;
+mod doors;
+mod drift;
 mod facts;
+mod finish;
+mod planning;
+mod proof;
+mod reground;
+mod reports;
+mod rule;
+mod slices;
+mod wave;
+mod work;
 
+pub use apply::{Step, apply, needs};
+pub use bootstrap::NO_MISSION;
+pub use dispatch::{dispatch, dispatch_needs, explain};
+pub use drift::handoff_differences;
 pub use facts::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
     Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS, OutsideEdit, Range,
     StopVerifierRun, Verdict, Worktree,
 };
+pub use planning::MAX_SLICES;
+pub use rule::{Dispatch, Rule, Trace};
+pub use slices::{
+    ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, hex, id_is_valid, ready,
+    waits_for,
+};
+pub use wave::{unanswered, votes_at};
+
+use sha2::{Digest, Sha256};
+
+/// The ticket given out at dispatch: it fits one tip of the log and one HEAD.
+pub fn ticket(tip: &str, head: &Head) -> String {
+    let mut digest = Sha256::new();
+    for part in [Some(tip), head.commit.as_deref(), head.branch.as_deref()] {
+        let part = part.unwrap_or("");
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part.as_bytes());
+    }
+    hex(&digest.finalize()[..8])
+}
+
+/// A word in single quotes, as it can be pasted into a shell.
+pub fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -27,7 +27,10 @@ pub(super) fn unanimous(snapshot: &Snapshot, head: &Head) -> bool {
 
 /// The id under which an unanswered `no` is named.
 fn blocker(vote: &Vote) -> Blocker {
-    Blocker { id: format!("no-{}", vote.seq.0), what: vote.blockers.clone() }
+    Blocker {
+        id: format!("no-{}", vote.seq.0),
+        what: vote.blockers.clone(),
+    }
 }
 
 /// Noes that a re-ground owes an answer: those carried along, and those of a

@@ -103,6 +103,8 @@ pub struct Wave {
     pub opened_at: Option<String>,
     /// Waves opened at that HEAD.
     pub opened: Count,
+    /// The wave is under way: a pause and a resume at the same HEAD go on in it.
+    pub running: bool,
 }
 
 /// A `no` of a wave that HEAD left behind or that was undone: it must be answered.

@@ -1,0 +1,320 @@
+//! `needs` and `apply`: the one way from one snapshot to the next.
+
+use super::dispatch::{dispatch, not_your_turn};
+use super::drift;
+use super::facts::{FactSet, Facts};
+use super::finish::{Before, finish};
+use super::rule::{Dispatch, Rule};
+use super::work::Work;
+use super::{bootstrap, doors, reground, reports};
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{Actor, Event, Policy, Records, Snapshot, Submission};
+use std::collections::BTreeSet;
+
+/// An accepted transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The documents to come.
+    pub snapshot: Snapshot,
+    /// What the histories gain.
+    pub records: Records,
+    /// The rule that answered before.
+    pub rule: Rule,
+    /// What `dispatch` says now.
+    pub next: Dispatch,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+    /// Edits made outside cook are put aside and the log's version put back.
+    pub displace: bool,
+}
+
+/// The facts that [`apply`] reads for this event.
+pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
+    let Some(snapshot) = snapshot else {
+        return bootstrap::needs();
+    };
+    let mut set = drift::needs(snapshot);
+    match event {
+        Event::Regrounded { block, .. } => reground::needs(snapshot, block, &mut set),
+        Event::Implemented {
+            slice_id, commit, ..
+        } => {
+            reports::implemented_needs(snapshot, slice_id, commit, &mut set);
+        }
+        Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
+            reports::read_only_needs(&mut set);
+        }
+        Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
+        Event::Resumed(_) => doors::resumed_needs(snapshot, &mut set),
+        Event::Paused { .. } => set.worktree = true,
+        Event::Undone { to, .. } => {
+            let mut then = drift::needs(to);
+            set.ranges.append(&mut then.ranges);
+            set.on_head.append(&mut then.on_head);
+        }
+        Event::Bootstrapped { .. }
+        | Event::Cancelled { .. }
+        | Event::Blocked { .. }
+        | Event::Refocused { .. }
+        | Event::Adopted { .. }
+        | Event::BranchAdopted
+        | Event::Restored
+        | Event::CriterionAmended { .. } => {}
+    }
+    set
+}
+
+/// Moves from one snapshot to the next, or refuses and changes nothing.
+///
+/// # Errors
+/// A [`Refusal`] with the code of the rule that was broken.
+pub fn apply(
+    snapshot: Option<&Snapshot>,
+    facts: &Facts,
+    event: &Event,
+    actor: Actor,
+) -> Result<Step, Refusal> {
+    let Some(before) = snapshot else {
+        return start(facts, event);
+    };
+    let facts = &claimed_is_own(facts, event);
+    let due = dispatch(Some(before), facts)?;
+    if event.is_user_door() && !matches!(actor, Actor::User | Actor::Script) {
+        return Err(Refusal::new(
+            Code::UserOnly,
+            format!("`{}` is a user's own door", event.name()),
+        ));
+    }
+    if let (Some(submission), Some(role)) = (event.submission(), event.role()) {
+        if due.role != Some(role) {
+            return Err(not_your_turn(role, &due));
+        }
+        check_submission(before, facts, event, submission)?;
+    }
+    let rule = due.rule;
+    let mut work = Work::new(before, facts, due);
+    run(&mut work, event)?;
+    if actor == Actor::Script && event.is_user_door() {
+        work.next.ledger.script_doors.0 += 1;
+    }
+    let spends_step = event.submission().is_some() || matches!(event, Event::Refused { .. });
+    let repaired;
+    let facts = if matches!(event, Event::Bootstrapped { .. }) {
+        repaired = bootstrap::with_contract(facts);
+        &repaired
+    } else {
+        facts
+    };
+    let Work {
+        mut next,
+        records,
+        mut findings,
+        displace,
+        ..
+    } = work;
+    let next_dispatch = finish(
+        &mut next,
+        facts,
+        &Before {
+            rule,
+            spends_step,
+            displace,
+        },
+    )?;
+    if let Event::Regrounded { submission, .. } = event {
+        echo_ids(submission, &[before, &next])?;
+    }
+    findings.sort();
+    findings.dedup();
+    Ok(Step {
+        snapshot: next,
+        records,
+        rule,
+        next: next_dispatch,
+        findings,
+        displace,
+    })
+}
+
+fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
+    let Event::Bootstrapped {
+        mission,
+        profile,
+        branch,
+        import,
+    } = event
+    else {
+        return Err(Refusal::new(Code::NotYourTurn, "there is no log yet").hint("run `cook init`"));
+    };
+    let (snapshot, records, next) = bootstrap::first(
+        facts,
+        mission.as_deref(),
+        profile,
+        branch.as_deref(),
+        import.as_deref(),
+    )?;
+    Ok(Step {
+        snapshot,
+        records,
+        rule: Rule::Bootstrap,
+        next,
+        findings: Vec::new(),
+        displace: true,
+    })
+}
+
+fn run(work: &mut Work, event: &Event) -> Result<(), Refusal> {
+    match event {
+        Event::Bootstrapped {
+            mission, profile, ..
+        } => repair(work, mission.as_deref(), profile),
+        Event::Regrounded { block, submission } => reground::apply(work, block, submission),
+        Event::Implemented {
+            slice_id,
+            submission,
+            ..
+        } => reports::implemented(work, slice_id, submission),
+        Event::Returned { slice_id, why, .. } => reports::returned(work, slice_id, why),
+        Event::Reviewed {
+            verdicts,
+            submission,
+        } => reports::reviewed(work, verdicts, submission),
+        Event::Audited {
+            verdicts,
+            submission,
+        } => reports::audited(work, verdicts, submission),
+        Event::Judged {
+            verdicts,
+            submission,
+        } => reports::judged(work, verdicts, submission),
+        Event::Asked { question, .. } => {
+            reports::asked(work, question);
+            Ok(())
+        }
+        Event::Refused { .. } => {
+            if work.before.state.continuation_policy != Policy::Continue {
+                return Err(Refusal::new(Code::DoorClosed, "the work is stopped"));
+            }
+            reports::refused(work);
+            Ok(())
+        }
+        Event::Paused { why } => doors::paused(work, why),
+        Event::Resumed(resume) => doors::resumed(work, resume),
+        Event::Cancelled { why } => doors::cancelled(work, why),
+        Event::Blocked { why, exit } => doors::blocked(work, why, exit),
+        Event::Refocused { mission } => doors::refocused(work, mission),
+        Event::Adopted { plan } => doors::adopted(work, plan),
+        Event::BranchAdopted => doors::branch_adopted(work),
+        Event::Restored => doors::restored(work),
+        Event::Undone {
+            to, to_seq, undone, ..
+        } => doors::undone(work, to, to_seq.0, undone),
+        Event::CriterionAmended {
+            slice_id,
+            number,
+            text,
+            reason,
+        } => doors::amended(work, slice_id, *number, text, reason),
+    }
+}
+
+/// A later `cook init`: the profile may change, the mission only while it is unknown.
+fn repair(
+    work: &mut Work,
+    mission: Option<&str>,
+    profile: &crate::model::Profile,
+) -> Result<(), Refusal> {
+    if let Some(mission) = mission
+        && mission.trim() != work.before.mission.trim()
+    {
+        return Err(
+            Refusal::new(Code::DoorClosed, "the workflow has a mission already")
+                .hint("run `cook refocus --mission TEXT`"),
+        );
+    }
+    work.next.profile = profile.clone();
+    work.next.state.task_type = profile.task_type.clone();
+    work.next.state.evaluation_profile = profile.evaluation_profile.clone();
+    Ok(())
+}
+
+/// Commits that the report claims are not foreign to the slice.
+fn claimed_is_own(facts: &Facts, event: &Event) -> Facts {
+    let mut facts = facts.clone();
+    if let (Event::Implemented { .. }, Some(commit), Some(since)) =
+        (event, &facts.commit, &mut facts.since)
+    {
+        since
+            .commits
+            .retain(|seen| !commit.claimed.contains(&seen.id));
+    }
+    facts
+}
+
+/// What cook can measure itself must agree with what the report says.
+fn check_submission(
+    before: &Snapshot,
+    facts: &Facts,
+    event: &Event,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    if submission.mission_anchor != before.state.mission_anchor {
+        return Err(Refusal::new(
+            Code::MissionMismatch,
+            format!("the mission anchor is `{}`", before.state.mission_anchor),
+        ));
+    }
+    if !matches!(event, Event::Regrounded { .. }) {
+        echo_ids(submission, &[before])?;
+    }
+    if let Some(claimed) = submission.worktree_clean
+        && !matches!(event, Event::Asked { .. } | Event::Returned { .. })
+    {
+        let worktree = facts.worktree()?;
+        if claimed != worktree.is_clean() {
+            let measured = if worktree.is_clean() {
+                "it is clean".to_owned()
+            } else {
+                format!(
+                    "it is not: {}",
+                    worktree
+                        .dirty
+                        .iter()
+                        .take(5)
+                        .cloned()
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )
+            };
+            return Err(Refusal::new(
+                Code::CleanMismatch,
+                format!(
+                    "the report says the worktree is {}; {measured}",
+                    if claimed { "clean" } else { "not clean" }
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The header's remaining contract ids are the state's (a regrounder may give those after its plan).
+fn echo_ids(submission: &Submission, states: &[&Snapshot]) -> Result<(), Refusal> {
+    let given: BTreeSet<&String> = submission.remaining_contract_ids.iter().collect();
+    let fits = states
+        .iter()
+        .any(|snapshot| given == snapshot.state.unsatisfied_contract_ids.iter().collect());
+    if fits {
+        return Ok(());
+    }
+    let ids = states
+        .first()
+        .map(|snapshot| snapshot.state.unsatisfied_contract_ids.join(", "));
+    let ids = ids
+        .filter(|ids| !ids.is_empty())
+        .unwrap_or_else(|| "none".to_owned());
+    Err(Refusal::new(
+        Code::RemainingIdsMismatch,
+        format!("the remaining contract ids are: {ids}"),
+    ))
+}

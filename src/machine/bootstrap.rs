@@ -1,0 +1,164 @@
+//! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
+
+use super::facts::{FactSet, Facts};
+use super::finish::{Before, finish};
+use super::rule::{Dispatch, Rule};
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{
+    ActiveSlice, ActiveStatus, Count, Counters, Import, Ledger, Plan, Policy, Profile, Records,
+    RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone, VerificationEvidence,
+    Waiting, WaitingKind, mission_anchor,
+};
+
+/// What stands in for a mission until the user says it.
+pub const NO_MISSION: &str = "(the mission is not known yet)";
+
+/// What the first transition wants measured.
+pub(super) fn needs() -> FactSet {
+    FactSet {
+        head: true,
+        worktree: true,
+        ..FactSet::default()
+    }
+}
+
+/// The first snapshot.
+pub(super) fn first(
+    facts: &Facts,
+    mission: Option<&str>,
+    profile: &Profile,
+    branch: Option<&str>,
+    import: Option<&Import>,
+) -> Result<(Snapshot, Records, Dispatch), Refusal> {
+    let anchor = match mission {
+        Some(text) => mission_anchor(text)
+            .ok_or_else(|| Refusal::new(Code::MissionMissing, "the mission has no line of text"))?,
+        None => NO_MISSION.to_owned(),
+    };
+    let mut next = empty(mission.unwrap_or_default(), &anchor, profile.clone());
+    next.ledger.branch = branch.map(str::to_owned);
+    let mut records = Records::default();
+    if let Some(import) = import {
+        take_in(&mut next, &mut records, import, &anchor);
+    }
+    if mission.is_none() {
+        next.state.continuation_policy = Policy::AwaitUserInput;
+        next.ledger.waiting = Some(Waiting {
+            kind: WaitingKind::Question,
+            what: "what is the mission of this repository? name the whole job in a few sentences"
+                .to_owned(),
+            exit: "cook answer 'TEXT'".to_owned(),
+        });
+    }
+    let facts = with_contract(facts);
+    let before = Before {
+        rule: Rule::Bootstrap,
+        spends_step: false,
+        displace: true,
+    };
+    let dispatch = finish(&mut next, &facts, &before)?;
+    Ok((next, records, dispatch))
+}
+
+/// The contract files stand in the worktree when this event is applied.
+pub(super) fn with_contract(facts: &Facts) -> Facts {
+    let mut facts = facts.clone();
+    facts.contract_missing = Some(Vec::new());
+    facts.outside_edits.get_or_insert_default();
+    facts
+}
+
+fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
+    let required = profile.required_stop_judges;
+    Snapshot {
+        mission: mission.to_owned(),
+        state: State {
+            schema_version: SchemaVersion,
+            revision: None,
+            mission_anchor: anchor.to_owned(),
+            current_phase: crate::model::Phase::Reground,
+            continuation_policy: Policy::Continue,
+            continuation_reason: String::new(),
+            project_done: false,
+            requires_reground: false,
+            slices_since_last_reground: Count(0),
+            remaining_release_blockers: None,
+            remaining_high_value_gaps: None,
+            unsatisfied_contract_ids: Vec::new(),
+            release_blocker_ids: Vec::new(),
+            next_mandatory_action: String::new(),
+            next_mandatory_role: RoleSlot(None),
+            remaining_stop_judges: required,
+            last_reground_at: None,
+            last_auditor_verdict: None,
+            contract_status: "bootstrapped".to_owned(),
+            latest_completed_slice: None,
+            latest_verified_slice: None,
+            task_type: profile.task_type.clone(),
+            evaluation_profile: profile.evaluation_profile.clone(),
+            current_stop_wave_id: Count(0),
+        },
+        plan: Plan {
+            schema_version: SchemaVersion,
+            mission_anchor: anchor.to_owned(),
+            last_reground_at: None,
+            plan_basis: String::new(),
+            candidate_slices: Vec::new(),
+        },
+        active: ActiveSlice::idle(anchor),
+        evidence: VerificationEvidence::none(),
+        ledger: Ledger::default(),
+        counters: Counters::default(),
+        undone: Undone::default(),
+        profile,
+    }
+}
+
+/// Older state as it stands; a re-ground is due, and a `done` of an older
+/// layout is not believed.
+fn take_in(next: &mut Snapshot, records: &mut Records, import: &Import, anchor: &str) {
+    if let Some(plan) = &import.plan {
+        next.plan = plan.clone();
+        next.plan.mission_anchor = anchor.to_owned();
+    }
+    if let Some(active) = &import.active {
+        next.active = active.clone();
+        next.active.mission_anchor = anchor.to_owned();
+    }
+    records.slice = import.slice_history.clone();
+    records.stop = import.stop_history.clone();
+    if let Some(id) = next.active.slice_id.clone() {
+        let newest = import
+            .slice_history
+            .iter()
+            .rev()
+            .find(|record| record.slice_id == id)
+            .filter(|record| record.kind != SliceRecordType::Reopened);
+        let entry = next.ledger.slices.entry(id).or_default();
+        entry.basis = next
+            .active
+            .handoff
+            .as_ref()
+            .map(|handoff| handoff.basis_commit.clone());
+        if next.active.status == ActiveStatus::Committed {
+            entry.head = newest.map(|record| record.commit_sha.clone());
+            entry.claimed = entry.head.iter().cloned().collect();
+        }
+    }
+    next.state.requires_reground = true;
+    match import.policy {
+        Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) => {
+            next.state.continuation_policy = policy;
+            next.ledger.waiting = Some(Waiting {
+                kind: WaitingKind::Outside,
+                what: if import.reason.is_empty() {
+                    "stopped before it was imported".to_owned()
+                } else {
+                    import.reason.clone()
+                },
+                exit: "cook resume".to_owned(),
+            });
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,207 @@
+//! The end of every transition: the fields that are formulas (protocol
+//! section 2), the wave, the budgets, the sequence.
+
+use super::dispatch::dispatch;
+use super::drift;
+use super::facts::{Facts, Range};
+use super::rule::{Dispatch, Rule};
+use super::wave;
+use crate::diagnostic::Refusal;
+use crate::model::{
+    ActiveStatus, AuditorVerdict, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind,
+};
+
+/// How the transition began, for what depends on the way it came.
+pub(super) struct Before {
+    /// The rule that answered.
+    pub rule: Rule,
+    /// A role's event: spends a step.
+    pub spends_step: bool,
+    /// What was edited outside is put aside by this transition.
+    pub displace: bool,
+}
+
+/// Completes `next` and returns what `dispatch` says of it.
+pub(super) fn finish(
+    next: &mut Snapshot,
+    facts: &Facts,
+    before: &Before,
+) -> Result<Dispatch, Refusal> {
+    let head = facts.head()?.clone();
+    next.ledger.seq.0 += 1;
+    next.ledger.head_seen = head.commit.clone();
+    if let Some(worktree) = &facts.worktree {
+        next.ledger.status_seen = Some(worktree.digest.clone());
+    }
+    if before.spends_step {
+        next.counters.steps.0 += 1;
+    }
+    prune(next);
+    spend_budget(next, facts, before)?;
+
+    let facts = after(next, facts, before.displace)?;
+    let mut dispatch_now = dispatch(Some(next), &facts)?;
+    let resumed_wave = before.rule == Rule::Stopped
+        && next.ledger.wave.opened_at == head.commit
+        && next.ledger.wave.running;
+    if dispatch_now.rule == Rule::Judge && before.rule != Rule::Judge && !resumed_wave {
+        wave::open(next, &head);
+        dispatch_now = dispatch(Some(next), &facts)?;
+    }
+    next.ledger.wave.running = next.ledger.wave.opened.0 > 0
+        && matches!(
+            dispatch_now.rule,
+            Rule::Judge | Rule::Conclude | Rule::Stopped
+        );
+    derive(next, &dispatch_now);
+    Ok(dispatch_now)
+}
+
+/// Writes down what follows from the rest.
+fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
+    let mut open_ids: Vec<String> = Vec::new();
+    for slice in next.plan.open_slices() {
+        for id in &slice.contract_ids {
+            if !open_ids.contains(id) {
+                open_ids.push(id.clone());
+            }
+        }
+    }
+    let head = next.ledger.head_seen.clone();
+    let have = next
+        .ledger
+        .wave
+        .votes
+        .iter()
+        .filter(|vote| Some(&vote.head) == head.as_ref())
+        .count() as u64;
+    let required = next.profile.required_stop_judges.0;
+    let waiting = next.ledger.waiting.clone();
+    let state = &mut next.state;
+    state.revision = Some(next.ledger.seq);
+    state.unsatisfied_contract_ids = open_ids;
+    state.remaining_stop_judges = Count(required.saturating_sub(have));
+    state.current_phase = dispatch.phase;
+    state.next_mandatory_role = RoleSlot(dispatch.role);
+    state.next_mandatory_action = dispatch.action.clone();
+    state.continuation_reason = match waiting {
+        Some(waiting) if state.continuation_policy != Policy::Continue => waiting.what,
+        _ => dispatch.reason.clone(),
+    };
+    state.project_done = state.continuation_policy == Policy::Done;
+    state.contract_status = match (state.continuation_policy, dispatch.rule) {
+        (Policy::Done, _) => "satisfied",
+        (Policy::Paused, _) if state.contract_status == "cancelled" => "cancelled",
+        _ if !next.ledger.regrounded => "bootstrapped",
+        (_, Rule::Judge | Rule::Conclude) => "stop_wave",
+        _ => "in_work",
+    }
+    .to_owned();
+    next.active.revision = Some(next.ledger.seq);
+}
+
+/// The facts as they are once this transition is in the log.
+fn after(next: &Snapshot, facts: &Facts, displace: bool) -> Result<Facts, Refusal> {
+    let mut facts = facts.clone();
+    let head = facts.head()?.clone();
+    let nothing_new = Range {
+        resolves: true,
+        ancestor: true,
+        merge_base: None,
+        commits: Vec::new(),
+    };
+    facts.since = Some(nothing_new.clone());
+    if displace {
+        facts.outside_edits = Some(Vec::new());
+    }
+    if let Some(handoff) = &next.active.handoff
+        && drift::in_work(next)
+    {
+        let basis = &handoff.basis_commit;
+        if !facts.ranges.contains_key(basis) {
+            let rebased = facts
+                .ranges
+                .values()
+                .find(|range| range.merge_base.as_ref() == Some(basis))
+                .map(|range| Range {
+                    resolves: true,
+                    ancestor: true,
+                    merge_base: None,
+                    commits: range.commits.clone(),
+                });
+            let range = match rebased {
+                Some(range) => Some(range),
+                None if head.commit.as_ref() == Some(basis) => Some(nothing_new),
+                None => None,
+            };
+            if let Some(range) = range {
+                facts.ranges.insert(basis.clone(), range);
+            }
+        }
+        if next.active.status == ActiveStatus::Committed
+            && let Some(commit) = &facts.commit
+            && let Some(id) = &commit.id
+        {
+            facts.on_head.insert(id.clone(), commit.on_head);
+        }
+    }
+    Ok(facts)
+}
+
+/// Drops what no later decision can ask for.
+fn prune(next: &mut Snapshot) {
+    let plan = &next.plan;
+    next.ledger.slices.retain(|id, _| plan.slice(id).is_some());
+}
+
+/// Stops the work when a budget is spent (architecture section 7, `[limits]`).
+fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(), Refusal> {
+    if !before.spends_step || next.state.continuation_policy != Policy::Continue {
+        return Ok(());
+    }
+    let limits = &facts.config()?.limits;
+    let granted = &next.counters.granted;
+    let steps = limits.steps().saturating_add(granted.steps.unwrap_or(0));
+    let attempts = limits
+        .attempts()
+        .saturating_add(granted.attempts_per_slice.unwrap_or(0));
+    let spent_slice = next
+        .active
+        .slice_id
+        .as_ref()
+        .filter(|_| drift::in_work(next) && next.active.status != ActiveStatus::Committed)
+        .and_then(|id| next.counters.attempts.get_key_value(id))
+        .filter(|(_, spent)| spent.0 >= attempts);
+    let (what, exit) = if let Some((id, spent)) = spent_slice {
+        (
+            format!("slice `{id}` has spent {} of {attempts} attempts", spent.0),
+            "cook resume --budget attempts=2",
+        )
+    } else if next.counters.steps.0 >= steps {
+        (
+            format!(
+                "the workflow has taken {} of {steps} steps",
+                next.counters.steps.0
+            ),
+            "cook resume --budget steps=20",
+        )
+    } else {
+        return Ok(());
+    };
+    next.state.continuation_policy = Policy::Blocked;
+    next.ledger.waiting = Some(Waiting {
+        kind: WaitingKind::Budget,
+        what,
+        exit: exit.to_owned(),
+    });
+    Ok(())
+}
+
+/// `clear` or `open`, from what an audit named.
+pub(super) fn auditor_verdict(open: bool) -> AuditorVerdict {
+    if open {
+        AuditorVerdict::Open
+    } else {
+        AuditorVerdict::Clear
+    }
+}

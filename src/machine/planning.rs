@@ -1,0 +1,354 @@
+//! Merging a regrounder's plan into the log's: what a plan may change, what it may not.
+
+use super::proof;
+use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
+use super::work::Work;
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{
+    ActiveStatus, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus, Submission,
+};
+use std::collections::BTreeSet;
+
+/// Slices a plan may hold.
+pub const MAX_SLICES: usize = 1000;
+
+/// What a merge did that later steps ask about.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    /// The plan differs from the one before.
+    pub changed: bool,
+    /// Slices that are new or open again.
+    pub opened: Vec<String>,
+}
+
+/// Takes the block's plan in, all or nothing.
+pub(super) fn merge(
+    work: &mut Work,
+    plan: &PlanBlock,
+    block: &Reground,
+    submission: &Submission,
+) -> Result<Merged, Refusal> {
+    well_formed(plan)?;
+    let mut merged = Merged::default();
+    for slice in &work.next.plan.candidate_slices {
+        if !plan
+            .candidate_slices
+            .iter()
+            .any(|planned| planned.slice_id == slice.slice_id)
+        {
+            return Err(Refusal::new(
+                Code::SliceRemoved,
+                format!("the plan leaves out slice `{}`", slice.slice_id),
+            ));
+        }
+    }
+    let before = work.next.plan.candidate_slices.clone();
+    let mut reopened = Vec::new();
+    let mut slices = Vec::new();
+    for planned in &plan.candidate_slices {
+        match before
+            .iter()
+            .find(|slice| slice.slice_id == planned.slice_id)
+        {
+            None => {
+                merged.opened.push(planned.slice_id.clone());
+                slices.push(introduce(planned)?);
+            }
+            Some(slice) => {
+                let next = revise(work, slice, planned, block)?;
+                if slice.status == SliceStatus::Done && next.status == SliceStatus::Planned {
+                    reopened.push((
+                        planned.slice_id.clone(),
+                        planned
+                            .reason
+                            .clone()
+                            .unwrap_or_else(|| "the plan takes it up again".to_owned()),
+                    ));
+                }
+                slices.push(next);
+            }
+        }
+    }
+    work.next.plan.candidate_slices = slices;
+    work.next.plan.plan_basis = plan.plan_basis.clone();
+    if let Some(circle) = SliceGraph::new(&work.next.plan).cycle() {
+        return Err(Refusal::new(
+            Code::DependencyCycle,
+            format!(
+                "slices wait for one another in a circle: {}",
+                circle.join(" waits before ")
+            ),
+        ));
+    }
+    for (id, why) in reopened {
+        work.reopen(&id, vec![why], Some(submission));
+        merged.opened.push(id);
+    }
+    unselect(work);
+    note_unknown_blockers(work);
+    work.sync_handoff();
+    merged.changed = work.next.plan.candidate_slices != before;
+    Ok(merged)
+}
+
+fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
+    if plan.candidate_slices.len() > MAX_SLICES {
+        return Err(Refusal::new(
+            Code::PlanTooLarge,
+            format!(
+                "the plan has {} slices, at most {MAX_SLICES} are kept",
+                plan.candidate_slices.len()
+            ),
+        ));
+    }
+    let mut seen = BTreeSet::new();
+    for slice in &plan.candidate_slices {
+        let id = &slice.slice_id;
+        if !id_is_valid(id) {
+            return Err(Refusal::new(
+                Code::SliceIdInvalid,
+                format!(
+                    "`{}` is no slice id",
+                    id.chars()
+                        .take(60)
+                        .flat_map(char::escape_debug)
+                        .collect::<String>()
+                ),
+            ));
+        }
+        if !seen.insert(id) {
+            return Err(Refusal::new(
+                Code::SliceDuplicated,
+                format!("two slices are called `{id}`"),
+            ));
+        }
+        if slice
+            .acceptance_criteria
+            .iter()
+            .all(|criterion| criterion.trim().is_empty())
+        {
+            return Err(Refusal::new(
+                Code::CriteriaEmpty,
+                format!("slice `{id}` has no acceptance criteria"),
+            ));
+        }
+        let distinct: BTreeSet<&String> = slice.acceptance_criteria.iter().collect();
+        if distinct.len() != slice.acceptance_criteria.len() {
+            return Err(Refusal::new(
+                Code::CriterionDuplicated,
+                format!("slice `{id}` lists the same criterion twice"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A slice the plan names for the first time.
+fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
+    let status = planned.status.unwrap_or(SliceStatus::Planned);
+    match status {
+        SliceStatus::Done => return Err(marks_done(&planned.slice_id)),
+        SliceStatus::Planned | SliceStatus::Blocked => {}
+        other => return Err(illegal_status(&planned.slice_id, "new", other)),
+    }
+    Ok(with_plan_fields(
+        empty_slice(&planned.slice_id),
+        planned,
+        status,
+    ))
+}
+
+fn empty_slice(id: &str) -> Slice {
+    Slice {
+        slice_id: id.to_owned(),
+        goal: String::new(),
+        acceptance_criteria: Vec::new(),
+        contract_ids: Vec::new(),
+        priority: 1.into(),
+        status: SliceStatus::Planned,
+        why_now: String::new(),
+        blocked_on: Vec::new(),
+        evidence: Vec::new(),
+        implementation_surfaces: None,
+        verification_commands: None,
+        locked_notes: None,
+        must_fix_findings: None,
+        basis_commit: None,
+        remaining_contract_ids_before: None,
+        release_blocker_count_before: None,
+        high_value_gap_count_before: None,
+    }
+}
+
+fn with_plan_fields(mut slice: Slice, planned: &PlannedSlice, status: SliceStatus) -> Slice {
+    slice.goal = planned.goal.clone();
+    slice.acceptance_criteria = planned.acceptance_criteria.clone();
+    slice.contract_ids = planned.contract_ids.clone();
+    slice.priority = planned.priority.clone();
+    slice.status = status;
+    slice.why_now = planned.why_now.clone();
+    slice.blocked_on = planned.blocked_on.clone();
+    slice.implementation_surfaces = Some(planned.implementation_surfaces.clone());
+    slice.verification_commands = Some(planned.verification_commands.clone());
+    slice.locked_notes = Some(planned.locked_notes.clone());
+    slice
+}
+
+fn marks_done(id: &str) -> Refusal {
+    Refusal::new(
+        Code::PlanMarksDone,
+        format!("the plan marks slice `{id}` done"),
+    )
+}
+
+fn illegal_status(id: &str, from: &str, to: SliceStatus) -> Refusal {
+    Refusal::new(
+        Code::PlanStatusIllegal,
+        format!("the plan turns slice `{id}` from {from} to {}", to.id()),
+    )
+}
+
+/// A slice the plan already holds.
+fn revise(
+    work: &mut Work,
+    slice: &Slice,
+    planned: &PlannedSlice,
+    block: &Reground,
+) -> Result<Slice, Refusal> {
+    let status = next_status(work, slice, planned, block)?;
+    let id = &slice.slice_id;
+    let closed = matches!(slice.status, SliceStatus::Done | SliceStatus::Cancelled)
+        && status == slice.status;
+    if closed {
+        if planned.acceptance_criteria != slice.acceptance_criteria || planned.goal != slice.goal {
+            return Err(Refusal::new(
+                Code::GoalChanged,
+                format!(
+                    "slice `{id}` is {}; its goal and criteria stay",
+                    slice.status.id()
+                ),
+            ));
+        }
+        return Ok(slice.clone());
+    }
+    let in_work = matches!(
+        slice.status,
+        SliceStatus::Selected | SliceStatus::InProgress
+    );
+    if in_work && planned.goal != slice.goal {
+        return Err(Refusal::new(
+            Code::GoalChanged,
+            format!("the goal of slice `{id}` was changed while it is in work"),
+        ));
+    }
+    for criterion in &slice.acceptance_criteria {
+        if planned.acceptance_criteria.contains(criterion) {
+            continue;
+        }
+        if !proof::may_drop(work.before, block, id, criterion) {
+            return Err(Refusal::new(
+                Code::CriteriaWeakened,
+                format!(
+                    "slice `{id}` loses or rewords the criterion `{criterion}` without proof that it holds"
+                ),
+            ));
+        }
+        work.findings.push(
+            Finding::new(
+                Code::CriterionDropped,
+                format!("slice `{id}` drops `{criterion}` with proof"),
+            )
+            .at(id),
+        );
+    }
+    Ok(with_plan_fields(slice.clone(), planned, status))
+}
+
+fn next_status(
+    work: &Work,
+    slice: &Slice,
+    planned: &PlannedSlice,
+    block: &Reground,
+) -> Result<SliceStatus, Refusal> {
+    use SliceStatus::{Blocked, Cancelled, Done, InProgress, Planned, Selected};
+    let id = &slice.slice_id;
+    let Some(wanted) = planned.status else {
+        return Ok(slice.status);
+    };
+    if wanted == slice.status {
+        return Ok(wanted);
+    }
+    let committed = work.next.active.status == ActiveStatus::Committed
+        && work.next.active.slice_id.as_deref() == Some(id);
+    match (slice.status, wanted) {
+        (_, Done) => Err(marks_done(id)),
+        (_, Selected | InProgress) if block.select.as_deref() == Some(id) => Ok(slice.status),
+        (Planned | Blocked | Selected | InProgress, Planned | Blocked | Cancelled) if committed => {
+            Err(Refusal::new(
+                Code::UnreconciledCommit,
+                format!(
+                    "slice `{id}` is committed and not reconciled; it cannot become {}",
+                    wanted.id()
+                ),
+            ))
+        }
+        (Planned | Blocked | Selected | InProgress, Cancelled) => {
+            if planned
+                .reason
+                .as_deref()
+                .is_none_or(|reason| reason.trim().is_empty())
+            {
+                return Err(Refusal::new(
+                    Code::CancelWithoutReason,
+                    format!("slice `{id}` is cancelled without a reason"),
+                ));
+            }
+            Ok(Cancelled)
+        }
+        (Planned | Blocked | Selected | InProgress, Planned | Blocked) | (Done, Planned) => {
+            Ok(wanted)
+        }
+        (from, to) => Err(illegal_status(id, from.id(), to)),
+    }
+}
+
+/// The active cursor lets go of a slice that the plan took out of work.
+fn unselect(work: &mut Work) {
+    let Some(id) = work.active_id() else { return };
+    let in_work = work.next.plan.slice(&id).is_some_and(|slice| {
+        matches!(
+            slice.status,
+            SliceStatus::Selected | SliceStatus::InProgress
+        )
+    });
+    if !in_work {
+        work.go_idle();
+    }
+}
+
+fn note_unknown_blockers(work: &mut Work) {
+    let plan = &work.next.plan;
+    for slice in plan.open_slices() {
+        for entry in &slice.blocked_on {
+            if looks_like_id(entry) && plan.slice(entry).is_none() {
+                work.findings.push(
+                    Finding::new(
+                        Code::BlockedOnUnknown,
+                        format!(
+                            "slice `{}` waits for `{entry}`, which names no slice",
+                            slice.slice_id
+                        ),
+                    )
+                    .at(slice.slice_id.clone()),
+                );
+            }
+        }
+    }
+}
+
+/// The criteria of the active slice changed, so that review and audit are void.
+pub(super) fn key_changed(work: &Work, id: &str) -> bool {
+    let digest =
+        |slice: Option<&Slice>| slice.map(|slice| criteria_sha256(&slice.acceptance_criteria));
+    digest(work.before.plan.slice(id)) != digest(work.next.plan.slice(id))
+}

@@ -1,0 +1,251 @@
+//! The slice graph: who waits for whom, what comes first, where it runs in a circle.
+
+use crate::model::{AuditNote, Plan, ReviewNote, Slice, SliceStatus, Snapshot};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, EdgeRef};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The plan as a graph: an edge runs from a slice to each slice that waits for it.
+pub struct SliceGraph<'a> {
+    graph: DiGraph<&'a Slice, ()>,
+    nodes: BTreeMap<&'a str, NodeIndex>,
+}
+
+/// One row of the ready list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReadyRow {
+    /// The slice.
+    pub slice_id: String,
+    /// Its goal.
+    pub goal: String,
+    /// Its priority class.
+    pub priority: crate::model::Priority,
+    /// Open slices that wait for it and nothing else.
+    pub unblocks: Vec<String>,
+    /// Open slices that wait for it, directly or not.
+    pub unblocks_all: usize,
+    /// Slices on the longest chain that starts here, itself among them.
+    pub chain: usize,
+}
+
+impl<'a> SliceGraph<'a> {
+    /// Builds the graph; entries of `blocked_on` that name no slice are no edges.
+    pub fn new(plan: &'a Plan) -> Self {
+        let mut graph = DiGraph::new();
+        let nodes: BTreeMap<&str, NodeIndex> = plan
+            .candidate_slices
+            .iter()
+            .map(|slice| (slice.slice_id.as_str(), graph.add_node(slice)))
+            .collect();
+        for slice in &plan.candidate_slices {
+            for dependency in &slice.blocked_on {
+                if let (Some(&from), Some(&to)) = (
+                    nodes.get(dependency.as_str()),
+                    nodes.get(slice.slice_id.as_str()),
+                ) {
+                    graph.update_edge(from, to, ());
+                }
+            }
+        }
+        Self { graph, nodes }
+    }
+
+    /// A circle of slices, each waiting for the next, if there is one.
+    pub fn cycle(&self) -> Option<Vec<String>> {
+        let component = tarjan_scc(&self.graph).into_iter().find(|component| {
+            component.len() > 1
+                || component
+                    .iter()
+                    .any(|node| self.graph.find_edge(*node, *node).is_some())
+        })?;
+        Some(self.walk_cycle(&component))
+    }
+
+    /// Follows edges inside a strongly connected component until a slice comes again.
+    fn walk_cycle(&self, component: &[NodeIndex]) -> Vec<String> {
+        let mut path = vec![component[0]];
+        loop {
+            let Some(next) = self
+                .graph
+                .edges(path[path.len() - 1])
+                .map(|edge| edge.target())
+                .find(|target| component.contains(target))
+            else {
+                break;
+            };
+            if let Some(start) = path.iter().position(|node| *node == next) {
+                path.drain(..start);
+                path.push(next);
+                break;
+            }
+            path.push(next);
+        }
+        path.into_iter()
+            .map(|node| self.graph[node].slice_id.clone())
+            .collect()
+    }
+
+    /// Open slices that wait for this one, directly or not.
+    fn dependents(&self, id: &str) -> usize {
+        let Some(&start) = self.nodes.get(id) else {
+            return 0;
+        };
+        let mut walk = Dfs::new(&self.graph, start);
+        let mut count = 0;
+        while let Some(node) = walk.next(&self.graph) {
+            if node != start && self.graph[node].status.is_open() {
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Open slices whose only open dependency is this one.
+    fn unblocks(&self, id: &str, plan: &Plan) -> Vec<String> {
+        let Some(&start) = self.nodes.get(id) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = self
+            .graph
+            .neighbors(start)
+            .map(|node| self.graph[node])
+            .filter(|slice| slice.status.is_open() && slice.slice_id != id)
+            .filter(|slice| waits_for(plan, slice).iter().all(|entry| entry == id))
+            .map(|slice| slice.slice_id.clone())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Length of the longest chain of open slices from this one. Each slice's
+    /// length is computed once; a circle ends a chain.
+    fn chain(&self, node: NodeIndex, known: &mut BTreeMap<NodeIndex, usize>) -> usize {
+        if let Some(length) = known.get(&node) {
+            return *length;
+        }
+        known.insert(node, 1);
+        let mut longest = 0;
+        for next in self.graph.neighbors(node).collect::<Vec<_>>() {
+            if self.graph[next].status.is_open() {
+                longest = longest.max(self.chain(next, known));
+            }
+        }
+        known.insert(node, longest + 1);
+        longest + 1
+    }
+
+    /// The slices that could be selected now, in order of work (protocol section 10).
+    pub fn ready(&self, plan: &Plan) -> Vec<ReadyRow> {
+        let mut chains = BTreeMap::new();
+        let mut rows: Vec<ReadyRow> = plan
+            .candidate_slices
+            .iter()
+            .filter(|slice| is_selectable(slice.status) && waits_for(plan, slice).is_empty())
+            .map(|slice| ReadyRow {
+                slice_id: slice.slice_id.clone(),
+                goal: slice.goal.clone(),
+                priority: slice.priority.clone(),
+                unblocks: self.unblocks(&slice.slice_id, plan),
+                unblocks_all: self.dependents(&slice.slice_id),
+                chain: self.chain(self.nodes[slice.slice_id.as_str()], &mut chains),
+            })
+            .collect();
+        rows.sort_by(|a, b| {
+            a.priority
+                .rank()
+                .total_cmp(&b.priority.rank())
+                .then(b.unblocks_all.cmp(&a.unblocks_all))
+        });
+        rows
+    }
+}
+
+/// A plan may be selected from in these states.
+fn is_selectable(status: SliceStatus) -> bool {
+    matches!(
+        status,
+        SliceStatus::Planned | SliceStatus::Selected | SliceStatus::InProgress
+    )
+}
+
+/// What a slice still waits for: slices that are not done, and outside blockers.
+pub fn waits_for(plan: &Plan, slice: &Slice) -> Vec<String> {
+    slice
+        .blocked_on
+        .iter()
+        .filter(|entry| {
+            plan.slice(entry)
+                .is_none_or(|dependency| dependency.status != SliceStatus::Done)
+        })
+        .cloned()
+        .collect()
+}
+
+/// A word that looks like a slice id, as against a text about an outside blocker.
+pub fn looks_like_id(entry: &str) -> bool {
+    id_is_valid(entry)
+}
+
+/// One word of letters, digits, `.`, `_`, `-`, beginning with a letter or digit, at most 100 long:
+/// it stands in commit trailers, file names and prompts.
+pub fn id_is_valid(id: &str) -> bool {
+    id.len() <= 100
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+/// Ids of the slices that could be selected now, in order of work.
+pub fn ready(plan: &Plan) -> Vec<String> {
+    SliceGraph::new(plan)
+        .ready(plan)
+        .into_iter()
+        .map(|row| row.slice_id)
+        .collect()
+}
+
+/// Digest of a slice's criteria: part of the key of a review or audit.
+pub fn criteria_sha256(criteria: &[String]) -> String {
+    let mut digest = Sha256::new();
+    for criterion in criteria {
+        digest.update((criterion.len() as u64).to_le_bytes());
+        digest.update(criterion.as_bytes());
+    }
+    hex(&digest.finalize())
+}
+
+/// Lowercase hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Slice head and criteria digest of the active slice, when it is committed.
+fn active_key(snapshot: &Snapshot) -> Option<(&str, String, &crate::model::SliceLedger)> {
+    let id = snapshot.active.slice_id.as_deref()?;
+    let ledger = snapshot.ledger.slices.get(id)?;
+    let head = ledger.head.as_deref()?;
+    let slice = snapshot.plan.slice(id)?;
+    Some((head, criteria_sha256(&slice.acceptance_criteria), ledger))
+}
+
+/// The review of the active slice's current key.
+pub fn current_review(snapshot: &Snapshot) -> Option<&ReviewNote> {
+    let (head, criteria, ledger) = active_key(snapshot)?;
+    ledger
+        .review
+        .as_ref()
+        .filter(|review| review.commit == head && review.criteria_sha256 == criteria)
+}
+
+/// The audit of the active slice's current key.
+pub fn current_audit(snapshot: &Snapshot) -> Option<&AuditNote> {
+    let (head, criteria, ledger) = active_key(snapshot)?;
+    ledger
+        .audit
+        .as_ref()
+        .filter(|audit| audit.commit == head && audit.criteria_sha256 == criteria)
+}
