@@ -1,1 +1,50 @@
-//! placeholder
+//! The only place that prints: people's text, `--json`, exit codes.
+//!
+//! A command hands over a value that implements [`Show`]; it never prints itself.
+
+mod check;
+mod exit;
+mod history;
+mod next;
+mod page;
+mod screen;
+mod status;
+mod transition;
+mod verify;
+
+pub use check::CheckAnswer;
+pub use exit::Exit;
+pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
+pub use page::{Page, Tone};
+pub use screen::{ColorChoice, Screen};
+pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer};
+pub use transition::{NoteAnswer, TransitionAnswer};
+pub use verify::{GateAnswer, VerifyAnswer};
+
+use crate::diagnostic::Finding;
+use serde_json::Value;
+
+/// An answer, in both forms.
+pub trait Show {
+    /// For people.
+    fn human(&self, page: &mut Page);
+
+    /// For programs; its shape has a schema in `protocol/schema/`.
+    fn json(&self) -> Value;
+
+    /// False for answers that are one format by nature (man pages, completions).
+    fn has_json(&self) -> bool {
+        true
+    }
+
+    /// What was noticed on the way; people see it on stderr.
+    fn findings(&self) -> &[Finding] {
+        &[]
+    }
+
+    /// How the command ends.
+    fn exit(&self) -> Exit {
+        Exit::Ok
+    }
+}

@@ -1,0 +1,410 @@
+//! The command line, as clap sees it.
+
+use crate::view::ColorChoice;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Agents report; cook decides. Git is the database.
+#[derive(Debug, Parser)]
+#[command(name = "cook", version, about, long_about = None, max_term_width = 100)]
+pub(super) struct Cli {
+    /// Work in this directory
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to colour
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto)]
+    pub color: ColorChoice,
+    /// No notes on stderr
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say what led to an error
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Set the repository up, or repair what is missing; safe to repeat
+    Init(InitArgs),
+    /// Name the mandatory role, and why
+    Next(NextArgs),
+    /// Show the rules in order, with what each one looked at
+    Why,
+    /// Take a role's report: check it, measure the repository, decide
+    Record(RecordArgs),
+    /// Recompute everything from files, log and git
+    Verify(VerifyArgs),
+    /// Run gates now and keep receipts
+    Gate(GateArgs),
+    /// Let cook run a command that a plan or `cook.toml` names (yours alone)
+    Trust(TrustArgs),
+    /// Where the work stands
+    Status,
+    /// Slices that can be selected now, in order of work
+    Ready,
+    /// The plan as a graph
+    Graph(GraphArgs),
+    /// The transitions, newest first
+    Log(LogArgs),
+    /// One transition
+    Show(ShowArgs),
+    /// What changed between two transitions
+    Diff(DiffArgs),
+    /// Take transitions back (yours alone)
+    Undo(UndoArgs),
+    /// Take in an edited `plan.json`, a branch, or put the log's version back (yours alone)
+    Adopt(AdoptArgs),
+    /// Stop the work until `cook resume`
+    Pause(WhyArgs),
+    /// Leave a stopped state (yours alone)
+    Resume(ResumeArgs),
+    /// End the workflow (yours alone)
+    Cancel(CancelArgs),
+    /// Answer the question that is waited on (yours alone)
+    Answer(AnswerArgs),
+    /// Change the mission (yours alone)
+    Refocus(RefocusArgs),
+    /// Correct acceptance criteria (yours alone)
+    Criteria(CriteriaArgs),
+    /// Extend budgets (yours alone)
+    Budget(BudgetArgs),
+    /// Look at what was set aside, and put it back
+    Rescue(RescueArgs),
+    /// Check the log's objects and the view
+    Fsck,
+    /// Check the set-up
+    Doctor(DoctorArgs),
+    /// Shell completions
+    Completions(CompletionsArgs),
+    /// The manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// The whole mission
+    #[arg(long, value_name = "TEXT", conflicts_with = "mission_file")]
+    pub mission: Option<String>,
+    /// Read the mission from a file (`-` = standard input)
+    #[arg(long, value_name = "FILE")]
+    pub mission_file: Option<PathBuf>,
+    /// Commit the contract files, and nothing else
+    #[arg(long)]
+    pub commit: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct NextArgs {
+    /// Print the role's whole prompt
+    #[arg(long, conflicts_with = "json")]
+    pub prompt: bool,
+    /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
+    #[arg(long)]
+    pub exit_code: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RecordArgs {
+    /// bootstrapper, regrounder, implementer, reviewer, auditor or stop-judge
+    pub role: String,
+    /// The report (`-` or nothing = standard input)
+    pub file: Option<PathBuf>,
+    /// Check grammar and consistency only; needs no repository
+    #[arg(long, conflicts_with_all = ["dry_run", "repair_prompt"])]
+    pub check: bool,
+    /// Everything but writing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print what to ask the agent for
+    #[arg(long, conflicts_with = "dry_run")]
+    pub repair_prompt: bool,
+    /// The ticket `cook next --json` gave out
+    #[arg(long, value_name = "TICKET")]
+    pub ticket: Option<String>,
+    /// The session the report came from
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// What `cook verify` looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerifyScope {
+    /// Contract, documents, histories, log
+    ControlPlane,
+    /// The stop verifier, and the votes when they are due
+    Stop,
+    /// Everything
+    All,
+}
+
+/// How `cook verify` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerifyFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// What to look at
+    #[arg(value_enum, default_value_t = VerifyScope::All)]
+    pub scope: VerifyScope,
+    /// Findings that need a re-ground fail too
+    #[arg(long)]
+    pub strict: bool,
+    /// Run gates again instead of believing receipts
+    #[arg(long)]
+    pub rerun: bool,
+    /// With --rerun: trust the repository's gates for this run (for CI)
+    #[arg(long, requires = "rerun")]
+    pub trust_repo: bool,
+    /// human or json
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Human)]
+    pub format: VerifyFormat,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct GateArgs {
+    /// Gates of `cook.toml`; none = all
+    pub names: Vec<String>,
+    /// The commands of this slice, beside those of `cook.toml`
+    #[arg(long, value_name = "ID")]
+    pub slice: Option<String>,
+    /// Run even where a receipt for this tree is kept
+    #[arg(long)]
+    pub rerun: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AsUser {
+    /// Called by a script on a person's behalf; recorded as such
+    #[arg(long)]
+    pub as_user: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TrustArgs {
+    /// The command, as `cook` printed it
+    #[arg(required_unless_present_any = ["list", "gates"])]
+    pub command: Option<String>,
+    /// Trust every command that begins with these words
+    #[arg(long, requires = "command")]
+    pub prefix: bool,
+    /// Trust the gates of `cook.toml` as they stand
+    #[arg(long, conflicts_with = "command")]
+    pub gates: bool,
+    /// List what is trusted here
+    #[arg(long, conflicts_with_all = ["command", "gates"])]
+    pub list: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+/// How `cook graph` prints.
+#[derive(Debug, Args)]
+pub(super) struct GraphArgs {
+    /// Mermaid (the default)
+    #[arg(long, conflicts_with = "dot")]
+    pub mermaid: bool,
+    /// Graphviz
+    #[arg(long)]
+    pub dot: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// At most this many
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub limit: usize,
+    /// The logs of all worktrees, removed ones among them
+    #[arg(long)]
+    pub all_worktrees: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// A number, an id, `@` or `@-`
+    #[arg(default_value = "@")]
+    pub operation: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// The earlier transition
+    #[arg(default_value = "@-")]
+    pub from: String,
+    /// The later one
+    #[arg(default_value = "@")]
+    pub to: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct UndoArgs {
+    /// Back to how it was after this transition (default: before the newest)
+    #[arg(default_value = "@-")]
+    pub operation: String,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AdoptArgs {
+    /// Put the log's version back; the edit is kept (`cook rescue list`)
+    #[arg(long, conflicts_with = "branch")]
+    pub discard: bool,
+    /// Go on on the branch that is checked out
+    #[arg(long)]
+    pub branch: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WhyArgs {
+    /// Why
+    pub why: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CancelArgs {
+    /// Why
+    pub why: Option<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    /// The answer to the question
+    #[arg(long, value_name = "TEXT")]
+    pub answer: Option<String>,
+    /// A command that is now trusted
+    #[arg(long, value_name = "COMMAND")]
+    pub trust: Vec<String>,
+    /// More budget: `steps=20`, `attempts=2`, `cost=5.00`
+    #[arg(long, value_name = "KEY=N")]
+    pub budget: Vec<String>,
+    /// Hear the judges again
+    #[arg(long)]
+    pub new_wave: bool,
+    /// Void the review of the slice in work
+    #[arg(long)]
+    pub review_again: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AnswerArgs {
+    /// The answer (`-` = standard input)
+    pub text: String,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RefocusArgs {
+    /// The whole new mission
+    #[arg(long, value_name = "TEXT", required_unless_present = "mission_file")]
+    pub mission: Option<String>,
+    /// Read it from a file (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "mission")]
+    pub mission_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CriteriaArgs {
+    #[command(subcommand)]
+    pub command: CriteriaCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum CriteriaCommand {
+    /// Correct one criterion that proved false
+    Amend(AmendArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AmendArgs {
+    /// The slice
+    pub slice: String,
+    /// Which criterion, from 1
+    pub number: u64,
+    /// The new text
+    #[arg(long, value_name = "TEXT")]
+    pub text: String,
+    /// Why the old one was false
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BudgetArgs {
+    #[command(subcommand)]
+    pub command: BudgetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BudgetCommand {
+    /// Add to a budget: `steps=20`, `attempts=2`, `cost=5.00`
+    Add(BudgetAddArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BudgetAddArgs {
+    /// What to add
+    #[arg(required = true, value_name = "KEY=N")]
+    pub budget: Vec<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RescueArgs {
+    #[command(subcommand)]
+    pub command: RescueCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RescueCommand {
+    /// What was set aside
+    List,
+    /// What one copy holds
+    Show {
+        /// Its id, or the beginning of it
+        id: String,
+    },
+    /// Write one copy into a directory of this worktree
+    Restore {
+        /// Its id, or the beginning of it
+        id: String,
+        /// Where to; made when it is not there
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Print every setting in force
+    #[arg(long)]
+    pub config: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// For which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,202 @@
+//! `cook next`, `cook why`: who is due.
+
+use super::{Exit, Page, Show, Tone};
+use crate::diagnostic::Finding;
+use crate::machine::{Dispatch, Head, Rule, Trace, votes_at};
+use crate::model::{ActiveStatus, Role, Snapshot};
+use serde_json::{Value, json};
+
+/// The mandatory role, with all that is needed to play it.
+#[derive(Debug)]
+pub struct NextAnswer {
+    /// What `dispatch` says.
+    pub dispatch: Dispatch,
+    /// The documents, when there is a log.
+    pub snapshot: Option<Snapshot>,
+    /// HEAD.
+    pub head: Head,
+    /// For `cook record --ticket`; none without a log.
+    pub ticket: Option<String>,
+    /// `--exit-code`.
+    pub exit_code: bool,
+}
+
+impl NextAnswer {
+    fn in_work(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref().filter(|snapshot| {
+            matches!(
+                snapshot.active.status,
+                ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+            )
+        })
+    }
+
+    fn slice_id(&self) -> Option<&str> {
+        self.in_work().and_then(|snapshot| snapshot.active.slice_id.as_deref())
+    }
+}
+
+/// The JSON of a dispatch; `cook next --json` and every transition carry it.
+pub(super) fn dispatch_json(
+    dispatch: &Dispatch,
+    snapshot: Option<&Snapshot>,
+    head: &Head,
+    ticket: Option<&str>,
+) -> Value {
+    let in_work = snapshot.filter(|snapshot| {
+        matches!(
+            snapshot.active.status,
+            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+        )
+    });
+    let have = snapshot.map_or(0, |snapshot| votes_at(snapshot, head).count());
+    let need = snapshot.map_or(0, |snapshot| snapshot.profile.required_stop_judges.0);
+    json!({
+        "schema_version": 1,
+        "rule": dispatch.rule,
+        "role": dispatch.role,
+        "phase": dispatch.phase,
+        "policy": dispatch.policy,
+        "action": dispatch.action,
+        "reason": dispatch.reason,
+        "slice_id": in_work.and_then(|snapshot| snapshot.active.slice_id.clone()),
+        "wave": snapshot.map_or(0, |snapshot| snapshot.state.current_stop_wave_id.0),
+        "judgments": { "have": have, "need": need },
+        "blocking_command": dispatch.blocking_command,
+        "findings": dispatch.findings,
+        "handoff": in_work.map(|snapshot| serde_json::to_value(&snapshot.active).unwrap_or_default()),
+        "ticket": ticket,
+    })
+}
+
+/// The command that plays the role, for a reader who has to type it.
+fn command_for(dispatch: &Dispatch) -> Option<String> {
+    match (dispatch.rule, dispatch.role) {
+        (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
+        (_, Some(Role::Bootstrapper)) => None,
+        (_, Some(role)) => Some(format!(
+            "cook next --prompt > prompt.txt, let an agent answer it, cook record {} report.txt",
+            role.short()
+        )),
+    }
+}
+
+/// What every answer about dispatch prints.
+pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
+    let (tone, who) = match dispatch.role {
+        Some(role) => (Tone::Strong, role.id().to_owned()),
+        None => (Tone::Warn, format!("nobody ({})", dispatch.policy)),
+    };
+    page.toned(Tone::Dim, &format!("{:<10} ", "next"));
+    page.toned(tone, &who);
+    page.line(&format!("  (rule {})", dispatch.rule));
+    page.row("do", &dispatch.action);
+    page.row("because", &dispatch.reason);
+    if let Some(command) = &dispatch.blocking_command {
+        page.row("first run", command);
+    }
+}
+
+impl Show for NextAnswer {
+    fn human(&self, page: &mut Page) {
+        dispatch_lines(page, &self.dispatch);
+        if let Some(snapshot) = self.in_work() {
+            let goal = snapshot.active.goal.as_deref().unwrap_or_default();
+            page.row("slice", &format!("{} — {goal}", self.slice_id().unwrap_or_default()));
+        }
+        if let Some(snapshot) = self.snapshot.as_ref().filter(|_| {
+            matches!(self.dispatch.rule, Rule::Judge | Rule::Conclude)
+        }) {
+            let have = votes_at(snapshot, &self.head).count();
+            let need = snapshot.profile.required_stop_judges.0;
+            page.row("votes", &format!("{have} of {need} in wave {}", snapshot.state.current_stop_wave_id.0));
+        }
+        if let Some(command) = command_for(&self.dispatch) {
+            page.row("how", &command);
+        }
+    }
+
+    fn json(&self) -> Value {
+        dispatch_json(&self.dispatch, self.snapshot.as_ref(), &self.head, self.ticket.as_deref())
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.dispatch.findings
+    }
+
+    fn exit(&self) -> Exit {
+        if self.exit_code { Exit::of_policy(self.dispatch.policy) } else { Exit::Ok }
+    }
+}
+
+/// A prompt, as it goes to an agent.
+#[derive(Debug)]
+pub struct PromptAnswer(pub String);
+
+impl Show for PromptAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.0);
+    }
+
+    fn json(&self) -> Value {
+        Value::String(self.0.clone())
+    }
+
+    fn has_json(&self) -> bool {
+        false
+    }
+}
+
+/// The rules in order.
+#[derive(Debug)]
+pub struct WhyAnswer {
+    /// What each rule saw.
+    pub traces: Vec<Trace>,
+    /// What came of it.
+    pub dispatch: Dispatch,
+}
+
+impl Show for WhyAnswer {
+    fn human(&self, page: &mut Page) {
+        for trace in &self.traces {
+            let (tone, mark) = match trace.fired {
+                Some(true) => (Tone::Good, "→"),
+                Some(false) => (Tone::Dim, "·"),
+                None => (Tone::Dim, " "),
+            };
+            page.toned(tone, &format!("{mark} {}  {}", trace.rule, trace.rule.question()));
+            page.newline();
+            if trace.fired.is_some() {
+                page.line(&format!("     {}", trace.saw));
+            }
+        }
+        page.newline();
+        dispatch_lines(page, &self.dispatch);
+    }
+
+    fn json(&self) -> Value {
+        let rules: Vec<Value> = self
+            .traces
+            .iter()
+            .map(|trace| {
+                json!({
+                    "rule": trace.rule,
+                    "question": trace.rule.question(),
+                    "fired": trace.fired,
+                    "saw": trace.saw,
+                })
+            })
+            .collect();
+        json!({
+            "schema_version": 1,
+            "rules": rules,
+            "rule": self.dispatch.rule,
+            "role": self.dispatch.role,
+            "findings": self.dispatch.findings,
+        })
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.dispatch.findings
+    }
+}

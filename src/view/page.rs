@@ -1,0 +1,81 @@
+//! Text on its way to a terminal: whatever comes from a repository is cleaned,
+//! colour is added here and nowhere else.
+
+use crate::diagnostic::{Lines, clean};
+
+/// What a piece of text says about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Warn,
+    /// Wrong.
+    Bad,
+    /// A heading.
+    Strong,
+    /// Beside the point.
+    Dim,
+}
+
+/// A page being written.
+#[derive(Debug)]
+pub struct Page {
+    text: String,
+    color: bool,
+}
+
+impl Page {
+    pub(super) fn new(color: bool) -> Self {
+        Self { text: String::new(), color }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Text without a line end.
+    pub fn text(&mut self, text: &str) {
+        self.text.push_str(&clean(text, Lines::Keep));
+    }
+
+    /// A whole line.
+    pub fn line(&mut self, text: &str) {
+        self.text(text);
+        self.newline();
+    }
+
+    /// Ends the line.
+    pub fn newline(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// Text that stands out.
+    pub fn toned(&mut self, tone: Tone, text: &str) {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Warn => "33",
+            Tone::Bad => "31",
+            Tone::Strong => "1",
+            Tone::Dim => "2",
+        };
+        if self.color {
+            self.text.push_str(&format!("\u{1b}[{code}m"));
+        }
+        self.text.push_str(&clean(text, Lines::Keep));
+        if self.color {
+            self.text.push_str("\u{1b}[0m");
+        }
+    }
+
+    /// `label  value`, the label padded.
+    pub fn row(&mut self, label: &str, value: &str) {
+        self.toned(Tone::Dim, &format!("{label:<10} "));
+        self.line(&clean(value, Lines::Fold));
+    }
+
+    /// Bytes that are printed as they are: JSON, scripts, completions.
+    pub fn verbatim(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+}

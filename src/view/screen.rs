@@ -1,0 +1,156 @@
+//! The one place that prints. stdout carries the answer, stderr everything else.
+
+use super::Show;
+use super::exit::Exit;
+use super::page::{Page, Tone};
+use crate::diagnostic::{Failure, Finding, Lines, Severity, clean};
+use serde_json::{Value, json};
+use std::io::{self, IsTerminal, Write};
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How the user wants answers printed.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    /// Answers as JSON.
+    pub json: bool,
+    /// No notes on stderr.
+    pub quiet: bool,
+    /// Causes of errors, in full.
+    pub verbose: bool,
+    /// Colour on stdout.
+    color_out: bool,
+    /// Colour on stderr.
+    color_err: bool,
+}
+
+impl Screen {
+    /// Resolves the colour choice once.
+    pub fn new(json: bool, quiet: bool, verbose: bool, color: ColorChoice) -> Self {
+        let wanted = |terminal: bool| match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                terminal
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                    && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        };
+        Self {
+            json,
+            quiet,
+            verbose,
+            color_out: wanted(io::stdout().is_terminal()),
+            color_err: wanted(io::stderr().is_terminal()),
+        }
+    }
+
+    /// Prints an answer and says how the command ends.
+    pub fn answer(&self, answer: &dyn Show) -> Exit {
+        if self.json && answer.has_json() {
+            let mut text = serde_json::to_string_pretty(&answer.json()).unwrap_or_default();
+            text.push('\n');
+            write_out(&text);
+        } else {
+            let mut page = Page::new(self.color_out);
+            answer.human(&mut page);
+            write_out(&page.into_text());
+            if !self.quiet {
+                self.notes(answer.findings());
+            }
+        }
+        answer.exit()
+    }
+
+    /// Findings that are not the answer itself.
+    fn notes(&self, findings: &[Finding]) {
+        let mut page = Page::new(self.color_err);
+        for finding in findings {
+            finding_line(&mut page, finding);
+        }
+        write_err(&page.into_text());
+    }
+
+    /// Prints a failure and says how the command ends.
+    pub fn failure(&self, failure: &Failure) -> Exit {
+        if self.json {
+            let mut text =
+                serde_json::to_string_pretty(&failure_json(failure)).unwrap_or_default();
+            text.push('\n');
+            write_out(&text);
+        }
+        let mut page = Page::new(self.color_err);
+        page.toned(Tone::Bad, "error");
+        page.text(&format!("[{}]: {}", failure.code, clean(&failure.message, Lines::Fold)));
+        page.newline();
+        for finding in failure.findings.iter().filter(|f| f.message != failure.message) {
+            finding_line(&mut page, finding);
+        }
+        if self.verbose || failure.findings.is_empty() {
+            for cause in failure.causes.iter().filter(|cause| **cause != failure.message) {
+                page.line(&format!("  because: {}", clean(cause, Lines::Fold)));
+            }
+        }
+        for hint in &failure.hints {
+            page.toned(Tone::Dim, "  next: ");
+            page.line(&clean(hint, Lines::Fold));
+        }
+        write_err(&page.into_text());
+        Exit::from(failure.kind)
+    }
+
+    /// A line for the person at the terminal.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            write_err(&format!("{}\n", clean(text, Lines::Fold)));
+        }
+    }
+}
+
+/// One finding, as people read it.
+pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
+    let (tone, word) = match finding.severity() {
+        Severity::Error => (Tone::Bad, "error"),
+        Severity::NeedsReground => (Tone::Warn, "needs re-ground"),
+        Severity::Warning => (Tone::Warn, "warning"),
+        Severity::Note => (Tone::Dim, "note"),
+    };
+    page.text("  ");
+    page.toned(tone, word);
+    let place = finding.place.as_ref().map(|place| format!(" {place}:")).unwrap_or_default();
+    page.line(&clean(&format!(" [{}]{place} {}", finding.code, finding.message), Lines::Fold));
+}
+
+fn failure_json(failure: &Failure) -> Value {
+    json!({
+        "schema_version": 1,
+        "error": {
+            "code": failure.code,
+            "message": failure.message,
+            "findings": failure.findings,
+            "causes": failure.causes,
+            "hints": failure.hints,
+        }
+    })
+}
+
+/// A reader that went away is no error.
+fn write_out(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn write_err(text: &str) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}

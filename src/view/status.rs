@@ -1,0 +1,241 @@
+//! `cook status`, `cook ready`, `cook graph`: where the work stands.
+
+use super::next::dispatch_lines;
+use super::{Page, Show, Tone};
+use crate::diagnostic::Finding;
+use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
+use crate::model::{Evidence, Limits, Policy, Slice, SliceStatus, Snapshot};
+use serde_json::{Value, json};
+
+/// Where the work stands.
+#[derive(Debug)]
+pub struct StatusAnswer {
+    /// The documents.
+    pub snapshot: Snapshot,
+    /// HEAD.
+    pub head: Head,
+    /// Who is due.
+    pub dispatch: Dispatch,
+    /// Limits of `cook.toml`.
+    pub limits: Limits,
+    /// Copies that were set aside.
+    pub displaced: usize,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+/// Criteria of a slice with stamped evidence.
+fn proven(slice: &Slice) -> usize {
+    slice
+        .acceptance_criteria
+        .iter()
+        .filter(|criterion| {
+            slice.evidence.iter().filter_map(Evidence::record).any(|record| &record.criterion == *criterion)
+        })
+        .count()
+}
+
+impl StatusAnswer {
+    fn steps(&self) -> (u64, u64) {
+        let granted = self.snapshot.counters.granted.steps.unwrap_or(0);
+        (self.snapshot.counters.steps.0, self.limits.steps().saturating_add(granted))
+    }
+
+    fn slice_line(&self, page: &mut Page, slice: &Slice) {
+        let tone = match slice.status {
+            SliceStatus::Done => Tone::Good,
+            SliceStatus::Selected | SliceStatus::InProgress => Tone::Strong,
+            SliceStatus::Blocked => Tone::Warn,
+            SliceStatus::Planned | SliceStatus::Cancelled => Tone::Dim,
+        };
+        page.text("  ");
+        page.toned(tone, &format!("{:<12}", slice.status.id()));
+        let attempts = self.snapshot.counters.attempts.get(&slice.slice_id).map_or(0, |count| count.0);
+        let spent = if attempts > 0 { format!(", {attempts} attempts spent") } else { String::new() };
+        page.line(&format!(
+            "{} — {} ({} of {} criteria proven{spent})",
+            slice.slice_id,
+            slice.goal,
+            proven(slice),
+            slice.acceptance_criteria.len()
+        ));
+    }
+}
+
+impl Show for StatusAnswer {
+    fn human(&self, page: &mut Page) {
+        let state = &self.snapshot.state;
+        page.row("mission", &state.mission_anchor);
+        page.row("policy", &format!("{} · {} · phase {}", self.dispatch.policy, state.contract_status, self.dispatch.phase));
+        if state.continuation_policy != Policy::Continue {
+            page.row("reason", &state.continuation_reason);
+        }
+        for slice in &self.snapshot.plan.candidate_slices {
+            self.slice_line(page, slice);
+        }
+        let (spent, limit) = self.steps();
+        page.row("steps", &format!("{spent} of {limit}"));
+        let have = votes_at(&self.snapshot, &self.head).count();
+        if state.current_stop_wave_id.0 > 0 {
+            page.row(
+                "wave",
+                &format!(
+                    "{}: {have} of {} votes at this HEAD",
+                    state.current_stop_wave_id.0, self.snapshot.profile.required_stop_judges.0
+                ),
+            );
+        }
+        if self.snapshot.ledger.script_doors.0 > 0 {
+            page.row("scripts", &format!("{} user doors were opened with --as-user", self.snapshot.ledger.script_doors.0));
+        }
+        if self.displaced > 0 {
+            page.row("set aside", &format!("{} copies (`cook rescue list`)", self.displaced));
+        }
+        dispatch_lines(page, &self.dispatch);
+    }
+
+    fn json(&self) -> Value {
+        let state = &self.snapshot.state;
+        let (spent, limit) = self.steps();
+        json!({
+            "schema_version": 1,
+            "mission_anchor": state.mission_anchor,
+            "policy": self.dispatch.policy,
+            "phase": self.dispatch.phase,
+            "rule": self.dispatch.rule,
+            "role": self.dispatch.role,
+            "action": self.dispatch.action,
+            "reason": self.dispatch.reason,
+            "contract_status": state.contract_status,
+            "seq": self.snapshot.ledger.seq,
+            "branch": self.snapshot.ledger.branch,
+            "head": self.head.commit,
+            "slices": self.snapshot.plan.candidate_slices.iter().map(|slice| json!({
+                "slice_id": slice.slice_id,
+                "goal": slice.goal,
+                "status": slice.status,
+                "criteria": slice.acceptance_criteria.len(),
+                "proven": proven(slice),
+                "attempts": self.snapshot.counters.attempts.get(&slice.slice_id).map_or(0, |count| count.0),
+            })).collect::<Vec<_>>(),
+            "review": current_review(&self.snapshot).map(|review| json!({"acceptable": review.acceptable, "commit": review.commit})),
+            "audit": current_audit(&self.snapshot).map(|audit| json!({"findings": audit.findings, "commit": audit.commit})),
+            "wave": state.current_stop_wave_id,
+            "judgments": {
+                "have": votes_at(&self.snapshot, &self.head).count(),
+                "need": self.snapshot.profile.required_stop_judges,
+            },
+            "unanswered": self.snapshot.ledger.unanswered,
+            "waiting": self.snapshot.ledger.waiting,
+            "amendments": self.snapshot.ledger.amendments,
+            "steps": { "spent": spent, "limit": limit },
+            "script_doors": self.snapshot.ledger.script_doors,
+            "set_aside": self.displaced,
+            "findings": self.findings,
+        })
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// Slices that can be selected now.
+#[derive(Debug)]
+pub struct ReadyAnswer {
+    /// In order of work.
+    pub rows: Vec<ReadyRow>,
+    /// What the other open slices wait for.
+    pub waiting: Vec<(String, Vec<String>)>,
+}
+
+impl Show for ReadyAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.rows.is_empty() {
+            page.line("no slice can be selected now");
+        }
+        for (index, row) in self.rows.iter().enumerate() {
+            page.toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
+            page.line(&format!(" — {} (priority {})", row.goal, row.priority.0));
+            let unblocks = if row.unblocks.is_empty() {
+                "(none)".to_owned()
+            } else {
+                row.unblocks.join(", ")
+            };
+            page.line(&format!(
+                "   unblocks: {unblocks} · {} wait for it in all · longest chain {}",
+                row.unblocks_all, row.chain
+            ));
+        }
+        for (id, waits) in &self.waiting {
+            page.toned(Tone::Dim, &format!("   {id} waits for {}", waits.join(", ")));
+            page.newline();
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "schema_version": 1,
+            "ready": self.rows,
+            "waiting": self.waiting.iter().map(|(id, waits)| json!({"slice_id": id, "waits_for": waits})).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The plan as a graph.
+#[derive(Debug)]
+pub struct GraphAnswer {
+    /// Slices: id, goal, status.
+    pub nodes: Vec<(String, String, SliceStatus)>,
+    /// From a slice to one that waits for it.
+    pub edges: Vec<(String, String)>,
+    /// Graphviz in place of Mermaid.
+    pub dot: bool,
+}
+
+/// Text inside quotes of either format.
+fn label(text: &str) -> String {
+    text.chars()
+        .take(80)
+        .map(|c| match c {
+            '"' => '\'',
+            '\\' => '/',
+            '<' | '>' | '[' | ']' | '{' | '}' | '|' | '`' | '#' | ';' => ' ',
+            c if c.is_control() => ' ',
+            c => c,
+        })
+        .collect()
+}
+
+impl Show for GraphAnswer {
+    fn human(&self, page: &mut Page) {
+        let index = |id: &str| self.nodes.iter().position(|(node, _, _)| node == id).unwrap_or_default();
+        if self.dot {
+            page.line("digraph plan {");
+            page.line("  rankdir=LR;");
+            for (at, (id, goal, status)) in self.nodes.iter().enumerate() {
+                page.line(&format!("  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];", label(id), label(goal), status.id()));
+            }
+            for (from, to) in &self.edges {
+                page.line(&format!("  s{} -> s{};", index(from), index(to)));
+            }
+            page.line("}");
+            return;
+        }
+        page.line("graph LR");
+        for (at, (id, goal, status)) in self.nodes.iter().enumerate() {
+            page.line(&format!("  s{at}[\"{}: {} ({})\"]", label(id), label(goal), status.id()));
+        }
+        for (from, to) in &self.edges {
+            page.line(&format!("  s{} --> s{}", index(from), index(to)));
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "schema_version": 1,
+            "nodes": self.nodes.iter().map(|(id, goal, status)| json!({"slice_id": id, "goal": goal, "status": status})).collect::<Vec<_>>(),
+            "edges": self.edges.iter().map(|(from, to)| json!({"from": from, "to": to})).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
+
+use super::screen::finding_line;
+use super::{Exit, Page, Show, Tone};
+use crate::diagnostic::{Finding, Severity};
+use crate::machine::GateRun;
+use serde_json::{Value, json};
+
+/// The outcome of a verification.
+#[derive(Debug)]
+pub struct VerifyAnswer {
+    /// `control-plane`, `stop`, `all` or `fsck`.
+    pub scope: &'static str,
+    /// Findings that need a re-ground fail too.
+    pub strict: bool,
+    /// What was looked at, one line each.
+    pub checked: Vec<String>,
+    /// What was found, worst first.
+    pub findings: Vec<Finding>,
+    /// Forced to JSON by `--format json`.
+    pub force_json: bool,
+}
+
+impl VerifyAnswer {
+    /// Whether it passes.
+    pub fn passed(&self) -> bool {
+        let worst = self.findings.iter().map(Finding::severity).max();
+        match worst {
+            Some(Severity::Error) => false,
+            Some(Severity::NeedsReground) => !self.strict,
+            _ => true,
+        }
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "schema_version": 1,
+            "scope": self.scope,
+            "strict": self.strict,
+            "passed": self.passed(),
+            "checked": self.checked,
+            "findings": self.findings.iter().map(|finding| json!({
+                "code": finding.code,
+                "severity": finding.severity(),
+                "message": finding.message,
+                "place": finding.place,
+                "hint": finding.code.hint(),
+            })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Show for VerifyAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.force_json {
+            page.verbatim(&serde_json::to_string_pretty(&self.value()).unwrap_or_default());
+            page.newline();
+            return;
+        }
+        for line in &self.checked {
+            page.toned(Tone::Dim, "checked  ");
+            page.line(line);
+        }
+        for finding in &self.findings {
+            finding_line(page, finding);
+            if finding.severity() >= Severity::NeedsReground && !finding.code.hint().is_empty() {
+                page.toned(Tone::Dim, "      next: ");
+                page.line(finding.code.hint());
+            }
+        }
+        let scope = self.scope;
+        if self.passed() {
+            page.toned(Tone::Good, "passed");
+        } else {
+            page.toned(Tone::Bad, "failed");
+        }
+        let strict = if self.strict { ", strict" } else { "" };
+        page.line(&format!("  verify {scope}{strict}: {} findings", self.findings.len()));
+    }
+
+    fn json(&self) -> Value {
+        self.value()
+    }
+
+    fn exit(&self) -> Exit {
+        if self.passed() { Exit::Ok } else { Exit::CheckFailed }
+    }
+}
+
+/// Gates that were run.
+#[derive(Debug)]
+pub struct GateAnswer {
+    /// Each gate's run.
+    pub runs: Vec<GateRun>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+impl Show for GateAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.runs.is_empty() {
+            page.line("no gates: `.agent/cook.toml` names none");
+        }
+        for run in &self.runs {
+            let (tone, word) = if run.passed() { (Tone::Good, "green") } else { (Tone::Bad, "red  ") };
+            page.toned(tone, word);
+            let took = run.receipt.as_ref().map_or(String::new(), |receipt| {
+                format!("  {} ms", receipt.duration_ms.0)
+            });
+            page.line(&format!("  {}  {}{took}", run.gate.name, run.gate.run));
+            if let Some(receipt) = &run.receipt {
+                page.line(&format!("       receipt:{}", receipt.id));
+                if receipt.dirty {
+                    page.line("       ran on a worktree that is not clean: proves nothing");
+                }
+            }
+            if let Some(problem) = &run.problem {
+                page.line(&format!("       {problem}"));
+            } else if !run.passed()
+                && let Some(receipt) = &run.receipt
+            {
+                let lines: Vec<&str> = receipt.tail.lines().collect();
+                for line in &lines[lines.len().saturating_sub(8)..] {
+                    page.line(&format!("       | {line}"));
+                }
+            }
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "schema_version": 1,
+            "gates": self.runs.iter().map(|run| json!({
+                "name": run.gate.name,
+                "run": run.gate.run,
+                "required": run.gate.required,
+                "passed": run.passed(),
+                "problem": run.problem,
+                "receipt": run.receipt,
+                "at_basis": run.at_basis,
+            })).collect::<Vec<_>>(),
+            "findings": self.findings,
+        })
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn exit(&self) -> Exit {
+        let red = self.runs.iter().any(|run| run.gate.required && !run.passed());
+        if red { Exit::CheckFailed } else { Exit::Ok }
+    }
+}
