@@ -12,6 +12,7 @@ pub mod machine;
 pub mod measure;
 pub mod model;
 pub mod process;
+pub mod prompt;
 pub mod receipt;
 pub mod repo;
 pub mod report;

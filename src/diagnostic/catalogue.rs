@@ -80,6 +80,7 @@ codes! {
     JudgeYesWithBlockers "judge_yes_with_blockers" Report Error "a yes stands beside a blocker or gap count above 0", "";
     JudgeYesWithDocsMismatch "judge_yes_with_docs_mismatch" Report Error "a yes stands beside docs that do not match", "";
     JudgeYesWithDirtyWorktree "judge_yes_with_dirty_worktree" Report Error "a yes stands beside a dirty worktree", "";
+    BlockContradictsField "block_contradicts_field" Report Error "a regrounder's JSON block says something else than a field", "make the field and the block say the same";
     ReturnWithoutReason "return_without_reason" Report Error "the plan must change, yet no reason is given", "say why in `Residual risks discovered`";
 
     // Transitions that are not taken (protocol section 4).

@@ -1,1 +1,125 @@
-//! placeholder
+//! Role reports: their grammar, their consistency rules, and the event each one
+//! amounts to (protocol section 7).
+//!
+//! Pure. One table per role ([`fields`]) is the source of the parser, the format
+//! in prompts, the JSON schema and the repair prompt. A [`Report`] exists only
+//! when no rule is broken, and holds no control or direction character. Nothing
+//! here panics, whatever the bytes.
+
+mod event;
+mod json;
+mod parse;
+mod render;
+mod rules;
+mod schema;
+mod table;
+mod text;
+mod value;
+
+pub use event::{Provenance, Reported, event};
+pub use parse::{MAX_BYTES, MAX_FIELD_CHARS, parse};
+pub use render::{check_json, format, render, repair_prompt};
+pub use schema::schema;
+pub use table::{DIMENSIONS, Dimension, Field, Kind, fields, has_block, has_rubric};
+pub(crate) use value::write_ids;
+
+use crate::diagnostic::Finding;
+use crate::model::{Reground, ReportRecord, Role, Rubric};
+
+/// What came of reading a report. Valid exactly when nothing was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// The report, when no rule is broken.
+    pub report: Option<Report>,
+    /// Every breach, in the order of the table.
+    pub findings: Vec<Finding>,
+    /// The fields as far as they could be read, broken ones included.
+    pub read: ReportRecord,
+}
+
+impl Parsed {
+    /// No rule is broken.
+    pub fn is_valid(&self) -> bool {
+        self.report.is_some()
+    }
+}
+
+/// A report that keeps every rule of the grammar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    record: ReportRecord,
+    block: Option<Reground>,
+    sha256: String,
+}
+
+impl Report {
+    /// Whose report it is.
+    pub fn role(&self) -> Role {
+        self.record.role
+    }
+
+    /// The fields and the rubric, as they are kept in histories.
+    pub fn record(&self) -> ReportRecord {
+        self.record.clone()
+    }
+
+    /// SHA-256 of the bytes that were handed in, hex.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// A field's text by key; empty when the role has no such field or left it out.
+    pub fn field(&self, key: &str) -> &str {
+        self.record.fields.get(key).map_or("", String::as_str)
+    }
+
+    /// A yes/no field.
+    pub fn yes(&self, key: &str) -> Option<bool> {
+        value::yes_no(self.field(key))
+    }
+
+    /// A count field.
+    pub fn count(&self, key: &str) -> Option<u64> {
+        value::count(self.field(key))
+    }
+
+    /// A list field: one text each; none is empty.
+    pub fn items(&self, key: &str) -> Vec<String> {
+        value::items(self.field(key))
+    }
+
+    /// A list field of ids.
+    pub fn ids(&self, key: &str) -> Vec<String> {
+        value::ids(self.field(key))
+    }
+
+    /// A commit field; none when it says none.
+    pub fn commit(&self, key: &str) -> Option<String> {
+        value::commit(self.field(key))
+    }
+
+    /// The header's mission anchor, on one line.
+    pub fn mission_anchor(&self) -> &str {
+        self.field("mission_anchor")
+    }
+
+    /// The header's remaining contract ids.
+    pub fn remaining_contract_ids(&self) -> Vec<String> {
+        self.ids(table::fields(self.role())[table::HEADER_FIELDS - 1].key)
+    }
+
+    /// The four dimensions, for the roles that rate them.
+    pub fn rubric(&self) -> Option<&Rubric> {
+        self.record.rubric.as_ref()
+    }
+
+    /// A regrounder's block.
+    pub fn block(&self) -> Option<&Reground> {
+        self.block.as_ref()
+    }
+
+    /// What the role needs from the user, when it asks.
+    pub fn question(&self) -> Option<&str> {
+        rules::question(&self.record)
+    }
+}

@@ -1,0 +1,150 @@
+//! What a report amounts to: the event that `apply` is asked about.
+
+use super::Report;
+use super::rules;
+use super::value::{is_none, items};
+use crate::diagnostic::{Lines, clean};
+use crate::model::{Count, Event, Reground, Role, RubricVerdict, Submission, Verdicts};
+
+/// Where a report came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Provenance {
+    /// The session, when known.
+    pub session: Option<String>,
+    /// The ticket handed out at dispatch, when the report came with one.
+    pub ticket: Option<String>,
+}
+
+/// What a report leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reported {
+    /// A transition to ask for.
+    Event(Box<Event>),
+    /// None: a bootstrapper that asks nothing. What it did shows in the worktree,
+    /// and `cook init` is what writes it down.
+    Nothing,
+}
+
+/// The event a report amounts to (protocol section 4).
+pub fn event(report: &Report, provenance: Provenance) -> Reported {
+    let role = report.role();
+    let submission = submission(report, provenance);
+    if let Some(question) = report.question() {
+        return Reported::Event(Box::new(Event::Asked {
+            role,
+            question: question.to_owned(),
+            submission,
+        }));
+    }
+    let event = match role {
+        Role::Bootstrapper => return Reported::Nothing,
+        Role::Regrounder => Event::Regrounded {
+            block: report.block().cloned().unwrap_or_else(Reground::default),
+            submission,
+        },
+        Role::Implementer => implementer(report, submission),
+        Role::Reviewer => Event::Reviewed {
+            verdicts: reviewer(report),
+            submission,
+        },
+        Role::Auditor => Event::Audited {
+            verdicts: auditor(report),
+            submission,
+        },
+        Role::StopJudge => Event::Judged {
+            verdicts: stop_judge(report),
+            submission,
+        },
+    };
+    Reported::Event(Box::new(event))
+}
+
+fn submission(report: &Report, provenance: Provenance) -> Submission {
+    Submission {
+        report: report.record(),
+        report_sha256: report.sha256().to_owned(),
+        session: provenance.session,
+        ticket: provenance.ticket,
+        mission_anchor: report.mission_anchor().to_owned(),
+        remaining_contract_ids: report.remaining_contract_ids(),
+        worktree_clean: report.yes("tracked_and_unignored_worktree_is_clean"),
+    }
+}
+
+fn implementer(report: &Report, submission: Submission) -> Event {
+    let slice_id = clean(report.field("slice_id"), Lines::Fold);
+    match report.commit("commit_sha") {
+        Some(commit) => Event::Implemented {
+            slice_id,
+            commit,
+            submission,
+        },
+        None => Event::Returned {
+            slice_id,
+            // A report without a commit and without a reason is refused by the rules.
+            why: rules::return_reason(&report.record).unwrap_or_default(),
+            submission,
+        },
+    }
+}
+
+fn verdicts(report: &Report, positive: bool, findings: Vec<String>) -> Verdicts {
+    let fails = report
+        .rubric()
+        .into_iter()
+        .flatten()
+        .filter(|(_, entry)| entry.verdict == RubricVerdict::Fail)
+        .map(|(key, _)| key.clone())
+        .collect();
+    Verdicts {
+        positive,
+        fails,
+        findings,
+        follow_up: None,
+        open_contract_ids: Vec::new(),
+        blocker_count: Count(report.count("blocker_count").unwrap_or_default()),
+        high_value_gap_count: Count(report.count("high_value_gap_count").unwrap_or_default()),
+        commit: None,
+    }
+}
+
+fn follow_up(report: &Report, key: &str) -> Option<String> {
+    rules::follow_up(&report.record, key).map(str::to_owned)
+}
+
+fn reviewer(report: &Report) -> Verdicts {
+    let positive = report.yes("acceptable_as_is") == Some(true);
+    Verdicts {
+        follow_up: follow_up(report, "smallest_follow_up_slice"),
+        ..verdicts(report, positive, report.items("findings"))
+    }
+}
+
+/// Positive = no open contract, no blocker, no gap. Then the reasons why the project
+/// is not done are no findings: there is nothing left to name.
+fn auditor(report: &Report) -> Verdicts {
+    let open_key = "open_top_level_contract_ids";
+    let positive = is_none(report.field(open_key))
+        && report.count("blocker_count") == Some(0)
+        && report.count("high_value_gap_count") == Some(0);
+    let mut findings = match positive {
+        true => Vec::new(),
+        false => report.items("why_the_project_is_still_not_done"),
+    };
+    findings.extend(report.items("worktree_blockers"));
+    Verdicts {
+        follow_up: follow_up(report, "next_mandatory_slice"),
+        open_contract_ids: report.ids(open_key),
+        ..verdicts(report, positive, findings)
+    }
+}
+
+fn stop_judge(report: &Report) -> Verdicts {
+    let positive = report.yes("can_the_project_stop_now") == Some(true);
+    let reasons = items(report.field("brief_justification"));
+    Verdicts {
+        open_contract_ids: report.ids("exact_remaining_open_top_level_contract_ids"),
+        commit: report.commit("latest_completed_slice_commit"),
+        ..verdicts(report, positive, reasons)
+    }
+}

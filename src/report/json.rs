@@ -1,0 +1,249 @@
+//! The JSON form: one object whose keys are the field keys, with `rubric` and,
+//! for the regrounder, `block`; and the regrounder's block itself.
+//!
+//! Keys given twice are told apart from keys given once, which a plain JSON value
+//! would not do.
+
+use super::parse::Raw;
+use super::table::{DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
+use super::text::Fence;
+use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::model::{Reground, Role};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use std::fmt;
+
+/// Reads a regrounder's block.
+pub(super) fn block(text: &str) -> Result<Reground, Finding> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let block: Reground = serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| invalid(&error.path().to_string(), error.inner()))?;
+    deserializer.end().map_err(|error| invalid(".", &error))?;
+    cleaned(&block)
+}
+
+/// The block with hidden characters taken out of its texts: JSON can spell them as escapes.
+fn cleaned(block: &Reground) -> Result<Reground, Finding> {
+    let mut value = serde_json::to_value(block).map_err(|error| invalid(".", &error))?;
+    clean_texts(&mut value);
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| invalid(&error.path().to_string(), error.inner()))
+}
+
+/// Recursion is bounded: a block's type nests a few levels and nothing else passes.
+fn clean_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clean(text, Lines::Keep),
+        Value::Array(items) => items.iter_mut().for_each(clean_texts),
+        Value::Object(map) => map.values_mut().for_each(clean_texts),
+        _ => {}
+    }
+}
+
+fn invalid(path: &str, error: &serde_json::Error) -> Finding {
+    let place = match path {
+        "." => String::new(),
+        path => format!("at `{}`: ", clean(path, Lines::Fold)),
+    };
+    Finding::new(
+        Code::ReportBlockInvalid,
+        format!("{place}{}", clean(&error.to_string(), Lines::Fold)),
+    )
+}
+
+/// Reads the JSON form; `text` begins with its brace and may end with a fence.
+pub(super) fn read(role: Role, text: &str) -> Raw {
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines
+        .iter()
+        .position(|line| Fence::open(line).is_some())
+        .unwrap_or(lines.len());
+    let after: Vec<&str> = lines[end..]
+        .iter()
+        .skip(1)
+        .copied()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    if after.iter().any(|line| Fence::open(line).is_some()) {
+        return refused(Code::ReportBlockAmbiguous, "there is more than one block");
+    }
+    if !after.is_empty() {
+        return refused(
+            Code::ReportBlockInvalid,
+            "text stands after the JSON object",
+        );
+    }
+    let body = lines[..end].join("\n");
+    let mut deserializer = serde_json::Deserializer::from_str(&body);
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut deserializer, &mut track);
+    let object = Object { role }.deserialize(tracked);
+    let raw = match object {
+        Ok(raw) => raw,
+        Err(error) => return broken(invalid(&track.path().to_string(), &error)),
+    };
+    match deserializer.end() {
+        Ok(()) => raw,
+        Err(error) => broken(invalid(".", &error)),
+    }
+}
+
+fn refused(code: Code, message: &str) -> Raw {
+    broken(Finding::new(code, message))
+}
+
+fn broken(finding: Finding) -> Raw {
+    Raw {
+        findings: vec![finding],
+        unreadable: true,
+        ..Raw::default()
+    }
+}
+
+/// Reads the object key by key.
+struct Object {
+    role: Role,
+}
+
+impl<'de> DeserializeSeed<'de> for Object {
+    type Value = Raw;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the report of {} as an object", self.role)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
+        let mut raw = Raw::default();
+        let mut blocks = 0;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "block" && has_block(self.role) {
+                blocks += 1;
+                let block = map.next_value::<Reground>()?;
+                match cleaned(&block) {
+                    Ok(block) => raw.block = Some(block),
+                    Err(finding) => raw.findings.push(finding),
+                }
+            } else if key == "rubric" && has_rubric(self.role) {
+                rubric(&mut raw, map.next_value::<Pairs>()?);
+            } else {
+                let field = fields(self.role).iter().find(|field| field.key == key);
+                let field = field.ok_or_else(|| {
+                    de::Error::custom(format!("`{key}` is no field of {}", self.role))
+                })?;
+                let value = map.next_value::<Value>()?;
+                let text = field_text(field, &value).map_err(de::Error::custom)?;
+                raw.put(field, &text);
+            }
+        }
+        if blocks > 1 {
+            raw.block = None;
+            raw.findings.push(Finding::new(
+                Code::ReportBlockAmbiguous,
+                "`block` is given twice",
+            ));
+        }
+        Ok(raw)
+    }
+}
+
+/// A field's value as its text form would have it.
+fn field_text(field: &Field, value: &Value) -> Result<String, String> {
+    match (field.kind, value) {
+        (_, Value::String(text)) => Ok(text.clone()),
+        (_, Value::Null) => Ok(String::new()),
+        (Kind::YesNo, Value::Bool(true)) => Ok("yes".to_owned()),
+        (Kind::YesNo, Value::Bool(false)) => Ok("no".to_owned()),
+        (Kind::Count, Value::Number(number)) => Ok(match number.as_f64() {
+            // JSON Schema calls 3.0 an integer.
+            Some(value) if value.fract() == 0.0 && (0.0..=9.0e15).contains(&value) => {
+                format!("{value:.0}")
+            }
+            _ => number.to_string(),
+        }),
+        (Kind::List, Value::Array(items)) => list_text(field, items),
+        (kind, _) => Err(format!("`{}` is not {}", field.key, wanted(kind))),
+    }
+}
+
+fn list_text(field: &Field, items: &[Value]) -> Result<String, String> {
+    let mut lines = Vec::new();
+    for item in items {
+        let text = item
+            .as_str()
+            .ok_or_else(|| format!("`{}` holds something else than texts", field.key))?;
+        lines.push(format!("- {}", clean(text, Lines::Fold)));
+    }
+    match lines.is_empty() {
+        true => Ok("none".to_owned()),
+        false => Ok(lines.join("\n")),
+    }
+}
+
+fn wanted(kind: Kind) -> &'static str {
+    match kind {
+        Kind::YesNo => "true, false or a text",
+        Kind::Count => "a number",
+        Kind::List => "a list of texts or a text",
+        Kind::Text | Kind::Choice(_) | Kind::Sha => "a text",
+    }
+}
+
+/// An object's pairs in order, doubles included.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PairsVisitor;
+        impl<'de> Visitor<'de> for PairsVisitor {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+fn rubric(raw: &mut Raw, pairs: Pairs) {
+    if raw.has_rubric {
+        raw.findings
+            .push(Finding::new(Code::RubricDuplicated, "`rubric` is given twice").at("rubric"));
+        return;
+    }
+    raw.has_rubric = true;
+    for (key, value) in pairs.0 {
+        let Some(dimension) = DIMENSIONS.iter().find(|dimension| dimension.key == key) else {
+            let message = format!("`{}` is no dimension", clean(&key, Lines::Fold));
+            raw.findings
+                .push(Finding::new(Code::RubricInvalid, message).at("rubric"));
+            continue;
+        };
+        // A value of another shape reads as empty texts, which no line of a rubric may be.
+        let known = value
+            .as_object()
+            .is_some_and(|entry| entry.keys().all(|key| key == "verdict" || key == "why"));
+        let text = |name: &str| {
+            let text = value.get(name).and_then(Value::as_str);
+            text.filter(|_| known).unwrap_or_default()
+        };
+        let why = text("why");
+        raw.rate(dimension.key, dimension.label, text("verdict"), Some(why));
+    }
+}

@@ -1,0 +1,182 @@
+//! A report as text: the canonical form, the format with placeholders, and what
+//! to ask for when a report was broken.
+
+use super::table::{DIMENSIONS, Field, HEADER_FIELDS, Kind, fields, has_block, has_rubric};
+use super::{Parsed, Report};
+use crate::diagnostic::{Finding, Lines, clean};
+use crate::model::{ReportRecord, Role, RubricVerdict};
+use serde_json::{Value, json};
+
+/// Blanks before each line of a value that stands below its label: so far in,
+/// nothing is read as a label or a fence.
+const INDENT: &str = "    ";
+
+/// The canonical text. Reading it gives the same fields, rubric and block.
+pub fn render(report: &Report) -> String {
+    let mut out = String::new();
+    let role = report.role();
+    for (place, field) in fields(role).iter().enumerate() {
+        if place == HEADER_FIELDS {
+            rubric(&report.record, &mut out);
+        }
+        if let Some(value) = report.record.fields.get(field.key) {
+            line(field, value, &mut out);
+        }
+    }
+    if let Some(block) = report.block() {
+        // A document type that serde wrote before cannot fail to be written.
+        let block = serde_json::to_string_pretty(block).unwrap_or_default();
+        out.push_str(&format!("\n```json\n{block}\n```\n"));
+    }
+    out
+}
+
+fn line(field: &Field, value: &str, out: &mut String) {
+    out.push_str(&field.title());
+    out.push(':');
+    if !value.contains('\n') {
+        out.push_str(&format!(" {value}\n"));
+        return;
+    }
+    out.push('\n');
+    for line in value.lines() {
+        match line.is_empty() {
+            true => out.push('\n'),
+            false => out.push_str(&format!("{INDENT}{line}\n")),
+        }
+    }
+}
+
+fn rubric(record: &ReportRecord, out: &mut String) {
+    let Some(rubric) = &record.rubric else { return };
+    out.push_str("Rubric:\n");
+    for dimension in &DIMENSIONS {
+        if let Some(entry) = rubric.get(dimension.key) {
+            let verdict = word(entry.verdict);
+            let label = dimension.label;
+            out.push_str(&format!("- {label}: {verdict} - {}\n", entry.why));
+        }
+    }
+}
+
+fn word(verdict: RubricVerdict) -> &'static str {
+    match verdict {
+        RubricVerdict::Pass => "pass",
+        RubricVerdict::Concern => "concern",
+        RubricVerdict::Fail => "fail",
+    }
+}
+
+/// The exact format of a role's report, with placeholders in angle brackets.
+pub fn format(role: Role) -> String {
+    let mut out = String::new();
+    for (place, field) in fields(role).iter().enumerate() {
+        if place == HEADER_FIELDS && has_rubric(role) {
+            out.push_str("Rubric:\n");
+            for dimension in &DIMENSIONS {
+                out.push_str(&format!(
+                    "- {}: <pass|concern|fail> - <why>\n",
+                    dimension.label
+                ));
+            }
+        }
+        match field.kind {
+            Kind::List if place >= HEADER_FIELDS => {
+                out.push_str(&format!("{}:\n- <{}>\n", field.title(), field.hint));
+            }
+            _ => out.push_str(&format!("{}: <{}>\n", field.title(), field.hint)),
+        }
+    }
+    if has_block(role) {
+        out.push_str(BLOCK_FORMAT);
+    }
+    out
+}
+
+/// The regrounder's block with every key it may hold. A test reads it back.
+const BLOCK_FORMAT: &str = r#"
+```json
+{
+  "reconcile": {"slice_id": "<committed slice>", "decision": "accepted", "findings": []},
+  "plan": {
+    "plan_basis": "<what you read to make this plan>",
+    "candidate_slices": [
+      {
+        "slice_id": "<one word of letters, digits, . _ ->",
+        "goal": "<what it is for>",
+        "acceptance_criteria": ["<a condition that a command or a reader can check>"],
+        "contract_ids": ["<contract id>"],
+        "priority": 1,
+        "status": "planned",
+        "why_now": "<why at this place>",
+        "blocked_on": [],
+        "implementation_surfaces": ["<path>"],
+        "verification_commands": ["<command, no shell>"],
+        "locked_notes": [],
+        "reason": "<only with cancelled or blocked>"
+      }
+    ]
+  },
+  "evidence": [
+    {"slice_id": "<slice>", "criterion": "<word for word>", "anchor": "<test:NAME, cmd:COMMAND#LINE, path:line>", "basis": "test"}
+  ],
+  "conclude": {"decision": "go_on", "reason": "<only after a whole stop wave>"},
+  "answers": [{"no": "<id of an unanswered no>", "reason": "<what became of it>"}],
+  "select": "<slice id>",
+  "policy": {"to": "await_user_input", "question": "<only when the user must decide>"},
+  "release_blocker_ids": [],
+  "high_value_gaps": []
+}
+```
+Leave out every key that does not apply. `decision` is accepted or reopened; `status` is planned, blocked or
+cancelled; `basis` is observed, test, output, user or doc; `conclude` may be {"decision": "stop"}; `policy` may be
+{"to": "blocked", "why": "…", "exit": "<command>"}.
+"#;
+
+/// What to ask an agent for after a broken report: each breach in plain words, then the format.
+pub fn repair_prompt(role: Role, findings: &[Finding]) -> String {
+    let mut out = format!(
+        "Your report as {role} could not be used. Nothing was recorded. What is wrong:\n\n"
+    );
+    for finding in findings {
+        out.push_str(&format!("- {}\n", plain(role, finding)));
+    }
+    out.push_str(
+        "\nDo not repeat the work. Send the whole report once more, every field of it, true to what \
+         you found before. Begin with the first line of this format and replace each <placeholder>:\n\n",
+    );
+    out.push_str(&format(role));
+    out
+}
+
+fn plain(role: Role, finding: &Finding) -> String {
+    let hint = match finding.code.hint() {
+        "" => String::new(),
+        hint => format!(" ({hint})"),
+    };
+    let field = finding
+        .place
+        .as_deref()
+        .and_then(|key| fields(role).iter().find(|field| field.key == key))
+        .map(|field| format!("`{}`: ", field.title()))
+        .unwrap_or_default();
+    let text = format!("{field}{} [{}]{hint}", finding.message, finding.code);
+    clean(&text, Lines::Fold)
+}
+
+/// What `cook record --check --json` prints.
+pub fn check_json(role: Role, parsed: &Parsed) -> Value {
+    let findings: Vec<Value> = parsed
+        .findings
+        .iter()
+        .map(|finding| json!({"code": finding.code.id(), "message": finding.message}))
+        .collect();
+    json!({
+        "schema_version": 1,
+        "valid": parsed.is_valid(),
+        "role": role.id(),
+        "fields": parsed.read.fields,
+        "rubric": parsed.read.rubric,
+        "findings": findings,
+    })
+}

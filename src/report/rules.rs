@@ -1,0 +1,237 @@
+//! The rules between fields: what a report may not say in one breath (protocol
+//! section 7). A rule whose fields could not be read is silent; the grammar has
+//! spoken already.
+
+use super::value::{
+    after_yes_no, commit, count, is_named, is_none, is_none_or_routing, is_routing, leading_word,
+    yes_no,
+};
+use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict};
+
+/// A field of a record; empty when it is not there.
+pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {
+    record.fields.get(key).map_or("", String::as_str)
+}
+
+/// What the role needs from the user, when it says so.
+pub(super) fn question(record: &ReportRecord) -> Option<&str> {
+    Some(field(record, "input_needed_from_user")).filter(|text| is_named(text))
+}
+
+/// A reviewer's follow-up or an auditor's next slice, when one is named.
+pub(super) fn follow_up<'a>(record: &'a ReportRecord, key: &str) -> Option<&'a str> {
+    Some(field(record, key))
+        .filter(|text| is_named(text) && !is_none_or_routing(text) && !is_routing(text))
+}
+
+/// Why an implementer gives the slice back: what stands after the yes, and the residual risks.
+pub(super) fn return_reason(record: &ReportRecord) -> Option<String> {
+    let adjustment = after_yes_no(field(record, "plan_adjustment_required"));
+    let risks = field(record, "residual_risks_discovered");
+    let parts: Vec<String> = [adjustment, risks]
+        .into_iter()
+        .filter(|text| is_named(text))
+        .map(|text| clean(text, Lines::Keep))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// Every rule that is broken.
+pub(super) fn breaches(record: &ReportRecord, block: Option<&Reground>) -> Vec<Finding> {
+    let rules = Rules { record };
+    match record.role {
+        Role::Bootstrapper => Vec::new(),
+        Role::Regrounder => block.map_or_else(Vec::new, |block| rules.regrounder(block)),
+        Role::Implementer => rules.implementer(),
+        Role::Reviewer => rules.reviewer(),
+        Role::Auditor => rules.auditor(),
+        Role::StopJudge => rules.stop_judge(),
+    }
+}
+
+struct Rules<'a> {
+    record: &'a ReportRecord,
+}
+
+impl<'a> Rules<'a> {
+    fn text(&self, key: &str) -> Option<&'a str> {
+        self.record.fields.get(key).map(String::as_str)
+    }
+
+    fn yes(&self, key: &str) -> Option<bool> {
+        self.text(key).and_then(yes_no)
+    }
+
+    fn some(&self, key: &str) -> bool {
+        self.text(key).and_then(count).is_some_and(|n| n > 0)
+    }
+
+    /// The field is there and is not purely none.
+    fn listed(&self, key: &str) -> bool {
+        self.text(key).is_some_and(|text| !is_none(text))
+    }
+
+    fn positive_with_fail(&self, key: &'static str) -> Option<Finding> {
+        let rubric = self.record.rubric.as_ref()?;
+        let failed: Vec<&str> = rubric
+            .iter()
+            .filter(|(_, entry)| entry.verdict == RubricVerdict::Fail)
+            .map(|(key, _)| key.as_str())
+            .collect();
+        (self.yes(key) == Some(true) && !failed.is_empty()).then(|| {
+            let message = format!("a yes stands beside a fail for {}", failed.join(", "));
+            Finding::new(Code::PositiveWithFail, message).at(key)
+        })
+    }
+
+    fn reviewer(&self) -> Vec<Finding> {
+        let key = "smallest_follow_up_slice";
+        let mut found = Vec::from_iter(self.positive_with_fail("acceptable_as_is"));
+        match (self.yes("acceptable_as_is"), self.text(key)) {
+            (Some(true), Some(text)) if !is_none_or_routing(text) => found.push(breach(
+                Code::ReviewYesWithFollowUp,
+                key,
+                "acceptable as-is, yet the follow-up is not purely none",
+            )),
+            (Some(false), Some(_)) if follow_up(self.record, key).is_none() => found.push(breach(
+                Code::ReviewNoWithoutFollowUp,
+                key,
+                "not acceptable, yet the follow-up names no slice",
+            )),
+            _ => {}
+        }
+        found
+    }
+
+    fn auditor(&self) -> Vec<Finding> {
+        let blockers = "worktree_blockers";
+        let mut found = Vec::new();
+        let clean = self.yes("tracked_and_unignored_worktree_is_clean");
+        match (clean, self.text(blockers)) {
+            (Some(true), Some(text)) if !is_none(text) => found.push(breach(
+                Code::AuditCleanWithBlockers,
+                blockers,
+                "the worktree is called clean, yet its blockers are not purely none",
+            )),
+            (Some(false), Some(text)) if !is_named(text) => found.push(breach(
+                Code::AuditDirtyWithoutBlockers,
+                blockers,
+                "the worktree is called dirty, yet nothing is named",
+            )),
+            _ => {}
+        }
+        let open = self.listed("open_top_level_contract_ids")
+            || self.some("blocker_count")
+            || self.some("high_value_gap_count");
+        let next = "next_mandatory_slice";
+        if open && self.text(next).is_some() && follow_up(self.record, next).is_none() {
+            found.push(breach(
+                Code::AuditOpenWithoutNextSlice,
+                next,
+                "something is open, yet no next slice is named",
+            ));
+        }
+        found
+    }
+
+    fn stop_judge(&self) -> Vec<Finding> {
+        let mut found = Vec::from_iter(self.positive_with_fail("can_the_project_stop_now"));
+        if self.yes("can_the_project_stop_now") != Some(true) {
+            return found;
+        }
+        let ids = "exact_remaining_open_top_level_contract_ids";
+        if self.listed(ids) {
+            let message = "a yes, yet contract ids are open";
+            found.push(breach(Code::JudgeYesWithOpenContracts, ids, message));
+        }
+        for key in ["blocker_count", "high_value_gap_count"] {
+            if self.some(key) {
+                let message = "a yes, yet the count is above 0";
+                found.push(breach(Code::JudgeYesWithBlockers, key, message));
+            }
+        }
+        let docs = "docs_config_runbooks_match_shipped_behavior";
+        if self.yes(docs) == Some(false) {
+            let message = "a yes, yet the docs do not match";
+            found.push(breach(Code::JudgeYesWithDocsMismatch, docs, message));
+        }
+        let clean = "tracked_and_unignored_worktree_is_clean";
+        if self.yes(clean) == Some(false) {
+            let message = "a yes, yet the worktree is not clean";
+            found.push(breach(Code::JudgeYesWithDirtyWorktree, clean, message));
+        }
+        found
+    }
+
+    fn implementer(&self) -> Vec<Finding> {
+        let sha = self.text("commit_sha");
+        let without_commit = sha.is_some_and(|text| commit(text).is_none() && is_none(text));
+        if !without_commit || question(self.record).is_some() {
+            return Vec::new();
+        }
+        match self.yes("plan_adjustment_required") {
+            Some(true) if return_reason(self.record).is_none() => vec![breach(
+                Code::ReturnWithoutReason,
+                "residual_risks_discovered",
+                "the plan must change, yet nothing says why",
+            )],
+            Some(false) => vec![breach(
+                Code::FieldNotInSet,
+                "commit_sha",
+                "no commit is named, and neither a changed plan nor the user's input is asked for",
+            )],
+            _ => Vec::new(),
+        }
+    }
+
+    fn regrounder(&self, block: &Reground) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let mut contradiction = |key: &'static str, message: &str| {
+            found.push(breach(Code::BlockContradictsField, key, message));
+        };
+        let decided = block.reconcile.as_ref();
+        let word = match decided.map(|reconcile| reconcile.decision) {
+            Some(Decision::Accepted) => "accepted",
+            Some(Decision::Reopened) => "reopened",
+            None => "none",
+        };
+        let said = self
+            .text("reconciliation_decision")
+            .and_then(|text| leading_word(text, &["accepted", "reopened", "none"]));
+        if said.is_some_and(|(said, _)| said != word) {
+            let message = format!("the block's decision is {word}");
+            contradiction("reconciliation_decision", &message);
+        }
+        let slice = self.text("reconciled_slice_id");
+        if let (Some(reconcile), Some(slice)) = (decided, slice) {
+            if slice != reconcile.slice_id {
+                let message = "the block reconciles another slice";
+                contradiction("reconciled_slice_id", message);
+            }
+        }
+        if question(self.record).is_some() && !only_asks(block) {
+            let message = "a report that asks the user changes nothing else; \
+                           put the question into the block's `policy` to do both";
+            contradiction("input_needed_from_user", message);
+        }
+        found
+    }
+}
+
+/// The block changes nothing, or asks the user and nothing more.
+fn only_asks(block: &Reground) -> bool {
+    let rest = Reground {
+        policy: None,
+        ..block.clone()
+    };
+    let asks = matches!(
+        block.policy,
+        None | Some(PolicyChange::AwaitUserInput { .. })
+    );
+    asks && rest == Reground::default()
+}
+
+fn breach(code: Code, key: &str, message: &str) -> Finding {
+    Finding::new(code, message).at(key)
+}

@@ -1,0 +1,214 @@
+//! The JSON Schema (2020-12) of a role's report in its JSON form, from the table.
+
+use super::parse::MAX_FIELD_CHARS;
+use super::table::{DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
+use super::value::MAX_COUNT;
+use crate::model::Role;
+use serde_json::{Map, Value, json};
+
+/// The schema that `protocol/schema/report-<role>.json` holds.
+///
+/// A report that the schema accepts can still break a rule between fields, which
+/// a schema does not express; one that it refuses is refused by the parser when
+/// its values are of the wrong type.
+pub fn schema(role: Role) -> Value {
+    let mut properties = Map::new();
+    let mut required: Vec<&str> = Vec::new();
+    for field in fields(role) {
+        properties.insert(field.key.to_owned(), property(field));
+        if field.required {
+            required.push(field.key);
+        }
+    }
+    if has_rubric(role) {
+        properties.insert("rubric".to_owned(), rubric());
+        required.push("rubric");
+    }
+    if has_block(role) {
+        properties.insert("block".to_owned(), block());
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": format!("report of {role}"),
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn text() -> Value {
+    json!({"type": "string", "pattern": r"\S", "maxLength": MAX_FIELD_CHARS})
+}
+
+fn property(field: &Field) -> Value {
+    let mut property = match field.kind {
+        Kind::Text => text(),
+        Kind::YesNo => json!({"anyOf": [{"type": "boolean"}, leading_word(field.words())]}),
+        Kind::Count => json!({"anyOf": [
+            {"type": "integer", "minimum": 0, "maximum": MAX_COUNT},
+            {"type": "string", "pattern": "^[\\s*`]*[0-9]", "maxLength": MAX_FIELD_CHARS},
+        ]}),
+        Kind::List => json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, text()]}),
+        Kind::Choice(words) => leading_word(words),
+        Kind::Sha => text(),
+    };
+    property["title"] = json!(field.title());
+    property["description"] = json!(field.hint);
+    property
+}
+
+/// A text that begins with one of the words, in any case.
+fn leading_word(words: &[&str]) -> Value {
+    let any_case = |word: &&str| -> String {
+        word.chars()
+            .map(|c| format!("[{}{c}]", c.to_ascii_uppercase()))
+            .collect()
+    };
+    let words: Vec<String> = words.iter().map(any_case).collect();
+    json!({
+        "type": "string",
+        "pattern": format!("^[\\s*`]*({})($|[^A-Za-z0-9])", words.join("|")),
+        "maxLength": MAX_FIELD_CHARS,
+    })
+}
+
+fn rubric() -> Value {
+    let entry = json!({
+        "type": "object",
+        "properties": {"verdict": leading_word(&["pass", "concern", "fail"]), "why": text()},
+        "required": ["verdict", "why"],
+        "additionalProperties": false,
+    });
+    let entries: Map<String, Value> = DIMENSIONS
+        .iter()
+        .map(|dimension| (dimension.key.to_owned(), entry.clone()))
+        .collect();
+    let keys: Vec<&str> = DIMENSIONS.iter().map(|dimension| dimension.key).collect();
+    json!({
+        "type": "object",
+        "properties": entries,
+        "required": keys,
+        "additionalProperties": false,
+    })
+}
+
+/// A regrounder's block: [`crate::model::Reground`].
+fn block() -> Value {
+    let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
+    let name = json!({"type": "string", "minLength": 1});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "reconcile": {
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "properties": {
+                    "slice_id": name,
+                    "decision": {"enum": ["accepted", "reopened"]},
+                    "findings": texts,
+                },
+                "required": ["slice_id", "decision"],
+            },
+            "plan": {
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "properties": {
+                    "plan_basis": {"type": "string"},
+                    "candidate_slices": {"type": "array", "items": planned_slice()},
+                },
+                "required": ["candidate_slices"],
+            },
+            "evidence": {"type": "array", "items": evidence_claim()},
+            "conclude": {"oneOf": [
+                {"type": "null"},
+                {
+                    "type": "object",
+                    "properties": {"decision": {"const": "stop"}},
+                    "required": ["decision"],
+                    "additionalProperties": false,
+                },
+                {
+                    "type": "object",
+                    "properties": {
+                        "decision": {"const": "go_on"},
+                        "reason": {"type": ["string", "null"]},
+                    },
+                    "required": ["decision"],
+                    "additionalProperties": false,
+                },
+            ]},
+            "answers": {"type": "array", "items": {
+                "type": "object",
+                "properties": {"no": name, "reason": name},
+                "required": ["no", "reason"],
+                "additionalProperties": false,
+            }},
+            "select": {"type": ["string", "null"]},
+            "policy": policy(),
+            "release_blocker_ids": texts,
+            "high_value_gaps": texts,
+        },
+    })
+}
+
+fn planned_slice() -> Value {
+    let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
+    let name = json!({"type": "string", "minLength": 1});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "slice_id": name,
+            "goal": name,
+            "acceptance_criteria": texts,
+            "contract_ids": texts,
+            "priority": {"type": "number"},
+            "status": {"enum": [
+                "planned", "selected", "in_progress", "blocked", "done", "cancelled", null,
+            ]},
+            "why_now": {"type": "string"},
+            "blocked_on": texts,
+            "implementation_surfaces": texts,
+            "verification_commands": texts,
+            "locked_notes": texts,
+            "reason": {"type": ["string", "null"]},
+        },
+        "required": ["slice_id", "goal", "acceptance_criteria", "priority"],
+    })
+}
+
+fn evidence_claim() -> Value {
+    let name = json!({"type": "string", "minLength": 1});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "slice_id": {"type": ["string", "null"]},
+            "criterion": name,
+            "anchor": name,
+            "basis": {"enum": ["observed", "test", "output", "user", "doc"]},
+        },
+        "required": ["criterion", "anchor", "basis"],
+    })
+}
+
+fn policy() -> Value {
+    let name = json!({"type": "string", "minLength": 1});
+    json!({"oneOf": [
+        {"type": "null"},
+        {
+            "type": "object",
+            "properties": {"to": {"const": "await_user_input"}, "question": name},
+            "required": ["to", "question"],
+            "additionalProperties": false,
+        },
+        {
+            "type": "object",
+            "properties": {"to": {"const": "blocked"}, "why": name, "exit": name},
+            "required": ["to", "why", "exit"],
+            "additionalProperties": false,
+        },
+    ]})
+}

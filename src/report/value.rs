@@ -1,0 +1,399 @@
+//! What a field's text says: yes or no, a number, a commit, none, a list.
+//!
+//! Every reading fails closed: text that only resembles an answer (`yesterday`,
+//! `yes/no`, `0-2`) is no answer.
+
+use crate::diagnostic::{Lines, clean};
+
+/// The text with the decoration of a chat answer taken off: hidden characters,
+/// blank lines and blanks at the ends, indentation that all lines share,
+/// back-quotes or bold around the whole. Idempotent.
+pub(super) fn tidy(text: &str) -> String {
+    let text = dedent(&clean(text, Lines::Keep));
+    let mut text = text.trim();
+    while let Some(inner) = unwrapped(text) {
+        text = inner;
+    }
+    text.to_owned()
+}
+
+/// The lines without blanks at their ends and without the indentation that all share.
+pub(super) fn dedent(text: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let shared = lines
+        .iter()
+        .filter(|line| !line.is_empty())
+        .map(|line| indent(line))
+        .min()
+        .unwrap_or(0);
+    let lines: Vec<&str> = lines
+        .iter()
+        .map(|line| line.get(shared..).unwrap_or_default())
+        .collect();
+    lines.join("\n")
+}
+
+fn unwrapped(text: &str) -> Option<&str> {
+    ["**", "`"].into_iter().find_map(|mark| {
+        let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
+        let plain = !inner.contains(mark) && !inner.starts_with(&mark[..1]);
+        let inner = inner.trim();
+        (plain && !inner.is_empty() && !inner.contains('\n')).then_some(inner)
+    })
+}
+
+/// The text after a list marker (`- `, `* `, `+ `, `1. `, `1) `), when it has one.
+pub(super) fn after_marker(line: &str) -> Option<&str> {
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let rest = match digits {
+        0 => line.strip_prefix(['-', '*', '+'])?,
+        1..=3 => line[digits..].strip_prefix(['.', ')'])?,
+        _ => return None,
+    };
+    if rest.is_empty() || rest.starts_with(' ') {
+        Some(rest.trim_start())
+    } else {
+        None
+    }
+}
+
+/// The first of `words` that the text begins with as a whole word, and what follows it.
+/// A slash, a bar or a joining hyphen does not end a word: `yes/no` is a choice not made.
+pub(super) fn leading_word<'a>(
+    text: &'a str,
+    words: &[&'static str],
+) -> Option<(&'static str, &'a str)> {
+    let text = text.trim_start_matches(['*', '`', ' ']);
+    let end = text
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(text.len());
+    let (head, rest) = text.split_at(end);
+    let word = words.iter().find(|word| head.eq_ignore_ascii_case(word))?;
+    let mut next = rest.chars();
+    let joined = match next.next() {
+        Some('/' | '|' | '_' | '\'' | '\u{2019}') => true,
+        Some('-') => next.next().is_some_and(char::is_alphanumeric),
+        _ => false,
+    };
+    (!joined).then(|| (*word, rest.trim_start_matches(['*', '`'])))
+}
+
+/// Begins with the whole word yes or no, in any case.
+pub(super) fn yes_no(text: &str) -> Option<bool> {
+    leading_word(text, &["yes", "no"]).map(|(word, _)| word == "yes")
+}
+
+/// What stands after the leading yes or no, without the dash between them.
+pub(super) fn after_yes_no(text: &str) -> &str {
+    leading_word(text, &["yes", "no"]).map_or("", |(_, rest)| without_separator(rest))
+}
+
+/// The text without blanks and dashes, colons, commas at its beginning.
+pub(super) fn without_separator(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || "-–—:;,.".contains(c))
+}
+
+/// The largest count that is kept (2^53 - 1): every JSON reader holds it exactly.
+pub(super) const MAX_COUNT: u64 = 9_007_199_254_740_991;
+
+/// Begins with a whole number of at least 0 that is no part of something longer.
+pub(super) fn count(text: &str) -> Option<u64> {
+    let text = text.trim_start_matches(['*', '`', ' ']);
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let mut next = rest.chars();
+    let joined = match next.next() {
+        Some(c) if c.is_alphanumeric() => true,
+        Some('/' | '_' | '+' | '%' | '~') => true,
+        Some('.' | ',' | '-' | '\u{2013}') => next.next().is_some_and(char::is_alphanumeric),
+        _ => false,
+    };
+    let value = digits.parse().ok()?;
+    (!joined && value <= MAX_COUNT).then_some(value)
+}
+
+/// Begins with a commit id of 7 to 64 hex digits.
+pub(super) fn commit(text: &str) -> Option<String> {
+    let text = text.trim_start_matches(['*', '`', ' ']);
+    let end = text
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(text.len());
+    let id = &text[..end];
+    let hex = id.chars().all(|c| c.is_ascii_hexdigit());
+    (hex && (7..=64).contains(&id.len())).then(|| id.to_ascii_lowercase())
+}
+
+/// Purely none (protocol section 7): `none`, `(none)`, `n/a`, `na`, `not applicable`,
+/// followed by punctuation and blanks only.
+pub(super) fn is_none(text: &str) -> bool {
+    after_none(text).is_some_and(|rest| rest.chars().all(is_closing))
+}
+
+/// Purely none, or none and the routing phrase `proceed to (completion-)auditor`.
+pub(super) fn is_none_or_routing(text: &str) -> bool {
+    after_none(text).is_some_and(|rest| rest.chars().all(is_closing) || is_routing(&rest))
+}
+
+/// Nothing but the routing phrase.
+pub(super) fn is_routing(text: &str) -> bool {
+    let text = one_line(text);
+    let phrase = text.trim_matches(|c: char| is_closing(c) || c == '(');
+    matches!(
+        phrase,
+        "proceed to auditor" | "proceed to completion-auditor" | "proceed to (completion-)auditor"
+    )
+}
+
+/// Says something: is neither purely none nor bare punctuation.
+pub(super) fn is_named(text: &str) -> bool {
+    !is_none(text) && text.chars().any(char::is_alphanumeric)
+}
+
+fn one_line(text: &str) -> String {
+    clean(text, Lines::Fold)
+        .to_lowercase()
+        .replace(['`', '*'], "")
+}
+
+/// What follows one of the words for none, when the text begins with one.
+fn after_none(text: &str) -> Option<String> {
+    let text = clean(text, Lines::Fold);
+    let text = one_line(after_marker(&text).unwrap_or(&text));
+    ["(none)", "none", "not applicable", "n/a", "na"]
+        .into_iter()
+        .find_map(|word| {
+            let rest = text.trim_start().strip_prefix(word)?;
+            let whole = !rest.starts_with(|c: char| c.is_alphanumeric());
+            whole.then(|| rest.to_owned())
+        })
+}
+
+fn is_closing(c: char) -> bool {
+    c.is_whitespace() || ".,;:!?)]}\"'-–—…。".contains(c)
+}
+
+/// The texts of a list: one for each marked line with what continues it, or one
+/// for each line when none is marked. Purely none is no text.
+pub(super) fn items(text: &str) -> Vec<String> {
+    let marked = has_marker(text);
+    let mut items: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let own = line.strip_prefix(' ').map_or_else(
+            || after_marker(line),
+            // One blank of indentation is slack; more belongs to the item above.
+            |rest| {
+                if rest.starts_with(' ') {
+                    None
+                } else {
+                    after_marker(rest)
+                }
+            },
+        );
+        match (own, items.last_mut()) {
+            (None, Some(last)) if marked => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            (own, _) => items.push(own.unwrap_or(line).trim().to_owned()),
+        }
+    }
+    items
+        .iter()
+        .map(|item| clean(item, Lines::Fold))
+        .filter(|item| is_named(item))
+        .collect()
+}
+
+fn has_marker(text: &str) -> bool {
+    text.lines()
+        .any(|line| after_marker(line.trim_start()).is_some())
+}
+
+/// Ids: a JSON array, marked lines, or words between commas and line ends.
+pub(super) fn ids(text: &str) -> Vec<String> {
+    if is_none(text) {
+        return Vec::new();
+    }
+    if let Ok(ids) = serde_json::from_str::<Vec<String>>(text) {
+        return ids.into_iter().filter(|id| !id.trim().is_empty()).collect();
+    }
+    let parts: Vec<String> = if has_marker(text) {
+        items(text)
+    } else {
+        text.split([',', ';', '\n']).map(str::to_owned).collect()
+    };
+    parts
+        .iter()
+        .map(|id| tidy(id))
+        .filter(|id| !id.is_empty() && !is_none(id))
+        .collect()
+}
+
+/// Ids as one writes them so that [`ids`] reads the same.
+pub(crate) fn write_ids(ids: &[String]) -> String {
+    let joined = ids.join(", ");
+    match self::ids(&joined) {
+        _ if ids.is_empty() => "none".to_owned(),
+        read if read == ids => joined,
+        _ => serde_json::Value::from(ids).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yes_and_no_are_whole_words() {
+        for (text, wanted) in [
+            ("yes", Some(true)),
+            ("YES.", Some(true)),
+            ("Yes, all of it", Some(true)),
+            ("**yes** - fine", Some(true)),
+            ("`no`", Some(false)),
+            ("No - because", Some(false)),
+            ("no\nmore", Some(false)),
+            ("yesterday", None),
+            ("nothing", None),
+            ("yes/no", None),
+            ("yes|no", None),
+            ("no-op", None),
+            ("not yet", None),
+            ("<yes or no>", None),
+            ("it is yes", None),
+            ("", None),
+        ] {
+            assert_eq!(yes_no(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn counts_are_whole_numbers() {
+        for (text, wanted) in [
+            ("0", Some(0)),
+            ("12 (all in docs)", Some(12)),
+            ("3.", Some(3)),
+            ("**2**", Some(2)),
+            ("9007199254740991", Some(MAX_COUNT)),
+            ("9007199254740992", None),
+            ("99999999999999999999999", None),
+            ("-1", None),
+            ("1.5", None),
+            ("1,000", None),
+            ("0-2", None),
+            ("3rd", None),
+            ("none", None),
+            ("about 3", None),
+            ("", None),
+        ] {
+            assert_eq!(count(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn none_is_pure() {
+        for text in [
+            "none",
+            "None.",
+            "(none)",
+            "N/A",
+            "na",
+            "not applicable",
+            "NONE !",
+            "- none",
+            "`none`",
+            "none -",
+            "none\n",
+        ] {
+            assert!(is_none(text), "{text:?}");
+        }
+        for text in [
+            "none; tighten the docs",
+            "nonesuch",
+            "nap",
+            "none of the tests",
+            "no",
+            "",
+            "(none",
+            "n/a yet",
+        ] {
+            assert!(!is_none(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn routing_is_the_phrase_and_nothing_else() {
+        for text in [
+            "none",
+            "none; proceed to auditor",
+            "None - proceed to completion-auditor.",
+            "none (proceed to `completion-auditor`)",
+        ] {
+            assert!(is_none_or_routing(text), "{text:?}");
+        }
+        for text in [
+            "proceed to auditor",
+            "none; proceed to auditor and fix the docs",
+            "none; tighten the docs",
+        ] {
+            assert!(!is_none_or_routing(text), "{text:?}");
+        }
+        assert!(is_routing("Proceed to auditor."));
+    }
+
+    #[test]
+    fn commits_are_hex() {
+        assert_eq!(commit("`ABCDEF1` (main)"), Some("abcdef1".to_owned()));
+        assert_eq!(commit("abc"), None);
+        assert_eq!(commit("defaced_"), Some("defaced".to_owned()));
+        assert_eq!(commit("none"), None);
+        assert_eq!(commit(&"a".repeat(65)), None);
+    }
+
+    #[test]
+    fn lists_are_split_at_their_marks() {
+        assert_eq!(items("- a\n  more\n- b\n  - c"), ["a more", "b - c"]);
+        assert_eq!(items("a\nb"), ["a", "b"]);
+        assert_eq!(items("1. a\n2. b"), ["a", "b"]);
+        assert!(items("- none").is_empty());
+        assert!(items("none").is_empty());
+    }
+
+    #[test]
+    fn ids_come_back_as_they_were_written() {
+        for list in [
+            vec![],
+            vec!["a"],
+            vec!["a", "b-2"],
+            vec!["with, comma", "x"],
+            vec!["none"],
+            vec!["- a"],
+            vec!["two words"],
+        ] {
+            let list: Vec<String> = list.into_iter().map(str::to_owned).collect();
+            assert_eq!(ids(&write_ids(&list)), list);
+        }
+        assert_eq!(ids("- a\n- `b`"), ["a", "b"]);
+        assert_eq!(ids("`a`, b;c"), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn tidying_twice_changes_nothing() {
+        for text in [
+            "**`x`**",
+            "\n\n a \n\n b\u{7}  \n",
+            "`a` and `b`",
+            "``",
+            "****",
+            "** a",
+        ] {
+            let once = tidy(text);
+            assert_eq!(tidy(&once), once, "{text:?}");
+        }
+        assert_eq!(tidy("**`x`**"), "x");
+        assert_eq!(tidy("`a` and `b`"), "`a` and `b`");
+    }
+}
