@@ -2,7 +2,7 @@
 //! their processes are ended, all of them, also after a normal exit.
 
 use super::interrupt::{Attention, interrupted};
-use super::output::{Kept, Keeper};
+use super::output::{Keeper, Kept};
 use super::tree::{MARK, ask_to_end, end_all};
 use super::{ProcessError, check_directory, removed_variables};
 use process_wrap::std::{ChildWrapper, CommandWrap};
@@ -103,11 +103,7 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
     })
 }
 
-fn spawn(
-    command: &Long,
-    program: &str,
-    mark: &str,
-) -> Result<Box<dyn ChildWrapper>, ProcessError> {
+fn spawn(command: &Long, program: &str, mark: &str) -> Result<Box<dyn ChildWrapper>, ProcessError> {
     // `execvp` would look for `./x` from the new directory, other systems from the old one.
     let path = if program.contains('/') && Path::new(program).is_relative() {
         command.dir.join(program).into_os_string()
@@ -222,7 +218,11 @@ fn read_on(
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
-        match keeper.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        match keeper
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_mut()
+        {
             Some(keeper) => keeper.take(&piece[..read]),
             None => return,
         }

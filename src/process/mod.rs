@@ -116,7 +116,9 @@ fn removed_variables() -> Vec<OsString> {
     std::env::vars_os()
         .map(|(name, _)| name)
         .filter(|name| {
-            name.to_string_lossy().to_ascii_uppercase().starts_with("GIT_")
+            name.to_string_lossy()
+                .to_ascii_uppercase()
+                .starts_with("GIT_")
                 && !GIT_VARIABLES_KEPT.iter().any(|kept| name == kept)
         })
         .collect()
