@@ -1,0 +1,153 @@
+//! [`History`] by libgit2. Reads refs, commits and trees; never the index or the
+//! worktree, where libgit2 and git disagree.
+
+use super::RepoError;
+use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
+use crate::machine::Head;
+use git2::{Commit, Delta, ErrorCode, ObjectType, Oid, Repository, Sort, Tree};
+use std::path::Path;
+
+pub(super) struct Libgit(pub(super) Repository);
+
+impl Libgit {
+    fn oid(&self, id: &str) -> Result<Oid, RepoError> {
+        Ok(Oid::from_str_ext(id, self.0.object_format())?)
+    }
+
+    fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
+        Ok(self.0.find_commit(self.oid(id)?)?)
+    }
+}
+
+fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, RepoError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl History for Libgit {
+    fn head(&self) -> Result<Head, RepoError> {
+        let head = self.0.find_reference("HEAD")?;
+        let branch = head.symbolic_target_bytes().map(|target| {
+            let name = path_text(target);
+            name.strip_prefix("refs/heads/")
+                .map_or(name.clone(), str::to_owned)
+        });
+        let commit = match absent(head.resolve())? {
+            Some(found) => Some(found.peel_to_commit()?),
+            // A detached HEAD always resolves; a branch that has no commit does not.
+            None if branch.is_some() => None,
+            None => return Err(RepoError::Answer("HEAD names no commit".to_owned())),
+        };
+        Ok(Head {
+            tree: commit.as_ref().map(|commit| commit.tree_id().to_string()),
+            commit: commit.map(|commit| commit.id().to_string()),
+            branch,
+        })
+    }
+
+    fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
+        match self.0.find_commit_by_prefix(hex) {
+            Ok(commit) => Ok(Some(commit.id().to_string())),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            // Only git tells an ambiguous id apart by what kind of object it names.
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
+        let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
+        Ok(ancestor == descendant || self.0.graph_descendant_of(descendant, ancestor)?)
+    }
+
+    fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
+        let base = absent(self.0.merge_base(self.oid(one)?, self.oid(two)?))?;
+        Ok(base.map(|base| base.to_string()))
+    }
+
+    fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
+        let mut walk = self.0.revwalk()?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
+        walk.push(self.oid(to)?)?;
+        if let Some(from) = from {
+            walk.hide(self.oid(from)?)?;
+        }
+        walk.take(limit)
+            .map(|id| {
+                let id = id?;
+                let commit = self.0.find_commit(id)?;
+                Ok(Listed {
+                    id: id.to_string(),
+                    message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
+                })
+            })
+            .collect()
+    }
+
+    fn tree(&self, commit: &str) -> Result<String, RepoError> {
+        Ok(self.commit(commit)?.tree_id().to_string())
+    }
+
+    fn parent(&self, commit: &str) -> Result<Option<String>, RepoError> {
+        let parent = self.commit(commit)?.parent_ids().next();
+        Ok(parent.map(|parent| parent.to_string()))
+    }
+
+    fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
+        let old = from.map(|from| self.commit(from)?.tree().map_err(RepoError::from));
+        let old: Option<Tree> = old.transpose()?;
+        let new = self.commit(to)?.tree()?;
+        let diff = self.0.diff_tree_to_tree(old.as_ref(), Some(&new), None)?;
+        let mut changes: Vec<Change> = diff
+            .deltas()
+            .map(|delta| {
+                let (kind, file) = match delta.status() {
+                    Delta::Added => (ChangeKind::Added, delta.new_file()),
+                    Delta::Deleted => (ChangeKind::Deleted, delta.old_file()),
+                    _ => (ChangeKind::Modified, delta.new_file()),
+                };
+                let path = file.path_bytes().map(path_text).unwrap_or_default();
+                Change { path, kind }
+            })
+            .collect();
+        changes.sort();
+        Ok(changes)
+    }
+
+    fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
+        let tree = self.commit(commit)?.tree()?;
+        let Some(found) = absent(tree.get_path(Path::new(path)))? else {
+            return Ok(Entry::Nothing);
+        };
+        match (found.kind(), found.filemode()) {
+            (Some(ObjectType::Tree), _) => return Ok(Entry::Directory),
+            (Some(ObjectType::Commit), _) => return Ok(Entry::Submodule),
+            (_, 0o120_000) => return Ok(Entry::Symlink),
+            _ => {}
+        }
+        let (size, _) = self.0.odb()?.read_header(found.id())?;
+        if size as u64 > MAX_FILE {
+            return Ok(Entry::Huge(size as u64));
+        }
+        Ok(Entry::File {
+            bytes: self.0.find_blob(found.id())?.content().to_vec(),
+            oid: found.id().to_string(),
+        })
+    }
+
+    fn files(&self, commit: &str) -> Result<Vec<String>, RepoError> {
+        let mut files = Vec::new();
+        let tree = self.commit(commit)?.tree()?;
+        tree.walk(git2::TreeWalkMode::PreOrder, |directory, entry| {
+            let regular = entry.kind() == Some(ObjectType::Blob) && entry.filemode() != 0o120_000;
+            if regular {
+                files.push(format!("{directory}{}", path_text(entry.name_bytes())));
+            }
+            git2::TreeWalkResult::Ok
+        })?;
+        files.sort();
+        Ok(files)
+    }
+}

@@ -1,0 +1,141 @@
+//! Cleanliness, as `git status` tells it (protocol section 1), and the contract files.
+
+use super::history::{Entry, path_text};
+use super::program::Call;
+use super::{Repo, RepoError};
+use crate::diagnostic::Failure;
+use crate::machine::{Head, MAX_PATHS, Worktree};
+use crate::model::CONTRACT_FILES;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+/// What `git status` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// The fact decisions read.
+    pub worktree: Worktree,
+    /// A tracked path differs from HEAD, in the index or in the worktree.
+    pub tracked: bool,
+}
+
+impl Repo {
+    /// Runs `git status`. Untracked files count, ignored ones never do.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn status(&self) -> Result<Status, Failure> {
+        let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
+        Ok(read(&self.program.answer(call)?))
+    }
+
+    /// Contract files that are no regular files in the worktree.
+    ///
+    /// # Errors
+    /// `agent_dir_unsafe` when `.agent` is a symlink or no directory.
+    pub fn contract_missing(&self) -> Result<Vec<String>, Failure> {
+        match self.root.join(".agent").symlink_metadata() {
+            Ok(found) if !found.is_dir() => return Err(RepoError::AgentDirUnsafe.into()),
+            _ => {}
+        }
+        let missing = CONTRACT_FILES.iter().filter(|file| {
+            let found = self.root.join(file).symlink_metadata();
+            !found.is_ok_and(|found| found.is_file())
+        });
+        Ok(missing.map(|file| (*file).to_owned()).collect())
+    }
+
+    /// Contract files that HEAD's tree does not hold; all of them on an unborn branch.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn contract_uncommitted(&self, head: &Head) -> Result<Vec<String>, Failure> {
+        let mut uncommitted = Vec::new();
+        for file in CONTRACT_FILES {
+            let committed = match &head.commit {
+                Some(commit) => {
+                    matches!(
+                        self.entry(commit, file)?,
+                        Entry::File { .. } | Entry::Huge(_)
+                    )
+                }
+                None => false,
+            };
+            if !committed {
+                uncommitted.push(file.to_owned());
+            }
+        }
+        Ok(uncommitted)
+    }
+}
+
+/// Reads porcelain version 2 with NUL ends.
+fn read(output: &[u8]) -> Status {
+    let mut dirty = BTreeSet::new();
+    let mut tracked = false;
+    let mut entries = output.split(|byte| *byte == 0);
+    while let Some(entry) = entries.next() {
+        // How many fields stand before the path.
+        let before = match entry.first() {
+            Some(b'1') => 8,
+            Some(b'2') => 9,
+            Some(b'u') => 10,
+            Some(b'?') => 1,
+            _ => continue,
+        };
+        tracked |= entry[0] != b'?';
+        if let Some(path) = entry.splitn(before + 1, |byte| *byte == b' ').nth(before) {
+            dirty.insert(path_text(path));
+        }
+        if entry[0] == b'2' {
+            dirty.extend(entries.next().map(path_text));
+        }
+    }
+    let more = dirty.len().saturating_sub(MAX_PATHS) as u64;
+    Status {
+        worktree: Worktree {
+            dirty: dirty.into_iter().take(MAX_PATHS).collect(),
+            more,
+            digest: Sha256::digest(output)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        },
+        tracked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_entry() {
+        let output = b"# stash 1\0\
+            1 .M N... 100644 100644 100644 aa aa with space\0\
+            2 R. N... 100644 100644 100644 aa aa R100 new\nname\0old\0\
+            u UU N... 100644 100644 100644 100644 aa bb cc both\0\
+            ? new dir/\0? \xff\0! ignored\0";
+        let status = read(output);
+        assert!(status.tracked);
+        assert_eq!(
+            status.worktree.dirty,
+            [
+                "\\xff",
+                "both",
+                "new\nname",
+                "new dir/",
+                "old",
+                "with space"
+            ]
+        );
+        assert!(!read(b"? a\0").tracked);
+        assert!(read(b"").worktree.is_clean());
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_counted() {
+        let output: String = (0..MAX_PATHS + 7).map(|n| format!("? {n:05}\0")).collect();
+        let worktree = read(output.as_bytes()).worktree;
+        assert_eq!((worktree.dirty.len(), worktree.more), (MAX_PATHS, 7));
+    }
+}
