@@ -6,8 +6,10 @@
 //! is generated from this list and a test keeps the two equal.
 
 mod catalogue;
+mod text;
 
 pub use catalogue::{CATALOGUE, Code};
+pub use text::{Lines, clean};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

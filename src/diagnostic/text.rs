@@ -1,0 +1,83 @@
+//! Makes text from outside harmless to show: to a terminal, in a prompt, in a document.
+//!
+//! Invariant: what comes out holds no control character but the newline, and no
+//! character that changes direction or takes no room, so a terminal escape is
+//! dead text and what is read is what stands there. `clean` is idempotent.
+
+/// What becomes of line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// They stay, each as one `\n`.
+    Keep,
+    /// The text becomes one line: every run of white space is one blank, none at the ends.
+    Fold,
+}
+
+/// The text without control, direction and zero-width characters. A tab becomes a blank.
+pub fn clean(text: &str, lines: Lines) -> String {
+    let text = text.replace("\r\n", "\n");
+    let kept = text.chars().filter_map(|c| match c {
+        '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),
+        '\t' => Some(' '),
+        c if is_hidden(c) => None,
+        c => Some(c),
+    });
+    match lines {
+        Lines::Keep => kept.collect(),
+        Lines::Fold => {
+            let text: String = kept.collect();
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// C0, DEL and C1; marks that change direction; characters that take no room.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminal_escapes_lose_their_escape_character() {
+        assert_eq!(clean("\x1b[31mred\x1b[0m\x07", Lines::Keep), "[31mred[0m");
+        assert_eq!(clean("\u{9b}31m", Lines::Keep), "31m");
+    }
+
+    #[test]
+    fn direction_and_zero_width_characters_go() {
+        for c in [
+            '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200e}', '\u{200f}', '\u{61c}',
+            '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{e0001}', '\u{e007f}', '\u{7f}',
+            '\0',
+        ] {
+            assert_eq!(clean(&format!("a{c}b"), Lines::Keep), "ab", "{c:?}");
+        }
+    }
+
+    #[test]
+    fn line_ends_are_kept_as_newlines_or_folded() {
+        assert_eq!(clean("a\r\nb\rc\u{2028}d\te", Lines::Keep), "a\nb\nc\nd e");
+        assert_eq!(clean(" a\r\n\n  b\tc ", Lines::Fold), "a b c");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_script_stays() {
+        let text = "Grüße, 世界 – عربي `x` 🎉\n";
+        assert_eq!(clean(text, Lines::Keep), text);
+    }
+}
