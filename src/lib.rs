@@ -17,6 +17,7 @@ pub mod receipt;
 pub mod repo;
 pub mod report;
 pub mod scaffold;
+pub mod schema;
 pub mod store;
 pub mod verify;
 pub mod view;

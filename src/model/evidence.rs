@@ -1,6 +1,8 @@
 //! Proof: receipts, evidence entries, `verification-evidence.json`.
 
-use super::scalar::{Count, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable};
+use super::scalar::{
+    Count, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable, nullable_i32,
+};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -96,7 +98,7 @@ pub struct Receipt {
     /// Where, relative to the worktree's root.
     pub cwd: String,
     /// Exit code; null when it was ended by a signal or a timeout.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "nullable_i32")]
     pub exit_code: Option<i32>,
     /// True when cook ended it at its timeout.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -194,3 +194,22 @@ where
 {
     Option::<T>::deserialize(deserializer)
 }
+
+/// A whole number of 32 bits or null; `3.0` is read as 3, as in [`Count`].
+pub(super) fn nullable_i32<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<i32>, D::Error> {
+    let Some(number) = Option::<serde_json::Number>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let whole = number.as_i64().or_else(|| {
+        number
+            .as_f64()
+            .filter(|value| value.fract() == 0.0 && value.abs() <= MAX_COUNT as f64)
+            .map(|value| value as i64)
+    });
+    whole
+        .and_then(|value| i32::try_from(value).ok())
+        .map(Some)
+        .ok_or_else(|| de::Error::custom("not a whole number of 32 bits"))
+}

@@ -1,0 +1,83 @@
+//! Reading a document's bytes: capped, typed, never a panic, linear in its size.
+
+use super::{Document, check, place, shown, strict};
+use crate::diagnostic::{Code, Finding};
+use crate::model::{
+    ActiveSlice, Plan, Profile, Receipt, SliceRecord, State, StopRecord, VerificationEvidence,
+};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+/// Bytes a document holds at most.
+pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Why a document is not read: at least one finding, the first is the gravest.
+pub type Rejection = Vec<Finding>;
+
+/// A type that has a schema.
+pub trait Documented: DeserializeOwned {
+    /// Which.
+    const DOCUMENT: Document;
+}
+
+macro_rules! documented {
+    ($($kind:ident),*) => { $(impl Documented for $kind { const DOCUMENT: Document = Document::$kind; })* };
+}
+documented!(
+    Profile,
+    State,
+    Plan,
+    ActiveSlice,
+    SliceRecord,
+    StopRecord,
+    VerificationEvidence,
+    Receipt
+);
+
+/// Reads a document of at most `cap` bytes.
+///
+/// # Errors
+/// `document_too_large`, `document_unreadable` (the bytes are no JSON) or
+/// `document_invalid` (JSON that breaks the schema, with every place, or gives a
+/// key twice).
+pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
+    let document = T::DOCUMENT;
+    if bytes.len() > cap {
+        let what = format!("{} bytes; cook reads at most {cap}", bytes.len());
+        return Err(vec![
+            Finding::new(Code::DocumentTooLarge, what).at(document.file()),
+        ]);
+    }
+    strict::from_slice(bytes).map_err(|error| explain(document, bytes, &error))
+}
+
+/// Finds out what is wrong with bytes that the type did not accept.
+fn explain(document: Document, bytes: &[u8], error: &serde_json::Error) -> Rejection {
+    if let Some(what) = not_json(bytes) {
+        return vec![Finding::new(Code::DocumentUnreadable, what).at(document.file())];
+    }
+    let findings = serde_json::from_slice::<Value>(bytes)
+        .map(|value| check(document, &value))
+        .unwrap_or_default();
+    if !findings.is_empty() {
+        return findings;
+    }
+    vec![
+        Finding::new(Code::DocumentInvalid, shown(&error.to_string(), 500)).at(place(document, "")),
+    ]
+}
+
+/// Says why the bytes are no JSON text; the nesting depth does not matter here.
+fn not_json(bytes: &[u8]) -> Option<String> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Some("the file is empty".to_owned());
+    }
+    if bytes.contains(&0) {
+        return Some("the file holds NUL bytes".to_owned());
+    }
+    if let Err(error) = std::str::from_utf8(bytes) {
+        return Some(format!("not UTF-8 at byte {}", error.valid_up_to()));
+    }
+    let error = serde_json::from_slice::<IgnoredAny>(bytes).err()?;
+    Some(shown(&error.to_string(), 200))
+}
