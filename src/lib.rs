@@ -21,3 +21,4 @@ pub mod schema;
 pub mod store;
 pub mod verify;
 pub mod view;
+pub mod walk;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "model",
     "diagnostic",
     "report",
@@ -22,8 +22,9 @@ const ORDER: [&str; 17] = [
     "receipt",
     "anchor",
     "measure",
-    "verify",
     "scaffold",
+    "walk",
+    "verify",
     "view",
     "cli",
 ];

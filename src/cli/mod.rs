@@ -1,5 +1,127 @@
-//! placeholder
-/// Entry point.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+//! The command line: parse → call → hand the result to `view`. One file per command.
+
+mod adopt;
+mod args;
+mod bootstrap;
+mod caller;
+mod doctor;
+mod doors;
+mod gate;
+mod history;
+mod input;
+mod next;
+mod record;
+mod rescue;
+mod status;
+mod verify;
+
+use crate::diagnostic::Failure;
+use crate::view::{NoteAnswer, PromptAnswer, Screen, Show};
+use crate::walk::Workspace;
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What every command gets.
+struct Context {
+    /// Where the command was called, or what `-C` names.
+    dir: PathBuf,
+    /// Where answers go.
+    screen: Screen,
+}
+
+impl Context {
+    /// Opens the worktree.
+    fn workspace(&self) -> Result<Workspace, Failure> {
+        Workspace::open(&self.dir)
+    }
+}
+
+/// An answer of any command.
+type Answer = Result<Box<dyn Show>, Failure>;
+
+/// Boxes an answer.
+fn answer(value: impl Show + 'static) -> Answer {
+    Ok(Box::new(value))
+}
+
+/// The program.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap's own text: help and version on stdout with 0, the rest on stderr with 2.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let screen = Screen::new(cli.json, cli.quiet, cli.verbose, cli.color);
+    let context = Context { dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")), screen };
+    let exit = match run(&context, cli.command) {
+        Ok(answer) => screen.answer(answer.as_ref()),
+        Err(failure) => screen.failure(&failure),
+    };
+    exit.into()
+}
+
+fn run(context: &Context, command: Command) -> Answer {
+    match command {
+        Command::Init(args) => bootstrap::init(context, &args),
+        Command::Next(args) => next::next(context, &args),
+        Command::Why => next::why(context),
+        Command::Record(args) => record::record(context, &args),
+        Command::Verify(args) => verify::verify(context, &args),
+        Command::Gate(args) => gate::gate(context, &args),
+        Command::Trust(args) => gate::trust(context, &args),
+        Command::Status => status::status(context),
+        Command::Ready => status::ready(context),
+        Command::Graph(args) => status::graph(context, &args),
+        Command::Log(args) => history::log(context, &args),
+        Command::Show(args) => history::show(context, &args),
+        Command::Diff(args) => history::diff(context, &args),
+        Command::Undo(args) => adopt::undo(context, &args),
+        Command::Adopt(args) => adopt::adopt(context, &args),
+        Command::Pause(args) => doors::pause(context, &args),
+        Command::Resume(args) => doors::resume(context, &args),
+        Command::Cancel(args) => doors::cancel(context, &args),
+        Command::Answer(args) => doors::answer_question(context, &args),
+        Command::Refocus(args) => doors::refocus(context, &args),
+        Command::Criteria(args) => doors::criteria(context, &args),
+        Command::Budget(args) => doors::budget(context, &args),
+        Command::Rescue(args) => rescue::rescue(context, &args),
+        Command::Fsck => verify::fsck(context),
+        Command::Doctor(args) => doctor::doctor(context, &args),
+        Command::Completions(args) => completions(args.shell),
+        Command::Man => man(),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Answer {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "cook", &mut text);
+    answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// The manual: one page for `cook`, one section per command behind it.
+fn man() -> Answer {
+    let mut text = Vec::new();
+    let write = |command: clap::Command, text: &mut Vec<u8>| {
+        clap_mangen::Man::new(command).render(text).map_err(|error| {
+            Failure::state(crate::diagnostic::Code::NotWritable, error.to_string())
+        })
+    };
+    let command = Cli::command();
+    let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    write(command, &mut text)?;
+    for subcommand in subcommands {
+        let name: &'static str = Box::leak(format!("cook-{}", subcommand.get_name()).into_boxed_str());
+        write(subcommand.name(name), &mut text)?;
+    }
+    answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// An answer of a few lines.
+fn note(what: &'static str, lines: Vec<String>) -> Answer {
+    answer(NoteAnswer { what, lines, findings: Vec::new() })
 }

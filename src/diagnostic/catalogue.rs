@@ -183,6 +183,8 @@ codes! {
     SelectionNotFirst "selection_not_first" Finding Warning "the selected slice is not the first in order of work", "";
     CriterionDropped "criterion_dropped" Finding Warning "a criterion was dropped with proof", "";
     CriterionLostProof "criterion_lost_proof" Finding Error "a done slice's criterion lost its proof", "the next re-ground reopens it or anchors it again";
+    ProofStale "proof_stale" Finding NeedsReground "a done slice's proof is of another state of the repository", "run `cook gate`, or let the next re-ground anchor it again";
+    StopVerifierFailed "stop_verifier_failed" Finding Error "`bash .agent/verify_completion_stop.sh` does not pass", "run it and mend what it names";
     EvidenceImported "evidence_imported" Finding NeedsReground "a done slice's evidence is plain text of an older layout", "";
     GateRed "gate_red" Finding Warning "a gate is red", "";
     GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "";
@@ -199,7 +201,6 @@ codes! {
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
-    NotDone "not_done" Finding Error "the project is not done", "run `cook next`";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";

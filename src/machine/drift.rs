@@ -84,7 +84,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             .at(format!(".agent/{}", edit.file)),
         );
     }
-    contradictions(snapshot, &mut drift);
+    contradict(snapshot, &mut drift);
     if in_work(snapshot) {
         position(snapshot, facts, &mut drift)?;
     }
@@ -115,8 +115,15 @@ fn reground_reason(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Contradictions between the documents themselves. Only imported state can hold one.
-pub(super) fn contradictions(snapshot: &Snapshot, drift: &mut Drift) {
+/// Contradictions between the documents themselves.
+pub fn contradictions(snapshot: &Snapshot) -> Vec<Finding> {
+    let mut drift = Drift::default();
+    contradict(snapshot, &mut drift);
+    drift.findings
+}
+
+/// The log holds a contradiction only after an import; `.agent/` may, after an edit.
+fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     let selected = snapshot
         .plan
         .candidate_slices

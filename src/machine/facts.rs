@@ -36,6 +36,8 @@ pub struct FactSet {
     pub gates: Option<GateQuestion>,
     /// Anchors to verify.
     pub anchors: BTreeSet<AnchorQuestion>,
+    /// Verify anchors by kept receipts alone: run no gate for them.
+    pub existing_receipts_only: bool,
     /// Run the stop verifier at HEAD.
     pub stop_verifier: bool,
     /// Which of these commands are not trusted here.

@@ -30,6 +30,7 @@ pub(super) fn finish(
     let head = facts.head()?.clone();
     next.ledger.seq.0 += 1;
     next.ledger.head_seen = head.commit.clone();
+    next.ledger.last_at = Some(facts.now.clone());
     if let Some(worktree) = &facts.worktree {
         next.ledger.status_seen = Some(worktree.digest.clone());
     }

@@ -22,7 +22,7 @@ mod work;
 pub use apply::{Step, apply, needs};
 pub use bootstrap::NO_MISSION;
 pub use dispatch::{dispatch, dispatch_needs, explain};
-pub use drift::handoff_differences;
+pub use drift::{contradictions, handoff_differences};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
     Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS, OutsideEdit, Range,

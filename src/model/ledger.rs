@@ -171,6 +171,9 @@ pub struct Ledger {
     pub seq: Count,
     /// The branch the workflow runs on; none = detached.
     pub branch: Option<String>,
+    /// When the last transition was made; the next one never carries an earlier moment.
+    #[serde(default)]
+    pub last_at: Option<String>,
     /// HEAD at the last transition.
     pub head_seen: Option<String>,
     /// Digest of `git status` at the last transition, when it was measured.

@@ -8,12 +8,16 @@
 
 mod interrupt;
 mod long;
+mod markers;
 mod output;
 mod short;
 mod tree;
 
 pub use interrupt::interrupted;
 pub use long::{Ended, Live, Long, Source, run};
+pub use markers::{
+    INVOCATION_VARIABLE, ROLE_VARIABLE, agent_marker, is_agent_marker, session_marker,
+};
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use short::{Captured, Short, capture};
 

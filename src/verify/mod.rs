@@ -1,1 +1,117 @@
-//! placeholder
+//! `cook verify`: everything recomputed from files, log and git.
+//!
+//! Readers never write. A file that is JSON but breaks a rule is a finding and
+//! stays as it is; severities are the catalogue's.
+
+mod contract;
+mod documents;
+mod proof;
+mod stop;
+
+pub use stop::stop;
+
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::machine::{self, FactSet};
+use crate::model::Snapshot;
+use crate::store::Replayed;
+use crate::walk::Workspace;
+
+/// What was looked at and what was found.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// One line for each thing that was looked at.
+    pub checked: Vec<String>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl Outcome {
+    fn looked(&mut self, what: impl Into<String>) {
+        self.checked.push(what.into());
+    }
+
+    /// Takes another outcome in.
+    pub fn append(&mut self, mut other: Outcome) {
+        self.checked.append(&mut other.checked);
+        self.findings.append(&mut other.findings);
+    }
+
+    /// Worst first, without doubles.
+    pub fn sorted(mut self) -> Self {
+        self.findings.sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
+        self.findings.dedup();
+        self
+    }
+}
+
+/// Contract, documents, histories, log, plan evidence.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    outcome.findings.extend(workspace.config_problem().cloned());
+    let (_, snapshot) = workspace.current()?;
+    contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
+    let Some(snapshot) = snapshot else {
+        documents::check_without_log(workspace, &mut outcome);
+        return Ok(outcome.sorted());
+    };
+    documents::check(workspace, &snapshot, &mut outcome)?;
+    log(workspace, &mut outcome)?;
+    standing(workspace, &snapshot, &mut outcome)?;
+    proof::check(workspace, &snapshot, &mut outcome)?;
+    Ok(outcome.sorted())
+}
+
+/// Runs every event again and compares what comes out with what the log holds.
+fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let report = workspace.store()?.replay(|before, event, facts, actor, _| {
+        let step = machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+        Ok(Replayed {
+            snapshot: step.snapshot,
+            records: step.records,
+            rule: step.rule.id().to_owned(),
+        })
+    })?;
+    outcome.looked(format!(
+        "{} transitions run again, {} records compared",
+        report.transitions, report.records
+    ));
+    outcome.findings.extend(report.findings);
+    Ok(())
+}
+
+/// What `dispatch` says now against what was written down, and what it noticed.
+fn standing(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outcome) -> Result<(), Failure> {
+    let (dispatch, _) = crate::walk::dispatch_now(workspace, Some(snapshot))?;
+    // Edits of single files are reported by their own codes.
+    outcome
+        .findings
+        .extend(dispatch.findings.iter().filter(|finding| finding.code != Code::EditedOutside).cloned());
+    let stored = &snapshot.state;
+    if stored.next_mandatory_role.0 != dispatch.role {
+        let name = |role: Option<crate::model::Role>| role.map_or("nobody", |role| role.id());
+        outcome.findings.push(Finding::new(
+            Code::DispatchDiffers,
+            format!(
+                "{} is written down as next, and rule {} names {}",
+                name(stored.next_mandatory_role.0),
+                dispatch.rule,
+                name(dispatch.role)
+            ),
+        ));
+    }
+    if snapshot.ledger.script_doors.0 > 0 {
+        outcome.findings.push(Finding::new(
+            Code::ScriptedDoor,
+            format!("{} user doors were opened with --as-user", snapshot.ledger.script_doors.0),
+        ));
+    }
+    let set = FactSet { head: true, ..FactSet::default() };
+    if workspace.measure(&set, None)?.head.is_some_and(|head| head.commit.is_none()) {
+        outcome.findings.push(Finding::new(Code::UnbornHead, "the repository has no commit yet"));
+    }
+    outcome.looked(format!("dispatch: rule {}", dispatch.rule));
+    Ok(())
+}

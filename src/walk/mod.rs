@@ -1,1 +1,208 @@
-//! placeholder
+//! The main walk: an event becomes a transition, or a refusal and nothing else.
+//!
+//! measure what `needs` names → `apply` → lock → check that nothing moved →
+//! commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
+//! the walk is repeated once (receipts of the same tree are found again).
+
+mod workspace;
+
+pub use workspace::{Workspace, now_after};
+
+use crate::diagnostic::{Code, Failure, Finding, Refusal};
+use crate::machine::{self, Dispatch, FactSet, Facts, Step};
+use crate::model::{Actor, Event, Receipt, Snapshot};
+use crate::store::{Store, Tip, Transition};
+use std::time::Duration;
+
+/// How long a writer waits for another one.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// What an event did.
+#[derive(Debug)]
+pub struct Applied {
+    /// The log commit; none for a dry run.
+    pub tip: Option<Tip>,
+    /// The event's name.
+    pub event: &'static str,
+    /// The accepted step.
+    pub step: Step,
+    /// HEAD it was taken at.
+    pub head: machine::Head,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+/// Measures, decides and records one event.
+///
+/// # Errors
+/// A refusal (exit 4), a held lock or lease (exit 7), or unreadable state (exit 3).
+/// In each case nothing was written.
+pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    let _lease = match &workspace.store {
+        Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
+        _ => None,
+    };
+    match attempt(workspace, event, actor) {
+        Err(failure) if failure.code == Code::StaleFacts => attempt(workspace, event, actor),
+        outcome => outcome,
+    }
+}
+
+/// Reports, undo and adopt are the lease holder's alone (architecture section 4).
+fn needs_lease(event: &Event) -> bool {
+    event.submission().is_some()
+        || matches!(
+            event,
+            Event::Undone { .. } | Event::Adopted { .. } | Event::BranchAdopted | Event::Restored
+        )
+}
+
+/// Everything but writing.
+///
+/// # Errors
+/// As [`transition`].
+pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    Ok(Applied {
+        tip: None,
+        event: event.name(),
+        findings: decided.step.findings.clone(),
+        step: decided.step,
+        head: decided.head,
+    })
+}
+
+/// A step with the facts it was judged by.
+struct Decided {
+    step: Step,
+    facts: Facts,
+    head: machine::Head,
+    needs: FactSet,
+}
+
+fn decide(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    event: &Event,
+    actor: Actor,
+) -> Result<Decided, Failure> {
+    let needs = machine::needs(snapshot, event);
+    let facts = workspace.measure(&needs, snapshot)?;
+    let step = machine::apply(snapshot, &facts, event, actor)?;
+    let head = facts
+        .head
+        .clone()
+        .ok_or_else(|| Refusal::new(Code::FactMissing, "HEAD was not measured"))?;
+    Ok(Decided { step, facts, head, needs })
+}
+
+fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    let (tip, snapshot) = workspace.current()?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    let created;
+    let store = match &workspace.store {
+        Some(store) => store,
+        None => {
+            created = Store::create(workspace.place())?;
+            &created
+        }
+    };
+    let recovered = store.lock(LOCK_WAIT)?.recover()?;
+    if recovered.tip()? != tip {
+        return Err(stale("another transition was recorded meanwhile"));
+    }
+    let mut findings = decided.step.findings.clone();
+    let transition = Transition {
+        parent: tip,
+        event: event.clone(),
+        facts: decided.facts.clone(),
+        actor,
+        rule: decided.step.rule.id().to_owned(),
+        subject: subject(event, &decided.step.snapshot),
+        snapshot: decided.step.snapshot.clone(),
+        records: decided.step.records.clone(),
+        receipts: receipts(&decided.facts),
+        lease_epoch: decided.step.snapshot.ledger.lease_epoch.0,
+        displace: decided.step.displace,
+    };
+    let staged = recovered.stage(transition)?;
+    still_the_same(workspace, &decided)?;
+    let committed = staged.commit()?;
+    findings.extend(committed.findings);
+    Ok(Applied { tip: Some(committed.tip), event: event.name(), step: decided.step, head: decided.head, findings })
+}
+
+fn stale(message: &str) -> Failure {
+    Failure::from(Refusal::new(Code::StaleFacts, message))
+}
+
+/// HEAD, and the worktree where it mattered, are as they were when they were measured.
+fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failure> {
+    if workspace.repo.head()? != decided.head {
+        return Err(stale("HEAD moved meanwhile"));
+    }
+    if decided.needs.worktree && decided.facts.worktree.is_some() {
+        let set = FactSet { worktree: true, head: true, ..FactSet::default() };
+        let again = workspace.measure(&set, None)?;
+        if again.worktree != decided.facts.worktree {
+            return Err(stale("the worktree changed meanwhile"));
+        }
+    }
+    Ok(())
+}
+
+/// Receipts that the facts hold; the log keeps them with the transition.
+fn receipts(facts: &Facts) -> Vec<Receipt> {
+    let mut receipts: Vec<Receipt> = Vec::new();
+    let runs = facts.gates.iter().flatten();
+    let gates = runs.flat_map(|run| run.receipt.iter().chain(run.at_basis.iter()));
+    let verifier = facts.stop_verifier.iter().filter_map(|run| run.receipt.as_ref());
+    for receipt in gates.chain(verifier) {
+        if !receipts.iter().any(|known| known.id == receipt.id) {
+            receipts.push(receipt.clone());
+        }
+    }
+    receipts
+}
+
+/// The slice or the mission a log message names.
+fn subject(event: &Event, next: &Snapshot) -> String {
+    match event {
+        Event::Implemented { slice_id, .. }
+        | Event::Returned { slice_id, .. }
+        | Event::CriterionAmended { slice_id, .. } => slice_id.clone(),
+        Event::Regrounded { block, .. } => match (&block.select, &block.reconcile) {
+            (Some(slice), _) => slice.clone(),
+            (None, Some(reconcile)) => reconcile.slice_id.clone(),
+            (None, None) => next.state.mission_anchor.clone(),
+        },
+        Event::Reviewed { .. } | Event::Audited { .. } => {
+            next.active.slice_id.clone().unwrap_or_else(|| next.state.mission_anchor.clone())
+        }
+        _ => next.state.mission_anchor.clone(),
+    }
+}
+
+/// Names the mandatory role from what the repository is now.
+///
+/// # Errors
+/// Unreadable state, or git that does not answer.
+pub fn dispatch_now(workspace: &Workspace, snapshot: Option<&Snapshot>) -> Result<(Dispatch, Facts), Failure> {
+    let needs = machine::dispatch_needs(snapshot);
+    let facts = workspace.measure(&needs, snapshot)?;
+    let dispatch = machine::dispatch(snapshot, &facts)?;
+    Ok((dispatch, facts))
+}
+
+/// Facts for the stop verifier alone, for `cook verify stop`.
+///
+/// # Errors
+/// As [`transition`].
+pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun, Failure> {
+    let set = FactSet { head: true, stop_verifier: true, ..FactSet::default() };
+    let facts = workspace.measure(&set, None)?;
+    facts
+        .stop_verifier
+        .ok_or_else(|| Failure::state(Code::FactMissing, "the stop verifier was not run"))
+}

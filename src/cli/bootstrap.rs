@@ -1,0 +1,220 @@
+//! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
+
+use super::args::InitArgs;
+use super::doors::mission_text;
+use super::record::transition_answer;
+use super::{Answer, Context, answer, caller};
+use crate::diagnostic::{Code, Failure, Finding, Refusal};
+use crate::machine::{self, Rule};
+use crate::model::{Actor, Event, Import, Profile, Snapshot};
+use crate::scaffold::{self, Contract, Fate, TRACKED};
+use crate::view::NoteAnswer;
+use crate::walk::{self, Workspace};
+
+pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
+    let given = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
+    let workspace = context.workspace()?;
+    let done = set_up(context, &workspace, given, false)?;
+    let mut lines = done.lines;
+    if args.commit {
+        lines.push(commit_contract(&workspace)?);
+    }
+    finish(workspace, done.event, done.findings, lines)
+}
+
+/// A bootstrapper's report: cook repairs the contract itself.
+pub(super) fn repair(context: &Context, workspace: Workspace, dry_run: bool) -> Answer {
+    let (_, snapshot) = workspace.current()?;
+    let (dispatch, _) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
+    if dispatch.rule != Rule::Bootstrap {
+        return Err(Refusal::new(
+            Code::NotYourTurn,
+            format!("rule {} answers, not the bootstrapper's: {}", dispatch.rule, dispatch.reason),
+        )
+        .into());
+    }
+    if dry_run {
+        return super::note("bootstrap", vec!["cook would set the contract up".to_owned()]);
+    }
+    let done = set_up(context, &workspace, None, true)?;
+    finish(workspace, done.event, done.findings, done.lines)
+}
+
+/// What a set-up did so far, and the event it leads to.
+struct Done {
+    event: Option<Event>,
+    findings: Vec<Finding>,
+    lines: Vec<String>,
+}
+
+fn set_up(
+    context: &Context,
+    workspace: &Workspace,
+    given: Option<String>,
+    repair: bool,
+) -> Result<Done, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
+        && !snapshot.mission.is_empty()
+        && mission.trim() != snapshot.mission.trim()
+    {
+        return Err(Refusal::new(Code::DoorClosed, "the workflow has a mission already")
+            .hint("run `cook refocus --mission TEXT` to change it")
+            .into());
+    }
+    let root = workspace.repo.root();
+    let missing_before = workspace.repo.contract_missing()?;
+    let mut lines = Vec::new();
+    let mut findings = Vec::new();
+    let mission = find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
+    let imported = match snapshot {
+        Some(_) => None,
+        None => scaffold::import::read(&root.join(".agent"))?,
+    };
+    let contract = scaffold::write_contract(root, mission.as_deref())?;
+    findings.extend(contract.findings.iter().cloned());
+    let profile = contract
+        .profile
+        .clone()
+        .ok_or_else(|| bad_profile(&contract))?;
+    describe(&contract, &mut lines);
+    trust_proposed(workspace, &contract, &mut lines)?;
+    let import = imported.map(|imported| {
+        lines.push(format!("took in older state ({})", imported.import.layout));
+        findings.extend(imported.findings);
+        Box::new(imported.import)
+    });
+    let event = event(workspace, snapshot.as_ref(), mission, profile, import, repair || !missing_before.is_empty(), &mut findings)?;
+    let _ = context;
+    Ok(Done { event, findings, lines })
+}
+
+/// The mission: the log's, else what is given, else what the repository says.
+fn find_mission(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    given: Option<String>,
+    lines: &mut Vec<String>,
+) -> Result<Option<String>, Failure> {
+    if let Some(snapshot) = snapshot.filter(|snapshot| !snapshot.mission.is_empty()) {
+        return Ok(Some(snapshot.mission.clone()));
+    }
+    if given.is_some() {
+        return Ok(given);
+    }
+    let found = scaffold::find_mission(workspace.repo.root())?;
+    if let Some(found) = &found {
+        lines.push(format!("mission taken from {}", found.source));
+    }
+    Ok(found.map(|found| found.text))
+}
+
+fn bad_profile(contract: &Contract) -> Failure {
+    let mut failure = Failure::state(Code::DocumentInvalid, "`.agent/profile.json` cannot be used");
+    failure.findings = contract.findings.clone();
+    failure.hints = vec!["mend it, or move it away and run `cook init` again".to_owned()];
+    failure
+}
+
+fn describe(contract: &Contract, lines: &mut Vec<String>) {
+    for (fate, word) in [(Fate::Created, "created"), (Fate::Updated, "updated")] {
+        let paths: Vec<&str> =
+            contract.files.iter().filter(|file| file.fate == fate).map(|file| file.path).collect();
+        if !paths.is_empty() {
+            lines.push(format!("{word} {}", paths.join(", ")));
+        }
+    }
+}
+
+/// The gates cook itself proposes are the user's to accept: by running init
+/// outside an agent's environment.
+fn trust_proposed(
+    workspace: &Workspace,
+    contract: &Contract,
+    lines: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let created = contract
+        .files
+        .iter()
+        .any(|file| file.path == ".agent/cook.toml" && file.fate == Fate::Created);
+    if !created || contract.checks.is_empty() {
+        return Ok(());
+    }
+    let commands: Vec<&str> = contract.checks.iter().map(|check| check.run.as_str()).collect();
+    if let Some(marker) = caller::agent_around() {
+        lines.push(format!("proposed gates, not trusted yet because {marker}: {}", commands.join(" · ")));
+        return Ok(());
+    }
+    let mut trust = workspace.trust()?;
+    for command in &commands {
+        trust.trust(command)?;
+    }
+    lines.push(format!("gates in .agent/cook.toml, trusted on this machine: {}", commands.join(" · ")));
+    Ok(())
+}
+
+/// The transition that init leads to, if there is anything to write down.
+fn event(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    mission: Option<String>,
+    mut profile: Profile,
+    import: Option<Box<Import>>,
+    repaired: bool,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Event>, Failure> {
+    let Some(snapshot) = snapshot else {
+        let branch = workspace.repo.head()?.branch;
+        return Ok(Some(Event::Bootstrapped { mission, profile, branch, import }));
+    };
+    if profile != snapshot.profile && caller::agent_around().is_some() {
+        findings.push(
+            Finding::new(Code::ContractEdited, "the profile differs from the log's; only a person's `cook init` takes it in")
+                .at(".agent/profile.json"),
+        );
+        profile = snapshot.profile.clone();
+    }
+    let learned = snapshot.mission.is_empty() && mission.is_some();
+    if !repaired && !learned && profile == snapshot.profile {
+        return Ok(None);
+    }
+    let branch = snapshot.ledger.branch.clone();
+    Ok(Some(Event::Bootstrapped { mission, profile, branch, import: None }))
+}
+
+/// Commits the contract files, and nothing else.
+fn commit_contract(workspace: &Workspace) -> Result<String, Failure> {
+    let mut paths: Vec<&str> = TRACKED.to_vec();
+    paths.push(".gitignore");
+    let commit = workspace.repo.commit_paths(&paths, "Set up the completion contract")?;
+    Ok(match commit {
+        Some(commit) => format!("committed the contract as {}", commit.id.get(..12).unwrap_or(&commit.id)),
+        None => "the contract is committed already".to_owned(),
+    })
+}
+
+/// Records the event and says who is due.
+fn finish(
+    workspace: Workspace,
+    event: Option<Event>,
+    mut findings: Vec<Finding>,
+    mut lines: Vec<String>,
+) -> Answer {
+    let Some(event) = event else {
+        if lines.is_empty() {
+            lines.push("nothing to do: everything is in place".to_owned());
+        }
+        return answer(NoteAnswer { what: "init", lines, findings });
+    };
+    let actor = if caller::agent_around().is_some() { Actor::Role } else { Actor::User };
+    let applied = walk::transition(&workspace, &event, actor)?;
+    findings.extend(applied.findings.iter().cloned());
+    let anchor = &applied.step.snapshot.state.mission_anchor;
+    lines.insert(0, if anchor == machine::NO_MISSION {
+        "set up; the mission is not known yet".to_owned()
+    } else {
+        format!("set up for: {anchor}")
+    });
+    let summary = lines.join("\n          ");
+    answer(transition_answer(applied, summary, findings))
+}

@@ -1,0 +1,42 @@
+//! Who is calling: a person, a script, or something an agent started
+//! (protocol section 4, *user door*).
+
+use crate::diagnostic::{Code, Failure, Refusal};
+use crate::model::{Actor, Role};
+use crate::process::{ROLE_VARIABLE, agent_marker, session_marker};
+use std::io::IsTerminal;
+
+/// Lets a person through, or a script that says so; refuses an agent's environment.
+pub(super) fn user_door(as_user: bool) -> Result<Actor, Failure> {
+    if let Some(why) = agent_around() {
+        return Err(user_only(&why));
+    }
+    match (std::io::stdin().is_terminal(), as_user) {
+        (true, false) => Ok(Actor::User),
+        (_, true) => Ok(Actor::Script),
+        (false, false) => Err(user_only("standard input is no terminal")
+            .hint("a script of yours may say `--as-user`; the log then says that a script did it")),
+    }
+}
+
+fn user_only(why: &str) -> Failure {
+    Refusal::new(Code::UserOnly, format!("only a person may do this: {why}")).into()
+}
+
+/// What says that an agent is around this process.
+pub(super) fn agent_around() -> Option<String> {
+    agent_marker().map(|name| format!("`{name}` is set")).or_else(session_marker)
+}
+
+/// Inside a role session only that role's report is taken.
+pub(super) fn role_door(role: Role) -> Result<(), Failure> {
+    let Ok(mine) = std::env::var(ROLE_VARIABLE) else { return Ok(()) };
+    if mine.is_empty() || Role::parse(&mine) == Some(role) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::InsideRole,
+        format!("this is a session of `{mine}`; it cannot hand in a report of the {role}"),
+    )
+    .into())
+}

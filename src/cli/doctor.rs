@@ -1,0 +1,46 @@
+//! `cook doctor`: is the set-up sound, and which settings are in force.
+
+use super::args::DoctorArgs;
+use super::{Answer, Context, answer, note};
+use crate::diagnostic::{Code, Finding};
+use crate::view::{PromptAnswer, VerifyAnswer};
+
+pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
+    let workspace = context.workspace()?;
+    if args.config {
+        let config = workspace.config()?;
+        if context.screen.json {
+            return note("config", config.effective().lines().map(str::to_owned).collect());
+        }
+        return answer(PromptAnswer(format!(
+            "# every setting in force; `.agent/cook.toml` overrides a default\n{}",
+            config.effective()
+        )));
+    }
+    let mut findings: Vec<Finding> = workspace.config_problem().cloned().into_iter().collect();
+    let mut checked = vec![format!("repository {}", workspace.repo.root().display())];
+    if !workspace.repo.is_open_in_libgit2() {
+        checked.push("libgit2 cannot open this repository; the git program answers".to_owned());
+    }
+    match workspace.current()? {
+        (Some(tip), Some(snapshot)) => {
+            checked.push(format!("log at #{}, {}", tip.seq, snapshot.state.contract_status));
+        }
+        _ => findings.push(Finding::new(Code::LogMissing, "there is no log for this worktree")),
+    }
+    if let Ok(config) = workspace.config() {
+        let trust = workspace.trust()?;
+        let gates = config.gate_specs();
+        checked.push(format!("{} gates in `.agent/cook.toml`", gates.len()));
+        for gate in gates.iter().filter(|gate| !trust.is_trusted(&gate.run)) {
+            findings.push(
+                Finding::new(Code::GateUntrusted, format!("`{}` is not trusted on this machine", gate.run))
+                    .at(gate.name.clone()),
+            );
+        }
+    }
+    if let Some(marker) = super::caller::agent_around() {
+        checked.push(format!("an agent is around this process ({marker}): your own doors are closed here"));
+    }
+    answer(VerifyAnswer { scope: "doctor", strict: false, checked, findings, force_json: false })
+}

@@ -1,0 +1,123 @@
+//! `cook gate`, `cook trust`.
+
+use super::args::{GateArgs, TrustArgs};
+use super::doors::resume_after_trust;
+use super::{Answer, Context, answer, caller, note};
+use crate::diagnostic::{Code, Failure, Finding, Refusal};
+use crate::machine;
+use crate::model::GateSpec;
+use crate::receipt::{Gates, Receipts};
+use crate::view::GateAnswer;
+use crate::walk::Workspace;
+
+pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let gates = wanted(&workspace, args)?;
+    let trust = workspace.trust()?;
+    let untrusted: Vec<&GateSpec> = gates.iter().filter(|gate| !trust.is_trusted(&gate.run)).collect();
+    if let Some(first) = untrusted.first() {
+        let mut refusal = Refusal::new(
+            Code::TrustMissing,
+            format!("{} of {} gates are not trusted on this machine", untrusted.len(), gates.len()),
+        );
+        for gate in untrusted.iter().rev() {
+            refusal = refusal.hint(format!("run `cook trust {}`", machine::quoted(&gate.run)));
+        }
+        refusal.message = format!("{}: `{}`", refusal.message, first.run);
+        return Err(refusal.into());
+    }
+    let receipts = Receipts::of(&workspace.repo)?;
+    let runner = Gates {
+        repo: &workspace.repo,
+        receipts: &receipts,
+        clock: workspace.clock,
+        live: None,
+    };
+    let status = workspace.repo.status()?;
+    let head = workspace.repo.head()?;
+    let mut runs = Vec::new();
+    for gate in &gates {
+        let known = match &head.tree {
+            Some(tree) if !args.rerun && status.worktree.is_clean() => receipts.find(&gate.run, tree)?,
+            _ => None,
+        };
+        runs.push(match known {
+            Some(receipt) => machine::GateRun {
+                gate: gate.clone(),
+                receipt: Some(receipt),
+                problem: None,
+                at_basis: None,
+            },
+            None => runner.run_here(gate)?,
+        });
+    }
+    let findings = if status.worktree.is_clean() {
+        Vec::new()
+    } else {
+        vec![Finding::new(Code::DirtyWorktree, "the worktree is not clean, so these receipts prove nothing")]
+    };
+    answer(GateAnswer { runs, findings })
+}
+
+/// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
+fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
+    let mut gates = workspace.config()?.gate_specs();
+    if !args.names.is_empty() {
+        for name in &args.names {
+            if !gates.iter().any(|gate| &gate.name == name) {
+                let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
+                return Err(Failure::usage(format!(
+                    "`{name}` is no gate; `.agent/cook.toml` has {}",
+                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                )));
+            }
+        }
+        gates.retain(|gate| args.names.contains(&gate.name));
+    }
+    if let Some(id) = &args.slice {
+        let (_, snapshot) = workspace.require()?;
+        let Some(slice) = snapshot.plan.slice(id) else {
+            return Err(Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")).into());
+        };
+        for command in slice.verification_commands.iter().flatten() {
+            if !gates.iter().any(|gate| &gate.run == command) {
+                gates.push(crate::measure::plan_gate(command));
+            }
+        }
+    }
+    Ok(gates)
+}
+
+pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let mut trust = workspace.trust()?;
+    if args.list {
+        let (commands, prefixes) = trust.listed();
+        let mut lines: Vec<String> = commands.iter().map(|command| format!("command  {command}")).collect();
+        lines.extend(prefixes.iter().map(|prefix| format!("prefix   {prefix} …")));
+        if lines.is_empty() {
+            lines.push("nothing is trusted on this machine".to_owned());
+        }
+        return note("trust_list", lines);
+    }
+    let actor = caller::user_door(args.as_user.as_user)?;
+    let mut lines = Vec::new();
+    let commands: Vec<String> = match &args.command {
+        Some(command) => vec![command.clone()],
+        None => workspace.config()?.gate_specs().into_iter().map(|gate| gate.run).collect(),
+    };
+    for command in &commands {
+        if args.prefix {
+            trust.trust_prefix(command)?;
+            lines.push(format!("trusted: every command that begins with `{command}`"));
+        } else {
+            trust.trust(command)?;
+            lines.push(format!("trusted: `{command}`"));
+        }
+    }
+    let named = commands.join(" · ");
+    match resume_after_trust(&workspace, actor, &named)? {
+        Some(answer) => answer,
+        None => note("trusted", lines),
+    }
+}

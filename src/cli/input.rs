@@ -1,0 +1,47 @@
+//! Reading what a command is given: a file, or standard input.
+
+use crate::diagnostic::{Code, Failure};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Largest input that is read: reports are refused above 1 MiB by the grammar,
+/// with a clear word, so a little more is let through to it.
+const MAX_INPUT: u64 = 16 << 20;
+
+/// The bytes of a file; `-` or nothing means standard input.
+pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    let unreadable = |name: &str, error: &io::Error| {
+        Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).caused_by(error)
+    };
+    let mut bytes = Vec::new();
+    let name = match file {
+        Some(path) if path != Path::new("-") => {
+            let name = path.display().to_string();
+            File::open(path)
+                .and_then(|file| file.take(MAX_INPUT + 1).read_to_end(&mut bytes))
+                .map_err(|error| unreadable(&name, &error))?;
+            name
+        }
+        _ => {
+            io::stdin()
+                .lock()
+                .take(MAX_INPUT + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| unreadable("standard input", &error))?;
+            "standard input".to_owned()
+        }
+    };
+    if bytes.len() as u64 > MAX_INPUT {
+        return Err(Failure::state(Code::InputTooLarge, format!("`{name}` is larger than 16 MiB")));
+    }
+    Ok(bytes)
+}
+
+/// The same as text; a byte order mark is taken off.
+pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
+    let bytes = read(file)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::state(Code::InputUnreadable, "the input is not UTF-8").caused_by(&error))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}

@@ -1,0 +1,168 @@
+//! `cook record`: a role's report, checked, measured and taken.
+
+use super::args::RecordArgs;
+use super::next::ticket;
+use super::{Answer, Context, answer, caller, input};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
+use crate::machine;
+use crate::model::{Actor, Event, Role};
+use crate::report::{self, Parsed, Provenance, Report, Reported};
+use crate::view::{CheckAnswer, PromptAnswer, TransitionAnswer};
+use crate::walk::{self, Applied, Workspace};
+
+pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
+    let Some(role) = Role::parse(&args.role) else {
+        let known: Vec<&str> = Role::ALL.iter().map(|role| role.short()).collect();
+        return Err(Failure::usage(format!(
+            "`{}` is no role; the roles are {}",
+            args.role,
+            known.join(", ")
+        )));
+    };
+    let text = input::read(args.file.as_deref())?;
+    let parsed = report::parse(role, &text);
+    if args.check {
+        return answer(CheckAnswer {
+            role,
+            value: report::check_json(role, &parsed),
+            breaches: parsed.findings.clone(),
+        });
+    }
+    if args.repair_prompt {
+        let prompt = report::repair_prompt(role, &parsed.findings);
+        return answer(PromptAnswer(if prompt.ends_with('\n') { prompt } else { prompt + "\n" }));
+    }
+    caller::role_door(role)?;
+    let report = valid(role, parsed)?;
+    let workspace = context.workspace()?;
+    check_ticket(&workspace, args.ticket.as_deref())?;
+    let provenance = Provenance { session: args.session.clone(), ticket: args.ticket.clone() };
+    let event = match report::event(&report, provenance) {
+        Reported::Event(event) => *event,
+        Reported::Nothing => return super::bootstrap::repair(context, workspace, args.dry_run),
+    };
+    let applied = if args.dry_run {
+        walk::dry_run(&workspace, &event, Actor::Role)?
+    } else {
+        walk::transition(&workspace, &event, Actor::Role)?
+    };
+    let mut findings = applied.findings.clone();
+    findings.extend(next_role_finding(&report, &applied));
+    let summary = summary(&event, &applied);
+    answer(transition_answer(applied, summary, findings))
+}
+
+/// The report, or the refusal that lists every breach.
+fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
+    match parsed.report {
+        Some(report) if parsed.findings.is_empty() => Ok(report),
+        _ => {
+            let mut failure = Failure::new(
+                FailureKind::Refused,
+                Code::ReportInvalid,
+                format!("the {role} report breaks {} rules; nothing was recorded", parsed.findings.len()),
+            );
+            failure.findings = parsed.findings;
+            failure.hints = vec![format!("run `cook record {} --repair-prompt FILE`", role.short())];
+            Err(failure)
+        }
+    }
+}
+
+/// A report that came with a ticket must fit the state the ticket was given for.
+fn check_ticket(workspace: &Workspace, given: Option<&str>) -> Result<(), Failure> {
+    let Some(given) = given else { return Ok(()) };
+    let (tip, _) = workspace.current()?;
+    let head = workspace.repo.head()?;
+    if ticket(tip.as_ref(), &head).as_deref() == Some(given) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::StaleTicket,
+        "the log or HEAD moved since that ticket was given",
+    )
+    .into())
+}
+
+/// A report may name another next role than dispatch does; that is worth a word.
+fn next_role_finding(report: &Report, applied: &Applied) -> Option<Finding> {
+    let named = report.field("next_role_to_invoke");
+    let due = applied.step.next.role;
+    if named.is_empty() || Role::ALL.iter().all(|role| !named.contains(role.short())) {
+        return None;
+    }
+    let fits = due.is_some_and(|role| named.contains(role.short()));
+    (!fits).then(|| {
+        Finding::new(
+            Code::NextRoleDiffers,
+            format!(
+                "the report names another next role; dispatch says {}",
+                due.map_or("none", Role::id)
+            ),
+        )
+    })
+}
+
+fn summary(event: &Event, applied: &Applied) -> String {
+    let next = &applied.step.snapshot;
+    match event {
+        Event::Implemented { slice_id, .. } => {
+            let green = next.active.status == crate::model::ActiveStatus::Committed;
+            let how = if green { "committed, gates green" } else { "gates red, back to work" };
+            format!("slice `{slice_id}`: {how} ({})", next.evidence.summary)
+        }
+        Event::Returned { slice_id, .. } => format!("slice `{slice_id}` came back: the plan has to change"),
+        Event::Reviewed { verdicts, .. } => {
+            format!("review: {}", if verdicts.positive { "acceptable" } else { "not acceptable" })
+        }
+        Event::Audited { verdicts, .. } => {
+            format!("audit: {}", if verdicts.positive { "nothing open" } else { "open points named" })
+        }
+        Event::Judged { verdicts, .. } => {
+            format!("vote: {}", if verdicts.positive { "the project can stop" } else { "it cannot stop" })
+        }
+        Event::Asked { question, .. } => format!("waits for the user: {question}"),
+        Event::Regrounded { block, .. } => reground_summary(block, applied),
+        _ => applied.event.to_owned(),
+    }
+}
+
+fn reground_summary(block: &crate::model::Reground, applied: &Applied) -> String {
+    let mut parts = Vec::new();
+    if let Some(reconcile) = &block.reconcile {
+        parts.push(format!("slice `{}` {:?}", reconcile.slice_id, reconcile.decision).to_lowercase());
+    }
+    if let Some(plan) = &block.plan {
+        parts.push(format!("plan of {} slices", plan.candidate_slices.len()));
+    }
+    if applied.step.snapshot.state.project_done {
+        parts.push("the project is done".to_owned());
+    } else if block.conclude.is_some() {
+        parts.push("the wave goes on".to_owned());
+    }
+    if let Some(select) = &block.select {
+        parts.push(format!("slice `{select}` selected"));
+    }
+    if parts.is_empty() {
+        parts.push("state confirmed".to_owned());
+    }
+    format!("re-ground: {}", parts.join(", "))
+}
+
+/// The answer of every command that moves state.
+pub(super) fn transition_answer(
+    applied: Applied,
+    summary: String,
+    findings: Vec<Finding>,
+) -> TransitionAnswer {
+    TransitionAnswer {
+        ticket: applied.tip.as_ref().map(|tip| machine::ticket(&tip.commit, &applied.head)),
+        operation: applied.tip.map(|tip| tip.commit),
+        event: applied.event,
+        summary,
+        snapshot: applied.step.snapshot,
+        head: applied.head,
+        next: applied.step.next,
+        findings,
+    }
+}

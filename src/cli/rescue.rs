@@ -1,0 +1,32 @@
+//! `cook rescue`: what was set aside, looked at and put back.
+
+use super::args::{RescueArgs, RescueCommand};
+use super::{Answer, Context, answer, note};
+use crate::view::RescueAnswer;
+
+pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let store = workspace.store()?;
+    let mut copies = store.rescue_list()?;
+    match &args.command {
+        RescueCommand::List => {}
+        RescueCommand::Show { id } => copies.retain(|copy| copy.id.starts_with(id.as_str())),
+        RescueCommand::Restore { id, to } => {
+            let to = context.dir.join(to);
+            let written = store.rescue_restore(id, &to)?;
+            return note(
+                "rescue_restored",
+                written.iter().map(|path| format!("wrote {}", path.display())).collect(),
+            );
+        }
+    }
+    answer(RescueAnswer {
+        copies: copies
+            .into_iter()
+            .map(|copy| {
+                let files = copy.files.iter().map(|file| (file.path.clone(), file.bytes)).collect();
+                (copy.id, copy.kind.to_string(), copy.time, files)
+            })
+            .collect(),
+    })
+}

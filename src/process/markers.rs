@@ -1,0 +1,119 @@
+//! How to tell that an agent is around this process: the environment variables
+//! that agent programs leave in their children, and cook's own.
+
+/// Variables that one agent program or another sets in its children.
+const MARKERS: [&str; 15] = [
+    "AGENT",
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "COPILOT_AGENT_SESSION_ID",
+    "CURSOR_AGENT",
+    "CURSOR_TRACE_ID",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "PI_CODING_AGENT",
+    "PI_SESSION_FILE",
+    "PI_SESSION_ID",
+    "QWEN_CODE",
+    "QWEN_CODE_SESSION_ID",
+];
+
+/// Beginnings of the rest.
+const PREFIXES: [&str; 5] = ["CLAUDE_CODE_", "CODEX_", "COPILOT_", "PI_SESSION_", "QWEN_CODE_"];
+
+/// Configuration homes, keys and switches that a person sets too: they say
+/// nothing about who is calling.
+const PERSONAL: [&str; 6] = [
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CODEX_API_KEY",
+    "CODEX_HOME",
+    "COPILOT_HOME",
+];
+
+/// Set by cook for the sessions it starts.
+pub const ROLE_VARIABLE: &str = "COOK_ROLE";
+/// Set by cook for every process of a session it starts.
+pub const INVOCATION_VARIABLE: &str = "COOK_INVOCATION";
+
+/// Whether a variable of that name is an agent's marker.
+pub fn is_agent_marker(name: &str) -> bool {
+    MARKERS.contains(&name)
+        || (PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !PERSONAL.contains(&name))
+}
+
+/// The first agent marker in this process's own environment.
+pub fn agent_marker() -> Option<String> {
+    let mut names: Vec<String> = std::env::vars_os()
+        .filter(|(_, value)| !value.is_empty())
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| is_agent_marker(name))
+        .collect();
+    names.sort();
+    names.into_iter().next()
+}
+
+/// Which of cook's own markers stands in this process's environment, or
+/// (on Linux) in that of a process it descends from.
+pub fn session_marker() -> Option<String> {
+    for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
+        if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+            return Some(format!("`{name}` is set"));
+        }
+    }
+    ancestor_marker()
+}
+
+/// Looks through `/proc`; a process whose environment cannot be read is passed over.
+#[cfg(target_os = "linux")]
+fn ancestor_marker() -> Option<String> {
+    let mut pid = parent_of(std::process::id())?;
+    for _ in 0..256 {
+        if pid <= 1 {
+            return None;
+        }
+        if let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) {
+            for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
+                let wanted = format!("{name}=");
+                let found = environment
+                    .split(|byte| *byte == 0)
+                    .any(|entry| entry.starts_with(wanted.as_bytes()) && entry.len() > wanted.len());
+                if found {
+                    return Some(format!("`{name}` is set for process {pid}, which this one descends from"));
+                }
+            }
+        }
+        pid = parent_of(pid)?;
+    }
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything; the fields begin after the last one.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ancestor_marker() -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_told_from_settings() {
+        for name in ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "QWEN_CODE_X", "AGENT", "PI_SESSION_ID"] {
+            assert!(is_agent_marker(name), "{name}");
+        }
+        for name in ["CODEX_HOME", "PATH", "PI_PACKAGE_DIR", "AGENTS", "CLAUDE_CODE_OAUTH_TOKEN", "COOK_ROLE"] {
+            assert!(!is_agent_marker(name), "{name}");
+        }
+    }
+}

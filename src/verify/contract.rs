@@ -1,0 +1,91 @@
+//! The tracked contract: there, readable, committed, and in step with the repository.
+
+use super::Outcome;
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::model::{Profile, Snapshot};
+use crate::scaffold;
+use crate::schema;
+use crate::walk::Workspace;
+
+/// Largest contract file that is read.
+const MAX_FILE: u64 = 4 << 20;
+
+pub(super) fn check(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let missing = workspace.repo.contract_missing()?;
+    for path in &missing {
+        outcome.findings.push(
+            Finding::new(Code::ContractMissing, format!("`{path}` is not in the worktree")).at(path.clone()),
+        );
+    }
+    let head = workspace.repo.head()?;
+    for path in workspace.repo.contract_uncommitted(&head)? {
+        if !missing.contains(&path) {
+            outcome.findings.push(
+                Finding::new(Code::ContractUntracked, format!("`{path}` is not committed as it stands")).at(path),
+            );
+        }
+    }
+    profile(workspace, snapshot, outcome);
+    mission(workspace, snapshot, outcome);
+    stop_verifier(workspace, outcome);
+    outcome.looked("the tracked contract");
+    Ok(())
+}
+
+fn read(workspace: &Workspace, name: &str) -> Option<Vec<u8>> {
+    let path = workspace.repo.root().join(".agent").join(name);
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    if !meta.is_file() || meta.len() > MAX_FILE {
+        return None;
+    }
+    std::fs::read(&path).ok()
+}
+
+fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {
+    let Some(bytes) = read(workspace, "profile.json") else { return };
+    match schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES) {
+        Err(findings) => outcome
+            .findings
+            .extend(findings.into_iter().map(|finding| super::documents::in_file(finding, "profile.json"))),
+        Ok(profile) => {
+            if snapshot.is_some_and(|snapshot| snapshot.profile != profile) {
+                outcome.findings.push(
+                    Finding::new(Code::ContractEdited, "`.agent/profile.json` differs from the log's")
+                        .at(".agent/profile.json"),
+                );
+            }
+        }
+    }
+}
+
+fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {
+    let (Some(bytes), Some(snapshot)) = (read(workspace, "mission.md"), snapshot) else { return };
+    if String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim() {
+        outcome.findings.push(
+            Finding::new(
+                Code::ContractEdited,
+                "`.agent/mission.md` differs from the log's; `cook refocus --mission-file .agent/mission.md` takes it in",
+            )
+            .at(".agent/mission.md"),
+        );
+    }
+}
+
+fn stop_verifier(workspace: &Workspace, outcome: &mut Outcome) {
+    let Some(bytes) = read(workspace, "verify_completion_stop.sh") else { return };
+    let script = String::from_utf8_lossy(&bytes);
+    match scaffold::stop_verifier_is_stale(workspace.repo.root(), &script) {
+        Ok(false) => {}
+        Ok(true) => outcome.findings.push(
+            Finding::new(Code::StopVerifierStale, "the stop verifier was generated from another set of checks")
+                .at(".agent/verify_completion_stop.sh"),
+        ),
+        Err(error) => outcome.findings.push(
+            Finding::new(Code::StopVerifierStale, error.to_string()).at(".agent/verify_completion_stop.sh"),
+        ),
+    }
+}

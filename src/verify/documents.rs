@@ -1,0 +1,141 @@
+//! The documents as they stand in `.agent/`: do they follow their schemas, are
+//! they the log's, do they contradict one another.
+
+use super::Outcome;
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::machine::{self, FactSet, OutsideEdit};
+use crate::model::{ActiveSlice, Plan, Snapshot, State, VerificationEvidence};
+use crate::schema::{self, Documented};
+use crate::walk::Workspace;
+use std::io::Read;
+use std::path::Path;
+
+/// A finding about a file, with the file in its place.
+pub(super) fn in_file(mut finding: Finding, file: &str) -> Finding {
+    let inside = finding.place.take().unwrap_or_default();
+    finding.place = Some(format!(".agent/{file}{inside}"));
+    finding
+}
+
+/// Reads one document; what is wrong with it becomes findings.
+fn read<T: Documented>(root: &Path, file: &str, outcome: &mut Outcome, required: bool) -> Option<T> {
+    let path = root.join(".agent").join(file);
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(&path);
+    match opened.and_then(|file| {
+        file.take(schema::MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)
+    }) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if required {
+                outcome.findings.push(
+                    Finding::new(Code::DocumentMissing, format!("`.agent/{file}` is missing"))
+                        .at(format!(".agent/{file}")),
+                );
+            }
+            return None;
+        }
+        Err(error) => {
+            outcome.findings.push(
+                Finding::new(Code::DocumentUnreadable, format!("`.agent/{file}`: {error}"))
+                    .at(format!(".agent/{file}")),
+            );
+            return None;
+        }
+    }
+    match schema::read_document::<T>(&bytes, schema::MAX_DOCUMENT_BYTES) {
+        Ok(document) => Some(document),
+        Err(findings) => {
+            outcome.findings.extend(findings.into_iter().map(|finding| in_file(finding, file)));
+            None
+        }
+    }
+}
+
+/// A clone without execution state passes on its contract; state without a log is said so.
+pub(super) fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) {
+    let root = workspace.repo.root();
+    let plan = read::<Plan>(root, "plan.json", outcome, false);
+    let state = read::<State>(root, "state.json", outcome, false);
+    read::<ActiveSlice>(root, "active-slice.json", outcome, false);
+    read::<VerificationEvidence>(root, "verification-evidence.json", outcome, false);
+    if plan.is_some() || state.is_some() {
+        outcome.findings.push(Finding::new(
+            Code::LogMissing,
+            "there is execution state and no log for this worktree; `cook init` takes it in",
+        ));
+    }
+    outcome.looked("no log here: the contract alone was checked");
+}
+
+pub(super) fn check(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let root = workspace.repo.root();
+    read::<State>(root, "state.json", outcome, true);
+    let plan = read::<Plan>(root, "plan.json", outcome, true);
+    let active = read::<ActiveSlice>(root, "active-slice.json", outcome, true);
+    read::<VerificationEvidence>(root, "verification-evidence.json", outcome, true);
+    for edit in workspace.outside_edits()? {
+        outcome.findings.extend(edit_finding(&edit, outcome.findings.as_slice()));
+    }
+    let mut view = snapshot.clone();
+    view.plan = plan.unwrap_or_else(|| snapshot.plan.clone());
+    view.active = active.unwrap_or_else(|| snapshot.active.clone());
+    outcome.findings.extend(machine::contradictions(&view));
+    basis(workspace, &view, outcome)?;
+    outcome.looked("the documents in .agent/");
+    Ok(())
+}
+
+/// An edited file, unless a finding of its own says why already.
+fn edit_finding(edit: &OutsideEdit, known: &[Finding]) -> Option<Finding> {
+    let place = format!(".agent/{}", edit.file);
+    let fields = if edit.fields.is_empty() { String::new() } else { format!(" ({})", edit.fields.join(", ")) };
+    let missing = known.iter().any(|finding| {
+        finding.code == Code::DocumentMissing && finding.place.as_deref() == Some(place.as_str())
+    });
+    if missing {
+        return None;
+    }
+    let (code, message) = match edit.file.as_str() {
+        "state.json" => (Code::StateForged, format!("`{place}` differs from the log{fields}")),
+        "slice-history.jsonl" | "stop-check-history.jsonl" if edit.missing => {
+            (Code::DocumentMissing, format!("`{place}` is missing"))
+        }
+        "slice-history.jsonl" | "stop-check-history.jsonl" => {
+            (Code::HistoryForged, format!("`{place}` differs from the log"))
+        }
+        _ => (Code::EditedOutside, format!("`{place}` was edited outside cook{fields}")),
+    };
+    Some(Finding::new(code, message).at(place))
+}
+
+/// The basis that `.agent/active-slice.json` names, in this repository.
+fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Result<(), Failure> {
+    let Some(handoff) = &view.active.handoff else { return Ok(()) };
+    if view.active.status == crate::model::ActiveStatus::Done {
+        return Ok(());
+    }
+    let set = FactSet {
+        head: true,
+        ranges: [handoff.basis_commit.clone()].into(),
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&set, None)?;
+    let Some(range) = facts.ranges.get(&handoff.basis_commit) else { return Ok(()) };
+    let place = ".agent/active-slice.json/basis_commit";
+    let basis = &handoff.basis_commit;
+    if !range.resolves {
+        outcome.findings.push(
+            Finding::new(Code::BasisUnresolved, format!("`basis_commit` {basis} is no commit of this repository")).at(place),
+        );
+    } else if !range.ancestor {
+        outcome.findings.push(
+            Finding::new(Code::BasisNotAncestor, format!("`basis_commit` {basis} is no ancestor of HEAD")).at(place),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The proof of done slices, checked again: which criterion lost it, and how.
+
+use super::Outcome;
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::machine::{AnchorQuestion, FactSet, Verdict};
+use crate::model::{Evidence, SliceStatus, Snapshot};
+use crate::walk::Workspace;
+
+pub(super) fn check(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let mut set = FactSet { head: true, existing_receipts_only: !workspace.rerun, ..FactSet::default() };
+    let done = snapshot.plan.candidate_slices.iter().filter(|slice| slice.status == SliceStatus::Done);
+    for slice in done {
+        for criterion in &slice.acceptance_criteria {
+            let stamped = slice.evidence.iter().filter_map(Evidence::record);
+            let Some(record) = stamped.into_iter().find(|record| &record.criterion == criterion) else {
+                outcome.findings.push(
+                    Finding::new(
+                        Code::EvidenceImported,
+                        format!("`{criterion}` has no evidence that can be checked"),
+                    )
+                    .at(slice.slice_id.clone()),
+                );
+                continue;
+            };
+            set.anchors.insert(AnchorQuestion {
+                slice_id: slice.slice_id.clone(),
+                criterion: criterion.clone(),
+                anchor: record.anchor.clone(),
+                basis: record.basis,
+                stamped_at: Some(record.head_sha.clone()),
+                changed_between: None,
+            });
+        }
+    }
+    if set.anchors.is_empty() {
+        return Ok(());
+    }
+    let questions = set.anchors.clone();
+    let facts = workspace.measure(&set, None)?;
+    let mut verified = 0;
+    for question in &questions {
+        let Some(answer) = facts.anchors.get(&question.key()) else { continue };
+        let code = match answer.verdict {
+            Verdict::Verified | Verdict::Moved => {
+                verified += 1;
+                continue;
+            }
+            Verdict::Changed | Verdict::Stale => Code::ProofStale,
+            Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => Code::CriterionLostProof,
+        };
+        outcome.findings.push(
+            Finding::new(
+                code,
+                format!("`{}` rests on {}: {}", question.criterion, question.anchor, answer.why),
+            )
+            .at(question.slice_id.clone()),
+        );
+    }
+    outcome.looked(format!("{verified} of {} proofs of done slices hold", questions.len()));
+    Ok(())
+}

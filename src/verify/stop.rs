@@ -1,0 +1,77 @@
+//! The stop verifier, and the votes when the phase asks for them.
+
+use super::Outcome;
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::machine::votes_at;
+use crate::model::Phase;
+use crate::receipt::STOP_VERIFIER_VARIABLE;
+use crate::walk::{self, Workspace};
+
+/// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    if std::env::var_os(STOP_VERIFIER_VARIABLE).is_some() {
+        outcome.looked("called by the stop verifier itself: it is not run again");
+    } else {
+        run(workspace, &mut outcome)?;
+    }
+    votes(workspace, &mut outcome)?;
+    Ok(outcome.sorted())
+}
+
+fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let run = walk::run_stop_verifier(workspace)?;
+    outcome.looked("bash .agent/verify_completion_stop.sh");
+    let passed = run.receipt.as_ref().is_some_and(crate::model::Receipt::passed);
+    if passed {
+        return Ok(());
+    }
+    let why = match (&run.problem, &run.receipt) {
+        (Some(problem), _) => problem.clone(),
+        (None, Some(receipt)) => {
+            let lines: Vec<&str> = receipt.tail.lines().collect();
+            lines[lines.len().saturating_sub(5)..].join(" / ")
+        }
+        (None, None) => "it did not run".to_owned(),
+    };
+    outcome.findings.push(
+        Finding::new(Code::StopVerifierFailed, format!("the stop verifier does not pass: {why}"))
+            .at(".agent/verify_completion_stop.sh"),
+    );
+    Ok(())
+}
+
+fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let (_, Some(snapshot)) = workspace.current()? else { return Ok(()) };
+    let due = matches!(snapshot.state.current_phase, Phase::StopWave | Phase::Done);
+    if !due {
+        return Ok(());
+    }
+    let head = workspace.repo.head()?;
+    let required = snapshot.profile.required_stop_judges.0;
+    let yes = votes_at(&snapshot, &head).filter(|vote| vote.can_stop).count() as u64;
+    let no = votes_at(&snapshot, &head).filter(|vote| !vote.can_stop).count() as u64;
+    outcome.looked(format!(
+        "votes at this HEAD in wave {}: {yes} yes, {no} no, {required} required",
+        snapshot.state.current_stop_wave_id.0
+    ));
+    if snapshot.state.current_phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
+        outcome.findings.push(Finding::new(
+            Code::HeadMovedSinceDone,
+            "HEAD is not the commit that was found done",
+        ));
+        return Ok(());
+    }
+    if no > 0 {
+        outcome.findings.push(Finding::new(Code::VotesMissing, format!("{no} judges of this wave said no")));
+    } else if yes < required {
+        outcome.findings.push(Finding::new(
+            Code::VotesMissing,
+            format!("{yes} of {required} votes are in at this HEAD"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! One worktree with everything a command needs of it, opened once.
+
+use crate::clock::Clock;
+use crate::diagnostic::{Code, Failure, Finding, FailureKind};
+use crate::machine::{FactSet, Facts, OutsideEdit};
+use crate::measure::{World, measure};
+use crate::model::{Config, Snapshot};
+use crate::receipt::{Receipts, Trust};
+use crate::repo::Repo;
+use crate::store::{Place, Store, Tip};
+use std::path::Path;
+
+/// A worktree, its log, its settings.
+pub struct Workspace {
+    /// The user's repository.
+    pub repo: Repo,
+    /// The log; none before `cook init`.
+    pub store: Option<Store>,
+    /// The time.
+    pub clock: Clock,
+    /// `.agent/cook.toml`; a file that cannot be read stops whoever needs it.
+    config: Result<Config, Finding>,
+    /// Gates run again instead of being found.
+    pub rerun: bool,
+    /// Every gate of the repository is trusted for this run (`--trust-repo`).
+    pub trust_everything: bool,
+}
+
+/// Largest `cook.toml` that is read.
+const MAX_CONFIG: u64 = 1 << 20;
+
+impl Workspace {
+    /// Opens the worktree that `dir` lies in.
+    ///
+    /// # Errors
+    /// No repository, a bare one, another user's, an unsafe or unreadable log.
+    pub fn open(dir: &Path) -> Result<Self, Failure> {
+        let repo = Repo::discover(dir)?;
+        let clock = Clock::from_environment()
+            .map_err(|error| Failure::new(FailureKind::Usage, Code::Usage, error.to_string()))?;
+        let config = read_config(repo.root());
+        let mut workspace =
+            Self { repo, store: None, clock, config, rerun: false, trust_everything: false };
+        workspace.store = Store::open(workspace.place())?;
+        Ok(workspace)
+    }
+
+    /// Where the log of this worktree is.
+    pub fn place(&self) -> Place {
+        Place {
+            common_dir: self.repo.common_dir().to_owned(),
+            git_dir: self.repo.git_dir().to_owned(),
+            worktree: self.repo.root().to_owned(),
+        }
+    }
+
+    /// The settings.
+    ///
+    /// # Errors
+    /// When `cook.toml` cannot be read; nothing is decided on defaults then.
+    pub fn config(&self) -> Result<&Config, Failure> {
+        self.config.as_ref().map_err(|finding| {
+            let mut failure = Failure::state(finding.code, finding.message.clone());
+            failure.findings = vec![finding.clone()];
+            failure
+        })
+    }
+
+    /// What is wrong with `cook.toml`, if anything.
+    pub fn config_problem(&self) -> Option<&Finding> {
+        self.config.as_ref().err()
+    }
+
+    /// The log.
+    ///
+    /// # Errors
+    /// `not_initialised` when there is none.
+    pub fn store(&self) -> Result<&Store, Failure> {
+        self.store
+            .as_ref()
+            .ok_or_else(|| Failure::state(Code::NotInitialised, "there is no log for this worktree"))
+    }
+
+    /// The documents at the tip.
+    ///
+    /// # Errors
+    /// An unreadable log.
+    pub fn current(&self) -> Result<(Option<Tip>, Option<Snapshot>), Failure> {
+        match &self.store {
+            None => Ok((None, None)),
+            Some(store) => Ok(match store.current()? {
+                Some((tip, snapshot)) => (Some(tip), Some(snapshot)),
+                None => (None, None),
+            }),
+        }
+    }
+
+    /// The documents at the tip, which must be there.
+    ///
+    /// # Errors
+    /// `not_initialised`, or an unreadable log.
+    pub fn require(&self) -> Result<(Tip, Snapshot), Failure> {
+        self.store()?;
+        match self.current()? {
+            (Some(tip), Some(snapshot)) => Ok((tip, snapshot)),
+            _ => Err(Failure::state(Code::NotInitialised, "there is no log for this worktree")),
+        }
+    }
+
+    /// Files in `.agent/` that differ from the log.
+    ///
+    /// # Errors
+    /// An unreadable log or view.
+    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, Failure> {
+        match &self.store {
+            None => Ok(Vec::new()),
+            Some(store) => Ok(store.outside_edits()?),
+        }
+    }
+
+    /// Measures exactly the facts that are named.
+    ///
+    /// # Errors
+    /// Git that does not answer, settings or trust that cannot be read.
+    pub fn measure(&self, set: &FactSet, snapshot: Option<&Snapshot>) -> Result<Facts, Failure> {
+        let needs_config = set.config || set.gates.is_some() || !set.anchors.is_empty() || set.commit.is_some();
+        let defaults = Config::default();
+        let config = if needs_config { self.config()? } else { &defaults };
+        let outside_edits = || self.outside_edits();
+        let mut facts = measure(
+            set,
+            &World {
+                repo: &self.repo,
+                config,
+                outside_edits: &outside_edits,
+                receipts: &|| Receipts::of(&self.repo),
+                trust: &|| self.trust(),
+                clock: self.clock,
+                rerun: self.rerun,
+            },
+        )?;
+        facts.now = now_after(&self.clock, snapshot);
+        Ok(facts)
+    }
+
+    /// What this machine's user trusts.
+    ///
+    /// # Errors
+    /// A list that cannot be read.
+    pub fn trust(&self) -> Result<Trust, Failure> {
+        let trust = Trust::of(&self.repo)?;
+        Ok(if self.trust_everything { trust.with_everything() } else { trust })
+    }
+}
+
+/// Now, but never before the newest moment the documents hold.
+pub fn now_after(clock: &Clock, snapshot: Option<&Snapshot>) -> String {
+    let newest = snapshot
+        .and_then(|snapshot| snapshot.ledger.last_at.clone())
+        .unwrap_or_default();
+    clock.not_before(&newest)
+}
+
+fn read_config(root: &Path) -> Result<Config, Finding> {
+    let path = root.join(".agent").join("cook.toml");
+    let problem = |what: String| Finding::new(Code::ConfigInvalid, what).at(".agent/cook.toml");
+    match std::fs::metadata(&path) {
+        Ok(meta) if meta.len() > MAX_CONFIG => return Err(problem("it is larger than 1 MiB".to_owned())),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
+        Err(error) => return Err(problem(error.to_string())),
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| problem(error.to_string()))?;
+    Config::parse(&text).map_err(problem)
+}
