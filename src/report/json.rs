@@ -19,12 +19,40 @@ pub(super) fn block(text: &str) -> Result<Reground, Finding> {
     let block: Reground = serde_path_to_error::deserialize(&mut deserializer)
         .map_err(|error| invalid(&error.path().to_string(), error.inner()))?;
     deserializer.end().map_err(|error| invalid(".", &error))?;
-    cleaned(&block)
+    let given = serde_json::from_str(text).map_err(|error| invalid(".", &error))?;
+    checked(&block, &given)
 }
 
-/// The block with hidden characters taken out of its texts: JSON can spell them as escapes.
-fn cleaned(block: &Reground) -> Result<Reground, Finding> {
-    let mut value = serde_json::to_value(block).map_err(|error| invalid(".", &error))?;
+/// The block, when objects are objects: serde also takes a list of an object's values.
+/// Hidden characters come out of its texts, which JSON can spell as escapes.
+fn checked(block: &Reground, given: &Value) -> Result<Reground, Finding> {
+    let typed = serde_json::to_value(block).map_err(|error| invalid(".", &error))?;
+    match list_for_object(given, &typed, "block") {
+        Some(path) => {
+            let error = de::Error::custom("a list stands where an object belongs");
+            Err(invalid(&path, &error))
+        }
+        None => cleaned(typed),
+    }
+}
+
+fn list_for_object(given: &Value, typed: &Value, path: &str) -> Option<String> {
+    match (given, typed) {
+        (Value::Array(_), Value::Object(_)) => Some(path.to_owned()),
+        (Value::Array(given), Value::Array(typed)) => given
+            .iter()
+            .zip(typed)
+            .enumerate()
+            .find_map(|(place, (a, b))| list_for_object(a, b, &format!("{path}[{place}]"))),
+        (Value::Object(given), Value::Object(typed)) => given.iter().find_map(|(key, a)| {
+            let b = typed.get(key)?;
+            list_for_object(a, b, &format!("{path}.{key}"))
+        }),
+        _ => None,
+    }
+}
+
+fn cleaned(mut value: Value) -> Result<Reground, Finding> {
     clean_texts(&mut value);
     serde_path_to_error::deserialize(value)
         .map_err(|error| invalid(&error.path().to_string(), error.inner()))
@@ -78,14 +106,22 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut deserializer, &mut track);
     let object = Object { role }.deserialize(tracked);
-    let raw = match object {
+    let mut raw = match object {
         Ok(raw) => raw,
         Err(error) => return broken(invalid(&track.path().to_string(), &error)),
     };
-    match deserializer.end() {
-        Ok(()) => raw,
-        Err(error) => broken(invalid(".", &error)),
+    if let Err(error) = deserializer.end() {
+        return broken(invalid(".", &error));
     }
+    if let Some(block) = raw.block.take() {
+        // It was read once, so it can be read again.
+        let given: Value = serde_json::from_str(&body).unwrap_or_default();
+        match checked(&block, &given["block"]) {
+            Ok(block) => raw.block = Some(block),
+            Err(finding) => raw.findings.push(finding),
+        }
+    }
+    raw
 }
 
 fn refused(code: Code, message: &str) -> Raw {
@@ -126,11 +162,7 @@ impl<'de> Visitor<'de> for Object {
         while let Some(key) = map.next_key::<String>()? {
             if key == "block" && has_block(self.role) {
                 blocks += 1;
-                let block = map.next_value::<Reground>()?;
-                match cleaned(&block) {
-                    Ok(block) => raw.block = Some(block),
-                    Err(finding) => raw.findings.push(finding),
-                }
+                raw.block = Some(map.next_value::<Reground>()?);
             } else if key == "rubric" && has_rubric(self.role) {
                 rubric(&mut raw, map.next_value::<Pairs>()?);
             } else {

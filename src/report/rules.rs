@@ -204,11 +204,11 @@ impl<'a> Rules<'a> {
             contradiction("reconciliation_decision", &message);
         }
         let slice = self.text("reconciled_slice_id");
-        if let (Some(reconcile), Some(slice)) = (decided, slice) {
-            if slice != reconcile.slice_id {
-                let message = "the block reconciles another slice";
-                contradiction("reconciled_slice_id", message);
-            }
+        if let (Some(reconcile), Some(slice)) = (decided, slice)
+            && slice != reconcile.slice_id
+        {
+            let message = "the block reconciles another slice";
+            contradiction("reconciled_slice_id", message);
         }
         if question(self.record).is_some() && !only_asks(block) {
             let message = "a report that asks the user changes nothing else; \

@@ -105,7 +105,10 @@ fn split_label(line: &str) -> Option<(String, &str)> {
     let body = head.trim_start_matches(MARKS);
     let opener = &head[..head.len() - body.len()];
     let label = body.trim_end_matches(MARKS);
-    let words: Vec<&str> = label.trim_end_matches('?').split_whitespace().collect();
+    let words: Vec<&str> = label
+        .split(|c: char| c.is_whitespace() || c == '?')
+        .filter(|word| !word.is_empty())
+        .collect();
     let closed = label.len() < body.len();
     let value = value.trim();
     let closer: String = opener.chars().rev().collect();
