@@ -200,6 +200,7 @@ codes! {
     UnansweredNo "unanswered_no" Finding NeedsReground "a judge's no is not answered", "";
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
+    LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";

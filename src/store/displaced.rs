@@ -1,0 +1,477 @@
+//! Copies of what cook would otherwise have overwritten, and what a driven
+//! session left behind: refs in the log (`refs/displaced/*`, `refs/rescue/*`),
+//! never part of the chain.
+
+use super::Store;
+use super::error::StoreError;
+use super::files;
+use super::place::{self, Place};
+use git2::{FileMode, ObjectType, Oid, Repository, Signature, Time, Tree};
+use std::io::Write;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+/// A file larger than this is not set aside; the operation that needs it is refused.
+pub(super) const MAX_KEPT: u64 = 64 << 20;
+
+/// Files of one kept copy that are listed.
+const MAX_LISTED: usize = 10_000;
+
+/// Nesting of directories in a kept copy.
+const MAX_DEPTH: usize = 64;
+
+/// Why a copy was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeptKind {
+    /// cook would have overwritten it (`refs/displaced/*`).
+    Displaced,
+    /// It was set aside around a driven session (`refs/rescue/*`).
+    Rescue,
+}
+
+impl KeptKind {
+    fn prefix(self) -> &'static str {
+        match self {
+            KeptKind::Displaced => "refs/displaced/",
+            KeptKind::Rescue => "refs/rescue/",
+        }
+    }
+}
+
+/// One file of a kept copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    /// Path relative to the worktree's root, with `/`.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// One kept copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptCopy {
+    /// The name that `rescue` commands take.
+    pub id: String,
+    /// Why it was kept.
+    pub kind: KeptKind,
+    /// Commit in the log that holds it.
+    pub commit: String,
+    /// When: seconds since 1970, UTC.
+    pub epoch_seconds: i64,
+    /// What it was kept from, one line.
+    pub why: String,
+    /// What it holds, sorted by path; at most 10,000.
+    pub files: Vec<KeptFile>,
+}
+
+/// A file that is about to be overwritten.
+pub(super) struct Aside {
+    name: String,
+    mode: FileMode,
+    bytes: Vec<u8>,
+}
+
+impl Aside {
+    /// Reads it, following nothing.
+    pub(super) fn read(dir: &Path, name: &str) -> Result<Self, StoreError> {
+        let path = dir.join(name);
+        let failed =
+            |error: std::io::Error| StoreError::unreadable(format!(".agent/{name}"), error);
+        let refused = |what: &str| StoreError::AgentDir {
+            path: path.clone(),
+            what: what.to_owned(),
+        };
+        let found = files::look(&path)
+            .map_err(failed)?
+            .ok_or_else(|| refused("vanished while it was read"))?;
+        if found.is_symlink() {
+            let target = std::fs::read_link(&path).map_err(failed)?;
+            return Ok(Self {
+                name: name.to_owned(),
+                mode: FileMode::Link,
+                bytes: target.as_os_str().as_encoded_bytes().to_vec(),
+            });
+        }
+        if !found.is_file() {
+            return Err(refused("is no file; move it away"));
+        }
+        if found.len() > MAX_KEPT {
+            return Err(StoreError::TooLarge {
+                path,
+                bytes: found.len(),
+                cap: MAX_KEPT,
+            });
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            mode: FileMode::Blob,
+            bytes: files::read_capped(&path, MAX_KEPT)
+                .map_err(failed)?
+                .unwrap_or_default(),
+        })
+    }
+
+    /// The content, unless it is a symlink.
+    pub(super) fn regular(&self) -> Option<&[u8]> {
+        (self.mode == FileMode::Blob).then_some(self.bytes.as_slice())
+    }
+}
+
+/// The one identity of the log's commits.
+pub(super) fn signature(epoch_seconds: i64) -> Result<Signature<'static>, StoreError> {
+    Signature::new("cook", "cook@localhost", &Time::new(epoch_seconds, 0))
+        .map_err(|error| StoreError::write("a log commit", error))
+}
+
+/// Keeps the files under a new `refs/displaced/<id>`; durable when it returns.
+pub(super) fn keep(repo: &Repository, files: &[Aside], why: &str) -> Result<String, StoreError> {
+    let failed = |error: git2::Error| StoreError::write("a displaced copy", error);
+    let mut folder = repo.treebuilder(None).map_err(failed)?;
+    for file in files {
+        let blob = repo.blob(&file.bytes).map_err(failed)?;
+        folder
+            .insert(&file.name, blob, file.mode.into())
+            .map_err(failed)?;
+    }
+    let mut root = repo.treebuilder(None).map_err(failed)?;
+    root.insert(
+        ".agent",
+        folder.write().map_err(failed)?,
+        FileMode::Tree.into(),
+    )
+    .map_err(failed)?;
+    let tree = repo
+        .find_tree(root.write().map_err(failed)?)
+        .map_err(failed)?;
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| {
+            i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+        });
+    let who = signature(now)?;
+    let commit = repo
+        .commit(None, &who, &who, &format!("{why}\n"), &tree, &[])
+        .map_err(failed)?;
+    let id = place::fresh_id();
+    repo.reference(
+        &format!("{}{id}", KeptKind::Displaced.prefix()),
+        commit,
+        false,
+        why,
+    )
+    .map_err(failed)?;
+    Ok(id)
+}
+
+impl Store {
+    /// Kept copies, newest first.
+    pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, StoreError> {
+        let repo = self.open_with_users_objects()?;
+        let failed = |error| StoreError::unreadable("the kept copies", error);
+        let mut copies = Vec::new();
+        for kind in [KeptKind::Displaced, KeptKind::Rescue] {
+            for reference in repo
+                .references_glob(&format!("{}*", kind.prefix()))
+                .map_err(failed)?
+            {
+                let reference = reference.map_err(failed)?;
+                let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
+                let commit = reference.peel_to_commit().map_err(failed)?;
+                let mut files = Vec::new();
+                walk(
+                    &repo,
+                    &commit.tree().map_err(failed)?,
+                    "",
+                    0,
+                    &mut |path, id, _| {
+                        let bytes = repo
+                            .odb()
+                            .and_then(|odb| odb.read_header(id))
+                            .map_or(0, |(bytes, _)| bytes as u64);
+                        files.push(KeptFile { path, bytes });
+                        files.len() < MAX_LISTED
+                    },
+                )?;
+                copies.push(KeptCopy {
+                    id: name[kind.prefix().len()..].to_owned(),
+                    kind,
+                    commit: commit.id().to_string(),
+                    epoch_seconds: commit.time().seconds(),
+                    why: String::from_utf8_lossy(commit.message_bytes())
+                        .lines()
+                        .next()
+                        .unwrap_or_default()
+                        .to_owned(),
+                    files,
+                });
+            }
+        }
+        copies.sort_by(|a, b| (b.epoch_seconds, &b.id).cmp(&(a.epoch_seconds, &a.id)));
+        Ok(copies)
+    }
+
+    /// The bytes of one file of a kept copy.
+    pub fn rescue_show(&self, id: &str, path: &str) -> Result<Vec<u8>, StoreError> {
+        let repo = self.open_with_users_objects()?;
+        let tree = kept_tree(&repo, id)?;
+        let mut found = None;
+        walk(&repo, &tree, "", 0, &mut |at, blob, _| {
+            if at == path {
+                found = Some(blob);
+            }
+            found.is_none()
+        })?;
+        let blob = found.ok_or_else(|| unknown(path))?;
+        super::objects::read_blob(&repo, blob, path)
+    }
+
+    /// Writes files of a kept copy under `into`, a directory inside the
+    /// worktree (relative to its root, or absolute); missing directories are
+    /// made. `paths` empty = every file. Existing files are replaced only with
+    /// `overwrite`. Symlinks come back as plain files that hold their target.
+    /// Returns the paths written.
+    pub fn rescue_restore(
+        &self,
+        id: &str,
+        paths: &[String],
+        into: &Path,
+        overwrite: bool,
+    ) -> Result<Vec<PathBuf>, StoreError> {
+        let repo = self.open_with_users_objects()?;
+        let tree = kept_tree(&repo, id)?;
+        let mut wanted: Vec<(String, Oid, i32)> = Vec::new();
+        walk(&repo, &tree, "", 0, &mut |path, blob, mode| {
+            if paths.is_empty() || paths.contains(&path) {
+                wanted.push((path, blob, mode));
+            }
+            true
+        })?;
+        if let Some(absent) = paths
+            .iter()
+            .find(|path| !wanted.iter().any(|(found, ..)| found == *path))
+        {
+            return Err(unknown(absent));
+        }
+        let root = Target::new(&self.place, into)?;
+        let mut targets = Vec::new();
+        for (path, ..) in &wanted {
+            let target = root.path.join(path);
+            let taken = files::look(&target)
+                .map_err(|error| StoreError::unreadable(path.as_str(), error))?
+                .is_some();
+            if taken && !overwrite {
+                return Err(StoreError::Restore {
+                    path: target,
+                    what: "something is there already".to_owned(),
+                });
+            }
+            targets.push(target);
+        }
+        for ((path, blob, mode), target) in wanted.iter().zip(&targets) {
+            let bytes = super::objects::read_blob(&repo, *blob, path)?;
+            root.write(target, &bytes, *mode, overwrite)?;
+        }
+        Ok(targets)
+    }
+
+    /// The log with the user's objects beside it, for reading: a rescue copy may
+    /// share most of its files with them.
+    fn open_with_users_objects(&self) -> Result<Repository, StoreError> {
+        let repo = place::open_log(&self.place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let objects = self.place.common_dir.join("objects");
+        if let Some(objects) = objects.to_str() {
+            repo.odb()
+                .and_then(|odb| odb.add_disk_alternate(objects))
+                .map_err(|error| StoreError::unreadable("the repository's objects", error))?;
+        }
+        Ok(repo)
+    }
+}
+
+fn unknown(name: &str) -> StoreError {
+    StoreError::OperationUnknown {
+        name: name.chars().take(200).collect(),
+    }
+}
+
+fn kept_tree<'r>(repo: &'r Repository, id: &str) -> Result<Tree<'r>, StoreError> {
+    let plain = id
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    if id.is_empty() || id.len() > 100 || !plain {
+        return Err(unknown(id));
+    }
+    for kind in [KeptKind::Displaced, KeptKind::Rescue] {
+        if let Some(commit) = super::objects::find_ref(repo, &format!("{}{id}", kind.prefix()))? {
+            return repo
+                .find_commit(commit)
+                .and_then(|commit| commit.tree())
+                .map_err(|error| StoreError::unreadable(id, error));
+        }
+    }
+    Err(unknown(id))
+}
+
+/// Visits the files of a tree in order until the visitor says false. A name
+/// that could lead out of a directory is an error.
+fn walk(
+    repo: &Repository,
+    tree: &Tree<'_>,
+    under: &str,
+    depth: usize,
+    visit: &mut dyn FnMut(String, Oid, i32) -> bool,
+) -> Result<bool, StoreError> {
+    let bad = |what: String| StoreError::unreadable("a kept copy", what);
+    if depth > MAX_DEPTH {
+        return Err(bad("its directories are nested too deep".to_owned()));
+    }
+    for entry in tree {
+        let name = std::str::from_utf8(entry.name_bytes())
+            .ok()
+            .filter(|name| is_plain_name(name))
+            .ok_or_else(|| bad("it holds a name that is no plain file name".to_owned()))?;
+        let path = if under.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{under}/{name}")
+        };
+        let more = match entry.kind() {
+            Some(ObjectType::Tree) => {
+                let inner = repo
+                    .find_tree(entry.id())
+                    .map_err(|error| StoreError::unreadable("a kept copy", error))?;
+                walk(repo, &inner, &path, depth + 1, visit)?
+            }
+            Some(ObjectType::Blob) => visit(path, entry.id(), entry.filemode()),
+            _ => true,
+        };
+        if !more {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// One path component that stays where it is put on every system.
+fn is_plain_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    !name.is_empty()
+        && !name.contains(['/', '\\', '\0', ':'])
+        && name != "."
+        && name != ".."
+        && lower != ".git"
+        && lower != "git~1"
+}
+
+/// A directory inside the worktree.
+struct Target {
+    worktree: PathBuf,
+    path: PathBuf,
+}
+
+impl Target {
+    fn new(place: &Place, into: &Path) -> Result<Self, StoreError> {
+        let refuse = |what: &str| StoreError::Restore {
+            path: into.to_owned(),
+            what: what.to_owned(),
+        };
+        let real = |path: &Path| {
+            path.canonicalize()
+                .map_err(|error| StoreError::unreadable(path.display().to_string(), error))
+        };
+        let worktree = real(&place.worktree)?;
+        let inside = if into.is_absolute() {
+            into.strip_prefix(&place.worktree)
+                .or_else(|_| into.strip_prefix(&worktree))
+                .map_err(|_| refuse("it is not inside the worktree"))?
+        } else {
+            into
+        };
+        let mut path = worktree.clone();
+        for component in inside.components() {
+            match component {
+                Component::CurDir => {}
+                Component::Normal(name) if name.to_str().is_some_and(is_plain_name) => {
+                    path.push(name);
+                }
+                _ => return Err(refuse("it is not a plain path inside the worktree")),
+            }
+        }
+        Ok(Self { worktree, path })
+    }
+
+    fn write(
+        &self,
+        target: &Path,
+        bytes: &[u8],
+        mode: i32,
+        overwrite: bool,
+    ) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| StoreError::write(target.display().to_string(), error);
+        let dir = target
+            .parent()
+            .ok_or_else(|| failed(std::io::Error::other("it has no directory")))?;
+        self.make_dirs(dir)?;
+        let mut file = files::named_temp(dir).map_err(failed)?;
+        file.write_all(bytes).map_err(failed)?;
+        #[cfg(unix)]
+        if mode == i32::from(FileMode::BlobExecutable) {
+            use std::os::unix::fs::PermissionsExt;
+            file.as_file()
+                .set_permissions(std::fs::Permissions::from_mode(0o755))
+                .map_err(failed)?;
+        }
+        #[cfg(not(unix))]
+        let _ = mode;
+        file.as_file().sync_all().map_err(failed)?;
+        if overwrite {
+            file.persist(target).map_err(|error| failed(error.error))?;
+        } else {
+            file.persist_noclobber(target)
+                .map_err(|error| failed(error.error))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the directories between the worktree and `dir`; a symlink on the way is refused.
+    fn make_dirs(&self, dir: &Path) -> Result<(), StoreError> {
+        let refuse = |path: &Path, what: &str| StoreError::Restore {
+            path: path.to_owned(),
+            what: what.to_owned(),
+        };
+        let inside = dir
+            .strip_prefix(&self.worktree)
+            .map_err(|_| refuse(dir, "it is not inside the worktree"))?;
+        let mut at = self.worktree.clone();
+        for component in inside.components() {
+            at.push(component);
+            match files::look(&at)
+                .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?
+            {
+                None => std::fs::create_dir(&at)
+                    .map_err(|error| StoreError::write(at.display().to_string(), error))?,
+                Some(found) if found.is_dir() => {}
+                Some(_) => return Err(refuse(&at, "a directory on the way is none")),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_could_lead_elsewhere_are_refused() {
+        for bad in [
+            "", ".", "..", "a/b", "a\\b", ".git", ".GIT", "git~1", "C:", "a\0",
+        ] {
+            assert!(!is_plain_name(bad), "{bad:?}");
+        }
+        for good in ["a", ".agent", "plan.json", "..a", "ü"] {
+            assert!(is_plain_name(good), "{good}");
+        }
+    }
+}

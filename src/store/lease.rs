@@ -1,0 +1,148 @@
+//! The lease: one driver per workflow. Alive = the OS lock on its file is held;
+//! what the file says only names the holder. A takeover replaces the file, and
+//! the log's `lease_epoch` fences off whoever held the old one.
+
+use super::Store;
+use super::error::StoreError;
+use super::files;
+use super::lock;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a holder writes about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseHolder {
+    /// The process.
+    pub pid: u32,
+    /// What it is doing, one line.
+    pub owner: String,
+}
+
+/// A held lease; it ends when this is dropped, or with the process.
+#[derive(Debug)]
+pub struct Lease {
+    _file: File,
+}
+
+/// A probe holds the lock for an instant; an acquirer looks again for this long.
+const PROBE: Duration = Duration::from_millis(60);
+
+impl Store {
+    fn lease_file(&self) -> Result<PathBuf, StoreError> {
+        let dir = self.place.cook_dir().join("leases");
+        match std::fs::create_dir(&dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(StoreError::write("the lease", error));
+            }
+            _ => {}
+        }
+        let found =
+            files::look(&dir).map_err(|error| StoreError::unreadable("the lease", error))?;
+        if !found.is_some_and(|found| found.is_dir()) {
+            return Err(StoreError::unsafe_path(&dir, "is no directory"));
+        }
+        Ok(dir.join(&self.id))
+    }
+
+    /// Takes the lease of this worktree's workflow, or says who has it.
+    pub fn lease(&self, owner: &str) -> Result<Lease, StoreError> {
+        let path = self.lease_file()?;
+        loop {
+            let mut file = lock::open(&path)?;
+            if !lock::take(&file, PROBE)? {
+                return Err(StoreError::LeaseHeld {
+                    owner: self.described(),
+                });
+            }
+            if !is_current(&file, &path) {
+                // A takeover replaced the file between opening and locking it.
+                continue;
+            }
+            say(&mut file, owner)?;
+            return Ok(Lease { _file: file });
+        }
+    }
+
+    /// Takes the lease from whoever has it. The caller must commit a transition
+    /// that raises `lease_epoch` before it does anything else: only that stops
+    /// the old holder.
+    pub fn take_over_lease(&self, owner: &str) -> Result<Lease, StoreError> {
+        let path = self.lease_file()?;
+        let failed = |error| StoreError::write("the lease", error);
+        let dir = self.place.cook_dir().join("leases");
+        let mut fresh = files::named_temp(&dir).map_err(failed)?;
+        fresh
+            .as_file()
+            .try_lock()
+            .map_err(|error| failed(std::io::Error::other(error)))?;
+        say(fresh.as_file_mut(), owner)?;
+        let file = fresh.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(Lease { _file: file })
+    }
+
+    /// Who holds the lease now. A text that a dead holder left says nothing.
+    pub fn lease_holder(&self) -> Result<Option<LeaseHolder>, StoreError> {
+        let path = self.place.cook_dir().join("leases").join(&self.id);
+        if files::look(&path)
+            .map_err(|error| StoreError::unreadable("the lease", error))?
+            .is_none()
+        {
+            return Ok(None);
+        }
+        let file = lock::open(&path)?;
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(self.named())),
+            Err(TryLockError::Error(error)) => Err(StoreError::unreadable("the lease", error)),
+        }
+    }
+
+    fn named(&self) -> LeaseHolder {
+        let path = self.place.cook_dir().join("leases").join(&self.id);
+        files::read_capped(&path, 1 << 16)
+            .ok()
+            .flatten()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or(LeaseHolder {
+                pid: 0,
+                owner: "a process that has not named itself".to_owned(),
+            })
+    }
+
+    fn described(&self) -> String {
+        let holder = self.named();
+        format!("{} (pid {})", holder.owner, holder.pid)
+    }
+}
+
+fn say(file: &mut File, owner: &str) -> Result<(), StoreError> {
+    let failed = |error| StoreError::write("the lease", error);
+    let text = super::tree::pretty(&LeaseHolder {
+        pid: std::process::id(),
+        owner: owner
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(200)
+            .collect(),
+    })?;
+    file.set_len(0).map_err(failed)?;
+    file.write_all(&text).map_err(failed)
+}
+
+#[cfg(unix)]
+fn is_current(file: &File, path: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::symlink_metadata(path)) {
+        (Ok(ours), Ok(there)) => ours.ino() == there.ino() && ours.dev() == there.dev(),
+        _ => false,
+    }
+}
+
+/// An open file cannot be replaced here.
+#[cfg(not(unix))]
+fn is_current(_file: &File, _path: &std::path::Path) -> bool {
+    true
+}

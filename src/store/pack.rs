@@ -1,0 +1,92 @@
+//! Packing the log: `git gc` under the writer lock, when loose objects pile up.
+
+use super::place::Place;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Above this many loose objects the log is packed.
+const MAX_LOOSE: usize = 2_000;
+
+/// Loose objects are counted at every transition whose number this divides.
+const EVERY: u64 = 32;
+
+/// A packing that takes longer is ended; the log stays as it was.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// What became of packing after a transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Packing {
+    /// There was nothing to do.
+    NotDue,
+    /// The log was packed.
+    Done,
+    /// It could not be; the log is as it was, and the next time is tried again.
+    Failed(String),
+}
+
+/// Packs when it is due. The caller holds the writer lock.
+pub(super) fn when_due(place: &Place, seq: u64) -> Packing {
+    if !seq.is_multiple_of(EVERY) || loose_objects(place) <= MAX_LOOSE {
+        return Packing::NotDue;
+    }
+    now(place)
+}
+
+/// Packs at once. The caller holds the writer lock.
+pub(super) fn now(place: &Place) -> Packing {
+    match run(place) {
+        Ok(()) => Packing::Done,
+        Err(why) => Packing::Failed(why),
+    }
+}
+
+/// Loose objects of the log. Unreadable directories count as empty: packing is
+/// an optimisation, and whoever reads those objects will say what is wrong.
+fn loose_objects(place: &Place) -> usize {
+    let objects = place.log_dir().join("objects");
+    (0..=0xff_u8)
+        .filter_map(|byte| std::fs::read_dir(objects.join(format!("{byte:02x}"))).ok())
+        .map(Iterator::count)
+        .sum()
+}
+
+fn run(place: &Place) -> Result<(), String> {
+    let mut git = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.env("GIT_CONFIG_NOSYSTEM", "1")
+        .env(
+            "GIT_CONFIG_GLOBAL",
+            if cfg!(windows) { "NUL" } else { "/dev/null" },
+        )
+        .env("LC_ALL", "C")
+        .arg("--git-dir")
+        .arg(place.log_dir())
+        .args(["-c", "core.hooksPath=/dev/null", "gc", "--quiet"])
+        .current_dir(place.cook_dir())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = git
+        .spawn()
+        .map_err(|error| format!("cannot run git: {error}"))?;
+    let started = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("git gc ended with {status}")),
+            Ok(None) if started.elapsed() < DEADLINE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("git gc took longer than {} s", DEADLINE.as_secs()));
+            }
+            Err(error) => return Err(format!("cannot wait for git: {error}")),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Where the log lives and whether it may be used: paths, safety checks,
+//! creation under a temporary name, the worktree's id.
+//!
+//! Nothing here discovers anything: the paths come from the caller.
+
+use super::error::StoreError;
+use super::files;
+use git2::{ObjectFormat, Repository};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+/// The three directories cook works with. `repo` finds them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The repository's common git dir; the log lies in it.
+    pub common_dir: PathBuf,
+    /// This worktree's git dir; equal to `common_dir` in the main worktree.
+    pub git_dir: PathBuf,
+    /// The worktree's root; `.agent/` lies in it.
+    pub worktree: PathBuf,
+}
+
+/// The log's configuration, byte for byte. A log with any other is refused: an
+/// agent could otherwise plant hooks, filters or includes.
+const CONFIG_SHA1: &str = "[core]\n\
+\trepositoryformatversion = 0\n\
+\tfilemode = true\n\
+\tbare = true\n\
+\tlogallrefupdates = false\n\
+\thookspath = /dev/null\n\
+\tfsync = all\n\
+[gc]\n\
+\tauto = 0\n\
+\tpackrefs = false\n\
+[maintenance]\n\
+\tauto = false\n";
+
+/// The same for a repository whose objects are named by SHA-256.
+const CONFIG_SHA256: &str = "[core]\n\
+\trepositoryformatversion = 1\n\
+\tfilemode = true\n\
+\tbare = true\n\
+\tlogallrefupdates = false\n\
+\thookspath = /dev/null\n\
+\tfsync = all\n\
+[extensions]\n\
+\tobjectformat = sha256\n\
+[gc]\n\
+\tauto = 0\n\
+\tpackrefs = false\n\
+[maintenance]\n\
+\tauto = false\n";
+
+impl Place {
+    /// `<common dir>/cook`.
+    pub fn cook_dir(&self) -> PathBuf {
+        self.common_dir.join("cook")
+    }
+
+    /// `<common dir>/cook/log.git`.
+    pub fn log_dir(&self) -> PathBuf {
+        self.cook_dir().join("log.git")
+    }
+
+    /// `<git dir>/cook-id`.
+    pub fn id_file(&self) -> PathBuf {
+        self.git_dir.join("cook-id")
+    }
+
+    /// `<git dir>/cook-checkout.json`: what `.agent/` shows.
+    pub fn stamp_file(&self) -> PathBuf {
+        self.git_dir.join("cook-checkout.json")
+    }
+
+    /// `<worktree>/.agent`.
+    pub fn agent_dir(&self) -> PathBuf {
+        self.worktree.join(".agent")
+    }
+}
+
+/// Makes libgit2 sync objects and refs; process-wide, once.
+fn durable_writes() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Initialises libgit2; git2 keeps that call private.
+        let _ = git2::Version::get();
+        // SAFETY: the option takes one int, and sets one flag of the initialised library.
+        unsafe {
+            libgit2_sys::init();
+            libgit2_sys::git_libgit2_opts(
+                libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as std::ffi::c_int,
+                1 as std::ffi::c_int,
+            );
+        }
+    });
+}
+
+/// Opens the log at its exact path after the safety checks. `None` = there is
+/// none; every other difficulty is an error.
+pub(super) fn open_log(place: &Place) -> Result<Option<Repository>, StoreError> {
+    if !is_safe(place)? {
+        return Ok(None);
+    }
+    durable_writes();
+    Repository::open_bare(place.log_dir())
+        .map(Some)
+        .map_err(|error| StoreError::unreadable("the log", error))
+}
+
+/// False when there is no log.
+fn is_safe(place: &Place) -> Result<bool, StoreError> {
+    let cook = place.cook_dir();
+    let log = place.log_dir();
+    if !is_directory(&cook)? || !is_directory(&log)? {
+        return Ok(false);
+    }
+    for part in ["objects", "refs"] {
+        let path = log.join(part);
+        if !is_directory(&path)? {
+            return Err(StoreError::unsafe_path(&path, "is missing"));
+        }
+    }
+    for extra in [
+        "objects/info/alternates",
+        "objects/info/http-alternates",
+        "commondir",
+        "config.worktree",
+        "shallow",
+        "info/grafts",
+    ] {
+        let path = log.join(extra);
+        if stat(&path)?.is_some() {
+            return Err(StoreError::unsafe_path(
+                &path,
+                "is nothing that cook writes",
+            ));
+        }
+    }
+    check_config(&log.join("config"))?;
+    same_owner(&place.common_dir, &[&cook, &log, &log.join("config")])?;
+    Ok(true)
+}
+
+fn check_config(path: &Path) -> Result<(), StoreError> {
+    let bytes = files::read_capped(path, 1 << 16)
+        .map_err(|error| StoreError::unreadable("the log's config", error))?
+        .ok_or_else(|| StoreError::unsafe_path(path, "is missing"))?;
+    if bytes == CONFIG_SHA1.as_bytes() || bytes == CONFIG_SHA256.as_bytes() {
+        Ok(())
+    } else {
+        Err(StoreError::unsafe_path(
+            path,
+            "is not the config cook writes",
+        ))
+    }
+}
+
+fn stat(path: &Path) -> Result<Option<std::fs::Metadata>, StoreError> {
+    files::look(path).map_err(|error| StoreError::unreadable(path.display().to_string(), error))
+}
+
+/// True for a real directory, false when absent; a symlink or a file is refused.
+fn is_directory(path: &Path) -> Result<bool, StoreError> {
+    match stat(path)? {
+        None => Ok(false),
+        Some(found) if found.is_symlink() => Err(StoreError::unsafe_path(path, "is a symlink")),
+        Some(found) if found.is_dir() => Ok(true),
+        Some(_) => Err(StoreError::unsafe_path(path, "is no directory")),
+    }
+}
+
+#[cfg(unix)]
+fn same_owner(reference: &Path, paths: &[&Path]) -> Result<(), StoreError> {
+    use std::os::unix::fs::MetadataExt;
+    let owner = std::fs::metadata(reference)
+        .map_err(|error| StoreError::unreadable(reference.display().to_string(), error))?
+        .uid();
+    for path in paths {
+        if stat(path)?.is_some_and(|found| found.uid() != owner) {
+            return Err(StoreError::ForeignOwner {
+                path: path.to_path_buf(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Ownership has no portable meaning here.
+#[cfg(not(unix))]
+fn same_owner(_reference: &Path, _paths: &[&Path]) -> Result<(), StoreError> {
+    Ok(())
+}
+
+/// Makes `<common dir>/cook/log.git` unless it is there. Of two creators one
+/// renames its copy into place and the other finds it there.
+pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
+    let cook = place.cook_dir();
+    let failed = |error: io::Error| StoreError::write("the log's directory", error);
+    if !is_directory(&cook)? {
+        match std::fs::create_dir(&cook) {
+            Ok(()) => files::sync_dir(&place.common_dir).map_err(failed)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    if is_safe(place)? {
+        return Ok(());
+    }
+    let fresh = tempfile::Builder::new()
+        .prefix("log.git.")
+        .suffix(".tmp")
+        .tempdir_in(&cook)
+        .map_err(failed)?;
+    fill(fresh.path(), object_format(place)).map_err(failed)?;
+    match std::fs::rename(fresh.path(), place.log_dir()) {
+        Ok(()) => {
+            // The directory is no longer under its temporary name.
+            let _ = fresh.keep();
+            files::sync_dir(&cook).map_err(failed)
+        }
+        // Somebody else was faster; their log is looked at like any other.
+        Err(error) => match is_safe(place) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(failed(error)),
+            Err(unsafe_log) => Err(unsafe_log),
+        },
+    }
+}
+
+/// Objects of the log are named as the repository names its own, so that one
+/// can be pushed with the other as alternates.
+fn object_format(place: &Place) -> ObjectFormat {
+    let named = git2::Config::open(&place.common_dir.join("config"))
+        .and_then(|config| config.get_string("extensions.objectformat"));
+    match named.as_deref() {
+        Ok("sha256") => ObjectFormat::Sha256,
+        _ => ObjectFormat::Sha1,
+    }
+}
+
+fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
+    for part in [
+        "objects",
+        "objects/info",
+        "objects/pack",
+        "refs",
+        "refs/heads",
+    ] {
+        std::fs::create_dir(dir.join(part))?;
+    }
+    let config = match format {
+        ObjectFormat::Sha256 => CONFIG_SHA256,
+        _ => CONFIG_SHA1,
+    };
+    for (name, text) in [
+        ("config", config),
+        ("HEAD", "ref: refs/heads/none\n"),
+        (
+            "description",
+            "cook's log of this repository; see protocol/store.md\n",
+        ),
+    ] {
+        let mut file = std::fs::File::create_new(dir.join(name))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+    }
+    for part in ["objects", "refs", ""] {
+        files::sync_dir(&dir.join(part))?;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+/// The worktree's id: 26 characters, lower case.
+pub(super) fn read_id(place: &Place) -> Result<Option<String>, StoreError> {
+    let path = place.id_file();
+    let Some(bytes) = files::read_capped(&path, 4096)
+        .map_err(|error| StoreError::unreadable("the worktree's id", error))?
+    else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let id = text.trim_end();
+    if is_id(id) {
+        Ok(Some(id.to_owned()))
+    } else {
+        Err(StoreError::unsafe_path(&path, "holds no worktree id"))
+    }
+}
+
+/// True for what [`create_id`] writes.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() == 26
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
+/// Gives the worktree an id unless it has one; never replaces one.
+pub(super) fn create_id(place: &Place) -> Result<String, StoreError> {
+    let failed = |error: io::Error| StoreError::write("the worktree's id", error);
+    if let Some(id) = read_id(place)? {
+        return Ok(id);
+    }
+    let id = fresh_id();
+    let mut file = files::named_temp(&place.git_dir).map_err(failed)?;
+    file.write_all(format!("{id}\n").as_bytes())
+        .map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    match file.persist_noclobber(place.id_file()) {
+        Ok(_) => {
+            files::sync_dir(&place.git_dir).map_err(failed)?;
+            Ok(id)
+        }
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => read_id(place)?
+            .ok_or_else(|| failed(io::Error::other("the id was taken away while it was made"))),
+        Err(error) => Err(failed(error.error)),
+    }
+}
+
+/// A random, time-ordered name in lower case.
+pub(super) fn fresh_id() -> String {
+    ulid::Ulid::generate().to_string().to_lowercase()
+}

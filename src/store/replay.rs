@@ -1,0 +1,385 @@
+//! Replay: runs the recorded events again and compares what comes out with what
+//! the log holds, oldest first. A tree that its event does not produce is the
+//! finding `log_not_derivable`.
+//!
+//! A history file in `.agent/` is read once, beside the records that replay
+//! produces; no line of it is parsed.
+
+use super::Store;
+use super::error::StoreError;
+use super::files;
+use super::objects::{self, Stand};
+use super::tree::{
+    self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
+    Lines, RECEIPTS,
+};
+use crate::diagnostic::{Code, Finding};
+use crate::machine::Facts;
+use crate::model::{Event, Records, Snapshot};
+use git2::{Oid, Repository};
+use std::fs::{File, OpenOptions};
+use std::io::{BufReader, Read};
+use std::path::Path;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// What an event produced when it was run again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    /// The documents after it.
+    pub snapshot: Snapshot,
+    /// What it appends.
+    pub records: Records,
+    /// The rule it is taken under.
+    pub rule: String,
+}
+
+/// What replay found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReplayReport {
+    /// Transitions that were run again and are as the log has them.
+    pub transitions: u64,
+    /// Records they produced.
+    pub records: u64,
+    /// Bytes of those records.
+    pub history_bytes: u64,
+    /// `log_not_derivable` for the first transition that differs (nothing after
+    /// it is looked at); `history_forged` or `history_torn` for a history file
+    /// in `.agent/` that is not the log's.
+    pub findings: Vec<Finding>,
+}
+
+impl Store {
+    /// Runs `apply` over the chain. It gets the documents before (none at
+    /// first), the event, its facts and its number, and says why when the event
+    /// is not accepted.
+    pub fn replay(
+        &self,
+        mut apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, u64) -> Result<Replayed, String>,
+    ) -> Result<ReplayReport, StoreError> {
+        let mut report = ReplayReport::default();
+        let mut state = Replay::default();
+        let mut files = [
+            HistoryFile::open(&self.place.agent_dir(), History::Slice)?,
+            HistoryFile::open(&self.place.agent_dir(), History::Stop)?,
+        ];
+        let mut tip = None;
+        for commit in self.read(|repo| chain(repo, self.tip_id(repo)?))? {
+            tip = Some(commit);
+            let step = self.read(|repo| recorded(repo, commit))?;
+            let seq = report.transitions + 1;
+            let outcome = apply(
+                state.snapshot.as_ref(),
+                &step.file.event,
+                &step.file.facts,
+                seq,
+            )
+            .map_err(|why| format!("its event is not accepted: {why}"));
+            let produced = match outcome {
+                Ok(produced) => produced,
+                Err(why) => return Ok(stopped(report, commit, seq, &why)),
+            };
+            let added = [
+                History::Slice.lines(&produced.records)?,
+                History::Stop.lines(&produced.records)?,
+            ];
+            let differs =
+                self.read(|repo| state.compare(repo, commit, &step, &produced, &added, seq))?;
+            if let Some(what) = differs {
+                return Ok(stopped(report, commit, seq, &what));
+            }
+            for (file, added) in files.iter_mut().zip(&added) {
+                file.expect(&added.bytes)?;
+                report.records += added.count;
+                report.history_bytes += added.bytes.len() as u64;
+            }
+            state.advance(produced, &added, step.blobs)?;
+            report.transitions = seq;
+        }
+        if tip.is_some() && self.view_status()? == super::ViewStatus::Current {
+            for file in &mut files {
+                report.findings.extend(file.verdict()?);
+            }
+        }
+        Ok(report)
+    }
+}
+
+fn stopped(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
+    report.findings.push(
+        Finding::new(
+            Code::LogNotDerivable,
+            format!("transition {seq} ({commit}): {what}"),
+        )
+        .at(format!("transition {seq}")),
+    );
+    report
+}
+
+/// Commits of the chain, oldest first.
+fn chain(repo: &Repository, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError> {
+    let mut commits = Vec::new();
+    let mut at = tip;
+    while let Some(id) = at {
+        commits.push(id);
+        at = objects::parent(repo, id)?;
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+/// One commit as the log holds it.
+struct Recorded {
+    file: EventFile,
+    meta: objects::Meta,
+    parents: usize,
+    /// In the order of [`Document::ALL`].
+    blobs: Vec<Option<Oid>>,
+    histories: Option<Oid>,
+    appended: [Option<Oid>; 2],
+    format: Option<Oid>,
+    /// Names in the tree that no part of the format explains.
+    strange: Vec<String>,
+}
+
+fn recorded(repo: &Repository, commit: Oid) -> Result<Recorded, StoreError> {
+    let stand = Stand::at(repo, commit)?;
+    stand.check_format()?;
+    let known = |name: &str| {
+        [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS].contains(&name)
+            || Document::ALL.iter().any(|document| document.file() == name)
+    };
+    let name =
+        |entry: &git2::TreeEntry<'_>| String::from_utf8_lossy(entry.name_bytes()).into_owned();
+    let mut strange: Vec<String> = stand.tree.iter().map(|entry| name(&entry)).collect();
+    strange.retain(|name| !known(name));
+    if let Some(folder) = stand.folder(APPENDED)? {
+        let history = |name: &String| History::ALL.iter().any(|h| h.file() == name);
+        strange.extend(
+            folder
+                .iter()
+                .map(|entry| name(&entry))
+                .filter(|name| !history(name)),
+        );
+    }
+    Ok(Recorded {
+        file: stand.event()?,
+        meta: objects::meta(repo, commit)?,
+        parents: repo
+            .find_commit(commit)
+            .map(|commit| commit.parent_count())
+            .map_err(|error| StoreError::unreadable(format!("log commit {commit}"), error))?,
+        blobs: Document::ALL
+            .iter()
+            .map(|document| stand.blob(document.file()))
+            .collect(),
+        histories: stand.blob(HISTORIES),
+        appended: [
+            stand.appended(History::Slice)?,
+            stand.appended(History::Stop)?,
+        ],
+        format: stand.blob(FORMAT_FILE),
+        strange,
+    })
+}
+
+/// What replay has so far.
+#[derive(Default)]
+struct Replay {
+    snapshot: Option<Snapshot>,
+    histories: Histories,
+    blobs: Vec<Option<Oid>>,
+}
+
+impl Replay {
+    /// Says what differs, if anything.
+    fn compare(
+        &self,
+        repo: &Repository,
+        commit: Oid,
+        step: &Recorded,
+        produced: &Replayed,
+        added: &[Lines; 2],
+        seq: u64,
+    ) -> Result<Option<String>, StoreError> {
+        if let Some(what) = message_differs(step, produced, seq) {
+            return Ok(Some(what));
+        }
+        if step.format != Some(objects::blob_id(repo, format!("{FORMAT}\n").as_bytes())?) {
+            return Ok(Some(format!("`{FORMAT_FILE}` is not {FORMAT}")));
+        }
+        for (index, document) in Document::ALL.into_iter().enumerate() {
+            if !self.document_is(repo, index, document, step, &produced.snapshot)? {
+                return Ok(Some(differs(document.file())));
+            }
+        }
+        for (index, history) in History::ALL.into_iter().enumerate() {
+            if !appended_is(repo, step.appended[index], &added[index].bytes)? {
+                return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
+            }
+        }
+        let histories = self.extended(added)?;
+        let id = objects::blob_id(repo, &tree::pretty(&histories)?)?;
+        if step.histories != Some(id) {
+            return Ok(Some(differs(HISTORIES)));
+        }
+        debug_assert_eq!(step.meta.commit, commit.to_string());
+        Ok(None)
+    }
+
+    /// A document that the event left alone keeps its blob, so it need not be written out.
+    fn document_is(
+        &self,
+        repo: &Repository,
+        index: usize,
+        document: Document,
+        step: &Recorded,
+        after: &Snapshot,
+    ) -> Result<bool, StoreError> {
+        if let Some(before) = &self.snapshot
+            && document.same(before, after)
+        {
+            return Ok(self.blobs.get(index) == Some(&step.blobs[index]));
+        }
+        let id = objects::blob_id(repo, &document.text(after)?)?;
+        Ok(step.blobs[index] == Some(id))
+    }
+
+    fn extended(&self, added: &[Lines; 2]) -> Result<Histories, StoreError> {
+        Ok(Histories {
+            slice: self.histories.slice.extend(&added[0])?,
+            stop: self.histories.stop.extend(&added[1])?,
+        })
+    }
+
+    fn advance(
+        &mut self,
+        produced: Replayed,
+        added: &[Lines; 2],
+        blobs: Vec<Option<Oid>>,
+    ) -> Result<(), StoreError> {
+        self.histories = self.extended(added)?;
+        self.snapshot = Some(produced.snapshot);
+        self.blobs = blobs;
+        Ok(())
+    }
+}
+
+fn differs(name: &str) -> String {
+    format!("`{name}` is not what its event produces")
+}
+
+fn appended_is(repo: &Repository, blob: Option<Oid>, bytes: &[u8]) -> Result<bool, StoreError> {
+    match blob {
+        None => Ok(bytes.is_empty()),
+        Some(_) if bytes.is_empty() => Ok(false),
+        Some(id) => Ok(id == objects::blob_id(repo, bytes)?),
+    }
+}
+
+/// The message, the place in the chain, and what `event.json` says about itself.
+fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<String> {
+    let Recorded { file, meta, .. } = step;
+    let time = OffsetDateTime::parse(&file.facts.now, &Rfc3339).map(OffsetDateTime::unix_timestamp);
+    let checks = [
+        (file.seq == seq && meta.seq == seq, "its number"),
+        (step.parents == usize::from(seq > 1), "its parents"),
+        (meta.event == file.event.name(), "its event's name"),
+        (
+            meta.rule == file.rule && file.rule == produced.rule,
+            "its rule",
+        ),
+        (
+            meta.actor == super::write::actor_word(file.actor),
+            "its actor",
+        ),
+        (meta.subject == file.subject, "its subject"),
+        (time.ok() == Some(meta.epoch_seconds), "its time"),
+    ];
+    if let Some((_, what)) = checks.iter().find(|(right, _)| !right) {
+        return Some(format!("{what} is not what its event produces"));
+    }
+    step.strange
+        .first()
+        .map(|name| format!("`{name}` has no place in the format"))
+}
+
+/// A history file in `.agent/`, read beside the replay.
+struct HistoryFile {
+    history: History,
+    reader: Option<BufReader<File>>,
+    buffer: Vec<u8>,
+    line: u64,
+    differs: Option<u64>,
+    torn: bool,
+}
+
+impl HistoryFile {
+    fn open(dir: &Path, history: History) -> Result<Self, StoreError> {
+        let opened =
+            files::open_no_follow(OpenOptions::new().read(true), &dir.join(history.file()));
+        let reader = match opened {
+            Ok(file) => Some(BufReader::with_capacity(1 << 18, file)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(StoreError::unreadable(history.file(), error)),
+        };
+        Ok(Self {
+            history,
+            reader,
+            buffer: Vec::new(),
+            line: 1,
+            differs: None,
+            torn: false,
+        })
+    }
+
+    /// The next bytes of the file must be these.
+    fn expect(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let Some(reader) = self.reader.as_mut().filter(|_| self.differs.is_none()) else {
+            return Ok(());
+        };
+        self.buffer.clear();
+        reader
+            .take(bytes.len() as u64)
+            .read_to_end(&mut self.buffer)
+            .map_err(|error| StoreError::unreadable(self.history.file(), error))?;
+        if self.buffer != bytes {
+            let equal = bytes
+                .iter()
+                .zip(&self.buffer)
+                .take_while(|(a, b)| a == b)
+                .count();
+            let lines = bytes[..equal].iter().filter(|b| **b == b'\n').count() as u64;
+            self.differs = Some(self.line + lines);
+            self.torn = equal == self.buffer.len() && bytes[..equal].last() != Some(&b'\n');
+            return Ok(());
+        }
+        self.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Ok(())
+    }
+
+    fn verdict(&mut self) -> Result<Option<Finding>, StoreError> {
+        let place = format!(".agent/{}", self.history.file());
+        let Some(reader) = self.reader.as_mut() else {
+            let finding = Finding::new(Code::DocumentMissing, "the history is missing");
+            return Ok(Some(finding.at(place)));
+        };
+        let mut more = [0];
+        if self.differs.is_none()
+            && reader
+                .read(&mut more)
+                .map_err(|error| StoreError::unreadable(self.history.file(), error))?
+                > 0
+        {
+            self.differs = Some(self.line);
+        }
+        Ok(self.differs.map(|line| {
+            let (code, what) = if self.torn {
+                (Code::HistoryTorn, "ends in the middle of")
+            } else {
+                (Code::HistoryForged, "differs from the log in")
+            };
+            Finding::new(code, format!("the history {what} line {line}")).at(place)
+        }))
+    }
+}

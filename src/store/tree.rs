@@ -1,0 +1,309 @@
+//! The tree of one log commit (`protocol/store.md`, format 1): which file holds
+//! what, and the exact text of each.
+
+use super::error::StoreError;
+use crate::machine::Facts;
+use crate::model::{Actor, Event, Records, SliceRecord, Snapshot, StopRecord};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::io::Write;
+
+/// The format this build writes.
+pub const FORMAT: u32 = 1;
+
+pub(super) const FORMAT_FILE: &str = "format";
+pub(super) const EVENT: &str = "event.json";
+pub(super) const HISTORIES: &str = "histories.json";
+pub(super) const APPENDED: &str = "appended";
+pub(super) const RECEIPTS: &str = "receipts";
+
+/// Documents of a snapshot in the log's tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Document {
+    Active,
+    Counters,
+    Ledger,
+    Mission,
+    Plan,
+    Profile,
+    State,
+    Undone,
+    Evidence,
+}
+
+impl Document {
+    pub(super) const ALL: [Document; 9] = [
+        Document::Active,
+        Document::Counters,
+        Document::Ledger,
+        Document::Mission,
+        Document::Plan,
+        Document::Profile,
+        Document::State,
+        Document::Undone,
+        Document::Evidence,
+    ];
+
+    /// Those that `.agent/` shows, in the order in which they are written: the
+    /// file that outside readers poll comes last.
+    pub(super) const SHOWN: [Document; 4] = [
+        Document::Plan,
+        Document::Evidence,
+        Document::Active,
+        Document::State,
+    ];
+
+    pub(super) fn file(self) -> &'static str {
+        match self {
+            Document::Active => "active-slice.json",
+            Document::Counters => "counters.json",
+            Document::Ledger => "ledger.json",
+            Document::Mission => "mission.md",
+            Document::Plan => "plan.json",
+            Document::Profile => "profile.json",
+            Document::State => "state.json",
+            Document::Undone => "undone.json",
+            Document::Evidence => "verification-evidence.json",
+        }
+    }
+
+    /// The document's exact bytes.
+    pub(super) fn text(self, snapshot: &Snapshot) -> Result<Vec<u8>, StoreError> {
+        match self {
+            Document::Active => pretty(&snapshot.active),
+            Document::Counters => pretty(&snapshot.counters),
+            Document::Ledger => pretty(&snapshot.ledger),
+            Document::Mission => Ok(snapshot.mission.clone().into_bytes()),
+            Document::Plan => pretty(&snapshot.plan),
+            Document::Profile => pretty(&snapshot.profile),
+            Document::State => pretty(&snapshot.state),
+            Document::Undone => pretty(&snapshot.undone),
+            Document::Evidence => pretty(&snapshot.evidence),
+        }
+    }
+
+    /// Whether two snapshots hold the same in it; cheaper than comparing texts.
+    pub(super) fn same(self, a: &Snapshot, b: &Snapshot) -> bool {
+        match self {
+            Document::Active => a.active == b.active,
+            Document::Counters => a.counters == b.counters,
+            Document::Ledger => a.ledger == b.ledger,
+            Document::Mission => a.mission == b.mission,
+            Document::Plan => a.plan == b.plan,
+            Document::Profile => a.profile == b.profile,
+            Document::State => a.state == b.state,
+            Document::Undone => a.undone == b.undone,
+            Document::Evidence => a.evidence == b.evidence,
+        }
+    }
+}
+
+/// The append-only histories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum History {
+    /// `slice-history.jsonl`.
+    Slice,
+    /// `stop-check-history.jsonl`.
+    Stop,
+}
+
+impl History {
+    /// Both.
+    pub const ALL: [History; 2] = [History::Slice, History::Stop];
+
+    /// The file's name, in `.agent/` and under `appended/`.
+    pub fn file(self) -> &'static str {
+        match self {
+            History::Slice => "slice-history.jsonl",
+            History::Stop => "stop-check-history.jsonl",
+        }
+    }
+
+    /// The lines that a transition adds to it.
+    pub(super) fn lines(self, records: &Records) -> Result<Lines, StoreError> {
+        match self {
+            History::Slice => lines(&records.slice),
+            History::Stop => lines(&records.stop),
+        }
+    }
+}
+
+/// Records as they stand in a history.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) count: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+fn lines<T: Serialize>(records: &[T]) -> Result<Lines, StoreError> {
+    let mut bytes = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut bytes, record)
+            .map_err(|error| StoreError::write("a record", error))?;
+        bytes.push(b'\n');
+    }
+    Ok(Lines {
+        count: records.len() as u64,
+        bytes,
+    })
+}
+
+/// Reads a history's lines back.
+pub(super) fn records(slice: &[u8], stop: &[u8]) -> Result<Records, StoreError> {
+    Ok(Records {
+        slice: parse_lines::<SliceRecord>(slice)?,
+        stop: parse_lines::<StopRecord>(stop)?,
+    })
+}
+
+fn parse_lines<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, StoreError> {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            serde_json::from_slice(line).map_err(|error| StoreError::unreadable("a record", error))
+        })
+        .collect()
+}
+
+/// How much of a history the log holds up to one commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryDigest {
+    /// Lines.
+    pub records: u64,
+    /// Bytes of the concatenation.
+    pub bytes: u64,
+    /// The chain: SHA-256 of the link before it (32 bytes) and what was
+    /// appended; 64 zeros before anything was.
+    pub sha256: String,
+}
+
+impl Default for HistoryDigest {
+    fn default() -> Self {
+        Self {
+            records: 0,
+            bytes: 0,
+            sha256: "0".repeat(64),
+        }
+    }
+}
+
+impl HistoryDigest {
+    /// The next link. Nothing appended = the same link.
+    pub(super) fn extend(&self, added: &Lines) -> Result<Self, StoreError> {
+        if added.bytes.is_empty() {
+            return Ok(self.clone());
+        }
+        let before = unhex(&self.sha256)
+            .ok_or_else(|| StoreError::malformed("a history's digest is no SHA-256"))?;
+        let mut hash = Sha256::new();
+        hash.update(before);
+        hash.update(&added.bytes);
+        Ok(Self {
+            records: self.records + added.count,
+            bytes: self.bytes + added.bytes.len() as u64,
+            sha256: hex(&hash.finalize()),
+        })
+    }
+}
+
+/// `histories.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Histories {
+    #[serde(rename = "slice-history")]
+    pub(super) slice: HistoryDigest,
+    #[serde(rename = "stop-check-history")]
+    pub(super) stop: HistoryDigest,
+}
+
+impl Histories {
+    pub(super) fn of(&self, history: History) -> &HistoryDigest {
+        match history {
+            History::Slice => &self.slice,
+            History::Stop => &self.stop,
+        }
+    }
+
+    pub(super) fn of_mut(&mut self, history: History) -> &mut HistoryDigest {
+        match history {
+            History::Slice => &mut self.slice,
+            History::Stop => &mut self.stop,
+        }
+    }
+}
+
+/// `event.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventFile {
+    pub(super) seq: u64,
+    pub(super) actor: Actor,
+    pub(super) rule: String,
+    pub(super) subject: String,
+    pub(super) lease_epoch: u64,
+    pub(super) version: String,
+    pub(super) facts: Facts,
+    pub(super) event: Event,
+}
+
+/// Pretty-printed, keys in the order of the types, one final line feed.
+pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
+    let mut bytes =
+        serde_json::to_vec_pretty(value).map_err(|error| StoreError::write("a document", error))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads one JSON file of the log.
+pub(super) fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(bytes).map_err(|error| StoreError::unreadable(name, error))
+}
+
+/// Assembles a snapshot from the files that `read` returns.
+pub(super) fn snapshot(
+    mut read: impl FnMut(&str) -> Result<Vec<u8>, StoreError>,
+) -> Result<Snapshot, StoreError> {
+    fn one<T: DeserializeOwned>(
+        read: &mut impl FnMut(&str) -> Result<Vec<u8>, StoreError>,
+        document: Document,
+    ) -> Result<T, StoreError> {
+        parse(document.file(), &read(document.file())?)
+    }
+    let mission = String::from_utf8(read(Document::Mission.file())?)
+        .map_err(|error| StoreError::unreadable(Document::Mission.file(), error))?;
+    Ok(Snapshot {
+        mission,
+        profile: one(&mut read, Document::Profile)?,
+        state: one(&mut read, Document::State)?,
+        plan: one(&mut read, Document::Plan)?,
+        active: one(&mut read, Document::Active)?,
+        evidence: one(&mut read, Document::Evidence)?,
+        ledger: one(&mut read, Document::Ledger)?,
+        counters: one(&mut read, Document::Counters)?,
+        undone: one(&mut read, Document::Undone)?,
+    })
+}
+
+/// Lower-case hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = Vec::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a Vec cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,654 @@
+//! The write path: `Locked → Recovered → Staged → Committed`.
+//!
+//! The types make the order impossible to get wrong: nothing is written before
+//! an interrupted write was rolled forward, and nothing is committed that was
+//! not checked against its parent under the lock. The commit point is the
+//! compare-and-swap of the branch; before it nothing counts, after it nothing
+//! can fail any more, only lag behind.
+
+use super::checkout::{Difference, View};
+use super::displaced::{self, MAX_KEPT};
+use super::error::StoreError;
+use super::files;
+use super::lock;
+use super::objects::{self, Meta, Stand, Tip};
+use super::pack::{self, Packing};
+use super::place;
+use super::tree::{
+    APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
+    RECEIPTS,
+};
+use super::{Store, tree};
+use crate::diagnostic::{Code, Finding};
+use crate::machine::{Facts, OutsideEdit};
+use crate::model::{Actor, Event, Receipt, Records, Snapshot};
+use git2::{FileMode, Oid, Repository};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// A ref's lock file that has not changed for this long is a dead writer's.
+const DEAD_LOCK: Duration = Duration::from_secs(2);
+
+/// What one commit holds, as `apply` returned it.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    /// The tip that `snapshot` follows; none for the first transition.
+    pub parent: Option<Tip>,
+    /// What happened.
+    pub event: Event,
+    /// What it was judged by; `facts.now` is the commit's time.
+    pub facts: Facts,
+    /// Who caused it.
+    pub actor: Actor,
+    /// The rule it was taken under: one short word.
+    pub rule: String,
+    /// The slice or mission it is about, for the message.
+    pub subject: String,
+    /// The documents after it, sequence and revisions set.
+    pub snapshot: Snapshot,
+    /// What it appends to the histories.
+    pub records: Records,
+    /// The receipts it brings.
+    pub receipts: Vec<Receipt>,
+    /// Epoch of the writer's lease.
+    pub lease_epoch: u64,
+    /// True: files edited outside cook are set aside and the log's version is
+    /// put back (re-ground, adopt, restore, repair). False: they stay as they are.
+    pub displace: bool,
+}
+
+/// What recovery did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recovery {
+    /// The view was behind and now shows the tip.
+    pub rolled_forward: bool,
+    /// Kept copy of what stood in the way.
+    pub displaced: Option<String>,
+}
+
+/// The writer lock is held.
+#[derive(Debug)]
+pub struct Locked<'s> {
+    writer: Writer<'s>,
+}
+
+/// The view shows the tip, edits outside cook apart.
+#[derive(Debug)]
+pub struct Recovered<'s> {
+    writer: Writer<'s>,
+    recovery: Recovery,
+}
+
+/// A transition was checked against its parent.
+#[derive(Debug)]
+pub struct Staged<'s> {
+    writer: Writer<'s>,
+    transition: Transition,
+    parent: Option<Oid>,
+    seconds: i64,
+    leave: BTreeSet<String>,
+}
+
+/// The branch moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// The new tip.
+    pub tip: Tip,
+    /// `checkout_pending` when the view lags behind, `displaced` when edits were set aside.
+    pub findings: Vec<Finding>,
+    /// Kept copy of what was overwritten.
+    pub displaced: Option<String>,
+    /// Whether the log was packed afterwards.
+    pub packing: Packing,
+}
+
+/// A store with the lock, on a log that was opened after the lock was taken
+/// (another process may have packed it in the meantime).
+struct Writer<'s> {
+    store: &'s Store,
+    repo: Repository,
+    /// Released when it is closed.
+    _lock: File,
+}
+
+impl std::fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Writer<'_> {
+    fn tip(&self) -> Result<Option<Oid>, StoreError> {
+        self.store.tip_id(&self.repo)
+    }
+
+    fn view(&self, tip: Oid) -> Result<View<'_>, StoreError> {
+        View::open(&self.repo, &self.store.place, tip)
+    }
+}
+
+impl Store {
+    /// Takes the writer lock, waiting at most that long for another writer.
+    pub fn lock(&self, wait: Duration) -> Result<Locked<'_>, StoreError> {
+        if self.foreign {
+            return Err(StoreError::malformed(
+                "another worktree's workflow is only written there",
+            ));
+        }
+        let path = self.place.cook_dir().join("lock");
+        let file = lock::open(&path)?;
+        if !lock::take(&file, wait)? {
+            return Err(StoreError::LockHeld);
+        }
+        let repo = place::open_log(&self.place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let writer = Writer {
+            store: self,
+            repo,
+            _lock: file,
+        };
+        if let Some(tip) = writer.tip()? {
+            Stand::at(&writer.repo, tip)?.check_format()?;
+        }
+        Ok(Locked { writer })
+    }
+}
+
+impl<'s> Locked<'s> {
+    /// Puts right what a dead writer left: its ref lock, and a view that is
+    /// behind. What stands in the way and the log does not hold is kept first.
+    /// Files edited while the view was up to date stay as they are.
+    pub fn recover(self) -> Result<Recovered<'s>, StoreError> {
+        let Self { writer } = self;
+        clear_ref_lock(&writer.store.place.log_dir().join(writer.store.branch()))?;
+        let mut recovery = Recovery::default();
+        if let Some(tip) = writer.tip()? {
+            let view = writer.view(tip)?;
+            recovery.rolled_forward = view.is_behind();
+            let leave = if view.is_behind() {
+                BTreeSet::new()
+            } else {
+                names(&view.differences()?)
+            };
+            recovery.displaced = view.show(&leave)?;
+        }
+        Ok(Recovered { writer, recovery })
+    }
+}
+
+impl<'s> Recovered<'s> {
+    /// What was done.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// The tip, which no other writer can move now.
+    pub fn tip(&self) -> Result<Option<Tip>, StoreError> {
+        self.writer
+            .tip()?
+            .map(|id| {
+                objects::meta(&self.writer.repo, id).map(|meta| Tip {
+                    commit: meta.commit,
+                    seq: meta.seq,
+                })
+            })
+            .transpose()
+    }
+
+    /// Files edited outside cook, as a transition would meet them now.
+    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, StoreError> {
+        Ok(self.differences()?.into_iter().map(Into::into).collect())
+    }
+
+    fn differences(&self) -> Result<Vec<Difference>, StoreError> {
+        match self.writer.tip()? {
+            Some(tip) => self.writer.view(tip)?.differences(),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Checks a transition against its parent: the tip and the view are those it
+    /// was computed from (else `stale_facts`), its numbers follow, the writer is
+    /// not fenced off. HEAD, index and tree of the user's repository are for the
+    /// caller to compare between this and [`Staged::commit`].
+    pub fn stage(self, transition: Transition) -> Result<Staged<'s>, StoreError> {
+        let parent = self.writer.tip()?;
+        let expected = transition.parent.as_ref().map(|tip| tip.commit.as_str());
+        if parent.map(|id| id.to_string()).as_deref() != expected {
+            return Err(StoreError::Stale {
+                what: "the log moved while the transition was computed".to_owned(),
+            });
+        }
+        let seconds = check(&transition)?;
+        self.check_epoch(parent, &transition)?;
+        let differences = self.differences()?;
+        self.check_view(&transition, &differences)?;
+        let leave = if transition.displace {
+            BTreeSet::new()
+        } else {
+            names(&differences)
+        };
+        Ok(Staged {
+            writer: self.writer,
+            transition,
+            parent,
+            seconds,
+            leave,
+        })
+    }
+
+    fn check_epoch(&self, parent: Option<Oid>, transition: &Transition) -> Result<(), StoreError> {
+        let Some(parent) = parent else {
+            return Ok(());
+        };
+        let ledger: crate::model::Ledger = tree::parse(
+            Document::Ledger.file(),
+            &Stand::at(&self.writer.repo, parent)?.file(Document::Ledger.file())?,
+        )?;
+        let current = ledger.lease_epoch.0;
+        if transition.snapshot.ledger.lease_epoch.0 < current {
+            return Err(StoreError::malformed("it lowers the lease epoch"));
+        }
+        if transition.lease_epoch < current {
+            return Err(StoreError::Fenced {
+                epoch: transition.lease_epoch,
+                current,
+            });
+        }
+        Ok(())
+    }
+
+    /// The edits are those that were judged, and none is too large to be kept.
+    fn check_view(
+        &self,
+        transition: &Transition,
+        differences: &[Difference],
+    ) -> Result<(), StoreError> {
+        if let Some(judged) = &transition.facts.outside_edits {
+            let found: BTreeSet<OutsideEdit> =
+                differences.iter().cloned().map(Into::into).collect();
+            if judged.iter().cloned().collect::<BTreeSet<_>>() != found {
+                return Err(StoreError::Stale {
+                    what: "`.agent/` changed while the transition was computed".to_owned(),
+                });
+            }
+        }
+        let dir = self.writer.store.place.agent_dir();
+        let overwritten: Vec<&str> = match (&transition.parent, transition.displace) {
+            (None, _) => super::checkout::shown_files().collect(),
+            (Some(_), true) => differences.iter().map(|d| d.file.as_str()).collect(),
+            (Some(_), false) => Vec::new(),
+        };
+        for name in overwritten {
+            can_be_kept(&dir.join(name))?;
+        }
+        Ok(())
+    }
+}
+
+fn can_be_kept(path: &Path) -> Result<(), StoreError> {
+    let found = files::look(path)
+        .map_err(|error| StoreError::unreadable(path.display().to_string(), error))?;
+    match found {
+        Some(found) if found.is_dir() => Err(StoreError::AgentDir {
+            path: path.to_owned(),
+            what: "is a directory; move it away".to_owned(),
+        }),
+        Some(found) if found.len() > MAX_KEPT => Err(StoreError::TooLarge {
+            path: path.to_owned(),
+            bytes: found.len(),
+            cap: MAX_KEPT,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn names(differences: &[Difference]) -> BTreeSet<String> {
+    differences
+        .iter()
+        .map(|difference| difference.file.clone())
+        .collect()
+}
+
+/// What can be told of a transition by itself. Returns its time.
+fn check(transition: &Transition) -> Result<i64, StoreError> {
+    let seq = transition.parent.as_ref().map_or(0, |tip| tip.seq) + 1;
+    let snapshot = &transition.snapshot;
+    let numbers = [
+        ("ledger.seq", Some(snapshot.ledger.seq)),
+        ("state.revision", snapshot.state.revision),
+        ("active.revision", snapshot.active.revision),
+    ];
+    for (name, found) in numbers {
+        if found.map(|count| count.0) != Some(seq) {
+            return Err(StoreError::malformed(format!("`{name}` is not {seq}")));
+        }
+    }
+    let word = &transition.rule;
+    if word.is_empty() || word.len() > 40 || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(StoreError::malformed("the rule is not one short word"));
+    }
+    for receipt in &transition.receipts {
+        let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
+            return Err(StoreError::malformed("a receipt's id is no digest"));
+        }
+    }
+    OffsetDateTime::parse(&transition.facts.now, &Rfc3339)
+        .map(OffsetDateTime::unix_timestamp)
+        .map_err(|_| StoreError::malformed("`facts.now` is no RFC 3339 time"))
+}
+
+impl Staged<'_> {
+    /// Commits. An error means that nothing changed; once the branch moved this
+    /// is a success, and what could not be shown in `.agent/` is a finding.
+    pub fn commit(self) -> Result<Committed, StoreError> {
+        let seq = self.transition.snapshot.ledger.seq.0;
+        let commit = self.write_objects(seq)?;
+        self.move_branch(commit)?;
+        let mut committed = Committed {
+            tip: Tip {
+                commit: commit.to_string(),
+                seq,
+            },
+            findings: Vec::new(),
+            displaced: None,
+            packing: Packing::NotDue,
+        };
+        match self
+            .writer
+            .view(commit)
+            .and_then(|view| view.show(&self.leave))
+        {
+            Ok(None) => {}
+            Ok(Some(id)) => {
+                committed.findings.push(Finding::new(
+                    Code::Displaced,
+                    format!("what was edited outside cook is kept as {id}"),
+                ));
+                committed.displaced = Some(id);
+            }
+            Err(error) => committed.findings.push(Finding::new(
+                Code::CheckoutPending,
+                format!(
+                    "`.agent/` does not show transition {seq} yet: {}",
+                    told(&error)
+                ),
+            )),
+        }
+        committed.packing = pack::when_due(&self.writer.store.place, seq);
+        Ok(committed)
+    }
+
+    /// Objects first, synced one by one as they are written.
+    fn write_objects(&self, seq: u64) -> Result<Oid, StoreError> {
+        let repo = &self.writer.repo;
+        let failed = |error: git2::Error| StoreError::write("a transition", error);
+        let before = self.parent.map(|id| Stand::at(repo, id)).transpose()?;
+        let tree = encode(repo, before.as_ref(), &self.transition, seq)?;
+        let tree = repo.find_tree(tree).map_err(failed)?;
+        let who = displaced::signature(self.seconds)?;
+        let message = objects::message(&Meta {
+            commit: String::new(),
+            seq,
+            event: self.transition.event.name().to_owned(),
+            rule: self.transition.rule.clone(),
+            actor: actor_word(self.transition.actor).to_owned(),
+            subject: one_line(&self.transition.subject),
+            epoch_seconds: self.seconds,
+        });
+        let parent = self
+            .parent
+            .map(|id| repo.find_commit(id))
+            .transpose()
+            .map_err(failed)?;
+        let parents: Vec<_> = parent.iter().collect();
+        repo.commit(None, &who, &who, &message, &tree, &parents)
+            .map_err(failed)
+    }
+
+    /// The commit point. When the update reports an error the branch is read
+    /// again, and what it says decides.
+    fn move_branch(&self, commit: Oid) -> Result<(), StoreError> {
+        let branch = self.writer.store.branch();
+        clear_ref_lock(&self.writer.store.place.log_dir().join(&branch))?;
+        let repo = &self.writer.repo;
+        let moved = match self.parent {
+            Some(parent) => repo.reference_matching(&branch, commit, true, parent, "transition"),
+            None => repo.reference(&branch, commit, false, "transition"),
+        };
+        let Err(error) = moved.map(drop) else {
+            return Ok(());
+        };
+        match self.writer.tip() {
+            Ok(Some(tip)) if tip == commit => Ok(()),
+            Ok(tip) if tip != self.parent => Err(StoreError::Stale {
+                what: "the log moved while the transition was written".to_owned(),
+            }),
+            _ => Err(StoreError::write("the log's branch", error)),
+        }
+    }
+}
+
+/// The whole error in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
+
+/// Writes the tree of one transition; files that did not change keep their blob.
+fn encode(
+    repo: &Repository,
+    before: Option<&Stand<'_>>,
+    transition: &Transition,
+    seq: u64,
+) -> Result<Oid, StoreError> {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    files.insert(FORMAT_FILE.to_owned(), format!("{FORMAT}\n").into_bytes());
+    for document in Document::ALL {
+        files.insert(
+            document.file().to_owned(),
+            document.text(&transition.snapshot)?,
+        );
+    }
+    files.insert(
+        EVENT.to_owned(),
+        tree::pretty(&EventFile {
+            seq,
+            actor: transition.actor,
+            rule: transition.rule.clone(),
+            subject: one_line(&transition.subject),
+            lease_epoch: transition.lease_epoch,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            facts: transition.facts.clone(),
+            event: transition.event.clone(),
+        })?,
+    );
+    let histories = match before {
+        Some(before) => before.histories()?,
+        None => Histories::default(),
+    };
+    let mut appended = BTreeMap::new();
+    let mut digests = Histories::default();
+    for history in History::ALL {
+        let added = history.lines(&transition.records)?;
+        *digests.of_mut(history) = histories.of(history).extend(&added)?;
+        if !added.bytes.is_empty() {
+            appended.insert(history.file().to_owned(), added.bytes);
+        }
+    }
+    files.insert(HISTORIES.to_owned(), tree::pretty(&digests)?);
+    let mut receipts = BTreeMap::new();
+    for receipt in &transition.receipts {
+        receipts.insert(format!("{}.json", receipt.id), tree::pretty(receipt)?);
+    }
+    write_tree(
+        repo,
+        before,
+        &files,
+        &[(APPENDED, appended), (RECEIPTS, receipts)],
+    )
+}
+
+fn write_tree(
+    repo: &Repository,
+    before: Option<&Stand<'_>>,
+    files: &BTreeMap<String, Vec<u8>>,
+    folders: &[(&str, BTreeMap<String, Vec<u8>>)],
+) -> Result<Oid, StoreError> {
+    let failed = |error: git2::Error| StoreError::write("a transition", error);
+    let mut root = repo.treebuilder(None).map_err(failed)?;
+    for (name, bytes) in files {
+        let id = objects::blob_id(repo, bytes)?;
+        if before.and_then(|before| before.blob(name)) != Some(id) {
+            repo.blob(bytes).map_err(failed)?;
+        }
+        root.insert(name, id, FileMode::Blob.into())
+            .map_err(failed)?;
+    }
+    for (name, files) in folders {
+        if files.is_empty() {
+            continue;
+        }
+        let mut folder = repo.treebuilder(None).map_err(failed)?;
+        for (name, bytes) in files {
+            folder
+                .insert(
+                    name,
+                    repo.blob(bytes).map_err(failed)?,
+                    FileMode::Blob.into(),
+                )
+                .map_err(failed)?;
+        }
+        root.insert(
+            *name,
+            folder.write().map_err(failed)?,
+            FileMode::Tree.into(),
+        )
+        .map_err(failed)?;
+    }
+    root.write().map_err(failed)
+}
+
+/// The word in trailers and `event.json`.
+pub(super) fn actor_word(actor: Actor) -> &'static str {
+    match actor {
+        Actor::User => "user",
+        Actor::Script => "script",
+        Actor::Role => "role",
+        Actor::Runner => "runner",
+    }
+}
+
+/// A message's subject: one line without control or direction characters.
+fn one_line(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .filter(|c| !c.is_control() && !is_direction(*c))
+        .take(200)
+        .collect();
+    line.trim().to_owned()
+}
+
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
+}
+
+/// Removes a ref's lock file when its writer is dead. We hold the writer lock,
+/// so a living one is only somebody's git: it is waited for. A file is dead when
+/// it is older than two seconds, or has stood unchanged for as long before our
+/// eyes (its clock may run ahead of ours).
+fn clear_ref_lock(reference: &Path) -> Result<(), StoreError> {
+    let mut name = reference.as_os_str().to_owned();
+    name.push(".lock");
+    let path = Path::new(&name);
+    let failed = |error: std::io::Error| StoreError::write("the log's branch", error);
+    let started = Instant::now();
+    let mut seen = None;
+    while let Some(found) = files::look(path).map_err(failed)? {
+        let modified = found.modified().map_err(failed)?;
+        let age = SystemTime::now()
+            .duration_since(modified)
+            .unwrap_or_default();
+        let (first, since) = *seen.get_or_insert((modified, started));
+        if first != modified {
+            seen = Some((modified, Instant::now()));
+        }
+        if age > DEAD_LOCK || (first == modified && since.elapsed() > DEAD_LOCK) {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(failed(error));
+                }
+                _ => return Ok(()),
+            }
+        }
+        if started.elapsed() > DEAD_LOCK * 5 {
+            return Err(StoreError::LockHeld);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_become_one_harmless_line() {
+        assert_eq!(
+            one_line("a\nCook-Seq: 9\u{1b}[0m\u{202e}"),
+            "a Cook-Seq: 9[0m"
+        );
+        assert_eq!(one_line(&"x".repeat(500)).len(), 200);
+    }
+
+    #[test]
+    fn a_dead_ref_lock_is_removed_and_a_young_one_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let reference = dir.path().join("branch");
+        let lock = dir.path().join("branch.lock");
+        std::fs::write(&lock, "").unwrap();
+        let file = File::options().write(true).open(&lock).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3))
+            .unwrap();
+        clear_ref_lock(&reference).unwrap();
+        assert!(!lock.exists());
+
+        std::fs::write(&lock, "").unwrap();
+        let other = {
+            let lock = lock.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(200));
+                std::fs::remove_file(lock)
+            })
+        };
+        let started = Instant::now();
+        clear_ref_lock(&reference).unwrap();
+        assert!(started.elapsed() >= Duration::from_millis(150));
+        other.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_ref_lock_from_the_future_does_not_stick() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = dir.path().join("branch.lock");
+        std::fs::write(&lock, "").unwrap();
+        let file = File::options().write(true).open(&lock).unwrap();
+        file.set_modified(SystemTime::now() + Duration::from_secs(3600))
+            .unwrap();
+        clear_ref_lock(&dir.path().join("branch")).unwrap();
+        assert!(!lock.exists());
+    }
+}
