@@ -228,5 +228,6 @@ codes! {
     VerifyFailed "verify_failed" Failure Error "verification found errors", "";
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
     CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
+    Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "";
 }

@@ -1,1 +1,252 @@
-//! placeholder
+//! Measuring exactly what a decision asks for.
+//!
+//! [`measure`] turns a [`FactSet`] into [`Facts`]. Gates run here, before any
+//! lock is taken; a command that is not trusted on this machine is never run.
+//! What a gate may have changed (HEAD, the worktree) is measured after it.
+
+use crate::anchor::{Anchor, Sources};
+use crate::clock::Clock;
+use crate::diagnostic::Failure;
+use crate::machine::{ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, OutsideEdit};
+use crate::model::{Config, GateSpec};
+use crate::process::Live;
+use crate::receipt::{Gates, Receipts, Trust, merged, words};
+use crate::repo::Repo;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that can be looked at.
+pub struct World<'a> {
+    /// The user's repository.
+    pub repo: &'a Repo,
+    /// `cook.toml`.
+    pub config: &'a Config,
+    /// Kept receipts.
+    pub receipts: &'a Receipts,
+    /// What may run here.
+    pub trust: &'a Trust,
+    /// The time.
+    pub clock: Clock,
+    /// The moment of the last transition, which nothing may come before.
+    pub not_before: Option<&'a str>,
+    /// `.agent/` against the log; asked only when the fact is.
+    pub outside_edits: &'a dyn Fn() -> Result<Vec<OutsideEdit>, Failure>,
+    /// By slice: the commands its plan entry names, which anchors may rest on.
+    pub slice_commands: &'a BTreeMap<String, Vec<String>>,
+    /// Who watches gates.
+    pub live: Option<Live>,
+}
+
+/// Measures what is asked, and nothing else.
+///
+/// # Errors
+/// When something that was asked for cannot be told.
+pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
+    let mut facts = Facts::default();
+    if let Some(question) = &wanted.gates {
+        facts.gates = Some(world.gates(question)?);
+    }
+    if wanted.stop_verifier {
+        facts.stop_verifier = Some(world.runner().stop_verifier()?);
+    }
+    if !wanted.anchors.is_empty() {
+        world.anchors(wanted, &mut facts)?;
+    }
+    world.history(wanted, &mut facts)?;
+    if wanted.contract {
+        facts.contract_missing = Some(world.repo.contract_missing()?);
+    }
+    if wanted.view {
+        facts.outside_edits = Some((world.outside_edits)()?);
+    }
+    if wanted.worktree {
+        facts.worktree = Some(world.repo.status()?.worktree);
+    }
+    if !wanted.trust.is_empty() {
+        let untrusted = |command: &&String| !world.trust.is_trusted(command);
+        facts.untrusted = Some(wanted.trust.iter().filter(untrusted).cloned().collect());
+    }
+    if wanted.config {
+        facts.config = Some(ConfigFacts {
+            limits: world.config.limits(),
+            strict: world.config.rules.strict,
+        });
+    }
+    facts.now = match world.not_before {
+        Some(previous) => world.clock.not_before(previous),
+        None => world.clock.now(),
+    };
+    Ok(facts)
+}
+
+impl World<'_> {
+    fn runner(&self) -> Gates<'_> {
+        Gates {
+            repo: self.repo,
+            receipts: self.receipts,
+            clock: self.clock,
+            live: self.live.clone(),
+        }
+    }
+
+    /// HEAD and what hangs on it.
+    fn history(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
+        let needed = wanted.head
+            || wanted.contract_committed
+            || !wanted.ranges.is_empty()
+            || wanted.since.is_some()
+            || !wanted.on_head.is_empty()
+            || wanted.commit.is_some();
+        if !needed {
+            return Ok(());
+        }
+        let head = self.repo.head()?;
+        for basis in &wanted.ranges {
+            let range = self.repo.range(&head, basis, false)?;
+            facts.ranges.insert(basis.clone(), range);
+        }
+        if let Some(since) = &wanted.since {
+            facts.since = Some(self.repo.range(&head, since, true)?);
+        }
+        for commit in &wanted.on_head {
+            let on_head = self.repo.on_head(&head, commit)?;
+            facts.on_head.insert(commit.clone(), on_head);
+        }
+        if let Some(question) = &wanted.commit {
+            let protected = &self.config.rules.protected;
+            facts.commit = Some(self.repo.commit_facts(&head, question, protected)?);
+        }
+        if wanted.contract_committed {
+            facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
+        }
+        if wanted.head {
+            facts.head = Some(head);
+        }
+        Ok(())
+    }
+
+    fn gates(&self, question: &GateQuestion) -> Result<Vec<GateRun>, Failure> {
+        let gates = merged(self.config.gate_specs(), &question.commands);
+        let commit = if question.commit.is_empty() {
+            self.repo.head()?.commit
+        } else {
+            self.repo.resolve(&question.commit)?
+        };
+        match commit {
+            Some(commit) => self.run_trusted(&commit, Some(&question.basis), gates),
+            None => Ok(gates
+                .into_iter()
+                .map(|gate| not_run(gate, "there is no such commit to run it at"))
+                .collect()),
+        }
+    }
+
+    /// Runs those that are trusted; the others say that they are not. A run of this
+    /// process at the same tree is not repeated: the command is then being retried.
+    fn run_trusted(
+        &self,
+        commit: &str,
+        basis: Option<&str>,
+        gates: Vec<GateSpec>,
+    ) -> Result<Vec<GateRun>, Failure> {
+        let tree = self.repo.tree_of(commit)?;
+        let mut done: BTreeMap<usize, GateRun> = BTreeMap::new();
+        let mut due = Vec::new();
+        for (place, gate) in gates.into_iter().enumerate() {
+            let kept = self.receipts.find(&gate.run, &tree)?;
+            let own = kept.filter(|receipt| self.receipts.is_own(receipt));
+            if !self.trust.is_trusted(&gate.run) {
+                let hint = format!("run `cook trust {}`", shell_words::quote(&gate.run));
+                let why = format!("it is not trusted on this machine: {hint}");
+                done.insert(place, not_run(gate, &why));
+            } else if let Some(receipt) = own.filter(|_| !gate.must_fail_at_basis) {
+                let mut run = not_run(gate, "");
+                (run.receipt, run.problem) = (Some(receipt), None);
+                done.insert(place, run);
+            } else {
+                due.push((place, gate));
+            }
+        }
+        let (places, specs): (Vec<usize>, Vec<GateSpec>) = due.into_iter().unzip();
+        let runs = self.runner().run_at(commit, basis, &specs)?;
+        done.extend(places.into_iter().zip(runs));
+        Ok(done.into_values().collect())
+    }
+
+    /// Judges anchors, after the trusted gates that they rest on have a receipt of
+    /// HEAD's tree.
+    fn anchors(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
+        let head = self.repo.head()?;
+        let mut resting = BTreeSet::new();
+        for question in &wanted.anchors {
+            match Anchor::parse(&question.anchor) {
+                Ok(Anchor::Test(_)) => {
+                    let gates = self.gates_of(&question.slice_id);
+                    resting.extend(gates.iter().filter_map(|gate| words(gate).ok()));
+                }
+                Ok(Anchor::Command { command, .. }) => {
+                    let gates = self.gates_of(&question.slice_id);
+                    let named = words(&command).ok();
+                    // What an anchor names is never run because the anchor names it.
+                    let is_gate = |named: &Vec<String>| {
+                        gates
+                            .iter()
+                            .any(|gate| words(gate).is_ok_and(|gate| gate == *named))
+                    };
+                    resting.extend(named.filter(is_gate));
+                }
+                _ => {}
+            }
+        }
+        self.complete(&head, &resting)?;
+        let sources = Sources::new(self.repo, self.receipts, &head);
+        for question in &wanted.anchors {
+            let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
+            facts.anchors.insert(question.key(), answer);
+        }
+        Ok(())
+    }
+
+    fn specs_of(&self, slice: &str) -> Vec<GateSpec> {
+        let own = self
+            .slice_commands
+            .get(slice)
+            .map_or(&[][..], Vec::as_slice);
+        merged(self.config.gate_specs(), own)
+    }
+
+    fn gates_of(&self, slice: &str) -> Vec<String> {
+        self.specs_of(slice)
+            .into_iter()
+            .map(|gate| gate.run)
+            .collect()
+    }
+
+    /// Runs trusted gates that have no receipt of HEAD's tree yet.
+    fn complete(&self, head: &Head, commands: &BTreeSet<Vec<String>>) -> Result<(), Failure> {
+        let (Some(commit), Some(tree)) = (&head.commit, &head.tree) else {
+            return Ok(());
+        };
+        let slices = self.slice_commands.values().flatten().cloned();
+        let all = merged(self.config.gate_specs(), &slices.collect::<Vec<_>>());
+        let mut due = Vec::new();
+        for mut gate in all {
+            let asked = words(&gate.run).is_ok_and(|argv| commands.contains(&argv))
+                && self.trust.is_trusted(&gate.run);
+            if asked && self.receipts.find(&gate.run, tree)?.is_none() {
+                gate.must_fail_at_basis = false;
+                due.push(gate);
+            }
+        }
+        self.runner().run_at(commit, None, &due)?;
+        Ok(())
+    }
+}
+
+fn not_run(gate: GateSpec, why: &str) -> GateRun {
+    GateRun {
+        gate,
+        receipt: None,
+        problem: Some(why.to_owned()),
+        at_basis: None,
+    }
+}
