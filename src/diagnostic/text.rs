@@ -61,8 +61,20 @@ mod tests {
     #[test]
     fn direction_and_zero_width_characters_go() {
         for c in [
-            '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200e}', '\u{200f}', '\u{61c}',
-            '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{e0001}', '\u{e007f}', '\u{7f}',
+            '\u{202a}',
+            '\u{202e}',
+            '\u{2066}',
+            '\u{2069}',
+            '\u{200e}',
+            '\u{200f}',
+            '\u{61c}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{2060}',
+            '\u{feff}',
+            '\u{e0001}',
+            '\u{e007f}',
+            '\u{7f}',
             '\0',
         ] {
             assert_eq!(clean(&format!("a{c}b"), Lines::Keep), "ab", "{c:?}");
