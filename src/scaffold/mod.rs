@@ -1,1 +1,23 @@
-//! placeholder
+//! What `cook init` puts into a repository, and what it finds there: the contract
+//! files, the `.gitignore` block, proposed gates and verify scripts made from what
+//! the repository is, the mission, and older layouts.
+//!
+//! Invariants: what a person wrote is never overwritten; a second run changes no
+//! byte; nothing that a file of the repository says becomes part of a command; no
+//! link is followed out of the repository.
+
+mod contract;
+mod detect;
+mod error;
+mod files;
+mod gitignore;
+pub mod import;
+mod mission;
+mod scripts;
+
+pub use contract::{Contract, ContractFile, Fate, write_contract, write_mission};
+pub use detect::{Check, detect};
+pub use error::Error;
+pub use gitignore::{TRACKED, with_block};
+pub use mission::{FoundMission, MAX_MISSION_BYTES, find_mission, project_name};
+pub use scripts::{control_plane_script, stop_script, stop_verifier_is_stale};

@@ -1,0 +1,237 @@
+//! The contract files of `.agent/` (protocol section 1): written where they are
+//! missing, kept where they are there, and only cook's own unedited verify scripts
+//! made anew when they are out of date.
+
+use super::detect::{Check, detect};
+use super::error::Error;
+use super::files::{Mode, Tree};
+use super::gitignore::with_block;
+use super::mission::MAX_MISSION_BYTES;
+use super::project_name;
+use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
+use crate::diagnostic::Finding;
+use crate::model::Profile;
+use crate::schema::{MAX_DOCUMENT_BYTES, read_document};
+use std::path::Path;
+
+const README: &str = include_str!("../../templates/agent/README.md");
+const CONFIG_HEAD: &str = include_str!("../../templates/agent/cook.toml");
+
+/// Bytes of a file that cook keeps and only looks into.
+const MAX_KEPT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It was missing.
+    Created,
+    /// It was cook's own and out of date; of `.gitignore`, only the block.
+    Updated,
+    /// It stays as it was.
+    Kept,
+    /// A verify script that a person made or edited; it stays as it was.
+    KeptHandMade,
+}
+
+/// One file of the contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractFile {
+    /// Relative to the worktree.
+    pub path: &'static str,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What `write_contract` did and found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contract {
+    /// The files, in the order they were written.
+    pub files: Vec<ContractFile>,
+    /// The profile as it stands; none when the one that is there cannot be read.
+    pub profile: Option<Profile>,
+    /// What is wrong with files that were kept.
+    pub findings: Vec<Finding>,
+    /// The checks that the repository has.
+    pub checks: Vec<Check>,
+}
+
+/// Writes the contract files, `cook.toml` and the `.gitignore` block. `mission` is
+/// written only where `mission.md` is missing or blank; without one an empty
+/// `mission.md` keeps the place until the user has said it.
+///
+/// # Errors
+/// [`Error`]; files written before it stay, and a second run goes on from there.
+pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Error> {
+    let tree = Tree::new(root);
+    tree.make_agent_directories()?;
+    let checks = detect(root)?;
+    let mut contract = Contract {
+        files: Vec::new(),
+        profile: None,
+        findings: Vec::new(),
+        checks,
+    };
+    contract.gitignore(tree)?;
+    contract.keep_or_create(tree, ".agent/README.md", README)?;
+    contract.mission(tree, mission)?;
+    contract.profile(tree, root)?;
+    let config = config_text(&contract.checks);
+    contract.keep_or_create(tree, ".agent/cook.toml", &config)?;
+    let script = control_plane_script();
+    contract.script(tree, ".agent/verify_completion_control_plane.sh", &script)?;
+    let script = stop_script(&contract.checks);
+    contract.script(tree, ".agent/verify_completion_stop.sh", &script)?;
+    Ok(contract)
+}
+
+/// Replaces `mission.md`: the user has said what the mission is.
+///
+/// # Errors
+/// [`Error`].
+pub fn write_mission(root: &Path, mission: &str) -> Result<(), Error> {
+    let tree = Tree::new(root);
+    tree.make_agent_directories()?;
+    write_mission_text(tree, mission)
+}
+
+fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Error> {
+    let path = ".agent/mission.md";
+    let mut text = mission.trim().to_owned();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    if text.len() as u64 > MAX_MISSION_BYTES {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            cap: MAX_MISSION_BYTES,
+        });
+    }
+    tree.write(path, text.as_bytes(), Mode::Data)
+}
+
+impl Contract {
+    fn note(&mut self, path: &'static str, fate: Fate) {
+        self.files.push(ContractFile { path, fate });
+    }
+
+    fn gitignore(&mut self, tree: Tree<'_>) -> Result<(), Error> {
+        let path = ".gitignore";
+        let existing = tree.bytes(path, MAX_KEPT_BYTES)?;
+        let wanted = with_block(existing.as_deref().unwrap_or_default());
+        let fate = match &existing {
+            Some(existing) if *existing == wanted => Fate::Kept,
+            Some(_) => Fate::Updated,
+            None => Fate::Created,
+        };
+        if fate != Fate::Kept {
+            tree.write(path, &wanted, Mode::Data)?;
+        }
+        self.note(path, fate);
+        Ok(())
+    }
+
+    fn keep_or_create(
+        &mut self,
+        tree: Tree<'_>,
+        path: &'static str,
+        text: &str,
+    ) -> Result<(), Error> {
+        let fate = if tree.has_file(path)? {
+            Fate::Kept
+        } else {
+            tree.write(path, text.as_bytes(), Mode::Data)?;
+            Fate::Created
+        };
+        self.note(path, fate);
+        Ok(())
+    }
+
+    fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Error> {
+        let path = ".agent/mission.md";
+        let existing = tree.bytes(path, MAX_MISSION_BYTES)?;
+        let blank = existing
+            .as_ref()
+            .is_none_or(|bytes| bytes.iter().all(u8::is_ascii_whitespace));
+        let fate = match (&existing, mission) {
+            (None, mission) => {
+                write_mission_text(tree, mission.unwrap_or_default())?;
+                Fate::Created
+            }
+            (Some(_), Some(mission)) if blank && !mission.trim().is_empty() => {
+                write_mission_text(tree, mission)?;
+                Fate::Updated
+            }
+            _ => Fate::Kept,
+        };
+        self.note(path, fate);
+        Ok(())
+    }
+
+    fn profile(&mut self, tree: Tree<'_>, root: &Path) -> Result<(), Error> {
+        let path = ".agent/profile.json";
+        if let Some(bytes) = tree.bytes(path, MAX_DOCUMENT_BYTES as u64)? {
+            match read_document::<Profile>(&bytes, MAX_DOCUMENT_BYTES) {
+                Ok(profile) => self.profile = Some(profile),
+                Err(findings) => self.findings.extend(findings),
+            }
+            self.note(path, Fate::Kept);
+            return Ok(());
+        }
+        let profile = Profile::new(&project_name(root)?);
+        let mut text = serde_json::to_string_pretty(&profile).map_err(|error| Error::Write {
+            path: path.to_owned(),
+            source: error.into(),
+        })?;
+        text.push('\n');
+        tree.write(path, text.as_bytes(), Mode::Data)?;
+        self.profile = Some(profile);
+        self.note(path, Fate::Created);
+        Ok(())
+    }
+
+    fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<(), Error> {
+        let Some(existing) = tree.bytes(path, MAX_KEPT_BYTES)? else {
+            tree.write(path, made.as_bytes(), Mode::Script)?;
+            self.note(path, Fate::Created);
+            return Ok(());
+        };
+        let existing = String::from_utf8_lossy(&existing);
+        let fate = if !is_generated(&existing) {
+            Fate::KeptHandMade
+        } else if may_replace(&existing, made) {
+            tree.write(path, made.as_bytes(), Mode::Script)?;
+            Fate::Updated
+        } else {
+            Fate::Kept
+        };
+        let fate = match (fate, tree.make_runnable(path)?) {
+            (Fate::Kept, true) => Fate::Updated,
+            (fate, _) => fate,
+        };
+        self.note(path, fate);
+        Ok(())
+    }
+}
+
+/// `cook.toml` with the repository's checks as gates.
+fn config_text(checks: &[Check]) -> String {
+    let mut text = CONFIG_HEAD.to_owned();
+    if checks.is_empty() {
+        text.push_str("#\n# Nothing was found here to propose. For example:\n#\n");
+        text.push_str("# [gates]\n# test = { run = \"make test\", timeout = \"20m\" }\n");
+        return text;
+    }
+    text.push_str("[gates]\n");
+    for check in checks {
+        let required = if check.required {
+            ""
+        } else {
+            ", required = false"
+        };
+        text.push_str(&format!(
+            "{} = {{ run = \"{}\", timeout = \"{}\"{required} }} # {}\n",
+            check.name, check.run, check.timeout, check.source
+        ));
+    }
+    text
+}

@@ -1,0 +1,188 @@
+//! Reading and writing in someone else's repository: no link is followed, reads
+//! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
+
+use super::Error;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The control plane's directory, relative to the worktree.
+const AGENT: &str = ".agent";
+
+/// A worktree's root, and paths below it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tree<'a> {
+    root: &'a Path,
+}
+
+/// Who may run a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Nobody.
+    Data,
+    /// Everybody the umask allows.
+    Script,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self { root }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Whether a plain file stands there.
+    pub(super) fn has_file(&self, path: &str) -> Result<bool, Error> {
+        match kind(&self.at(path), path)? {
+            None => Ok(false),
+            Some(kind) if kind.is_file() => Ok(true),
+            Some(_) => Err(Error::Unsafe {
+                path: path.to_owned(),
+                what: "no plain file",
+            }),
+        }
+    }
+
+    /// Whether a directory stands there.
+    pub(super) fn has_directory(&self, path: &str) -> Result<bool, Error> {
+        is_directory(&self.at(path), path)
+    }
+
+    /// A file's bytes, if it is there and holds no more than `cap`.
+    pub(super) fn bytes(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, Error> {
+        if !self.has_file(path)? {
+            return Ok(None);
+        }
+        let failed = |source| Error::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let mut bytes = Vec::new();
+        File::open(self.at(path))
+            .map_err(failed)?
+            .take(cap + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        if bytes.len() as u64 > cap {
+            return Err(Error::TooLarge {
+                path: path.to_owned(),
+                cap,
+            });
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The same as text.
+    pub(super) fn text(&self, path: &str, cap: u64) -> Result<Option<String>, Error> {
+        let Some(bytes) = self.bytes(path, cap)? else {
+            return Ok(None);
+        };
+        String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| Error::NotText {
+                path: path.to_owned(),
+            })
+    }
+
+    /// Makes `.agent/` and `.agent/tmp/` where they are missing.
+    pub(super) fn make_agent_directories(&self) -> Result<(), Error> {
+        for path in [AGENT.to_owned(), format!("{AGENT}/tmp")] {
+            if !self.has_directory(&path)? {
+                fs::create_dir(self.at(&path)).map_err(|source| Error::Write { path, source })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a file there, whole or not at all. A file that was there keeps its permissions.
+    pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), Error> {
+        let existed = self.has_file(path)?;
+        let target = self.at(path);
+        let write = || -> std::io::Result<()> {
+            let mut temporary = temporary(&self.at(&format!("{AGENT}/tmp")), mode)?;
+            temporary.write_all(bytes)?;
+            if existed {
+                let permissions = fs::metadata(&target)?.permissions();
+                temporary.as_file().set_permissions(permissions)?;
+            }
+            temporary.as_file().sync_all()?;
+            temporary.persist(&target)?;
+            Ok(())
+        };
+        write().map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Lets everybody who may read the file run it. True when that was new.
+    pub(super) fn make_runnable(&self, path: &str) -> Result<bool, Error> {
+        runnable(&self.at(path)).map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
+
+/// What stands there; a link is an error, a missing path is none.
+fn kind(path: &Path, shown: &str) -> Result<Option<fs::FileType>, Error> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(Error::Unsafe {
+            path: shown.to_owned(),
+            what: "a symbolic link",
+        }),
+        Ok(found) => Ok(Some(found.file_type())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Read {
+            path: shown.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Whether a directory stands there; anything else that does is an error.
+pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool, Error> {
+    match kind(path, shown)? {
+        None => Ok(false),
+        Some(kind) if kind.is_dir() => Ok(true),
+        Some(_) => Err(Error::Unsafe {
+            path: shown.to_owned(),
+            what: "no directory",
+        }),
+    }
+}
+
+#[cfg(unix)]
+fn temporary(directory: &Path, mode: Mode) -> std::io::Result<tempfile::NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt;
+    let bits = match mode {
+        Mode::Data => 0o666,
+        Mode::Script => 0o777,
+    };
+    tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(bits))
+        .tempfile_in(directory)
+}
+
+#[cfg(not(unix))]
+fn temporary(directory: &Path, _mode: Mode) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new().tempfile_in(directory)
+}
+
+#[cfg(unix)]
+fn runnable(path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt;
+    let bits = fs::metadata(path)?.permissions().mode();
+    let wanted = bits | ((bits & 0o444) >> 2);
+    if wanted != bits {
+        fs::set_permissions(path, fs::Permissions::from_mode(wanted))?;
+    }
+    Ok(wanted != bits)
+}
+
+#[cfg(not(unix))]
+fn runnable(_path: &Path) -> std::io::Result<bool> {
+    Ok(false)
+}

@@ -1,0 +1,90 @@
+//! The marked block in `.gitignore`: execution state stays out of git, the
+//! contract stays in. Bytes in, bytes out; the user's own lines and line ends stay.
+
+use crate::model::CONTRACT_FILES;
+
+/// First line of the block.
+const BEGIN: &str = "# >>> cook: the state of the work stays out of git, its contract stays in";
+/// What the first line begins with in every version.
+const BEGIN_MARK: &[u8] = b"# >>> cook";
+/// Last line of the block.
+const END: &str = "# <<< cook";
+
+/// Files under `.agent/` that git tracks (protocol section 1).
+pub const TRACKED: [&str; 6] = [
+    CONTRACT_FILES[0],
+    CONTRACT_FILES[1],
+    CONTRACT_FILES[2],
+    CONTRACT_FILES[3],
+    CONTRACT_FILES[4],
+    ".agent/cook.toml",
+];
+
+/// The patterns. The directory itself is taken back in, because git looks at no
+/// `!` line below a directory that an earlier pattern left out.
+fn patterns() -> Vec<String> {
+    let mut lines = vec!["!.agent/".to_owned(), ".agent/*".to_owned()];
+    lines.extend(TRACKED.iter().map(|path| format!("!{path}")));
+    lines.push("/CONTINUE.md".to_owned());
+    lines
+}
+
+/// `.gitignore` with the block in it: where one stands it is brought up to date in
+/// place, else it comes last. Equal to `existing` when nothing has to change.
+pub fn with_block(existing: &[u8]) -> Vec<u8> {
+    let end_of_line: &[u8] = if existing.windows(2).any(|pair| pair == b"\r\n") {
+        b"\r\n"
+    } else {
+        b"\n"
+    };
+    let mut out = Vec::with_capacity(existing.len() + 512);
+    let mut placed = false;
+    let lines: Vec<&[u8]> = existing.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut at = 0;
+    while at < lines.len() {
+        if lines[at].starts_with(BEGIN_MARK) {
+            at += block_length(&lines[at..]);
+            if !placed {
+                push_block(&mut out, end_of_line);
+                placed = true;
+            }
+        } else {
+            out.extend_from_slice(lines[at]);
+            at += 1;
+        }
+    }
+    if !placed {
+        if !out.is_empty() && !out.ends_with(b"\n") {
+            out.extend_from_slice(end_of_line);
+        }
+        push_block(&mut out, end_of_line);
+    }
+    out
+}
+
+fn push_block(out: &mut Vec<u8>, end_of_line: &[u8]) {
+    let patterns = patterns();
+    for line in [BEGIN]
+        .into_iter()
+        .chain(patterns.iter().map(String::as_str))
+        .chain([END])
+    {
+        out.extend_from_slice(line.as_bytes());
+        out.extend_from_slice(end_of_line);
+    }
+}
+
+/// Lines of the block that begins here. Without its last line it ends before the
+/// first line that no block holds, so that no line of the user's is taken for ours.
+fn block_length(lines: &[&[u8]]) -> usize {
+    let ours = |line: &[u8]| {
+        let line = line.trim_ascii();
+        let line = line.strip_prefix(b"!").unwrap_or(line);
+        line.starts_with(b".agent/") || line == b"/CONTINUE.md"
+    };
+    let body = lines[1..].iter().take_while(|line| ours(line)).count();
+    let closed = lines
+        .get(1 + body)
+        .is_some_and(|line| line.trim_ascii() == END.as_bytes());
+    1 + body + usize::from(closed)
+}
