@@ -16,7 +16,12 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     let workspace = context.workspace()?;
     workspace.require()?;
     if args.branch {
-        return act(&workspace, &Event::BranchAdopted, actor, "the workflow goes on on this branch");
+        return act(
+            &workspace,
+            &Event::BranchAdopted,
+            actor,
+            "the workflow goes on on this branch",
+        );
     }
     if args.discard {
         return act(
@@ -34,13 +39,21 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
         return Err(Failure::from(
             Refusal::new(
                 Code::AdoptIllegal,
-                format!("only an edited `plan.json` can be taken in; `.agent/{}` differs too", other.file),
+                format!(
+                    "only an edited `plan.json` can be taken in; `.agent/{}` differs too",
+                    other.file
+                ),
             )
             .hint("run `cook adopt --discard` to put every file back"),
         ));
     }
     let plan = edited_plan(&workspace)?;
-    act(&workspace, &Event::Adopted { plan }, actor, "the edited plan is taken in")
+    act(
+        &workspace,
+        &Event::Adopted { plan },
+        actor,
+        "the edited plan is taken in",
+    )
 }
 
 fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
@@ -49,7 +62,10 @@ fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
         Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read").caused_by(&error)
     })?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {
-        let mut refusal = Refusal::new(Code::AdoptIllegal, "the edited `plan.json` breaks its schema");
+        let mut refusal = Refusal::new(
+            Code::AdoptIllegal,
+            "the edited `plan.json` breaks its schema",
+        );
         refusal.findings = findings;
         refusal.into()
     })
@@ -72,7 +88,11 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         operations.push(meta.commit);
     }
     if operations.is_empty() {
-        return Err(Refusal::new(Code::UndoTooFar, "that is the newest transition; nothing comes after it").into());
+        return Err(Refusal::new(
+            Code::UndoTooFar,
+            "that is the newest transition; nothing comes after it",
+        )
+        .into());
     }
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
     let summary = format!(
@@ -92,7 +112,9 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
 
 /// The user's repository is not touched; what came later is named.
 fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, Failure> {
-    let Some(since) = since else { return Ok(String::new()) };
+    let Some(since) = since else {
+        return Ok(String::new());
+    };
     let head = workspace.repo.head()?;
     let range = workspace.repo.range(&head, since, false)?;
     if range.commits.is_empty() {

@@ -29,12 +29,18 @@ pub(super) fn repair(context: &Context, workspace: Workspace, dry_run: bool) -> 
     if dispatch.rule != Rule::Bootstrap {
         return Err(Refusal::new(
             Code::NotYourTurn,
-            format!("rule {} answers, not the bootstrapper's: {}", dispatch.rule, dispatch.reason),
+            format!(
+                "rule {} answers, not the bootstrapper's: {}",
+                dispatch.rule, dispatch.reason
+            ),
         )
         .into());
     }
     if dry_run {
-        return super::note("bootstrap", vec!["cook would set the contract up".to_owned()]);
+        return super::note(
+            "bootstrap",
+            vec!["cook would set the contract up".to_owned()],
+        );
     }
     let done = set_up(context, &workspace, None, true)?;
     finish(workspace, done.event, done.findings, done.lines)
@@ -58,9 +64,11 @@ fn set_up(
         && !snapshot.mission.is_empty()
         && mission.trim() != snapshot.mission.trim()
     {
-        return Err(Refusal::new(Code::DoorClosed, "the workflow has a mission already")
-            .hint("run `cook refocus --mission TEXT` to change it")
-            .into());
+        return Err(
+            Refusal::new(Code::DoorClosed, "the workflow has a mission already")
+                .hint("run `cook refocus --mission TEXT` to change it")
+                .into(),
+        );
     }
     let root = workspace.repo.root();
     let missing_before = workspace.repo.contract_missing()?;
@@ -84,9 +92,21 @@ fn set_up(
         findings.extend(imported.findings);
         Box::new(imported.import)
     });
-    let event = event(workspace, snapshot.as_ref(), mission, profile, import, repair || !missing_before.is_empty(), &mut findings)?;
+    let event = event(
+        workspace,
+        snapshot.as_ref(),
+        mission,
+        profile,
+        import,
+        repair || !missing_before.is_empty(),
+        &mut findings,
+    )?;
     let _ = context;
-    Ok(Done { event, findings, lines })
+    Ok(Done {
+        event,
+        findings,
+        lines,
+    })
 }
 
 /// The mission: the log's, else what is given, else what the repository says.
@@ -110,7 +130,10 @@ fn find_mission(
 }
 
 fn bad_profile(contract: &Contract) -> Failure {
-    let mut failure = Failure::state(Code::DocumentInvalid, "`.agent/profile.json` cannot be used");
+    let mut failure = Failure::state(
+        Code::DocumentInvalid,
+        "`.agent/profile.json` cannot be used",
+    );
     failure.findings = contract.findings.clone();
     failure.hints = vec!["mend it, or move it away and run `cook init` again".to_owned()];
     failure
@@ -118,8 +141,12 @@ fn bad_profile(contract: &Contract) -> Failure {
 
 fn describe(contract: &Contract, lines: &mut Vec<String>) {
     for (fate, word) in [(Fate::Created, "created"), (Fate::Updated, "updated")] {
-        let paths: Vec<&str> =
-            contract.files.iter().filter(|file| file.fate == fate).map(|file| file.path).collect();
+        let paths: Vec<&str> = contract
+            .files
+            .iter()
+            .filter(|file| file.fate == fate)
+            .map(|file| file.path)
+            .collect();
         if !paths.is_empty() {
             lines.push(format!("{word} {}", paths.join(", ")));
         }
@@ -140,16 +167,22 @@ fn trust_proposed(
     if !created || contract.checks.is_empty() {
         return Ok(());
     }
-    let commands: Vec<&str> = contract.checks.iter().map(|check| check.run.as_str()).collect();
+    let commands: Vec<&str> = contract.checks.iter().map(|check| check.run).collect();
     if let Some(marker) = caller::agent_around() {
-        lines.push(format!("proposed gates, not trusted yet because {marker}: {}", commands.join(" · ")));
+        lines.push(format!(
+            "proposed gates, not trusted yet because {marker}: {}",
+            commands.join(" · ")
+        ));
         return Ok(());
     }
     let mut trust = workspace.trust()?;
     for command in &commands {
         trust.trust(command)?;
     }
-    lines.push(format!("gates in .agent/cook.toml, trusted on this machine: {}", commands.join(" · ")));
+    lines.push(format!(
+        "gates in .agent/cook.toml, trusted on this machine: {}",
+        commands.join(" · ")
+    ));
     Ok(())
 }
 
@@ -165,12 +198,20 @@ fn event(
 ) -> Result<Option<Event>, Failure> {
     let Some(snapshot) = snapshot else {
         let branch = workspace.repo.head()?.branch;
-        return Ok(Some(Event::Bootstrapped { mission, profile, branch, import }));
+        return Ok(Some(Event::Bootstrapped {
+            mission,
+            profile,
+            branch,
+            import,
+        }));
     };
     if profile != snapshot.profile && caller::agent_around().is_some() {
         findings.push(
-            Finding::new(Code::ContractEdited, "the profile differs from the log's; only a person's `cook init` takes it in")
-                .at(".agent/profile.json"),
+            Finding::new(
+                Code::ContractEdited,
+                "the profile differs from the log's; only a person's `cook init` takes it in",
+            )
+            .at(".agent/profile.json"),
         );
         profile = snapshot.profile.clone();
     }
@@ -179,16 +220,26 @@ fn event(
         return Ok(None);
     }
     let branch = snapshot.ledger.branch.clone();
-    Ok(Some(Event::Bootstrapped { mission, profile, branch, import: None }))
+    Ok(Some(Event::Bootstrapped {
+        mission,
+        profile,
+        branch,
+        import: None,
+    }))
 }
 
 /// Commits the contract files, and nothing else.
 fn commit_contract(workspace: &Workspace) -> Result<String, Failure> {
     let mut paths: Vec<&str> = TRACKED.to_vec();
     paths.push(".gitignore");
-    let commit = workspace.repo.commit_paths(&paths, "Set up the completion contract")?;
+    let commit = workspace
+        .repo
+        .commit_paths(&paths, "Set up the completion contract")?;
     Ok(match commit {
-        Some(commit) => format!("committed the contract as {}", commit.id.get(..12).unwrap_or(&commit.id)),
+        Some(commit) => format!(
+            "committed the contract as {}",
+            commit.id.get(..12).unwrap_or(&commit.id)
+        ),
         None => "the contract is committed already".to_owned(),
     })
 }
@@ -204,17 +255,28 @@ fn finish(
         if lines.is_empty() {
             lines.push("nothing to do: everything is in place".to_owned());
         }
-        return answer(NoteAnswer { what: "init", lines, findings });
+        return answer(NoteAnswer {
+            what: "init",
+            lines,
+            findings,
+        });
     };
-    let actor = if caller::agent_around().is_some() { Actor::Role } else { Actor::User };
+    let actor = if caller::agent_around().is_some() {
+        Actor::Role
+    } else {
+        Actor::User
+    };
     let applied = walk::transition(&workspace, &event, actor)?;
     findings.extend(applied.findings.iter().cloned());
     let anchor = &applied.step.snapshot.state.mission_anchor;
-    lines.insert(0, if anchor == machine::NO_MISSION {
-        "set up; the mission is not known yet".to_owned()
-    } else {
-        format!("set up for: {anchor}")
-    });
+    lines.insert(
+        0,
+        if anchor == machine::NO_MISSION {
+            "set up; the mission is not known yet".to_owned()
+        } else {
+            format!("set up for: {anchor}")
+        },
+    );
     let summary = lines.join("\n          ");
     answer(transition_answer(applied, summary, findings))
 }

@@ -25,12 +25,16 @@ fn user_only(why: &str) -> Failure {
 
 /// What says that an agent is around this process.
 pub(super) fn agent_around() -> Option<String> {
-    agent_marker().map(|name| format!("`{name}` is set")).or_else(session_marker)
+    agent_marker()
+        .map(|name| format!("`{name}` is set"))
+        .or_else(session_marker)
 }
 
 /// Inside a role session only that role's report is taken.
 pub(super) fn role_door(role: Role) -> Result<(), Failure> {
-    let Ok(mine) = std::env::var(ROLE_VARIABLE) else { return Ok(()) };
+    let Ok(mine) = std::env::var(ROLE_VARIABLE) else {
+        return Ok(());
+    };
     if mine.is_empty() || Role::parse(&mine) == Some(role) {
         return Ok(());
     }

@@ -10,7 +10,10 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     if args.config {
         let config = workspace.config()?;
         if context.screen.json {
-            return note("config", config.effective().lines().map(str::to_owned).collect());
+            return note(
+                "config",
+                config.effective().lines().map(str::to_owned).collect(),
+            );
         }
         return answer(PromptAnswer(format!(
             "# every setting in force; `.agent/cook.toml` overrides a default\n{}",
@@ -24,9 +27,15 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     }
     match workspace.current()? {
         (Some(tip), Some(snapshot)) => {
-            checked.push(format!("log at #{}, {}", tip.seq, snapshot.state.contract_status));
+            checked.push(format!(
+                "log at #{}, {}",
+                tip.seq, snapshot.state.contract_status
+            ));
         }
-        _ => findings.push(Finding::new(Code::LogMissing, "there is no log for this worktree")),
+        _ => findings.push(Finding::new(
+            Code::LogMissing,
+            "there is no log for this worktree",
+        )),
     }
     if let Ok(config) = workspace.config() {
         let trust = workspace.trust()?;
@@ -34,13 +43,24 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
         checked.push(format!("{} gates in `.agent/cook.toml`", gates.len()));
         for gate in gates.iter().filter(|gate| !trust.is_trusted(&gate.run)) {
             findings.push(
-                Finding::new(Code::GateUntrusted, format!("`{}` is not trusted on this machine", gate.run))
-                    .at(gate.name.clone()),
+                Finding::new(
+                    Code::GateUntrusted,
+                    format!("`{}` is not trusted on this machine", gate.run),
+                )
+                .at(gate.name.clone()),
             );
         }
     }
     if let Some(marker) = super::caller::agent_around() {
-        checked.push(format!("an agent is around this process ({marker}): your own doors are closed here"));
+        checked.push(format!(
+            "an agent is around this process ({marker}): your own doors are closed here"
+        ));
     }
-    answer(VerifyAnswer { scope: "doctor", strict: false, checked, findings, force_json: false })
+    answer(VerifyAnswer {
+        scope: "doctor",
+        strict: false,
+        checked,
+        findings,
+        force_json: false,
+    })
 }

@@ -21,8 +21,16 @@ pub(super) fn act(workspace: &Workspace, event: &Event, actor: Actor, summary: &
 }
 
 pub(super) fn pause(context: &Context, args: &WhyArgs) -> Answer {
-    let why = args.why.clone().unwrap_or_else(|| "paused by hand".to_owned());
-    act(&context.workspace()?, &Event::Paused { why }, Actor::User, "paused")
+    let why = args
+        .why
+        .clone()
+        .unwrap_or_else(|| "paused by hand".to_owned());
+    act(
+        &context.workspace()?,
+        &Event::Paused { why },
+        Actor::User,
+        "paused",
+    )
 }
 
 pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
@@ -45,7 +53,11 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
 /// An answer that becomes the mission is written into `mission.md` too.
 fn take_answer(workspace: &Workspace, resume: &Resume) -> Result<(), Failure> {
     let (_, snapshot) = workspace.require()?;
-    if let Some(answer) = resume.answer.as_ref().filter(|_| snapshot.mission.is_empty()) {
+    if let Some(answer) = resume
+        .answer
+        .as_ref()
+        .filter(|_| snapshot.mission.is_empty())
+    {
         scaffold::write_mission(workspace.repo.root(), answer)?;
     }
     Ok(())
@@ -54,16 +66,31 @@ fn take_answer(workspace: &Workspace, resume: &Resume) -> Result<(), Failure> {
 pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
     let actor = caller::user_door(args.as_user.as_user)?;
     let workspace = context.workspace()?;
-    let text = if args.text == "-" { input::read_text(None)? } else { args.text.clone() };
-    let resume = Resume { answer: Some(text), ..Resume::default() };
+    let text = if args.text == "-" {
+        input::read_text(None)?
+    } else {
+        args.text.clone()
+    };
+    let resume = Resume {
+        answer: Some(text),
+        ..Resume::default()
+    };
     take_answer(&workspace, &resume)?;
     act(&workspace, &Event::Resumed(resume), actor, "answered")
 }
 
 pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
     let actor = caller::user_door(args.as_user.as_user)?;
-    let why = args.why.clone().unwrap_or_else(|| "cancelled by hand".to_owned());
-    act(&context.workspace()?, &Event::Cancelled { why }, actor, "cancelled; nothing was deleted")
+    let why = args
+        .why
+        .clone()
+        .unwrap_or_else(|| "cancelled by hand".to_owned());
+    act(
+        &context.workspace()?,
+        &Event::Cancelled { why },
+        actor,
+        "cancelled; nothing was deleted",
+    )
 }
 
 pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
@@ -71,15 +98,25 @@ pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
     let mission = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
         .ok_or_else(|| Failure::usage("no mission is given"))?;
     let workspace = context.workspace()?;
-    let event = Event::Refocused { mission: mission.clone() };
+    let event = Event::Refocused {
+        mission: mission.clone(),
+    };
     workspace.require()?;
     walk::dry_run(&workspace, &event, actor)?;
     scaffold::write_mission(workspace.repo.root(), &mission)?;
-    act(&workspace, &event, actor, "new mission; the old plan stays in the log")
+    act(
+        &workspace,
+        &event,
+        actor,
+        "new mission; the old plan stays in the log",
+    )
 }
 
 /// The mission as given on the command line.
-pub(super) fn mission_text(text: Option<&str>, file: Option<&Path>) -> Result<Option<String>, Failure> {
+pub(super) fn mission_text(
+    text: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Option<String>, Failure> {
     let mission = match (text, file) {
         (Some(text), _) => Some(text.to_owned()),
         (None, Some(file)) => Some(input::read_text(Some(file))?),
@@ -100,14 +137,27 @@ pub(super) fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
         text: args.text.clone(),
         reason: args.reason.clone(),
     };
-    act(&context.workspace()?, &event, actor, "criterion amended; its evidence and reviews are void")
+    act(
+        &context.workspace()?,
+        &event,
+        actor,
+        "criterion amended; its evidence and reviews are void",
+    )
 }
 
 pub(super) fn budget(context: &Context, args: &BudgetArgs) -> Answer {
     let BudgetCommand::Add(args) = &args.command;
     let actor = caller::user_door(args.as_user.as_user)?;
-    let resume = Resume { budget: budget_of(&args.budget)?, ..Resume::default() };
-    act(&context.workspace()?, &Event::Resumed(resume), actor, "budget extended")
+    let resume = Resume {
+        budget: budget_of(&args.budget)?,
+        ..Resume::default()
+    };
+    act(
+        &context.workspace()?,
+        &Event::Resumed(resume),
+        actor,
+        "budget extended",
+    )
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.
@@ -119,7 +169,9 @@ fn budget_of(words: &[String]) -> Result<Option<Limits>, Failure> {
     for word in words {
         let wrong = |why: &str| Failure::usage(format!("`{word}`: {why}"));
         let Some((key, value)) = word.split_once('=') else {
-            return Err(wrong("write KEY=N, with steps, attempts, cost or wall as KEY"));
+            return Err(wrong(
+                "write KEY=N, with steps, attempts, cost or wall as KEY",
+            ));
         };
         let count = || {
             value
@@ -135,23 +187,36 @@ fn budget_of(words: &[String]) -> Result<Option<Limits>, Failure> {
                 let dollars: f64 = value
                     .parse()
                     .ok()
-                    .filter(|dollars: &f64| dollars.is_finite() && (0.01..=1_000_000.0).contains(dollars))
+                    .filter(|dollars: &f64| {
+                        dollars.is_finite() && (0.01..=1_000_000.0).contains(dollars)
+                    })
                     .ok_or_else(|| wrong("not an amount from 0.01 to 1000000"))?;
                 limits.cost_micro_usd = Some((dollars * 1_000_000.0).round() as u64);
             }
             "wall" => {
-                humantime::parse_duration(value).map_err(|_| wrong("not a time span such as 2h"))?;
+                humantime::parse_duration(value)
+                    .map_err(|_| wrong("not a time span such as 2h"))?;
                 limits.wall = Some(value.to_owned());
             }
-            _ => return Err(wrong("unknown budget; steps, attempts, cost and wall exist")),
+            _ => {
+                return Err(wrong(
+                    "unknown budget; steps, attempts, cost and wall exist",
+                ));
+            }
         }
     }
     Ok(Some(limits))
 }
 
 /// After `cook trust`: leaves the state that waited for it, when nothing else is missing.
-pub(super) fn resume_after_trust(workspace: &Workspace, actor: Actor, command: &str) -> Result<Option<Answer>, Failure> {
-    let (_, Some(snapshot)) = workspace.current()? else { return Ok(None) };
+pub(super) fn resume_after_trust(
+    workspace: &Workspace,
+    actor: Actor,
+    command: &str,
+) -> Result<Option<Answer>, Failure> {
+    let (_, Some(snapshot)) = workspace.current()? else {
+        return Ok(None);
+    };
     let waits = snapshot
         .ledger
         .waiting
@@ -160,11 +225,18 @@ pub(super) fn resume_after_trust(workspace: &Workspace, actor: Actor, command: &
     if !waits {
         return Ok(None);
     }
-    let resume = Resume { trust: vec![command.to_owned()], ..Resume::default() };
+    let resume = Resume {
+        trust: vec![command.to_owned()],
+        ..Resume::default()
+    };
     match walk::transition(workspace, &Event::Resumed(resume), actor) {
         Ok(applied) => {
             let findings = applied.findings.clone();
-            Ok(Some(answer(transition_answer(applied, format!("trusted `{command}`; resumed"), findings))))
+            Ok(Some(answer(transition_answer(
+                applied,
+                format!("trusted `{command}`; resumed"),
+                findings,
+            ))))
         }
         Err(failure) if failure.code == Code::TrustMissing => Ok(None),
         Err(failure) => Err(failure),

@@ -14,11 +14,18 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let workspace = context.workspace()?;
     let gates = wanted(&workspace, args)?;
     let trust = workspace.trust()?;
-    let untrusted: Vec<&GateSpec> = gates.iter().filter(|gate| !trust.is_trusted(&gate.run)).collect();
+    let untrusted: Vec<&GateSpec> = gates
+        .iter()
+        .filter(|gate| !trust.is_trusted(&gate.run))
+        .collect();
     if let Some(first) = untrusted.first() {
         let mut refusal = Refusal::new(
             Code::TrustMissing,
-            format!("{} of {} gates are not trusted on this machine", untrusted.len(), gates.len()),
+            format!(
+                "{} of {} gates are not trusted on this machine",
+                untrusted.len(),
+                gates.len()
+            ),
         );
         for gate in untrusted.iter().rev() {
             refusal = refusal.hint(format!("run `cook trust {}`", machine::quoted(&gate.run)));
@@ -38,7 +45,9 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let mut runs = Vec::new();
     for gate in &gates {
         let known = match &head.tree {
-            Some(tree) if !args.rerun && status.worktree.is_clean() => receipts.find(&gate.run, tree)?,
+            Some(tree) if !args.rerun && status.worktree.is_clean() => {
+                receipts.find(&gate.run, tree)?
+            }
             _ => None,
         };
         runs.push(match known {
@@ -54,7 +63,10 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let findings = if status.worktree.is_clean() {
         Vec::new()
     } else {
-        vec![Finding::new(Code::DirtyWorktree, "the worktree is not clean, so these receipts prove nothing")]
+        vec![Finding::new(
+            Code::DirtyWorktree,
+            "the worktree is not clean, so these receipts prove nothing",
+        )]
     };
     answer(GateAnswer { runs, findings })
 }
@@ -68,7 +80,11 @@ fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failu
                 let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
                 return Err(Failure::usage(format!(
                     "`{name}` is no gate; `.agent/cook.toml` has {}",
-                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                    if known.is_empty() {
+                        "none".to_owned()
+                    } else {
+                        known.join(", ")
+                    }
                 )));
             }
         }
@@ -77,7 +93,9 @@ fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failu
     if let Some(id) = &args.slice {
         let (_, snapshot) = workspace.require()?;
         let Some(slice) = snapshot.plan.slice(id) else {
-            return Err(Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")).into());
+            return Err(
+                Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")).into(),
+            );
         };
         for command in slice.verification_commands.iter().flatten() {
             if !gates.iter().any(|gate| &gate.run == command) {
@@ -93,7 +111,10 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     let mut trust = workspace.trust()?;
     if args.list {
         let (commands, prefixes) = trust.listed();
-        let mut lines: Vec<String> = commands.iter().map(|command| format!("command  {command}")).collect();
+        let mut lines: Vec<String> = commands
+            .iter()
+            .map(|command| format!("command  {command}"))
+            .collect();
         lines.extend(prefixes.iter().map(|prefix| format!("prefix   {prefix} …")));
         if lines.is_empty() {
             lines.push("nothing is trusted on this machine".to_owned());
@@ -104,12 +125,19 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     let mut lines = Vec::new();
     let commands: Vec<String> = match &args.command {
         Some(command) => vec![command.clone()],
-        None => workspace.config()?.gate_specs().into_iter().map(|gate| gate.run).collect(),
+        None => workspace
+            .config()?
+            .gate_specs()
+            .into_iter()
+            .map(|gate| gate.run)
+            .collect(),
     };
     for command in &commands {
         if args.prefix {
             trust.trust_prefix(command)?;
-            lines.push(format!("trusted: every command that begins with `{command}`"));
+            lines.push(format!(
+                "trusted: every command that begins with `{command}`"
+            ));
         } else {
             trust.trust(command)?;
             lines.push(format!("trusted: `{command}`"));

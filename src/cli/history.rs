@@ -2,6 +2,7 @@
 
 use super::args::{DiffArgs, LogArgs, ShowArgs};
 use super::{Answer, Context, answer};
+use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure};
 use crate::model::Snapshot;
 use crate::store::{Entry, Meta, Store};
@@ -13,7 +14,7 @@ fn row(meta: &Meta, undone: &[u64]) -> LogRow {
     LogRow {
         seq: meta.seq,
         operation: meta.commit.clone(),
-        time: meta.time.clone(),
+        time: Clock::of_epoch(meta.epoch_seconds),
         event: meta.event.clone(),
         rule: meta.rule.clone(),
         actor: meta.actor.clone(),
@@ -36,7 +37,11 @@ pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
     let mut worktrees = Vec::new();
     if args.all_worktrees {
         for other in Store::all_worktrees(&workspace.place())? {
-            let place = if other.here { "here" } else { "another worktree" };
+            let place = if other.here {
+                "here"
+            } else {
+                "another worktree"
+            };
             if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
                 worktrees.push((other.id, place.to_owned(), rows(&store, args.limit)?));
             }
@@ -44,7 +49,11 @@ pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
         worktrees.sort_by_key(|(_, place, _)| place != "here");
     } else {
         let store = workspace.store()?;
-        worktrees.push((store.id().to_owned(), "here".to_owned(), rows(store, args.limit)?));
+        worktrees.push((
+            store.id().to_owned(),
+            "here".to_owned(),
+            rows(store, args.limit)?,
+        ));
     }
     answer(LogAnswer { worktrees })
 }
@@ -111,7 +120,13 @@ fn compare(path: &str, before: Option<&Value>, after: Option<&Value>, changes: &
     if before == after {
         return;
     }
-    let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let join = |key: &str| {
+        if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        }
+    };
     match (before, after) {
         (Some(Value::Object(one)), Some(Value::Object(two))) => {
             let keys: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
@@ -121,9 +136,18 @@ fn compare(path: &str, before: Option<&Value>, after: Option<&Value>, changes: &
         }
         (Some(Value::Array(one)), Some(Value::Array(two))) => {
             for index in 0..one.len().max(two.len()) {
-                compare(&format!("{path}[{index}]"), one.get(index), two.get(index), changes);
+                compare(
+                    &format!("{path}[{index}]"),
+                    one.get(index),
+                    two.get(index),
+                    changes,
+                );
             }
         }
-        _ => changes.push(Change { path: path.to_owned(), before: before.cloned(), after: after.cloned() }),
+        _ => changes.push(Change {
+            path: path.to_owned(),
+            before: before.cloned(),
+            after: after.cloned(),
+        }),
     }
 }

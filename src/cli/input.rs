@@ -33,7 +33,10 @@ pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
         }
     };
     if bytes.len() as u64 > MAX_INPUT {
-        return Err(Failure::state(Code::InputTooLarge, format!("`{name}` is larger than 16 MiB")));
+        return Err(Failure::state(
+            Code::InputTooLarge,
+            format!("`{name}` is larger than 16 MiB"),
+        ));
     }
     Ok(bytes)
 }
@@ -41,7 +44,11 @@ pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
 /// The same as text; a byte order mark is taken off.
 pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
     let bytes = read(file)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| Failure::state(Code::InputUnreadable, "the input is not UTF-8").caused_by(&error))?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Failure::state(Code::InputUnreadable, "the input is not UTF-8").caused_by(&error)
+    })?;
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map(str::to_owned)
+        .unwrap_or(text))
 }

@@ -57,7 +57,10 @@ pub fn main() -> ExitCode {
         }
     };
     let screen = Screen::new(cli.json, cli.quiet, cli.verbose, cli.color);
-    let context = Context { dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")), screen };
+    let context = Context {
+        dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")),
+        screen,
+    };
     let exit = match run(&context, cli.command) {
         Ok(answer) => screen.answer(answer.as_ref()),
         Err(failure) => screen.failure(&failure),
@@ -107,15 +110,18 @@ fn completions(shell: clap_complete::Shell) -> Answer {
 fn man() -> Answer {
     let mut text = Vec::new();
     let write = |command: clap::Command, text: &mut Vec<u8>| {
-        clap_mangen::Man::new(command).render(text).map_err(|error| {
-            Failure::state(crate::diagnostic::Code::NotWritable, error.to_string())
-        })
+        clap_mangen::Man::new(command)
+            .render(text)
+            .map_err(|error| {
+                Failure::state(crate::diagnostic::Code::NotWritable, error.to_string())
+            })
     };
     let command = Cli::command();
     let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
     write(command, &mut text)?;
     for subcommand in subcommands {
-        let name: &'static str = Box::leak(format!("cook-{}", subcommand.get_name()).into_boxed_str());
+        let name: &'static str =
+            Box::leak(format!("cook-{}", subcommand.get_name()).into_boxed_str());
         write(subcommand.name(name), &mut text)?;
     }
     answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
@@ -123,5 +129,9 @@ fn man() -> Answer {
 
 /// An answer of a few lines.
 fn note(what: &'static str, lines: Vec<String>) -> Answer {
-    answer(NoteAnswer { what, lines, findings: Vec::new() })
+    answer(NoteAnswer {
+        what,
+        lines,
+        findings: Vec::new(),
+    })
 }

@@ -20,7 +20,12 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let (tip, snapshot) = workspace.current()?;
     let (dispatch, facts) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
     if args.prompt {
-        return answer(PromptAnswer(prompt_text(&workspace, snapshot.as_ref(), &dispatch, &facts)?));
+        return answer(PromptAnswer(prompt_text(
+            &workspace,
+            snapshot.as_ref(),
+            &dispatch,
+            &facts,
+        )?));
     }
     let head = head_of(&facts)?;
     answer(NextAnswer {
@@ -33,7 +38,10 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
 }
 
 pub(super) fn head_of(facts: &Facts) -> Result<Head, Failure> {
-    facts.head.clone().ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
+    facts
+        .head
+        .clone()
+        .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
 }
 
 pub(super) fn why(context: &Context) -> Answer {
@@ -53,15 +61,16 @@ fn prompt_text(
     facts: &Facts,
 ) -> Result<String, Failure> {
     let Some(role) = dispatch.role else {
-        return Err(Failure::from(
-            crate::diagnostic::Refusal::new(
-                Code::DoorClosed,
-                format!("no role is due: the work is stopped ({})", dispatch.policy),
-            ),
-        ));
+        return Err(Failure::from(crate::diagnostic::Refusal::new(
+            Code::DoorClosed,
+            format!("no role is due: the work is stopped ({})", dispatch.policy),
+        )));
     };
     let Some(snapshot) = snapshot else {
-        return Err(Failure::state(Code::NotInitialised, "no prompt before `cook init`"));
+        return Err(Failure::state(
+            Code::NotInitialised,
+            "no prompt before `cook init`",
+        ));
     };
     Ok(prompt::render(&PromptInput {
         role,
@@ -75,7 +84,11 @@ fn prompt_text(
 }
 
 /// What a role that may have no shell has to see: the commits and files of the slice in work.
-fn context_text(workspace: &Workspace, snapshot: &Snapshot, facts: &Facts) -> Result<String, Failure> {
+fn context_text(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+) -> Result<String, Failure> {
     let mut lines = Vec::new();
     let head = head_of(facts)?;
     lines.push(match &head.commit {
@@ -85,15 +98,29 @@ fn context_text(workspace: &Workspace, snapshot: &Snapshot, facts: &Facts) -> Re
     if let (Some(handoff), Some(id)) = (&snapshot.active.handoff, &snapshot.active.slice_id) {
         let basis = &handoff.basis_commit;
         lines.push(format!("basis of slice {id}: {basis}"));
-        let slice_head = snapshot.ledger.slices.get(id).and_then(|slice| slice.head.clone());
+        let slice_head = snapshot
+            .ledger
+            .slices
+            .get(id)
+            .and_then(|slice| slice.head.clone());
         if let Some(slice_head) = &slice_head {
             lines.push(format!("slice head: {slice_head}"));
         }
         let upto = slice_head.or(head.commit);
-        if let Some(upto) = upto.filter(|_| facts.ranges.get(basis).is_some_and(|range| range.resolves)) {
+        if let Some(upto) =
+            upto.filter(|_| facts.ranges.get(basis).is_some_and(|range| range.resolves))
+        {
             let changes = workspace.repo.changes(Some(basis), &upto)?;
-            lines.push(format!("files that differ between the two: {}", changes.len()));
-            lines.extend(changes.iter().take(100).map(|change| format!("  {:?} {}", change.kind, change.path)));
+            lines.push(format!(
+                "files that differ between the two: {}",
+                changes.len()
+            ));
+            lines.extend(
+                changes
+                    .iter()
+                    .take(100)
+                    .map(|change| format!("  {:?} {}", change.kind, change.path)),
+            );
         }
     }
     for run in &snapshot.evidence.runs {

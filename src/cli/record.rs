@@ -30,13 +30,20 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     }
     if args.repair_prompt {
         let prompt = report::repair_prompt(role, &parsed.findings);
-        return answer(PromptAnswer(if prompt.ends_with('\n') { prompt } else { prompt + "\n" }));
+        return answer(PromptAnswer(if prompt.ends_with('\n') {
+            prompt
+        } else {
+            prompt + "\n"
+        }));
     }
     caller::role_door(role)?;
     let report = valid(role, parsed)?;
     let workspace = context.workspace()?;
     check_ticket(&workspace, args.ticket.as_deref())?;
-    let provenance = Provenance { session: args.session.clone(), ticket: args.ticket.clone() };
+    let provenance = Provenance {
+        session: args.session.clone(),
+        ticket: args.ticket.clone(),
+    };
     let event = match report::event(&report, provenance) {
         Reported::Event(event) => *event,
         Reported::Nothing => return super::bootstrap::repair(context, workspace, args.dry_run),
@@ -60,10 +67,16 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
             let mut failure = Failure::new(
                 FailureKind::Refused,
                 Code::ReportInvalid,
-                format!("the {role} report breaks {} rules; nothing was recorded", parsed.findings.len()),
+                format!(
+                    "the {role} report breaks {} rules; nothing was recorded",
+                    parsed.findings.len()
+                ),
             );
             failure.findings = parsed.findings;
-            failure.hints = vec![format!("run `cook record {} --repair-prompt FILE`", role.short())];
+            failure.hints = vec![format!(
+                "run `cook record {} --repair-prompt FILE`",
+                role.short()
+            )];
             Err(failure)
         }
     }
@@ -108,18 +121,45 @@ fn summary(event: &Event, applied: &Applied) -> String {
     match event {
         Event::Implemented { slice_id, .. } => {
             let green = next.active.status == crate::model::ActiveStatus::Committed;
-            let how = if green { "committed, gates green" } else { "gates red, back to work" };
+            let how = if green {
+                "committed, gates green"
+            } else {
+                "gates red, back to work"
+            };
             format!("slice `{slice_id}`: {how} ({})", next.evidence.summary)
         }
-        Event::Returned { slice_id, .. } => format!("slice `{slice_id}` came back: the plan has to change"),
+        Event::Returned { slice_id, .. } => {
+            format!("slice `{slice_id}` came back: the plan has to change")
+        }
         Event::Reviewed { verdicts, .. } => {
-            format!("review: {}", if verdicts.positive { "acceptable" } else { "not acceptable" })
+            format!(
+                "review: {}",
+                if verdicts.positive {
+                    "acceptable"
+                } else {
+                    "not acceptable"
+                }
+            )
         }
         Event::Audited { verdicts, .. } => {
-            format!("audit: {}", if verdicts.positive { "nothing open" } else { "open points named" })
+            format!(
+                "audit: {}",
+                if verdicts.positive {
+                    "nothing open"
+                } else {
+                    "open points named"
+                }
+            )
         }
         Event::Judged { verdicts, .. } => {
-            format!("vote: {}", if verdicts.positive { "the project can stop" } else { "it cannot stop" })
+            format!(
+                "vote: {}",
+                if verdicts.positive {
+                    "the project can stop"
+                } else {
+                    "it cannot stop"
+                }
+            )
         }
         Event::Asked { question, .. } => format!("waits for the user: {question}"),
         Event::Regrounded { block, .. } => reground_summary(block, applied),
@@ -130,7 +170,9 @@ fn summary(event: &Event, applied: &Applied) -> String {
 fn reground_summary(block: &crate::model::Reground, applied: &Applied) -> String {
     let mut parts = Vec::new();
     if let Some(reconcile) = &block.reconcile {
-        parts.push(format!("slice `{}` {:?}", reconcile.slice_id, reconcile.decision).to_lowercase());
+        parts.push(
+            format!("slice `{}` {:?}", reconcile.slice_id, reconcile.decision).to_lowercase(),
+        );
     }
     if let Some(plan) = &block.plan {
         parts.push(format!("plan of {} slices", plan.candidate_slices.len()));
@@ -156,7 +198,10 @@ pub(super) fn transition_answer(
     findings: Vec<Finding>,
 ) -> TransitionAnswer {
     TransitionAnswer {
-        ticket: applied.tip.as_ref().map(|tip| machine::ticket(&tip.commit, &applied.head)),
+        ticket: applied
+            .tip
+            .as_ref()
+            .map(|tip| machine::ticket(&tip.commit, &applied.head)),
         operation: applied.tip.map(|tip| tip.commit),
         event: applied.event,
         summary,

@@ -2,6 +2,7 @@
 
 use super::args::{RescueArgs, RescueCommand};
 use super::{Answer, Context, answer, note};
+use crate::clock::Clock;
 use crate::view::RescueAnswer;
 
 pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
@@ -13,10 +14,13 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
         RescueCommand::Show { id } => copies.retain(|copy| copy.id.starts_with(id.as_str())),
         RescueCommand::Restore { id, to } => {
             let to = context.dir.join(to);
-            let written = store.rescue_restore(id, &to)?;
+            let written = store.rescue_restore(id, &[], &to, false)?;
             return note(
                 "rescue_restored",
-                written.iter().map(|path| format!("wrote {}", path.display())).collect(),
+                written
+                    .iter()
+                    .map(|path| format!("wrote {}", path.display()))
+                    .collect(),
             );
         }
     }
@@ -24,8 +28,17 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
         copies: copies
             .into_iter()
             .map(|copy| {
-                let files = copy.files.iter().map(|file| (file.path.clone(), file.bytes)).collect();
-                (copy.id, copy.kind.to_string(), copy.time, files)
+                let files = copy
+                    .files
+                    .iter()
+                    .map(|file| (file.path.clone(), file.bytes))
+                    .collect();
+                (
+                    copy.id,
+                    format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
+                    Clock::of_epoch(copy.epoch_seconds),
+                    files,
+                )
             })
             .collect(),
     })

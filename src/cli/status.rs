@@ -14,8 +14,18 @@ pub(super) fn status(context: &Context) -> Answer {
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
     findings.extend(workspace.config_problem().cloned());
-    let limits = workspace.config().map(|config| config.limits()).unwrap_or_default();
-    answer(StatusAnswer { head: head_of(&facts)?, snapshot, dispatch, limits, displaced, findings })
+    let limits = workspace
+        .config()
+        .map(|config| config.limits())
+        .unwrap_or_default();
+    answer(StatusAnswer {
+        head: head_of(&facts)?,
+        snapshot,
+        dispatch,
+        limits,
+        displaced,
+        findings,
+    })
 }
 
 pub(super) fn ready(context: &Context) -> Answer {
@@ -26,7 +36,10 @@ pub(super) fn ready(context: &Context) -> Answer {
         .map(|slice| (slice.slice_id.clone(), waits_for(plan, slice)))
         .filter(|(_, waits)| !waits.is_empty())
         .collect();
-    answer(ReadyAnswer { rows: SliceGraph::new(plan).ready(plan), waiting })
+    answer(ReadyAnswer {
+        rows: SliceGraph::new(plan).ready(plan),
+        waiting,
+    })
 }
 
 pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
@@ -39,9 +52,17 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
         .collect();
     let mut edges = Vec::new();
     for slice in &plan.candidate_slices {
-        for dependency in slice.blocked_on.iter().filter(|entry| plan.slice(entry).is_some()) {
+        for dependency in slice
+            .blocked_on
+            .iter()
+            .filter(|entry| plan.slice(entry).is_some())
+        {
             edges.push((dependency.clone(), slice.slice_id.clone()));
         }
     }
-    answer(GraphAnswer { nodes, edges, dot: args.dot })
+    answer(GraphAnswer {
+        nodes,
+        edges,
+        dot: args.dot,
+    })
 }

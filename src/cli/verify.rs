@@ -36,7 +36,10 @@ pub(super) fn fsck(context: &Context) -> Answer {
         strict: false,
         checked: vec![
             format!("{} objects, {} bytes", report.objects, report.bytes),
-            format!("{} transitions in {} workflows", report.transitions, report.workflows),
+            format!(
+                "{} transitions in {} workflows",
+                report.transitions, report.workflows
+            ),
         ],
         findings: report.findings,
         force_json: false,

@@ -63,6 +63,13 @@ impl Clock {
         })
     }
 
+    /// A moment that git keeps as seconds since 1970.
+    pub fn of_epoch(seconds: i64) -> String {
+        OffsetDateTime::from_unix_timestamp(seconds)
+            .map(format)
+            .unwrap_or_default()
+    }
+
     /// Now, or `previous` when that is later: what follows something never carries
     /// an earlier moment. A `previous` that is no RFC 3339 moment is passed over.
     pub fn not_before(&self, previous: &str) -> String {

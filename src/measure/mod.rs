@@ -6,7 +6,7 @@
 
 use crate::anchor::{Anchor, Sources};
 use crate::clock::Clock;
-use crate::diagnostic::Failure;
+use crate::diagnostic::{Code, Failure};
 use crate::machine::{ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, OutsideEdit};
 use crate::model::{Config, GateSpec};
 use crate::process::Live;
@@ -20,10 +20,9 @@ pub struct World<'a> {
     pub repo: &'a Repo,
     /// `cook.toml`.
     pub config: &'a Config,
-    /// Kept receipts.
-    pub receipts: &'a Receipts,
-    /// What may run here.
-    pub trust: &'a Trust,
+    /// Kept receipts, and what may run here; none when [`wants_gates`] says that
+    /// nothing of it is asked.
+    pub gates: Option<(&'a Receipts, &'a Trust)>,
     /// The time.
     pub clock: Clock,
     /// The moment of the last transition, which nothing may come before.
@@ -34,6 +33,21 @@ pub struct World<'a> {
     pub slice_commands: &'a BTreeMap<String, Vec<String>>,
     /// Who watches gates.
     pub live: Option<Live>,
+    /// Gates that anchors rest on are run again even where a receipt is kept.
+    pub rerun: bool,
+}
+
+/// Whether these facts cannot be told without receipts and trust.
+pub fn wants_gates(wanted: &FactSet) -> bool {
+    wanted.gates.is_some()
+        || wanted.stop_verifier
+        || !wanted.anchors.is_empty()
+        || !wanted.trust.is_empty()
+}
+
+/// The gate that a plan's command amounts to.
+pub fn plan_gate(command: &str) -> GateSpec {
+    merged(Vec::new(), &[command.to_owned()]).remove(0)
 }
 
 /// Measures what is asked, and nothing else.
@@ -46,7 +60,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
         facts.gates = Some(world.gates(question)?);
     }
     if wanted.stop_verifier {
-        facts.stop_verifier = Some(world.runner().stop_verifier()?);
+        facts.stop_verifier = Some(world.runner()?.stop_verifier()?);
     }
     if !wanted.anchors.is_empty() {
         world.anchors(wanted, &mut facts)?;
@@ -61,10 +75,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     if wanted.worktree {
         facts.worktree = Some(world.repo.status()?.worktree);
     }
-    if !wanted.trust.is_empty() {
-        let untrusted = |command: &&String| !world.trust.is_trusted(command);
-        facts.untrusted = Some(wanted.trust.iter().filter(untrusted).cloned().collect());
-    }
+    facts.untrusted = Some(world.untrusted(wanted, &facts)?);
     if wanted.config {
         facts.config = Some(ConfigFacts {
             limits: world.config.limits(),
@@ -79,13 +90,34 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
 }
 
 impl World<'_> {
-    fn runner(&self) -> Gates<'_> {
-        Gates {
+    fn gates_here(&self) -> Result<(&Receipts, &Trust), Failure> {
+        self.gates
+            .ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
+    }
+
+    fn runner(&self) -> Result<Gates<'_>, Failure> {
+        Ok(Gates {
             repo: self.repo,
-            receipts: self.receipts,
+            receipts: self.gates_here()?.0,
             clock: self.clock,
             live: self.live.clone(),
+        })
+    }
+
+    /// Of the commands that are asked about, and of the gates that were to run, those
+    /// that are not trusted.
+    fn untrusted(&self, wanted: &FactSet, facts: &Facts) -> Result<BTreeSet<String>, Failure> {
+        let gates = facts.gates.iter().flatten().map(|run| &run.gate.run);
+        let asked: BTreeSet<&String> = wanted.trust.iter().chain(gates).collect();
+        if asked.is_empty() {
+            return Ok(BTreeSet::new());
         }
+        let (_, trust) = self.gates_here()?;
+        Ok(asked
+            .into_iter()
+            .filter(|command| !trust.is_trusted(command))
+            .cloned()
+            .collect())
     }
 
     /// HEAD and what hangs on it.
@@ -148,13 +180,14 @@ impl World<'_> {
         basis: Option<&str>,
         gates: Vec<GateSpec>,
     ) -> Result<Vec<GateRun>, Failure> {
+        let (receipts, trust) = self.gates_here()?;
         let tree = self.repo.tree_of(commit)?;
         let mut done: BTreeMap<usize, GateRun> = BTreeMap::new();
         let mut due = Vec::new();
         for (place, gate) in gates.into_iter().enumerate() {
-            let kept = self.receipts.find(&gate.run, &tree)?;
-            let own = kept.filter(|receipt| self.receipts.is_own(receipt));
-            if !self.trust.is_trusted(&gate.run) {
+            let kept = receipts.find(&gate.run, &tree)?;
+            let own = kept.filter(|receipt| receipts.is_own(receipt));
+            if !trust.is_trusted(&gate.run) {
                 let hint = format!("run `cook trust {}`", shell_words::quote(&gate.run));
                 let why = format!("it is not trusted on this machine: {hint}");
                 done.insert(place, not_run(gate, &why));
@@ -167,7 +200,7 @@ impl World<'_> {
             }
         }
         let (places, specs): (Vec<usize>, Vec<GateSpec>) = due.into_iter().unzip();
-        let runs = self.runner().run_at(commit, basis, &specs)?;
+        let runs = self.runner()?.run_at(commit, basis, &specs)?;
         done.extend(places.into_iter().zip(runs));
         Ok(done.into_values().collect())
     }
@@ -197,8 +230,10 @@ impl World<'_> {
                 _ => {}
             }
         }
-        self.complete(&head, &resting)?;
-        let sources = Sources::new(self.repo, self.receipts, &head);
+        if !wanted.existing_receipts_only {
+            self.complete(&head, &resting)?;
+        }
+        let sources = Sources::new(self.repo, self.gates_here()?.0, &head);
         for question in &wanted.anchors {
             let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
             facts.anchors.insert(question.key(), answer);
@@ -226,18 +261,19 @@ impl World<'_> {
         let (Some(commit), Some(tree)) = (&head.commit, &head.tree) else {
             return Ok(());
         };
+        let (receipts, trust) = self.gates_here()?;
         let slices = self.slice_commands.values().flatten().cloned();
         let all = merged(self.config.gate_specs(), &slices.collect::<Vec<_>>());
         let mut due = Vec::new();
         for mut gate in all {
             let asked = words(&gate.run).is_ok_and(|argv| commands.contains(&argv))
-                && self.trust.is_trusted(&gate.run);
-            if asked && self.receipts.find(&gate.run, tree)?.is_none() {
+                && trust.is_trusted(&gate.run);
+            if asked && (self.rerun || receipts.find(&gate.run, tree)?.is_none()) {
                 gate.must_fail_at_basis = false;
                 due.push(gate);
             }
         }
-        self.runner().run_at(commit, None, &due)?;
+        self.runner()?.run_at(commit, None, &due)?;
         Ok(())
     }
 }

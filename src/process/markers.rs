@@ -21,7 +21,13 @@ const MARKERS: [&str; 15] = [
 ];
 
 /// Beginnings of the rest.
-const PREFIXES: [&str; 5] = ["CLAUDE_CODE_", "CODEX_", "COPILOT_", "PI_SESSION_", "QWEN_CODE_"];
+const PREFIXES: [&str; 5] = [
+    "CLAUDE_CODE_",
+    "CODEX_",
+    "COPILOT_",
+    "PI_SESSION_",
+    "QWEN_CODE_",
+];
 
 /// Configuration homes, keys and switches that a person sets too: they say
 /// nothing about who is calling.
@@ -78,11 +84,13 @@ fn ancestor_marker() -> Option<String> {
         if let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) {
             for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
                 let wanted = format!("{name}=");
-                let found = environment
-                    .split(|byte| *byte == 0)
-                    .any(|entry| entry.starts_with(wanted.as_bytes()) && entry.len() > wanted.len());
+                let found = environment.split(|byte| *byte == 0).any(|entry| {
+                    entry.starts_with(wanted.as_bytes()) && entry.len() > wanted.len()
+                });
                 if found {
-                    return Some(format!("`{name}` is set for process {pid}, which this one descends from"));
+                    return Some(format!(
+                        "`{name}` is set for process {pid}, which this one descends from"
+                    ));
                 }
             }
         }
@@ -95,7 +103,12 @@ fn ancestor_marker() -> Option<String> {
 fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything; the fields begin after the last one.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    stat.rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .nth(1)?
+        .parse()
+        .ok()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -109,10 +122,24 @@ mod tests {
 
     #[test]
     fn sessions_are_told_from_settings() {
-        for name in ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "QWEN_CODE_X", "AGENT", "PI_SESSION_ID"] {
+        for name in [
+            "CLAUDECODE",
+            "CODEX_THREAD_ID",
+            "CODEX_SANDBOX",
+            "QWEN_CODE_X",
+            "AGENT",
+            "PI_SESSION_ID",
+        ] {
             assert!(is_agent_marker(name), "{name}");
         }
-        for name in ["CODEX_HOME", "PATH", "PI_PACKAGE_DIR", "AGENTS", "CLAUDE_CODE_OAUTH_TOKEN", "COOK_ROLE"] {
+        for name in [
+            "CODEX_HOME",
+            "PATH",
+            "PI_PACKAGE_DIR",
+            "AGENTS",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "COOK_ROLE",
+        ] {
             assert!(!is_agent_marker(name), "{name}");
         }
     }

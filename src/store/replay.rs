@@ -15,7 +15,7 @@ use super::tree::{
 };
 use crate::diagnostic::{Code, Finding};
 use crate::machine::Facts;
-use crate::model::{Event, Records, Snapshot};
+use crate::model::{Actor, Event, Records, Snapshot};
 use git2::{Oid, Repository};
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read};
@@ -51,11 +51,11 @@ pub struct ReplayReport {
 
 impl Store {
     /// Runs `apply` over the chain. It gets the documents before (none at
-    /// first), the event, its facts and its number, and says why when the event
+    /// first), the event, its facts and who caused it, and says why when the event
     /// is not accepted.
     pub fn replay(
         &self,
-        mut apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, u64) -> Result<Replayed, String>,
+        mut apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, Actor) -> Result<Replayed, String>,
     ) -> Result<ReplayReport, StoreError> {
         let mut report = ReplayReport::default();
         let mut state = Replay::default();
@@ -72,7 +72,7 @@ impl Store {
                 state.snapshot.as_ref(),
                 &step.file.event,
                 &step.file.facts,
-                seq,
+                step.file.actor,
             )
             .map_err(|why| format!("its event is not accepted: {why}"));
             let produced = match outcome {

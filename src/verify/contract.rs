@@ -18,14 +18,22 @@ pub(super) fn check(
     let missing = workspace.repo.contract_missing()?;
     for path in &missing {
         outcome.findings.push(
-            Finding::new(Code::ContractMissing, format!("`{path}` is not in the worktree")).at(path.clone()),
+            Finding::new(
+                Code::ContractMissing,
+                format!("`{path}` is not in the worktree"),
+            )
+            .at(path.clone()),
         );
     }
     let head = workspace.repo.head()?;
     for path in workspace.repo.contract_uncommitted(&head)? {
         if !missing.contains(&path) {
             outcome.findings.push(
-                Finding::new(Code::ContractUntracked, format!("`{path}` is not committed as it stands")).at(path),
+                Finding::new(
+                    Code::ContractUntracked,
+                    format!("`{path}` is not committed as it stands"),
+                )
+                .at(path),
             );
         }
     }
@@ -46,16 +54,23 @@ fn read(workspace: &Workspace, name: &str) -> Option<Vec<u8>> {
 }
 
 fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {
-    let Some(bytes) = read(workspace, "profile.json") else { return };
+    let Some(bytes) = read(workspace, "profile.json") else {
+        return;
+    };
     match schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES) {
-        Err(findings) => outcome
-            .findings
-            .extend(findings.into_iter().map(|finding| super::documents::in_file(finding, "profile.json"))),
+        Err(findings) => outcome.findings.extend(
+            findings
+                .into_iter()
+                .map(|finding| super::documents::in_file(finding, "profile.json")),
+        ),
         Ok(profile) => {
             if snapshot.is_some_and(|snapshot| snapshot.profile != profile) {
                 outcome.findings.push(
-                    Finding::new(Code::ContractEdited, "`.agent/profile.json` differs from the log's")
-                        .at(".agent/profile.json"),
+                    Finding::new(
+                        Code::ContractEdited,
+                        "`.agent/profile.json` differs from the log's",
+                    )
+                    .at(".agent/profile.json"),
                 );
             }
         }
@@ -63,7 +78,9 @@ fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
 }
 
 fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {
-    let (Some(bytes), Some(snapshot)) = (read(workspace, "mission.md"), snapshot) else { return };
+    let (Some(bytes), Some(snapshot)) = (read(workspace, "mission.md"), snapshot) else {
+        return;
+    };
     if String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim() {
         outcome.findings.push(
             Finding::new(
@@ -76,16 +93,22 @@ fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
 }
 
 fn stop_verifier(workspace: &Workspace, outcome: &mut Outcome) {
-    let Some(bytes) = read(workspace, "verify_completion_stop.sh") else { return };
+    let Some(bytes) = read(workspace, "verify_completion_stop.sh") else {
+        return;
+    };
     let script = String::from_utf8_lossy(&bytes);
     match scaffold::stop_verifier_is_stale(workspace.repo.root(), &script) {
         Ok(false) => {}
         Ok(true) => outcome.findings.push(
-            Finding::new(Code::StopVerifierStale, "the stop verifier was generated from another set of checks")
-                .at(".agent/verify_completion_stop.sh"),
+            Finding::new(
+                Code::StopVerifierStale,
+                "the stop verifier was generated from another set of checks",
+            )
+            .at(".agent/verify_completion_stop.sh"),
         ),
         Err(error) => outcome.findings.push(
-            Finding::new(Code::StopVerifierStale, error.to_string()).at(".agent/verify_completion_stop.sh"),
+            Finding::new(Code::StopVerifierStale, error.to_string())
+                .at(".agent/verify_completion_stop.sh"),
         ),
     }
 }

@@ -18,12 +18,18 @@ pub(super) fn in_file(mut finding: Finding, file: &str) -> Finding {
 }
 
 /// Reads one document; what is wrong with it becomes findings.
-fn read<T: Documented>(root: &Path, file: &str, outcome: &mut Outcome, required: bool) -> Option<T> {
+fn read<T: Documented>(
+    root: &Path,
+    file: &str,
+    outcome: &mut Outcome,
+    required: bool,
+) -> Option<T> {
     let path = root.join(".agent").join(file);
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(&path);
     match opened.and_then(|file| {
-        file.take(schema::MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)
+        file.take(schema::MAX_DOCUMENT_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
     }) {
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -37,8 +43,11 @@ fn read<T: Documented>(root: &Path, file: &str, outcome: &mut Outcome, required:
         }
         Err(error) => {
             outcome.findings.push(
-                Finding::new(Code::DocumentUnreadable, format!("`.agent/{file}`: {error}"))
-                    .at(format!(".agent/{file}")),
+                Finding::new(
+                    Code::DocumentUnreadable,
+                    format!("`.agent/{file}`: {error}"),
+                )
+                .at(format!(".agent/{file}")),
             );
             return None;
         }
@@ -46,7 +55,9 @@ fn read<T: Documented>(root: &Path, file: &str, outcome: &mut Outcome, required:
     match schema::read_document::<T>(&bytes, schema::MAX_DOCUMENT_BYTES) {
         Ok(document) => Some(document),
         Err(findings) => {
-            outcome.findings.extend(findings.into_iter().map(|finding| in_file(finding, file)));
+            outcome
+                .findings
+                .extend(findings.into_iter().map(|finding| in_file(finding, file)));
             None
         }
     }
@@ -79,7 +90,9 @@ pub(super) fn check(
     let active = read::<ActiveSlice>(root, "active-slice.json", outcome, true);
     read::<VerificationEvidence>(root, "verification-evidence.json", outcome, true);
     for edit in workspace.outside_edits()? {
-        outcome.findings.extend(edit_finding(&edit, outcome.findings.as_slice()));
+        outcome
+            .findings
+            .extend(edit_finding(&edit, outcome.findings.as_slice()));
     }
     let mut view = snapshot.clone();
     view.plan = plan.unwrap_or_else(|| snapshot.plan.clone());
@@ -93,7 +106,11 @@ pub(super) fn check(
 /// An edited file, unless a finding of its own says why already.
 fn edit_finding(edit: &OutsideEdit, known: &[Finding]) -> Option<Finding> {
     let place = format!(".agent/{}", edit.file);
-    let fields = if edit.fields.is_empty() { String::new() } else { format!(" ({})", edit.fields.join(", ")) };
+    let fields = if edit.fields.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", edit.fields.join(", "))
+    };
     let missing = known.iter().any(|finding| {
         finding.code == Code::DocumentMissing && finding.place.as_deref() == Some(place.as_str())
     });
@@ -101,21 +118,30 @@ fn edit_finding(edit: &OutsideEdit, known: &[Finding]) -> Option<Finding> {
         return None;
     }
     let (code, message) = match edit.file.as_str() {
-        "state.json" => (Code::StateForged, format!("`{place}` differs from the log{fields}")),
+        "state.json" => (
+            Code::StateForged,
+            format!("`{place}` differs from the log{fields}"),
+        ),
         "slice-history.jsonl" | "stop-check-history.jsonl" if edit.missing => {
             (Code::DocumentMissing, format!("`{place}` is missing"))
         }
-        "slice-history.jsonl" | "stop-check-history.jsonl" => {
-            (Code::HistoryForged, format!("`{place}` differs from the log"))
-        }
-        _ => (Code::EditedOutside, format!("`{place}` was edited outside cook{fields}")),
+        "slice-history.jsonl" | "stop-check-history.jsonl" => (
+            Code::HistoryForged,
+            format!("`{place}` differs from the log"),
+        ),
+        _ => (
+            Code::EditedOutside,
+            format!("`{place}` was edited outside cook{fields}"),
+        ),
     };
     Some(Finding::new(code, message).at(place))
 }
 
 /// The basis that `.agent/active-slice.json` names, in this repository.
 fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Result<(), Failure> {
-    let Some(handoff) = &view.active.handoff else { return Ok(()) };
+    let Some(handoff) = &view.active.handoff else {
+        return Ok(());
+    };
     if view.active.status == crate::model::ActiveStatus::Done {
         return Ok(());
     }
@@ -125,16 +151,26 @@ fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Resul
         ..FactSet::default()
     };
     let facts = workspace.measure(&set, None)?;
-    let Some(range) = facts.ranges.get(&handoff.basis_commit) else { return Ok(()) };
+    let Some(range) = facts.ranges.get(&handoff.basis_commit) else {
+        return Ok(());
+    };
     let place = ".agent/active-slice.json/basis_commit";
     let basis = &handoff.basis_commit;
     if !range.resolves {
         outcome.findings.push(
-            Finding::new(Code::BasisUnresolved, format!("`basis_commit` {basis} is no commit of this repository")).at(place),
+            Finding::new(
+                Code::BasisUnresolved,
+                format!("`basis_commit` {basis} is no commit of this repository"),
+            )
+            .at(place),
         );
     } else if !range.ancestor {
         outcome.findings.push(
-            Finding::new(Code::BasisNotAncestor, format!("`basis_commit` {basis} is no ancestor of HEAD")).at(place),
+            Finding::new(
+                Code::BasisNotAncestor,
+                format!("`basis_commit` {basis} is no ancestor of HEAD"),
+            )
+            .at(place),
         );
     }
     Ok(())

@@ -38,7 +38,8 @@ impl Outcome {
 
     /// Worst first, without doubles.
     pub fn sorted(mut self) -> Self {
-        self.findings.sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
+        self.findings
+            .sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
         self.findings.dedup();
         self
     }
@@ -66,8 +67,9 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
 
 /// Runs every event again and compares what comes out with what the log holds.
 fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
-    let report = workspace.store()?.replay(|before, event, facts, actor, _| {
-        let step = machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+    let report = workspace.store()?.replay(|before, event, facts, actor| {
+        let step =
+            machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
         Ok(Replayed {
             snapshot: step.snapshot,
             records: step.records,
@@ -83,12 +85,20 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
 }
 
 /// What `dispatch` says now against what was written down, and what it noticed.
-fn standing(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outcome) -> Result<(), Failure> {
+fn standing(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
     let (dispatch, _) = crate::walk::dispatch_now(workspace, Some(snapshot))?;
     // Edits of single files are reported by their own codes.
-    outcome
-        .findings
-        .extend(dispatch.findings.iter().filter(|finding| finding.code != Code::EditedOutside).cloned());
+    outcome.findings.extend(
+        dispatch
+            .findings
+            .iter()
+            .filter(|finding| finding.code != Code::EditedOutside)
+            .cloned(),
+    );
     let stored = &snapshot.state;
     if stored.next_mandatory_role.0 != dispatch.role {
         let name = |role: Option<crate::model::Role>| role.map_or("nobody", |role| role.id());
@@ -105,12 +115,25 @@ fn standing(workspace: &Workspace, snapshot: &Snapshot, outcome: &mut Outcome) -
     if snapshot.ledger.script_doors.0 > 0 {
         outcome.findings.push(Finding::new(
             Code::ScriptedDoor,
-            format!("{} user doors were opened with --as-user", snapshot.ledger.script_doors.0),
+            format!(
+                "{} user doors were opened with --as-user",
+                snapshot.ledger.script_doors.0
+            ),
         ));
     }
-    let set = FactSet { head: true, ..FactSet::default() };
-    if workspace.measure(&set, None)?.head.is_some_and(|head| head.commit.is_none()) {
-        outcome.findings.push(Finding::new(Code::UnbornHead, "the repository has no commit yet"));
+    let set = FactSet {
+        head: true,
+        ..FactSet::default()
+    };
+    if workspace
+        .measure(&set, None)?
+        .head
+        .is_some_and(|head| head.commit.is_none())
+    {
+        outcome.findings.push(Finding::new(
+            Code::UnbornHead,
+            "the repository has no commit yet",
+        ));
     }
     outcome.looked(format!("dispatch: rule {}", dispatch.rule));
     Ok(())

@@ -11,12 +11,23 @@ pub(super) fn check(
     snapshot: &Snapshot,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    let mut set = FactSet { head: true, existing_receipts_only: !workspace.rerun, ..FactSet::default() };
-    let done = snapshot.plan.candidate_slices.iter().filter(|slice| slice.status == SliceStatus::Done);
+    let mut set = FactSet {
+        head: true,
+        existing_receipts_only: !workspace.rerun,
+        ..FactSet::default()
+    };
+    let done = snapshot
+        .plan
+        .candidate_slices
+        .iter()
+        .filter(|slice| slice.status == SliceStatus::Done);
     for slice in done {
         for criterion in &slice.acceptance_criteria {
             let stamped = slice.evidence.iter().filter_map(Evidence::record);
-            let Some(record) = stamped.into_iter().find(|record| &record.criterion == criterion) else {
+            let Some(record) = stamped
+                .into_iter()
+                .find(|record| &record.criterion == criterion)
+            else {
                 outcome.findings.push(
                     Finding::new(
                         Code::EvidenceImported,
@@ -40,26 +51,36 @@ pub(super) fn check(
         return Ok(());
     }
     let questions = set.anchors.clone();
-    let facts = workspace.measure(&set, None)?;
+    let facts = workspace.measure(&set, Some(snapshot))?;
     let mut verified = 0;
     for question in &questions {
-        let Some(answer) = facts.anchors.get(&question.key()) else { continue };
+        let Some(answer) = facts.anchors.get(&question.key()) else {
+            continue;
+        };
         let code = match answer.verdict {
             Verdict::Verified | Verdict::Moved => {
                 verified += 1;
                 continue;
             }
             Verdict::Changed | Verdict::Stale => Code::ProofStale,
-            Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => Code::CriterionLostProof,
+            Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => {
+                Code::CriterionLostProof
+            }
         };
         outcome.findings.push(
             Finding::new(
                 code,
-                format!("`{}` rests on {}: {}", question.criterion, question.anchor, answer.why),
+                format!(
+                    "`{}` rests on {}: {}",
+                    question.criterion, question.anchor, answer.why
+                ),
             )
             .at(question.slice_id.clone()),
         );
     }
-    outcome.looked(format!("{verified} of {} proofs of done slices hold", questions.len()));
+    outcome.looked(format!(
+        "{verified} of {} proofs of done slices hold",
+        questions.len()
+    ));
     Ok(())
 }

@@ -25,7 +25,10 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
 fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let run = walk::run_stop_verifier(workspace)?;
     outcome.looked("bash .agent/verify_completion_stop.sh");
-    let passed = run.receipt.as_ref().is_some_and(crate::model::Receipt::passed);
+    let passed = run
+        .receipt
+        .as_ref()
+        .is_some_and(crate::model::Receipt::passed);
     if passed {
         return Ok(());
     }
@@ -38,22 +41,31 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         (None, None) => "it did not run".to_owned(),
     };
     outcome.findings.push(
-        Finding::new(Code::StopVerifierFailed, format!("the stop verifier does not pass: {why}"))
-            .at(".agent/verify_completion_stop.sh"),
+        Finding::new(
+            Code::StopVerifierFailed,
+            format!("the stop verifier does not pass: {why}"),
+        )
+        .at(".agent/verify_completion_stop.sh"),
     );
     Ok(())
 }
 
 fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
-    let (_, Some(snapshot)) = workspace.current()? else { return Ok(()) };
+    let (_, Some(snapshot)) = workspace.current()? else {
+        return Ok(());
+    };
     let due = matches!(snapshot.state.current_phase, Phase::StopWave | Phase::Done);
     if !due {
         return Ok(());
     }
     let head = workspace.repo.head()?;
     let required = snapshot.profile.required_stop_judges.0;
-    let yes = votes_at(&snapshot, &head).filter(|vote| vote.can_stop).count() as u64;
-    let no = votes_at(&snapshot, &head).filter(|vote| !vote.can_stop).count() as u64;
+    let yes = votes_at(&snapshot, &head)
+        .filter(|vote| vote.can_stop)
+        .count() as u64;
+    let no = votes_at(&snapshot, &head)
+        .filter(|vote| !vote.can_stop)
+        .count() as u64;
     outcome.looked(format!(
         "votes at this HEAD in wave {}: {yes} yes, {no} no, {required} required",
         snapshot.state.current_stop_wave_id.0
@@ -66,7 +78,10 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     if no > 0 {
-        outcome.findings.push(Finding::new(Code::VotesMissing, format!("{no} judges of this wave said no")));
+        outcome.findings.push(Finding::new(
+            Code::VotesMissing,
+            format!("{no} judges of this wave said no"),
+        ));
     } else if yes < required {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,

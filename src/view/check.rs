@@ -36,6 +36,10 @@ impl Show for CheckAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.breaches.is_empty() { Exit::Ok } else { Exit::CheckFailed }
+        if self.breaches.is_empty() {
+            Exit::Ok
+        } else {
+            Exit::CheckFailed
+        }
     }
 }

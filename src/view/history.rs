@@ -40,9 +40,19 @@ impl Show for LogAnswer {
             }
             for row in rows {
                 page.toned(Tone::Strong, &format!("#{:<4}", row.seq));
-                page.toned(Tone::Dim, &format!(" {} {} ", &row.operation.get(..12).unwrap_or(&row.operation), row.time));
+                page.toned(
+                    Tone::Dim,
+                    &format!(
+                        " {} {} ",
+                        &row.operation.get(..12).unwrap_or(&row.operation),
+                        row.time
+                    ),
+                );
                 let undone = if row.undone { "  (taken back)" } else { "" };
-                page.line(&format!("{:<17} rule {} by {:<7} {}{undone}", row.event, row.rule, row.actor, row.subject));
+                page.line(&format!(
+                    "{:<17} rule {} by {:<7} {}{undone}",
+                    row.event, row.rule, row.actor, row.subject
+                ));
             }
         }
     }
@@ -111,9 +121,15 @@ fn change_lines(page: &mut Page, changes: &[Change]) {
     for change in changes {
         page.toned(Tone::Strong, &format!("  {}", change.path));
         page.newline();
-        page.toned(Tone::Bad, &format!("    - {}", short(change.before.as_ref())));
+        page.toned(
+            Tone::Bad,
+            &format!("    - {}", short(change.before.as_ref())),
+        );
         page.newline();
-        page.toned(Tone::Good, &format!("    + {}", short(change.after.as_ref())));
+        page.toned(
+            Tone::Good,
+            &format!("    + {}", short(change.after.as_ref())),
+        );
         page.newline();
     }
 }
@@ -127,7 +143,10 @@ fn changes_json(changes: &[Change]) -> Value {
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned(Tone::Strong, &format!("#{} {}", self.row.seq, self.row.event));
+        page.toned(
+            Tone::Strong,
+            &format!("#{} {}", self.row.seq, self.row.event),
+        );
         page.newline();
         page.row("operation", &self.row.operation);
         page.row("time", &self.row.time);
@@ -169,7 +188,10 @@ pub struct DiffAnswer {
 impl Show for DiffAnswer {
     fn human(&self, page: &mut Page) {
         if self.changes.is_empty() {
-            page.line(&format!("#{} and #{} hold the same documents", self.from, self.to));
+            page.line(&format!(
+                "#{} and #{} hold the same documents",
+                self.from, self.to
+            ));
         }
         change_lines(page, &self.changes);
     }

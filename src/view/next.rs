@@ -32,7 +32,8 @@ impl NextAnswer {
     }
 
     fn slice_id(&self) -> Option<&str> {
-        self.in_work().and_then(|snapshot| snapshot.active.slice_id.as_deref())
+        self.in_work()
+            .and_then(|snapshot| snapshot.active.slice_id.as_deref())
     }
 }
 
@@ -102,14 +103,25 @@ impl Show for NextAnswer {
         dispatch_lines(page, &self.dispatch);
         if let Some(snapshot) = self.in_work() {
             let goal = snapshot.active.goal.as_deref().unwrap_or_default();
-            page.row("slice", &format!("{} — {goal}", self.slice_id().unwrap_or_default()));
+            page.row(
+                "slice",
+                &format!("{} — {goal}", self.slice_id().unwrap_or_default()),
+            );
         }
-        if let Some(snapshot) = self.snapshot.as_ref().filter(|_| {
-            matches!(self.dispatch.rule, Rule::Judge | Rule::Conclude)
-        }) {
+        if let Some(snapshot) = self
+            .snapshot
+            .as_ref()
+            .filter(|_| matches!(self.dispatch.rule, Rule::Judge | Rule::Conclude))
+        {
             let have = votes_at(snapshot, &self.head).count();
             let need = snapshot.profile.required_stop_judges.0;
-            page.row("votes", &format!("{have} of {need} in wave {}", snapshot.state.current_stop_wave_id.0));
+            page.row(
+                "votes",
+                &format!(
+                    "{have} of {need} in wave {}",
+                    snapshot.state.current_stop_wave_id.0
+                ),
+            );
         }
         if let Some(command) = command_for(&self.dispatch) {
             page.row("how", &command);
@@ -117,7 +129,12 @@ impl Show for NextAnswer {
     }
 
     fn json(&self) -> Value {
-        dispatch_json(&self.dispatch, self.snapshot.as_ref(), &self.head, self.ticket.as_deref())
+        dispatch_json(
+            &self.dispatch,
+            self.snapshot.as_ref(),
+            &self.head,
+            self.ticket.as_deref(),
+        )
     }
 
     fn findings(&self) -> &[Finding] {
@@ -125,7 +142,11 @@ impl Show for NextAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.exit_code { Exit::of_policy(self.dispatch.policy) } else { Exit::Ok }
+        if self.exit_code {
+            Exit::of_policy(self.dispatch.policy)
+        } else {
+            Exit::Ok
+        }
     }
 }
 
@@ -164,7 +185,10 @@ impl Show for WhyAnswer {
                 Some(false) => (Tone::Dim, "·"),
                 None => (Tone::Dim, " "),
             };
-            page.toned(tone, &format!("{mark} {}  {}", trace.rule, trace.rule.question()));
+            page.toned(
+                tone,
+                &format!("{mark} {}  {}", trace.rule, trace.rule.question()),
+            );
             page.newline();
             if trace.fired.is_some() {
                 page.line(&format!("     {}", trace.saw));

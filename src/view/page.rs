@@ -27,7 +27,10 @@ pub struct Page {
 
 impl Page {
     pub(super) fn new(color: bool) -> Self {
-        Self { text: String::new(), color }
+        Self {
+            text: String::new(),
+            color,
+        }
     }
 
     pub(super) fn into_text(self) -> String {

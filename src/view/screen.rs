@@ -84,20 +84,31 @@ impl Screen {
     /// Prints a failure and says how the command ends.
     pub fn failure(&self, failure: &Failure) -> Exit {
         if self.json {
-            let mut text =
-                serde_json::to_string_pretty(&failure_json(failure)).unwrap_or_default();
+            let mut text = serde_json::to_string_pretty(&failure_json(failure)).unwrap_or_default();
             text.push('\n');
             write_out(&text);
         }
         let mut page = Page::new(self.color_err);
         page.toned(Tone::Bad, "error");
-        page.text(&format!("[{}]: {}", failure.code, clean(&failure.message, Lines::Fold)));
+        page.text(&format!(
+            "[{}]: {}",
+            failure.code,
+            clean(&failure.message, Lines::Fold)
+        ));
         page.newline();
-        for finding in failure.findings.iter().filter(|f| f.message != failure.message) {
+        for finding in failure
+            .findings
+            .iter()
+            .filter(|f| f.message != failure.message)
+        {
             finding_line(&mut page, finding);
         }
         if self.verbose || failure.findings.is_empty() {
-            for cause in failure.causes.iter().filter(|cause| **cause != failure.message) {
+            for cause in failure
+                .causes
+                .iter()
+                .filter(|cause| **cause != failure.message)
+            {
                 page.line(&format!("  because: {}", clean(cause, Lines::Fold)));
             }
         }
@@ -127,8 +138,15 @@ pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
     };
     page.text("  ");
     page.toned(tone, word);
-    let place = finding.place.as_ref().map(|place| format!(" {place}:")).unwrap_or_default();
-    page.line(&clean(&format!(" [{}]{place} {}", finding.code, finding.message), Lines::Fold));
+    let place = finding
+        .place
+        .as_ref()
+        .map(|place| format!(" {place}:"))
+        .unwrap_or_default();
+    page.line(&clean(
+        &format!(" [{}]{place} {}", finding.code, finding.message),
+        Lines::Fold,
+    ));
 }
 
 fn failure_json(failure: &Failure) -> Value {

@@ -30,7 +30,11 @@ fn proven(slice: &Slice) -> usize {
         .acceptance_criteria
         .iter()
         .filter(|criterion| {
-            slice.evidence.iter().filter_map(Evidence::record).any(|record| &record.criterion == *criterion)
+            slice
+                .evidence
+                .iter()
+                .filter_map(Evidence::record)
+                .any(|record| &record.criterion == *criterion)
         })
         .count()
 }
@@ -38,7 +42,10 @@ fn proven(slice: &Slice) -> usize {
 impl StatusAnswer {
     fn steps(&self) -> (u64, u64) {
         let granted = self.snapshot.counters.granted.steps.unwrap_or(0);
-        (self.snapshot.counters.steps.0, self.limits.steps().saturating_add(granted))
+        (
+            self.snapshot.counters.steps.0,
+            self.limits.steps().saturating_add(granted),
+        )
     }
 
     fn slice_line(&self, page: &mut Page, slice: &Slice) {
@@ -50,8 +57,17 @@ impl StatusAnswer {
         };
         page.text("  ");
         page.toned(tone, &format!("{:<12}", slice.status.id()));
-        let attempts = self.snapshot.counters.attempts.get(&slice.slice_id).map_or(0, |count| count.0);
-        let spent = if attempts > 0 { format!(", {attempts} attempts spent") } else { String::new() };
+        let attempts = self
+            .snapshot
+            .counters
+            .attempts
+            .get(&slice.slice_id)
+            .map_or(0, |count| count.0);
+        let spent = if attempts > 0 {
+            format!(", {attempts} attempts spent")
+        } else {
+            String::new()
+        };
         page.line(&format!(
             "{} — {} ({} of {} criteria proven{spent})",
             slice.slice_id,
@@ -66,7 +82,13 @@ impl Show for StatusAnswer {
     fn human(&self, page: &mut Page) {
         let state = &self.snapshot.state;
         page.row("mission", &state.mission_anchor);
-        page.row("policy", &format!("{} · {} · phase {}", self.dispatch.policy, state.contract_status, self.dispatch.phase));
+        page.row(
+            "policy",
+            &format!(
+                "{} · {} · phase {}",
+                self.dispatch.policy, state.contract_status, self.dispatch.phase
+            ),
+        );
         if state.continuation_policy != Policy::Continue {
             page.row("reason", &state.continuation_reason);
         }
@@ -86,10 +108,19 @@ impl Show for StatusAnswer {
             );
         }
         if self.snapshot.ledger.script_doors.0 > 0 {
-            page.row("scripts", &format!("{} user doors were opened with --as-user", self.snapshot.ledger.script_doors.0));
+            page.row(
+                "scripts",
+                &format!(
+                    "{} user doors were opened with --as-user",
+                    self.snapshot.ledger.script_doors.0
+                ),
+            );
         }
         if self.displaced > 0 {
-            page.row("set aside", &format!("{} copies (`cook rescue list`)", self.displaced));
+            page.row(
+                "set aside",
+                &format!("{} copies (`cook rescue list`)", self.displaced),
+            );
         }
         dispatch_lines(page, &self.dispatch);
     }
@@ -168,7 +199,10 @@ impl Show for ReadyAnswer {
             ));
         }
         for (id, waits) in &self.waiting {
-            page.toned(Tone::Dim, &format!("   {id} waits for {}", waits.join(", ")));
+            page.toned(
+                Tone::Dim,
+                &format!("   {id} waits for {}", waits.join(", ")),
+            );
             page.newline();
         }
     }
@@ -209,12 +243,22 @@ fn label(text: &str) -> String {
 
 impl Show for GraphAnswer {
     fn human(&self, page: &mut Page) {
-        let index = |id: &str| self.nodes.iter().position(|(node, _, _)| node == id).unwrap_or_default();
+        let index = |id: &str| {
+            self.nodes
+                .iter()
+                .position(|(node, _, _)| node == id)
+                .unwrap_or_default()
+        };
         if self.dot {
             page.line("digraph plan {");
             page.line("  rankdir=LR;");
             for (at, (id, goal, status)) in self.nodes.iter().enumerate() {
-                page.line(&format!("  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];", label(id), label(goal), status.id()));
+                page.line(&format!(
+                    "  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];",
+                    label(id),
+                    label(goal),
+                    status.id()
+                ));
             }
             for (from, to) in &self.edges {
                 page.line(&format!("  s{} -> s{};", index(from), index(to)));
@@ -224,7 +268,12 @@ impl Show for GraphAnswer {
         }
         page.line("graph LR");
         for (at, (id, goal, status)) in self.nodes.iter().enumerate() {
-            page.line(&format!("  s{at}[\"{}: {} ({})\"]", label(id), label(goal), status.id()));
+            page.line(&format!(
+                "  s{at}[\"{}: {} ({})\"]",
+                label(id),
+                label(goal),
+                status.id()
+            ));
         }
         for (from, to) in &self.edges {
             page.line(&format!("  s{} --> s{}", index(from), index(to)));

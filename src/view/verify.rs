@@ -75,7 +75,10 @@ impl Show for VerifyAnswer {
             page.toned(Tone::Bad, "failed");
         }
         let strict = if self.strict { ", strict" } else { "" };
-        page.line(&format!("  verify {scope}{strict}: {} findings", self.findings.len()));
+        page.line(&format!(
+            "  verify {scope}{strict}: {} findings",
+            self.findings.len()
+        ));
     }
 
     fn json(&self) -> Value {
@@ -83,7 +86,11 @@ impl Show for VerifyAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.passed() { Exit::Ok } else { Exit::CheckFailed }
+        if self.passed() {
+            Exit::Ok
+        } else {
+            Exit::CheckFailed
+        }
     }
 }
 
@@ -102,7 +109,11 @@ impl Show for GateAnswer {
             page.line("no gates: `.agent/cook.toml` names none");
         }
         for run in &self.runs {
-            let (tone, word) = if run.passed() { (Tone::Good, "green") } else { (Tone::Bad, "red  ") };
+            let (tone, word) = if run.passed() {
+                (Tone::Good, "green")
+            } else {
+                (Tone::Bad, "red  ")
+            };
             page.toned(tone, word);
             let took = run.receipt.as_ref().map_or(String::new(), |receipt| {
                 format!("  {} ms", receipt.duration_ms.0)
@@ -148,7 +159,10 @@ impl Show for GateAnswer {
     }
 
     fn exit(&self) -> Exit {
-        let red = self.runs.iter().any(|run| run.gate.required && !run.passed());
+        let red = self
+            .runs
+            .iter()
+            .any(|run| run.gate.required && !run.passed());
         if red { Exit::CheckFailed } else { Exit::Ok }
     }
 }

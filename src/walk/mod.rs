@@ -6,7 +6,7 @@
 
 mod workspace;
 
-pub use workspace::{Workspace, now_after};
+pub use workspace::Workspace;
 
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Dispatch, FactSet, Facts, Step};
@@ -94,7 +94,12 @@ fn decide(
         .head
         .clone()
         .ok_or_else(|| Refusal::new(Code::FactMissing, "HEAD was not measured"))?;
-    Ok(Decided { step, facts, head, needs })
+    Ok(Decided {
+        step,
+        facts,
+        head,
+        needs,
+    })
 }
 
 fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
@@ -130,7 +135,13 @@ fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied
     still_the_same(workspace, &decided)?;
     let committed = staged.commit()?;
     findings.extend(committed.findings);
-    Ok(Applied { tip: Some(committed.tip), event: event.name(), step: decided.step, head: decided.head, findings })
+    Ok(Applied {
+        tip: Some(committed.tip),
+        event: event.name(),
+        step: decided.step,
+        head: decided.head,
+        findings,
+    })
 }
 
 fn stale(message: &str) -> Failure {
@@ -143,7 +154,11 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failur
         return Err(stale("HEAD moved meanwhile"));
     }
     if decided.needs.worktree && decided.facts.worktree.is_some() {
-        let set = FactSet { worktree: true, head: true, ..FactSet::default() };
+        let set = FactSet {
+            worktree: true,
+            head: true,
+            ..FactSet::default()
+        };
         let again = workspace.measure(&set, None)?;
         if again.worktree != decided.facts.worktree {
             return Err(stale("the worktree changed meanwhile"));
@@ -157,7 +172,10 @@ fn receipts(facts: &Facts) -> Vec<Receipt> {
     let mut receipts: Vec<Receipt> = Vec::new();
     let runs = facts.gates.iter().flatten();
     let gates = runs.flat_map(|run| run.receipt.iter().chain(run.at_basis.iter()));
-    let verifier = facts.stop_verifier.iter().filter_map(|run| run.receipt.as_ref());
+    let verifier = facts
+        .stop_verifier
+        .iter()
+        .filter_map(|run| run.receipt.as_ref());
     for receipt in gates.chain(verifier) {
         if !receipts.iter().any(|known| known.id == receipt.id) {
             receipts.push(receipt.clone());
@@ -177,9 +195,11 @@ fn subject(event: &Event, next: &Snapshot) -> String {
             (None, Some(reconcile)) => reconcile.slice_id.clone(),
             (None, None) => next.state.mission_anchor.clone(),
         },
-        Event::Reviewed { .. } | Event::Audited { .. } => {
-            next.active.slice_id.clone().unwrap_or_else(|| next.state.mission_anchor.clone())
-        }
+        Event::Reviewed { .. } | Event::Audited { .. } => next
+            .active
+            .slice_id
+            .clone()
+            .unwrap_or_else(|| next.state.mission_anchor.clone()),
         _ => next.state.mission_anchor.clone(),
     }
 }
@@ -188,7 +208,10 @@ fn subject(event: &Event, next: &Snapshot) -> String {
 ///
 /// # Errors
 /// Unreadable state, or git that does not answer.
-pub fn dispatch_now(workspace: &Workspace, snapshot: Option<&Snapshot>) -> Result<(Dispatch, Facts), Failure> {
+pub fn dispatch_now(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<(Dispatch, Facts), Failure> {
     let needs = machine::dispatch_needs(snapshot);
     let facts = workspace.measure(&needs, snapshot)?;
     let dispatch = machine::dispatch(snapshot, &facts)?;
@@ -200,7 +223,11 @@ pub fn dispatch_now(workspace: &Workspace, snapshot: Option<&Snapshot>) -> Resul
 /// # Errors
 /// As [`transition`].
 pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun, Failure> {
-    let set = FactSet { head: true, stop_verifier: true, ..FactSet::default() };
+    let set = FactSet {
+        head: true,
+        stop_verifier: true,
+        ..FactSet::default()
+    };
     let facts = workspace.measure(&set, None)?;
     facts
         .stop_verifier

@@ -1,13 +1,14 @@
 //! One worktree with everything a command needs of it, opened once.
 
 use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, Finding, FailureKind};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::machine::{FactSet, Facts, OutsideEdit};
-use crate::measure::{World, measure};
+use crate::measure::{World, measure, wants_gates};
 use crate::model::{Config, Snapshot};
 use crate::receipt::{Receipts, Trust};
 use crate::repo::Repo;
 use crate::store::{Place, Store, Tip};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A worktree, its log, its settings.
@@ -39,8 +40,14 @@ impl Workspace {
         let clock = Clock::from_environment()
             .map_err(|error| Failure::new(FailureKind::Usage, Code::Usage, error.to_string()))?;
         let config = read_config(repo.root());
-        let mut workspace =
-            Self { repo, store: None, clock, config, rerun: false, trust_everything: false };
+        let mut workspace = Self {
+            repo,
+            store: None,
+            clock,
+            config,
+            rerun: false,
+            trust_everything: false,
+        };
         workspace.store = Store::open(workspace.place())?;
         Ok(workspace)
     }
@@ -76,9 +83,9 @@ impl Workspace {
     /// # Errors
     /// `not_initialised` when there is none.
     pub fn store(&self) -> Result<&Store, Failure> {
-        self.store
-            .as_ref()
-            .ok_or_else(|| Failure::state(Code::NotInitialised, "there is no log for this worktree"))
+        self.store.as_ref().ok_or_else(|| {
+            Failure::state(Code::NotInitialised, "there is no log for this worktree")
+        })
     }
 
     /// The documents at the tip.
@@ -103,7 +110,10 @@ impl Workspace {
         self.store()?;
         match self.current()? {
             (Some(tip), Some(snapshot)) => Ok((tip, snapshot)),
-            _ => Err(Failure::state(Code::NotInitialised, "there is no log for this worktree")),
+            _ => Err(Failure::state(
+                Code::NotInitialised,
+                "there is no log for this worktree",
+            )),
         }
     }
 
@@ -123,24 +133,33 @@ impl Workspace {
     /// # Errors
     /// Git that does not answer, settings or trust that cannot be read.
     pub fn measure(&self, set: &FactSet, snapshot: Option<&Snapshot>) -> Result<Facts, Failure> {
-        let needs_config = set.config || set.gates.is_some() || !set.anchors.is_empty() || set.commit.is_some();
+        let needs_config =
+            set.config || set.gates.is_some() || !set.anchors.is_empty() || set.commit.is_some();
         let defaults = Config::default();
-        let config = if needs_config { self.config()? } else { &defaults };
+        let config = if needs_config {
+            self.config()?
+        } else {
+            &defaults
+        };
         let outside_edits = || self.outside_edits();
-        let mut facts = measure(
-            set,
-            &World {
-                repo: &self.repo,
-                config,
-                outside_edits: &outside_edits,
-                receipts: &|| Receipts::of(&self.repo),
-                trust: &|| self.trust(),
-                clock: self.clock,
-                rerun: self.rerun,
-            },
-        )?;
-        facts.now = now_after(&self.clock, snapshot);
-        Ok(facts)
+        let gates = if wants_gates(set) {
+            Some((Receipts::of(&self.repo)?, self.trust()?))
+        } else {
+            None
+        };
+        let slice_commands = snapshot.map(commands_of).unwrap_or_default();
+        let world = World {
+            repo: &self.repo,
+            config,
+            gates: gates.as_ref().map(|(receipts, trust)| (receipts, trust)),
+            clock: self.clock,
+            not_before: snapshot.and_then(|snapshot| snapshot.ledger.last_at.as_deref()),
+            outside_edits: &outside_edits,
+            slice_commands: &slice_commands,
+            live: None,
+            rerun: self.rerun,
+        };
+        measure(set, &world)
     }
 
     /// What this machine's user trusts.
@@ -149,23 +168,36 @@ impl Workspace {
     /// A list that cannot be read.
     pub fn trust(&self) -> Result<Trust, Failure> {
         let trust = Trust::of(&self.repo)?;
-        Ok(if self.trust_everything { trust.with_everything() } else { trust })
+        Ok(if self.trust_everything {
+            trust.with_everything()
+        } else {
+            trust
+        })
     }
 }
 
-/// Now, but never before the newest moment the documents hold.
-pub fn now_after(clock: &Clock, snapshot: Option<&Snapshot>) -> String {
-    let newest = snapshot
-        .and_then(|snapshot| snapshot.ledger.last_at.clone())
-        .unwrap_or_default();
-    clock.not_before(&newest)
+/// The commands of each slice that anchors may rest on.
+fn commands_of(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
+    snapshot
+        .plan
+        .candidate_slices
+        .iter()
+        .map(|slice| {
+            (
+                slice.slice_id.clone(),
+                slice.verification_commands.clone().unwrap_or_default(),
+            )
+        })
+        .collect()
 }
 
 fn read_config(root: &Path) -> Result<Config, Finding> {
     let path = root.join(".agent").join("cook.toml");
     let problem = |what: String| Finding::new(Code::ConfigInvalid, what).at(".agent/cook.toml");
     match std::fs::metadata(&path) {
-        Ok(meta) if meta.len() > MAX_CONFIG => return Err(problem("it is larger than 1 MiB".to_owned())),
+        Ok(meta) if meta.len() > MAX_CONFIG => {
+            return Err(problem("it is larger than 1 MiB".to_owned()));
+        }
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(error) => return Err(problem(error.to_string())),
