@@ -664,6 +664,18 @@ fn reviewers_auditors_and_judges_give_verdicts() {
     assert!(verdicts.positive);
     assert_eq!(verdicts.commit.as_deref(), Some("0123456789abcdef"));
     assert_eq!(verdicts.findings, ["all holds"]);
+    let no = judge
+        .set(CAN_STOP, "no")
+        .set(JUDGE_IDS, "c-1, c-2")
+        .set("Blocker count", "2")
+        .set("Brief justification", "\n- docs lie\n- tests are red");
+    let Event::Judged { verdicts, .. } = event_of(&accepted(&no)) else {
+        panic!("not judged")
+    };
+    assert!(!verdicts.positive);
+    assert_eq!(verdicts.open_contract_ids, ["c-1", "c-2"]);
+    assert_eq!(verdicts.blocker_count.0, 2);
+    assert_eq!(verdicts.findings, ["docs lie", "tests are red"]);
 }
 
 #[test]
