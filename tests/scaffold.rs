@@ -1,5 +1,6 @@
 //! What `cook init` puts into a repository: contract files, `.gitignore` block,
 //! gates, verify scripts that really run, missions, and older layouts.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 use assert_fs::TempDir;
@@ -366,10 +367,15 @@ fn the_gitignore_block_is_written_once_and_the_users_lines_stay() {
     );
     let open = "a\n# >>> cook\n.agent/*\n!.agent/README.md\nmine\n";
     assert_eq!(text(open.as_bytes()), format!("a\n{block}mine\n"));
+    let added = "# >>> cook\n.agent/*\n!.agent/backlog.md\n# <<< cook\nb\n";
+    assert_eq!(
+        text(added.as_bytes()),
+        format!("{block}!.agent/backlog.md\nb\n")
+    );
     let last = "# >>> cook\n.agent/*";
     assert_eq!(text(last.as_bytes()), block);
     assert_eq!(with_block(b"\xff\xfe\n").split_at(3).0, b"\xff\xfe\n");
-    for existing in ["", "a", "a\r\nb", old, open, last, "\n\n"] {
+    for existing in ["", "a", "a\r\nb", old, open, last, added, "\n\n"] {
         let once = with_block(existing.as_bytes());
         assert_eq!(with_block(&once), once, "{existing:?}");
         for line in TRACKED {
@@ -377,6 +383,41 @@ fn the_gitignore_block_is_written_once_and_the_users_lines_stay() {
             let lines = String::from_utf8(once.clone()).unwrap();
             assert_eq!(lines.lines().filter(|found| *found == line).count(), 1);
         }
+    }
+}
+
+#[test]
+fn no_arrangement_of_lines_loses_one_of_the_users() {
+    const LINES: [&str; 8] = [
+        "# >>> cook: any words",
+        "# <<< cook",
+        ".agent/*",
+        "!.agent/README.md",
+        "!.agent/mine.md",
+        "target/",
+        "",
+        "/CONTINUE.md",
+    ];
+    let users = |bytes: &[u8]| -> Vec<String> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let mine = ["!.agent/mine.md", "target/"];
+        text.lines()
+            .filter(|line| mine.contains(line))
+            .map(str::to_owned)
+            .collect()
+    };
+    for number in 0..8_usize.pow(5) {
+        let lines: String = (0..5)
+            .map(|place| format!("{}\n", LINES[number / 8_usize.pow(place) % 8]))
+            .collect();
+        let once = with_block(lines.as_bytes());
+        assert_eq!(users(&once), users(lines.as_bytes()), "{lines:?}");
+        assert_eq!(with_block(&once), once, "{lines:?}");
+        let begins = once
+            .windows(10)
+            .filter(|bytes| bytes == b"# >>> cook")
+            .count();
+        assert_eq!(begins, 1, "{lines:?}");
     }
 }
 
