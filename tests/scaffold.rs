@@ -19,6 +19,9 @@ use std::process::{Command, Output};
 const STOP: &str = ".agent/verify_completion_stop.sh";
 const CONTROL_PLANE: &str = ".agent/verify_completion_control_plane.sh";
 
+/// Paths with their texts.
+type Files = &'static [(&'static str, &'static str)];
+
 fn repository(files: &[(&str, &str)]) -> TempDir {
     let root = TempDir::new().unwrap();
     for (path, text) in files {
@@ -464,7 +467,7 @@ fn git_sees_the_contract_and_nothing_else() {
 }
 
 /// Files, and the checks they must give as `name: command`.
-const REPOSITORIES: &[(&[(&str, &str)], &[&str])] = &[
+const REPOSITORIES: &[(Files, &[&str])] = &[
     (&[("notes.txt", "x")], &[]),
     (
         &[("Cargo.toml", "[package]\nname='a'\n")],
@@ -973,7 +976,7 @@ fn a_check_that_calls_the_stop_verifier_ends() {
 
 #[test]
 fn a_mission_is_found_where_it_stands() {
-    let cases: [(&[(&str, &str)], Option<(&str, &str)>); 7] = [
+    let cases: [(Files, Option<(&str, &str)>); 7] = [
         (&[], None),
         (&[("README.md", "# Tool")], None),
         (
@@ -1015,7 +1018,7 @@ fn a_mission_is_found_where_it_stands() {
 
 #[test]
 fn a_project_is_called_what_its_manifest_says() {
-    let cases: [(&[(&str, &str)], &str); 7] = [
+    let cases: [(Files, &str); 7] = [
         (
             &[
                 ("Cargo.toml", "[package]\nname = \"crab\"\n"),
