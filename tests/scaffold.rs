@@ -1,5 +1,6 @@
 //! What `cook init` puts into a repository: contract files, `.gitignore` block,
 //! gates, verify scripts that really run, missions, and older layouts.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 use assert_fs::TempDir;
@@ -17,6 +18,9 @@ use std::process::{Command, Output};
 
 const STOP: &str = ".agent/verify_completion_stop.sh";
 const CONTROL_PLANE: &str = ".agent/verify_completion_control_plane.sh";
+
+/// Paths with their texts.
+type Files = &'static [(&'static str, &'static str)];
 
 fn repository(files: &[(&str, &str)]) -> TempDir {
     let root = TempDir::new().unwrap();
@@ -366,10 +370,15 @@ fn the_gitignore_block_is_written_once_and_the_users_lines_stay() {
     );
     let open = "a\n# >>> cook\n.agent/*\n!.agent/README.md\nmine\n";
     assert_eq!(text(open.as_bytes()), format!("a\n{block}mine\n"));
+    let added = "# >>> cook\n.agent/*\n!.agent/backlog.md\n# <<< cook\nb\n";
+    assert_eq!(
+        text(added.as_bytes()),
+        format!("{block}!.agent/backlog.md\nb\n")
+    );
     let last = "# >>> cook\n.agent/*";
     assert_eq!(text(last.as_bytes()), block);
     assert_eq!(with_block(b"\xff\xfe\n").split_at(3).0, b"\xff\xfe\n");
-    for existing in ["", "a", "a\r\nb", old, open, last, "\n\n"] {
+    for existing in ["", "a", "a\r\nb", old, open, last, added, "\n\n"] {
         let once = with_block(existing.as_bytes());
         assert_eq!(with_block(&once), once, "{existing:?}");
         for line in TRACKED {
@@ -377,6 +386,41 @@ fn the_gitignore_block_is_written_once_and_the_users_lines_stay() {
             let lines = String::from_utf8(once.clone()).unwrap();
             assert_eq!(lines.lines().filter(|found| *found == line).count(), 1);
         }
+    }
+}
+
+#[test]
+fn no_arrangement_of_lines_loses_one_of_the_users() {
+    const LINES: [&str; 8] = [
+        "# >>> cook: any words",
+        "# <<< cook",
+        ".agent/*",
+        "!.agent/README.md",
+        "!.agent/mine.md",
+        "target/",
+        "",
+        "/CONTINUE.md",
+    ];
+    let users = |bytes: &[u8]| -> Vec<String> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let mine = ["!.agent/mine.md", "target/"];
+        text.lines()
+            .filter(|line| mine.contains(line))
+            .map(str::to_owned)
+            .collect()
+    };
+    for number in 0..8_usize.pow(5) {
+        let lines: String = (0..5)
+            .map(|place| format!("{}\n", LINES[number / 8_usize.pow(place) % 8]))
+            .collect();
+        let once = with_block(lines.as_bytes());
+        assert_eq!(users(&once), users(lines.as_bytes()), "{lines:?}");
+        assert_eq!(with_block(&once), once, "{lines:?}");
+        let begins = once
+            .windows(10)
+            .filter(|bytes| bytes == b"# >>> cook")
+            .count();
+        assert_eq!(begins, 1, "{lines:?}");
     }
 }
 
@@ -423,7 +467,7 @@ fn git_sees_the_contract_and_nothing_else() {
 }
 
 /// Files, and the checks they must give as `name: command`.
-const REPOSITORIES: &[(&[(&str, &str)], &[&str])] = &[
+const REPOSITORIES: &[(Files, &[&str])] = &[
     (&[("notes.txt", "x")], &[]),
     (
         &[("Cargo.toml", "[package]\nname='a'\n")],
@@ -932,7 +976,7 @@ fn a_check_that_calls_the_stop_verifier_ends() {
 
 #[test]
 fn a_mission_is_found_where_it_stands() {
-    let cases: [(&[(&str, &str)], Option<(&str, &str)>); 7] = [
+    let cases: [(Files, Option<(&str, &str)>); 7] = [
         (&[], None),
         (&[("README.md", "# Tool")], None),
         (
@@ -974,7 +1018,7 @@ fn a_mission_is_found_where_it_stands() {
 
 #[test]
 fn a_project_is_called_what_its_manifest_says() {
-    let cases: [(&[(&str, &str)], &str); 7] = [
+    let cases: [(Files, &str); 7] = [
         (
             &[
                 ("Cargo.toml", "[package]\nname = \"crab\"\n"),

@@ -37,33 +37,35 @@ pub fn with_block(existing: &[u8]) -> Vec<u8> {
     } else {
         b"\n"
     };
+    let patterns = patterns();
     let mut out = Vec::with_capacity(existing.len() + 512);
     let mut placed = false;
     let lines: Vec<&[u8]> = existing.split_inclusive(|byte| *byte == b'\n').collect();
     let mut at = 0;
     while at < lines.len() {
-        if lines[at].starts_with(BEGIN_MARK) {
-            at += block_length(&lines[at..]);
-            if !placed {
-                push_block(&mut out, end_of_line);
-                placed = true;
-            }
-        } else {
+        if !lines[at].starts_with(BEGIN_MARK) {
             out.extend_from_slice(lines[at]);
             at += 1;
+            continue;
         }
+        let (length, kept) = block(&lines[at..], &patterns);
+        at += length;
+        if !placed {
+            push_block(&mut out, &patterns, end_of_line);
+            placed = true;
+        }
+        kept.iter().for_each(|line| out.extend_from_slice(line));
     }
     if !placed {
         if !out.is_empty() && !out.ends_with(b"\n") {
             out.extend_from_slice(end_of_line);
         }
-        push_block(&mut out, end_of_line);
+        push_block(&mut out, &patterns, end_of_line);
     }
     out
 }
 
-fn push_block(out: &mut Vec<u8>, end_of_line: &[u8]) {
-    let patterns = patterns();
+fn push_block(out: &mut Vec<u8>, patterns: &[String], end_of_line: &[u8]) {
     for line in [BEGIN]
         .into_iter()
         .chain(patterns.iter().map(String::as_str))
@@ -74,17 +76,28 @@ fn push_block(out: &mut Vec<u8>, end_of_line: &[u8]) {
     }
 }
 
-/// Lines of the block that begins here. Without its last line it ends before the
-/// first line that no block holds, so that no line of the user's is taken for ours.
-fn block_length(lines: &[&[u8]]) -> usize {
+/// How many lines the block that begins here has, and which of them somebody else
+/// wrote into it; those are kept, after the block. A block that has lost its last
+/// line ends before the first line that is not cook's.
+fn block<'a>(lines: &[&'a [u8]], patterns: &[String]) -> (usize, Vec<&'a [u8]>) {
     let ours = |line: &[u8]| {
         let line = line.trim_ascii();
-        let line = line.strip_prefix(b"!").unwrap_or(line);
-        line.starts_with(b".agent/") || line == b"/CONTINUE.md"
+        line.is_empty() || patterns.iter().any(|pattern| pattern.as_bytes() == line)
     };
-    let body = lines[1..].iter().take_while(|line| ours(line)).count();
-    let closed = lines
-        .get(1 + body)
-        .is_some_and(|line| line.trim_ascii() == END.as_bytes());
-    1 + body + usize::from(closed)
+    let body = &lines[1..];
+    let next = body
+        .iter()
+        .position(|line| line.starts_with(BEGIN_MARK))
+        .unwrap_or(body.len());
+    let is_end = |line: &&[u8]| line.trim_ascii() == END.as_bytes();
+    match body[..next].iter().position(is_end) {
+        Some(end) => {
+            let kept = body[..end].iter().copied().filter(|line| !ours(line));
+            (end + 2, kept.collect())
+        }
+        None => (
+            1 + body.iter().take_while(|line| ours(line)).count(),
+            Vec::new(),
+        ),
+    }
 }
