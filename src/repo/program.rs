@@ -253,6 +253,7 @@ impl History for Program {
             "--no-renames",
             "--name-status",
             "--no-commit-id",
+            "--ignore-submodules=none",
         ];
         let call = match from {
             Some(from) => Self::history(&options).arg(from).arg(to),
