@@ -131,6 +131,17 @@ pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> 
     dispatch(Some(snapshot), &facts).expect("dispatch is total")
 }
 
+/// Commits that an implementer's report claims are not foreign to its slice.
+fn with_claims(facts: &Facts) -> Facts {
+    let mut facts = facts.clone();
+    if let (Some(commit), Some(since)) = (&facts.commit, &mut facts.since) {
+        since
+            .commits
+            .retain(|seen| !commit.claimed.contains(&seen.id));
+    }
+    facts
+}
+
 impl Explorer<'_> {
     fn start(&mut self) {
         for length in [0, 2] {
@@ -286,7 +297,6 @@ impl Explorer<'_> {
     }
 
     fn attempt(&mut self, at: u32, snapshot: &Snapshot, world: &World, offer: &Offer) {
-        let before = due(snapshot, world, &offer.mood, &self.budget);
         let (set, facts, result) = try_event(
             snapshot,
             world,
@@ -317,6 +327,7 @@ impl Explorer<'_> {
                 }
                 let branch_taken = step.snapshot.ledger.branch != snapshot.ledger.branch;
                 after.other_branch &= !branch_taken;
+                let before = dispatch(Some(snapshot), &with_claims(&facts)).unwrap();
                 let now = due(&step.snapshot, world, &after, &self.budget);
                 let seen = invariants::Seen {
                     before: snapshot,

@@ -9,10 +9,10 @@ mod fingerprint;
 mod invariants;
 mod world;
 
-use cook::diagnostic::{CATALOGUE, Code, Family};
+
 use events::Bounds;
-use explore::{Outcome, explore};
-use std::collections::BTreeMap;
+use explore::explore;
+
 
 const SMALL: Bounds = Bounds {
     name: "one slice, one judge",
