@@ -820,9 +820,7 @@ fn ask_for_trust(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands = work
-        .facts
-        .untrusted(&commands_after(work.before, block))?;
+    let commands = work.facts.untrusted(&commands_after(work.before, block))?;
     if commands.is_empty() {
         return Ok(());
     }

@@ -428,7 +428,9 @@ fn reconciliations(all: &mut Blocks) {
         }
         all.add(format!("accept {name} and add a criterion"), |block| {
             accepted("good")(block);
-            block.evidence.push(claim(name, &format!("{name}3"), "good"));
+            block
+                .evidence
+                .push(claim(name, &format!("{name}3"), "good"));
             block.plan = Some(plan);
         });
     }
@@ -501,7 +503,8 @@ fn hostile_plans(all: &mut Blocks) {
         plan.candidate_slices.push(slice);
     });
     all.plan("an id of two words", |plan| {
-        plan.candidate_slices.push(slice_plan("two words", &[], bounds));
+        plan.candidate_slices
+            .push(slice_plan("two words", &[], bounds));
     });
     all.plan("one id twice", |plan| {
         plan.candidate_slices.push(slice_plan("z", &[], bounds));
@@ -532,9 +535,13 @@ fn hostile_plans(all: &mut Blocks) {
         all.revise(format!("mark {name} in progress"), index, |planned| {
             planned.status = Some(SliceStatus::InProgress);
         });
-        all.revise(format!("cancel {name} without a reason"), index, |planned| {
-            planned.status = Some(SliceStatus::Cancelled);
-        });
+        all.revise(
+            format!("cancel {name} without a reason"),
+            index,
+            |planned| {
+                planned.status = Some(SliceStatus::Cancelled);
+            },
+        );
         all.revise(format!("reword {name}"), index, |planned| {
             planned.acceptance_criteria[0] = "something easier".to_owned();
         });

@@ -289,11 +289,7 @@ impl Explorer<'_> {
     }
 
     fn count(&mut self, rule: Rule) {
-        *self
-            .outcome
-            .rules
-            .entry(rule.id().to_owned())
-            .or_default() += 1;
+        *self.outcome.rules.entry(rule.id().to_owned()).or_default() += 1;
     }
 
     fn attempt(&mut self, at: u32, snapshot: &Snapshot, world: &World, offer: &Offer) {
@@ -363,10 +359,8 @@ impl Explorer<'_> {
     }
 
     fn finish(mut self, started: Instant) -> Outcome {
-        let is_done =
-            |node: &Node| node.snapshot.state.continuation_policy == Policy::Done;
-        let stopped =
-            |node: &Node| node.snapshot.state.continuation_policy != Policy::Continue;
+        let is_done = |node: &Node| node.snapshot.state.continuation_policy == Policy::Done;
+        let stopped = |node: &Node| node.snapshot.state.continuation_policy != Policy::Continue;
         self.outcome.done = self.nodes.iter().filter(|node| is_done(node)).count();
         let to_done = self.reaches(&is_done);
         let to_stop = self.reaches(&stopped);

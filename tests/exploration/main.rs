@@ -9,10 +9,8 @@ mod fingerprint;
 mod invariants;
 mod world;
 
-
 use events::Bounds;
 use explore::explore;
-
 
 const SMALL: Bounds = Bounds {
     name: "one slice, one judge",
@@ -35,8 +33,15 @@ fn probe() {
     let outcome = explore(&SMALL);
     println!(
         "{}: {} states, {} transitions, {} refusals, {:?}, done {}, lost {}, restless {} truncated {}",
-        outcome.name, outcome.states, outcome.transitions, outcome.refused, outcome.time,
-        outcome.done, outcome.lost.len(), outcome.restless, outcome.truncated
+        outcome.name,
+        outcome.states,
+        outcome.transitions,
+        outcome.refused,
+        outcome.time,
+        outcome.done,
+        outcome.lost.len(),
+        outcome.restless,
+        outcome.truncated
     );
     println!("{:?}\n{:?}", outcome.rules, outcome.codes);
     for path in outcome.lost.iter().take(3) {
