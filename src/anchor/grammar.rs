@@ -177,7 +177,9 @@ fn place(text: &str) -> Result<Anchor, Malformed> {
     };
     check_path(path)?;
     let fits = |c: char| c.is_alphanumeric() || "_.:$#!?-".contains(c);
-    if symbol.is_empty() || !symbol.chars().all(fits) || !symbol.contains(char::is_alphanumeric) {
+    let begins = !symbol.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let names = symbol.contains(char::is_alphanumeric);
+    if !(begins && names && symbol.chars().all(fits)) {
         return malformed(format!("`{symbol}` is neither a line nor a symbol"));
     }
     Ok(Anchor::Symbol {
@@ -190,7 +192,7 @@ fn check_path(path: &str) -> Result<(), Malformed> {
     if path.is_empty() {
         return malformed("the path is missing");
     }
-    let drive = path.len() >= 2 && path.as_bytes()[1] == b':';
+    let drive = matches!(path.as_bytes(), [_, b':', b'/' | b'\\', ..]);
     if path.starts_with('/') || path.starts_with('\\') || path.starts_with('~') || drive {
         return malformed(format!("`{path}` is not relative to the repository"));
     }

@@ -23,6 +23,15 @@ fn user_only(why: &str) -> Failure {
     Refusal::new(Code::UserOnly, format!("only a person may do this: {why}")).into()
 }
 
+/// Who to write down for a command that is open to everybody.
+pub(super) fn anybody() -> Actor {
+    match (agent_around(), std::io::stdin().is_terminal()) {
+        (Some(_), _) => Actor::Role,
+        (None, true) => Actor::User,
+        (None, false) => Actor::Script,
+    }
+}
+
 /// What says that an agent is around this process.
 pub(super) fn agent_around() -> Option<String> {
     agent_marker()

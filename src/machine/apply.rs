@@ -45,7 +45,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             reports::read_only_needs(&mut set);
         }
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
-        Event::Resumed(_) => doors::resumed_needs(snapshot, &mut set),
+        Event::Resumed(resume) => doors::resumed_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);

@@ -27,9 +27,10 @@ pub(super) fn ask_to_end(leader: u32) {
 /// until a sweep finds nothing more. True when the last sweep was empty.
 pub(super) fn end_all(leader: u32, mark: &str) -> bool {
     for sweep in 0..SWEEPS {
+        let found = end_found(leader, mark);
         #[cfg(unix)]
         signal_group(leader, nix::sys::signal::Signal::SIGKILL);
-        if end_found(leader, mark) == 0 {
+        if found == 0 {
             return true;
         }
         if sweep + 1 < SWEEPS {
@@ -52,16 +53,30 @@ fn end_found(_leader: u32, _mark: &str) -> usize {
 }
 
 /// Ends what belongs to the child, other than the leader itself; how many there were.
+///
+/// All of it is stopped before any of it is ended: a parent that is gone no longer
+/// tells whose child is whose.
 #[cfg(target_os = "linux")]
 fn end_found(leader: u32, mark: &str) -> usize {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    let found = linux::belonging(leader, mark);
-    for pid in &found {
-        if let Ok(pid) = i32::try_from(*pid) {
-            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+    let send = |pid: u32, signal| {
+        if let Ok(pid) = i32::try_from(pid) {
+            let _ = kill(Pid::from_raw(pid), signal);
+        }
+    };
+    signal_group(leader, Signal::SIGSTOP);
+    let mut found = linux::belonging(leader, mark);
+    for _ in 0..SWEEPS {
+        found.iter().for_each(|pid| send(*pid, Signal::SIGSTOP));
+        let now = linux::belonging(leader, mark);
+        let grown = !now.is_subset(&found);
+        found = now;
+        if !grown {
+            break;
         }
     }
+    found.iter().for_each(|pid| send(*pid, Signal::SIGKILL));
     found.len()
 }
 

@@ -1,0 +1,722 @@
+//! Gates: what they are run with, how they end, what their receipts say, and who
+//! may run.
+#![allow(clippy::unwrap_used)]
+
+mod repo_support;
+
+use cook::clock::Clock;
+use cook::diagnostic::Code;
+use cook::machine::{GateRun, Head};
+use cook::model::{GateSpec, Receipt};
+use cook::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
+use cook::receipt::{Gates, Receipts, STOP_VERIFIER, Trust, merged, seal};
+use cook::repo::Repo;
+use repo_support::{Scratch, hermetic};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+fn long(
+    dir: &Path,
+    argv: &[&str],
+    timeout: Duration,
+) -> Result<cook::process::Ended, ProcessError> {
+    let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+    run(&Long {
+        argv: &argv,
+        dir,
+        env: &[],
+        timeout,
+        live: None,
+    })
+}
+
+fn shell(dir: &Path, script: &str, timeout: Duration) -> cook::process::Ended {
+    long(dir, &["sh", "-c", script], timeout).unwrap()
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Whether a process runs whose command line holds `mark`.
+#[cfg(target_os = "linux")]
+fn runs(mark: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let own = entry.file_name().to_string_lossy() == std::process::id().to_string();
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        !own && String::from_utf8_lossy(&line).contains(mark)
+    })
+}
+
+#[test]
+fn output_exit_code_and_an_empty_stdin() {
+    let scratch = Scratch::empty();
+    let ended = shell(&scratch.root, "cat; echo out; echo err >&2; exit 3", MINUTE);
+    assert_eq!(
+        (ended.code, ended.timed_out, ended.swept),
+        (Some(3), false, true)
+    );
+    assert_eq!(
+        (ended.stdout.bytes(), ended.stderr.bytes()),
+        (b"out\n".to_vec(), b"err\n".to_vec())
+    );
+    assert_eq!(shell(&scratch.root, "kill -9 $$", MINUTE).code, None);
+}
+
+#[test]
+fn what_cannot_be_started_says_why() {
+    let scratch = Scratch::empty();
+    scratch.write("plain.txt", "x");
+    let start = |argv: &[&str]| long(&scratch.root, argv, MINUTE).unwrap_err();
+    assert!(matches!(
+        start(&["no-such-program-anywhere"]),
+        ProcessError::NotFound(_)
+    ));
+    assert!(matches!(
+        start(&["./missing.sh"]),
+        ProcessError::NotFound(_)
+    ));
+    assert!(matches!(
+        start(&["./plain.txt"]),
+        ProcessError::NotExecutable(_)
+    ));
+    assert!(matches!(start(&[]), ProcessError::Empty));
+    let nowhere = long(&scratch.path("nowhere"), &["true"], MINUTE).unwrap_err();
+    assert!(matches!(nowhere, ProcessError::NoDirectory(_)));
+}
+
+#[test]
+fn a_flood_is_digested_and_only_its_ends_are_kept() {
+    let scratch = Scratch::empty();
+    let ended = shell(
+        &scratch.root,
+        "echo begin; head -c 50000000 /dev/zero; echo end; head -c 20000000 /dev/zero >&2",
+        MINUTE,
+    );
+    assert_eq!(
+        (ended.code, ended.stdout.total, ended.stderr.total),
+        (Some(0), 50_000_010, 20_000_000)
+    );
+    assert_eq!(
+        ended.stdout.head.len() + ended.stdout.tail.len(),
+        KEPT_PER_STREAM
+    );
+    let bytes = ended.stdout.bytes();
+    assert!(bytes.starts_with(b"begin\n") && bytes.ends_with(b"end\n"));
+    let whole = shell(
+        &scratch.root,
+        "{ echo begin; head -c 50000000 /dev/zero; echo end; } | sha256sum",
+        MINUTE,
+    );
+    assert!(String::from_utf8_lossy(&whole.stdout.head).starts_with(&ended.stdout.sha256));
+}
+
+#[test]
+fn output_can_be_watched_as_it_comes() {
+    let scratch = Scratch::empty();
+    type Piece = (Source, Vec<u8>, Instant);
+    let seen: Arc<Mutex<Vec<Piece>>> = Arc::default();
+    let writer = Arc::clone(&seen);
+    let live: Live = Arc::new(move |source, piece| {
+        writer
+            .lock()
+            .unwrap()
+            .push((source, piece.to_vec(), Instant::now()));
+    });
+    let argv = ["sh", "-c", "echo a; sleep 0.4; echo b >&2"].map(str::to_owned);
+    let long = Long {
+        argv: &argv,
+        dir: &scratch.root,
+        env: &[],
+        timeout: MINUTE,
+        live: Some(live),
+    };
+    run(&long).unwrap();
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen[0].0, &seen[0].1[..]), (Source::Stdout, &b"a\n"[..]));
+    assert_eq!((seen[1].0, &seen[1].1[..]), (Source::Stderr, &b"b\n"[..]));
+    assert!(seen[1].2 - seen[0].2 > Duration::from_millis(200));
+}
+
+#[test]
+fn one_that_hangs_is_ended_with_its_children() {
+    let scratch = Scratch::empty();
+    let started = Instant::now();
+    let ended = shell(
+        &scratch.root,
+        "trap '' TERM; sleep 731.11 & echo up; sleep 731.11",
+        Duration::from_millis(500),
+    );
+    assert!(ended.timed_out && ended.code.is_none() && ended.swept);
+    assert_eq!(ended.stdout.bytes(), b"up\n");
+    assert!(started.elapsed() < Duration::from_secs(20));
+    #[cfg(target_os = "linux")]
+    assert!(!runs("731.11"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn daemons_do_not_outlive_a_gate_that_ended_well() {
+    let scratch = Scratch::empty();
+    // In the group; in a session of its own; twice forked and without its pipes; with
+    // its pipes held open; outside group and session with a cleared environment.
+    for (number, daemon) in [
+        "sleep 732.1 &",
+        "setsid sleep 732.2 >/dev/null 2>&1 &",
+        "(setsid sh -c 'sleep 732.3 & exit 0' >/dev/null 2>&1 &);",
+        "setsid sleep 732.4 &",
+        "sh -c 'env -i setsid sleep 732.5 & wait' &",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let script = format!("{daemon} sleep 0.2; echo done");
+        let started = Instant::now();
+        let ended = shell(&scratch.root, &script, MINUTE);
+        assert_eq!((ended.code, ended.swept), (Some(0), true), "{daemon}");
+        assert_eq!(ended.stdout.bytes(), b"done\n");
+        assert!(started.elapsed() < Duration::from_secs(10), "{daemon}");
+        assert!(!runs(&format!("732.{}", number + 1)), "{daemon}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn processes_of_others_are_left_alone() {
+    let scratch = Scratch::empty();
+    let mut other = std::process::Command::new("sleep")
+        .arg("733.1")
+        .spawn()
+        .unwrap();
+    shell(&scratch.root, "sleep 733.2 & true", MINUTE);
+    assert!(other.try_wait().unwrap().is_none() && runs("733.1") && !runs("733.2"));
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+fn short(
+    dir: &Path,
+    script: &str,
+    deadline: Duration,
+    limit: usize,
+) -> Result<cook::process::Captured, ProcessError> {
+    capture(&Short {
+        argv: ["sh", "-c", script].map(OsString::from).to_vec(),
+        dir,
+        env: vec![("GREETING", OsString::from("hello"))],
+        stdin: Vec::new(),
+        deadline,
+        limit,
+    })
+}
+
+#[test]
+fn short_commands_have_a_deadline_and_a_cap() {
+    let scratch = Scratch::empty();
+    let captured = short(
+        &scratch.root,
+        "echo $GREETING; echo no >&2; exit 2",
+        MINUTE,
+        100,
+    )
+    .unwrap();
+    assert_eq!(
+        (captured.code, &captured.stdout[..], captured.stderr.trim()),
+        (Some(2), &b"hello\n"[..], "no")
+    );
+    let started = Instant::now();
+    let late = short(
+        &scratch.root,
+        "exec sleep 734.1",
+        Duration::from_millis(300),
+        100,
+    );
+    assert!(matches!(late, Err(ProcessError::Deadline { .. })));
+    let flood = short(&scratch.root, "exec cat /dev/zero", MINUTE, 1_000_000);
+    assert!(
+        matches!(flood, Err(ProcessError::TooMuch { .. })),
+        "{flood:?}"
+    );
+    let noisy = short(
+        &scratch.root,
+        "head -c 5000000 /dev/zero >&2; echo fine",
+        MINUTE,
+        100,
+    )
+    .unwrap();
+    assert_eq!(noisy.stdout, b"fine\n");
+    assert!(started.elapsed() < Duration::from_secs(30));
+    let missing = capture(&Short {
+        argv: vec![OsString::from("no-such-program-anywhere")],
+        dir: &scratch.root,
+        env: Vec::new(),
+        stdin: Vec::new(),
+        deadline: MINUTE,
+        limit: 1,
+    });
+    assert!(matches!(missing, Err(ProcessError::NotFound(_))));
+}
+
+fn gate(run: &str) -> GateSpec {
+    GateSpec {
+        name: run.to_owned(),
+        run: run.to_owned(),
+        timeout_ms: 60_000,
+        required: true,
+        must_fail_at_basis: false,
+    }
+}
+
+struct Stand {
+    scratch: Scratch,
+    repo: Repo,
+    receipts: Receipts,
+}
+
+impl Stand {
+    fn of(scratch: Scratch) -> Self {
+        let repo = scratch.repo();
+        let receipts = Receipts::of(&repo).unwrap();
+        Self {
+            scratch,
+            repo,
+            receipts,
+        }
+    }
+
+    fn gates(&self) -> Gates<'_> {
+        Gates {
+            repo: &self.repo,
+            receipts: &self.receipts,
+            clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
+            live: None,
+        }
+    }
+
+    fn head(&self) -> Head {
+        self.repo.head().unwrap()
+    }
+
+    fn run(&self, command: &str) -> GateRun {
+        let head = self.head().commit.unwrap();
+        self.gates()
+            .run_at(&head, None, &[gate(command)])
+            .unwrap()
+            .remove(0)
+    }
+}
+
+#[test]
+fn a_receipt_says_what_was_seen() {
+    let stand = Stand::of(Scratch::new());
+    let run = stand.run("sh -c 'pwd; echo err >&2; exit 4'");
+    let receipt = run.receipt.clone().unwrap();
+    assert_eq!(receipt.argv, ["sh", "-c", "pwd; echo err >&2; exit 4"]);
+    assert_eq!(
+        (receipt.exit_code, receipt.dirty, receipt.cwd.as_str()),
+        (Some(4), false, ".")
+    );
+    assert_eq!(
+        (receipt.head_sha.clone(), receipt.tree_oid.clone()),
+        (stand.head().commit, stand.head().tree)
+    );
+    assert_eq!(
+        receipt.tail,
+        format!("{}\nerr\n", stand.repo.root().display())
+    );
+    assert_eq!(receipt.started_at.display(), "2026-05-06T07:08:09Z");
+    assert!(!run.passed() && stand.run("true").passed());
+
+    assert_eq!(stand.receipts.get(&receipt.id).unwrap().unwrap(), receipt);
+    let output = stand.receipts.output(&receipt).unwrap();
+    assert!(output.text.contains("err\n") && !output.partial);
+    let tree = receipt.tree_oid.clone().unwrap();
+    let found = stand
+        .receipts
+        .find("sh -c \"pwd; echo err >&2; exit 4\"", &tree)
+        .unwrap();
+    assert_eq!(
+        found.as_ref(),
+        Some(&receipt),
+        "the same words, quoted otherwise"
+    );
+    assert_eq!(stand.receipts.find("true", "another tree").unwrap(), None);
+    assert_eq!(seal(receipt.clone()), receipt);
+}
+
+#[test]
+fn a_changed_receipt_or_output_counts_for_nothing() {
+    let stand = Stand::of(Scratch::new());
+    let receipt = stand.run("sh -c 'echo red; exit 1'").receipt.unwrap();
+    let path = stand
+        .repo
+        .common_dir()
+        .join(format!("cook/receipts/{}.json", receipt.id));
+    let forged: Receipt = Receipt {
+        exit_code: Some(0),
+        ..receipt.clone()
+    };
+    fs::write(&path, serde_json::to_vec(&forged).unwrap()).unwrap();
+    assert_eq!(stand.receipts.get(&receipt.id).unwrap(), None);
+    let tree = receipt.tree_oid.clone().unwrap();
+    assert_eq!(stand.receipts.find(&receipt.command, &tree).unwrap(), None);
+    fs::write(&path, "{").unwrap();
+    assert_eq!(stand.receipts.get(&receipt.id).unwrap(), None);
+    for id in ["../../trust", "", "A", &"/".repeat(64)] {
+        assert_eq!(stand.receipts.get(id).unwrap(), None);
+    }
+    let output = stand
+        .repo
+        .common_dir()
+        .join("cook/outputs")
+        .join(&receipt.stdout_sha256);
+    let other = stand.run("sh -c 'echo green'").receipt.unwrap();
+    let green = stand
+        .repo
+        .common_dir()
+        .join("cook/outputs")
+        .join(&other.stdout_sha256);
+    fs::copy(green, output).unwrap();
+    let read = stand.receipts.output(&receipt).unwrap();
+    assert!(read.partial && !read.text.contains("green"));
+}
+
+#[test]
+fn what_is_left_of_a_flood_is_kept_and_says_that_it_is_not_whole() {
+    let stand = Stand::of(Scratch::new());
+    let receipt = stand
+        .run("sh -c 'echo begin; head -c 9000000 /dev/urandom | base64; echo end'")
+        .receipt
+        .unwrap();
+    let output = stand.receipts.output(&receipt).unwrap();
+    assert!(
+        output.partial && output.text.starts_with("begin\n") && output.text.contains("\nend\n")
+    );
+    let file = stand
+        .repo
+        .common_dir()
+        .join("cook/outputs")
+        .join(&receipt.stdout_sha256);
+    assert!(fs::metadata(file).unwrap().len() < 4 * 1024 * 1024);
+}
+
+#[test]
+fn gates_that_do_not_start_have_a_problem_and_no_receipt() {
+    let stand = Stand::of(Scratch::new());
+    stand.scratch.write("plain.txt", "x");
+    stand.scratch.commit("plain");
+    for (command, why) in [
+        ("no-such-program-anywhere --x", "was not found"),
+        ("./plain.txt", "may not be executed"),
+        ("echo 'open", "open quote"),
+        ("", "no words"),
+        ("''", "no words"),
+    ] {
+        let run = stand.run(command);
+        let problem = run.problem.clone().unwrap();
+        assert!(
+            run.receipt.is_none() && problem.contains(why) && !run.passed(),
+            "{command}: {problem}"
+        );
+    }
+    let mut slow = gate("sleep 735.1");
+    slow.timeout_ms = 200;
+    let head = stand.head().commit.unwrap();
+    let run = stand
+        .gates()
+        .run_at(&head, None, &[slow])
+        .unwrap()
+        .remove(0);
+    let receipt = run.receipt.clone().unwrap();
+    assert!(receipt.timed_out && receipt.exit_code.is_none() && !run.passed());
+}
+
+#[test]
+fn no_shell_and_no_redirection_of_git() {
+    let stand = Stand::of(Scratch::new());
+    let receipt = stand.run("echo $HOME '*' > x; touch y").receipt.unwrap();
+    assert_eq!(receipt.tail, "$HOME * > x; touch y\n");
+    assert!(!stand.scratch.path("x").exists() && !stand.scratch.path("y").exists());
+    let receipt = stand
+        .run("sh -c 'env | grep -c ^COOK_GATE=; pwd'")
+        .receipt
+        .unwrap();
+    assert!(receipt.tail.starts_with("1\n"));
+}
+
+#[test]
+fn where_a_gate_runs() {
+    let stand = Stand::of(Scratch::new());
+    let root = stand.repo.root().display().to_string();
+    let head = stand.head();
+    // In place: HEAD and clean.
+    assert_eq!(stand.run("pwd").receipt.unwrap().tail.trim(), root);
+    // Elsewhere: the worktree differs, yet the commit is what is tested.
+    stand.scratch.write("a.txt", "dirty");
+    let receipt = stand.run("sh -c 'pwd; cat a.txt'").receipt.unwrap();
+    assert!(receipt.tail.contains("cook/worktrees") && receipt.tail.ends_with("one\nmore\n"));
+    assert!(!receipt.dirty);
+    stand.scratch.git(&["checkout", "-q", "a.txt"]);
+    // Elsewhere: another commit.
+    let first = stand.scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
+    let run = stand
+        .gates()
+        .run_at(&first, None, &[gate("cat a.txt")])
+        .unwrap()
+        .remove(0);
+    let receipt = run.receipt.unwrap();
+    assert_eq!(
+        (receipt.tail.as_str(), receipt.head_sha.as_deref()),
+        ("one\n", Some(first.as_str()))
+    );
+    assert_ne!(receipt.tree_oid, head.tree);
+    assert_eq!(stand.scratch.git(&["worktree", "list"]).lines().count(), 1);
+    // As it stands, dirty or not.
+    assert!(
+        !stand
+            .gates()
+            .run_here(&gate("true"))
+            .unwrap()
+            .receipt
+            .unwrap()
+            .dirty
+    );
+    stand.scratch.write("a.txt", "dirty");
+    let receipt = stand
+        .gates()
+        .run_here(&gate("true"))
+        .unwrap()
+        .receipt
+        .unwrap();
+    assert!(receipt.dirty);
+    let tree = head.tree.unwrap();
+    assert_ne!(
+        stand
+            .receipts
+            .find("true", &tree)
+            .unwrap()
+            .map(|found| found.id),
+        Some(receipt.id)
+    );
+}
+
+#[test]
+fn a_gate_that_changes_what_it_tests_proves_nothing() {
+    let stand = Stand::of(Scratch::new());
+    assert!(
+        !stand.run("touch coverage.txt").receipt.unwrap().dirty,
+        "a file of its own is no change"
+    );
+    fs::remove_file(stand.scratch.path("coverage.txt")).unwrap();
+    assert!(stand.run("sh -c 'echo x >> a.txt'").receipt.unwrap().dirty);
+    stand.scratch.git(&["checkout", "-q", "a.txt"]);
+    assert!(
+        stand
+            .run("git -c user.name=x -c user.email=x@y commit -q --allow-empty -m moved")
+            .receipt
+            .unwrap()
+            .dirty
+    );
+}
+
+#[test]
+fn one_gate_leaving_files_does_not_send_the_next_elsewhere() {
+    let stand = Stand::of(Scratch::new());
+    let head = stand.head().commit.unwrap();
+    let gates = [
+        gate("touch coverage.txt"),
+        gate("sh -c 'test -e coverage.txt'"),
+    ];
+    let runs = stand.gates().run_at(&head, None, &gates).unwrap();
+    assert!(
+        runs.iter()
+            .all(|run| run.passed() && !run.receipt.as_ref().unwrap().dirty)
+    );
+}
+
+#[test]
+fn red_before_and_green_after() {
+    let stand = Stand::of(Scratch::new());
+    let basis = stand.scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
+    let head = stand.head().commit.unwrap();
+    let run = |command: &str, basis: Option<&str>| {
+        let gate = GateSpec {
+            must_fail_at_basis: true,
+            ..gate(command)
+        };
+        stand
+            .gates()
+            .run_at(&head, basis, &[gate])
+            .unwrap()
+            .remove(0)
+    };
+    let proved = run("grep -q more a.txt", Some(&basis));
+    assert!(proved.passed());
+    assert_eq!(proved.at_basis.unwrap().head_sha, Some(basis.clone()));
+    assert!(
+        !run("true", Some(&basis)).passed(),
+        "green at the basis too"
+    );
+    assert!(!run("grep -q more a.txt", None).passed());
+    assert!(!run("grep -q more a.txt", Some(&"0".repeat(40))).passed());
+    assert!(!run("false", Some(&basis)).passed());
+}
+
+#[test]
+fn the_stop_verifier_is_run_as_rule_9_names_it() {
+    let stand = Stand::of(Scratch::new());
+    let run = stand.gates().stop_verifier().unwrap();
+    assert!(!run.passed(), "there is no script yet");
+    stand.scratch.write(
+        ".agent/verify_completion_stop.sh",
+        "test \"$COOK_STOP_VERIFIER\" = 1 && echo verified\n",
+    );
+    assert!(
+        !stand.gates().stop_verifier().unwrap().passed(),
+        "not committed, so not clean"
+    );
+    stand.scratch.commit("verifier");
+    let run = stand.gates().stop_verifier().unwrap();
+    assert!(run.passed(), "{run:?}");
+    let receipt = run.receipt.unwrap();
+    assert_eq!(
+        (receipt.command.as_str(), receipt.tail.as_str()),
+        (STOP_VERIFIER, "verified\n")
+    );
+}
+
+#[test]
+fn trust_is_by_words() {
+    let scratch = Scratch::new();
+    let repo = scratch.repo();
+    let mut trust = Trust::of(&repo).unwrap();
+    assert!(!trust.is_trusted("cargo test"));
+    trust.trust("cargo test --lib").unwrap();
+    trust.trust_prefix("npm run").unwrap();
+    for trust in [trust.clone(), Trust::of(&repo).unwrap()] {
+        for (command, trusted) in [
+            ("cargo test --lib", true),
+            ("cargo  test '--lib'", true),
+            ("cargo test --lib --ignored", false),
+            ("cargo test", false),
+            ("npm run build", true),
+            ("npm run", true),
+            ("npm runner", false),
+            ("npm", false),
+            ("npm run build; rm -rf x", true),
+            ("sh -c 'npm run'", false),
+            ("npm 'run", false),
+            ("", false),
+        ] {
+            assert_eq!(trust.is_trusted(command), trusted, "{command}");
+        }
+    }
+    assert_eq!(trust.listed(), (vec!["cargo test --lib"], vec!["npm run"]));
+    assert!(trust.trust("").is_err() && trust.trust_prefix("'").is_err());
+    assert!(
+        Trust::of(&repo)
+            .unwrap()
+            .with_everything()
+            .is_trusted("anything at all")
+    );
+    let other = Scratch::new();
+    assert!(
+        !Trust::of(&other.repo())
+            .unwrap()
+            .is_trusted("cargo test --lib")
+    );
+}
+
+#[test]
+fn a_damaged_trust_file_trusts_neither_nothing_nor_everything() {
+    let scratch = Scratch::new();
+    let repo = scratch.repo();
+    let path = repo.cook_dir().unwrap().join("trust.json");
+    for text in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{\"schema_version\":1}",
+        "{\"schema_version\":2,\"commands\":[],\"prefixes\":[]}",
+        "{\"schema_version\":1,\"commands\":[\"\"],\"prefixes\":[]}",
+        "{\"schema_version\":1,\"commands\":[],\"prefixes\":[\"\"]}",
+        "{\"schema_version\":1,\"commands\":[],\"prefixes\":[],\"all\":true}",
+        "\u{0}\u{1}",
+    ] {
+        fs::write(&path, text).unwrap();
+        assert_eq!(
+            Trust::of(&repo).unwrap_err().code,
+            Code::TrustUnreadable,
+            "{text}"
+        );
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(Trust::of(&repo).unwrap_err().code, Code::TrustUnreadable);
+}
+
+#[test]
+fn a_plans_commands_come_after_the_configured_ones_and_once() {
+    hermetic();
+    let own = [
+        "cargo  test".to_owned(),
+        "make".to_owned(),
+        "make".to_owned(),
+    ];
+    let gates = merged(vec![gate("cargo test")], &own);
+    let runs: Vec<&str> = gates.iter().map(|gate| gate.run.as_str()).collect();
+    assert_eq!(runs, ["cargo test", "make"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_gate_and_is_told() {
+    use nix::sys::signal::{Signal, kill};
+    let scratch = Scratch::empty();
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "interrupted_child", "--ignored", "--nocapture"])
+        .env("CHILD_ROOT", &scratch.root)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !scratch.path("up").exists() {
+        assert!(started.elapsed() < MINUTE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    // The second one comes while no gate runs: it ends the process as ever.
+    while !scratch.path("told").exists() {
+        assert!(started.elapsed() < MINUTE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!runs("736.1"));
+    kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    use std::os::unix::process::ExitStatusExt;
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "the child of `an_interrupt_ends_the_gate_and_is_told`"]
+fn interrupted_child() {
+    let root = std::path::PathBuf::from(std::env::var("CHILD_ROOT").unwrap());
+    let ended = long(&root, &["sh", "-c", "touch up; sleep 736.1"], MINUTE);
+    assert!(
+        matches!(ended, Err(ProcessError::Interrupted(_))),
+        "{ended:?}"
+    );
+    assert!(cook::process::interrupted());
+    fs::write(root.join("told"), "").unwrap();
+    std::thread::sleep(MINUTE);
+}
