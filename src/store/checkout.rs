@@ -598,7 +598,7 @@ impl<'r> View<'r> {
             if Some(id.to_string()) == tip {
                 return Ok(Step::Keep);
             }
-            if self.log.holds(id)? || self.is_own(document, bytes)? {
+            if self.is_own(document, bytes)? {
                 return Ok(Step::Write);
             }
         }

@@ -129,11 +129,6 @@ impl Log {
             .filter(|id| id.to_string() == hex)
     }
 
-    /// Whether the log holds an object of that name.
-    pub(super) fn holds(&self, id: Oid) -> Result<bool, StoreError> {
-        Ok(self.odb()?.exists(id))
-    }
-
     fn odb(&self) -> Result<git2::Odb<'_>, StoreError> {
         self.repo
             .odb()

@@ -160,6 +160,11 @@ impl Store {
 }
 
 impl<'s> Locked<'s> {
+    /// Packs the log now (`cook gc`); a transition packs by itself when it is due.
+    pub fn pack(&self) -> Packing {
+        pack::now(&self.writer.store.place)
+    }
+
     /// Puts right what a dead writer left: its ref lock, and a view that is
     /// behind. What stands in the way and the log does not hold is kept first.
     /// Files edited while the view was up to date stay as they are.
