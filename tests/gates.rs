@@ -570,7 +570,7 @@ fn the_stop_verifier_is_run_as_rule_9_names_it() {
     assert!(!run.passed(), "there is no script yet");
     stand.scratch.write(
         ".agent/verify_completion_stop.sh",
-        "test \"$COOK_STOP_VERIFIER\" = 1 && echo verified\n",
+        "test -x \"$COOK_BIN\" && echo verified\n",
     );
     assert!(
         !stand.gates().stop_verifier().unwrap().passed(),

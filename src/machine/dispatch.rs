@@ -20,6 +20,7 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
     };
     if snapshot.state.continuation_policy == Policy::Continue {
         set = drift::needs(snapshot);
+        set.config = true;
         let between = !drift::in_work(snapshot);
         // Advice for the role that comes: a selection needs a committed contract, and
         // what a re-ground or a judge decides needs a clean tree.

@@ -300,6 +300,17 @@ pub(super) fn refocused(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The mission that init asked for, given by a later init.
+pub(super) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    set_mission(work, mission)?;
+    let asked = work.next.ledger.waiting.as_ref();
+    if asked.is_some_and(|waiting| waiting.kind == WaitingKind::Question) {
+        work.next.state.continuation_policy = Policy::Continue;
+        work.next.ledger.waiting = None;
+    }
+    Ok(())
+}
+
 /// Mission text and its anchor, the same in every document.
 fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     let Some(anchor) = mission_anchor(mission) else {
