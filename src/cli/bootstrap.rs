@@ -6,7 +6,7 @@ use super::record::transition_answer;
 use super::{Answer, Context, answer, caller};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Rule};
-use crate::model::{Actor, Event, Import, Profile, Snapshot};
+use crate::model::{Event, Import, Profile, Snapshot};
 use crate::scaffold::{self, Contract, Fate, TRACKED};
 use crate::view::NoteAnswer;
 use crate::walk::{self, Workspace};

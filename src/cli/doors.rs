@@ -155,7 +155,12 @@ pub(super) fn budget(context: &Context, args: &BudgetArgs) -> Answer {
     };
     let workspace = context.workspace()?;
     fits(&workspace, WaitingKind::Budget, "more budget")?;
-    act(&workspace, &Event::Resumed(resume), actor, "budget extended")
+    act(
+        &workspace,
+        &Event::Resumed(resume),
+        actor,
+        "budget extended",
+    )
 }
 
 /// A stopped workflow is left by the door that its state names, so that more

@@ -63,7 +63,10 @@ impl Show for VerifyAnswer {
             "fsck" | "doctor" => scope.to_owned(),
             scope => format!("verify {scope}{strict}"),
         };
-        page.line(&format!("  {word}: {}", count(self.findings.len(), "finding")));
+        page.line(&format!(
+            "  {word}: {}",
+            count(self.findings.len(), "finding")
+        ));
     }
 
     fn json(&self) -> Value {
