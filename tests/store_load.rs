@@ -73,7 +73,7 @@ fn of_many_writers_nothing_is_lost() {
         lines.len()
     );
     let report = store
-        .replay(|before, event, _, seq| Ok(replayed(before, event, seq)))
+        .replay(|before, event, _, _| Ok(replayed(before, event, next_seq(before))))
         .unwrap();
     assert_eq!(report.findings, []);
     assert_eq!(report.transitions, total);
@@ -237,7 +237,8 @@ fn figures() {
     let imported = store.entry("1").unwrap().records;
     let started = Instant::now();
     let report = store
-        .replay(|before, event, _, seq| {
+        .replay(|before, event, _, _| {
+            let seq = next_seq(before);
             let mut replayed = replayed(before, event, seq);
             if seq == 1 {
                 replayed.records = imported.clone();
