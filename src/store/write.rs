@@ -400,7 +400,9 @@ impl Staged<'_> {
             subject: one_line(&self.transition.subject),
             epoch_seconds: self.seconds,
         });
-        log.write_commit(tree, self.parent, self.seconds, &message)
+        let commit = log.write_commit(tree, self.parent, self.seconds, &message)?;
+        log.sync_fan_out()?;
+        Ok(commit)
     }
 
     /// The commit point. When the update reports an error the branch is read
