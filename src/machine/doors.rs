@@ -7,8 +7,8 @@ use super::wave;
 use super::work::Work;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Amendment, Count, Evidence, Limits, Plan, PlanBlock, PlannedSlice, Policy,
-    Reground, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot, Submission, Undone,
+    ActiveSlice, ActiveStatus, Amendment, Count, Evidence, Limits, Plan, PlanBlock, PlannedSlice,
+    Policy, Reground, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot, Submission, Undone,
     VerificationEvidence, Waiting, WaitingKind, mission_anchor,
 };
 use std::collections::BTreeMap;

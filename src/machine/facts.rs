@@ -402,10 +402,7 @@ impl Facts {
     }
 
     /// Which of the commands are not trusted; nothing is measured when there are none.
-    pub(super) fn untrusted(
-        &self,
-        commands: &BTreeSet<String>,
-    ) -> Result<Vec<String>, Refusal> {
+    pub(super) fn untrusted(&self, commands: &BTreeSet<String>) -> Result<Vec<String>, Refusal> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }

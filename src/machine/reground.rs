@@ -327,9 +327,6 @@ fn must_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
             audit.findings.iter().for_each(|text| add(text));
         }
     }
-    for run in work.next.evidence.runs.iter().filter(|run| !run.passed()) {
-        add(&format!("gate `{}` is red", run.command));
-    }
     more.iter().for_each(|text| add(text));
     if findings.is_empty() {
         findings.push("the slice was reopened".to_owned());
@@ -820,9 +817,7 @@ fn ask_for_trust(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands = work
-        .facts
-        .untrusted(&commands_after(work.before, block))?;
+    let commands = work.facts.untrusted(&commands_after(work.before, block))?;
     if commands.is_empty() {
         return Ok(());
     }

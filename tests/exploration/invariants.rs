@@ -67,7 +67,8 @@ pub fn asks_little(event: &Event, set: &FactSet) -> Check {
         implements || (set.gates.is_none() && set.commit.is_none()),
         || format!("{} runs gates", event.name()),
     )?;
-    let stops = matches!(event, Event::Regrounded { block, .. } if block.conclude == Some(Conclude::Stop));
+    let stops =
+        matches!(event, Event::Regrounded { block, .. } if block.conclude == Some(Conclude::Stop));
     require(stops || !set.stop_verifier, || {
         format!("{} runs the stop verifier", event.name())
     })
@@ -131,12 +132,10 @@ fn counted(seen: &Seen) -> Check {
         seen.after().ledger.seq.0 == seen.before.ledger.seq.0 + 1,
         || "the sequence does not grow by one".to_owned(),
     )?;
-    let attempts_kept = before.attempts.iter().all(|(id, spent)| {
-        after
-            .attempts
-            .get(id)
-            .is_some_and(|now| now.0 >= spent.0)
-    });
+    let attempts_kept = before
+        .attempts
+        .iter()
+        .all(|(id, spent)| after.attempts.get(id).is_some_and(|now| now.0 >= spent.0));
     require(
         attempts_kept
             && after.steps.0 >= before.steps.0
@@ -150,7 +149,11 @@ fn counted(seen: &Seen) -> Check {
     )?;
     let undone = &seen.after().undone.seqs;
     require(
-        seen.before.undone.seqs.iter().all(|seq| undone.contains(seq)),
+        seen.before
+            .undone
+            .seqs
+            .iter()
+            .all(|seq| undone.contains(seq)),
         || "an undone record counts again".to_owned(),
     )?;
     let role = seen.offer.event.submission().is_some()
@@ -172,7 +175,11 @@ fn done_only_by_judges(seen: &Seen) -> Check {
     require(concluded && seen.due.rule == Rule::Conclude, || {
         "done without a conclusion".to_owned()
     })?;
-    let head = seen.facts.head.as_ref().and_then(|head| head.commit.clone());
+    let head = seen
+        .facts
+        .head
+        .as_ref()
+        .and_then(|head| head.commit.clone());
     let votes = &seen.before.ledger.wave.votes;
     let sessions: BTreeSet<_> = votes.iter().map(|vote| &vote.session).collect();
     let agreed = votes.iter().all(|vote| {
@@ -223,7 +230,9 @@ fn slices_only_by_acceptance(seen: &Seen) -> Check {
         })?;
         let ledger = &seen.before.ledger.slices[id];
         let reviewed = ledger.review.as_ref().is_some_and(|review| {
-            review.acceptable && review.fails.is_empty() && Some(&review.commit) == ledger.head.as_ref()
+            review.acceptable
+                && review.fails.is_empty()
+                && Some(&review.commit) == ledger.head.as_ref()
         });
         let audited = ledger
             .audit
@@ -260,13 +269,14 @@ fn slices_only_by_acceptance(seen: &Seen) -> Check {
                     && answer.related
                     && targets.insert(answer.target.clone())
             });
-            require(holds, || format!("{id} is done without proof of {criterion}"))?;
+            require(holds, || {
+                format!("{id} is done without proof of {criterion}")
+            })?;
         }
         let records = &seen.step.records.slice;
-        require(
-            records.iter().any(|record| &record.slice_id == id),
-            || format!("{id} is done and no record says so"),
-        )?;
+        require(records.iter().any(|record| &record.slice_id == id), || {
+            format!("{id} is done and no record says so")
+        })?;
     }
     Ok(())
 }
@@ -298,10 +308,12 @@ fn selected_only_clean(seen: &Seen) -> Check {
     require(clean && committed && seen.block().is_some(), || {
         format!("{is:?} is selected on a dirty tree or an uncommitted contract")
     })?;
-    require(seen.before.active.status != ActiveStatus::Committed || seen.due.rule == Rule::Reconcile
-        || seen.due.rule == Rule::Recover, || {
-        "another slice is selected while one is committed".to_owned()
-    })?;
+    require(
+        seen.before.active.status != ActiveStatus::Committed
+            || seen.due.rule == Rule::Reconcile
+            || seen.due.rule == Rule::Recover,
+        || "another slice is selected while one is committed".to_owned(),
+    )?;
     let slice = is.and_then(|id| seen.after().plan.slice(&id).cloned());
     require(
         slice.is_some_and(|slice| {
@@ -381,9 +393,17 @@ fn noes_stay(seen: &Seen) -> Check {
             format!("{no} is lost")
         })?;
     }
-    let ids: Vec<&String> = seen.after().ledger.unanswered.iter().map(|no| &no.id).collect();
+    let ids: Vec<&String> = seen
+        .after()
+        .ledger
+        .unanswered
+        .iter()
+        .map(|no| &no.id)
+        .collect();
     let distinct: BTreeSet<&&String> = ids.iter().collect();
-    require(distinct.len() == ids.len(), || "a no is owed twice".to_owned())
+    require(distinct.len() == ids.len(), || {
+        "a no is owed twice".to_owned()
+    })
 }
 
 /// A vote appears only by a judge's report, as it was given.
@@ -396,7 +416,11 @@ fn votes_are_cast(seen: &Seen) -> Check {
             if verdicts.positive == vote.can_stop
                 && verdicts.blocker_count == vote.blocker_count
                 && submission.session == vote.session);
-        let head = seen.facts.head.as_ref().and_then(|head| head.commit.clone());
+        let head = seen
+            .facts
+            .head
+            .as_ref()
+            .and_then(|head| head.commit.clone());
         require(
             cast && seen.due.rule == Rule::Judge && head.as_ref() == Some(&vote.head),
             || format!("{vote:?} was cast by nobody"),
@@ -425,7 +449,10 @@ fn waves_are_counted(seen: &Seen) -> Check {
         });
     }
     require(opened == 1 && begins, || {
-        format!("the wave grew by {opened} where rule {} follows {}", seen.now.rule, seen.due.rule)
+        format!(
+            "the wave grew by {opened} where rule {} follows {}",
+            seen.now.rule, seen.due.rule
+        )
     })?;
     require(seen.after().ledger.wave.votes.is_empty(), || {
         "a new wave begins with votes".to_owned()
