@@ -35,6 +35,7 @@ seed_flow() {
   step "init runs beside a poll for the four JSON files and is ended as soon as they are there"
   git init -q
   export TMPDIR="$PWD"
+  : >"$reports/init.err"
   cook init --mission "smoke-test mission" >"$reports/init.out" 2>"$reports/init.err" &
   local pid=$! left=600
   until four_documents; do
