@@ -115,7 +115,8 @@ fn a_flood_is_digested_and_only_its_ends_are_kept() {
 #[test]
 fn output_can_be_watched_as_it_comes() {
     let scratch = Scratch::empty();
-    let seen: Arc<Mutex<Vec<(Source, Vec<u8>, Instant)>>> = Arc::default();
+    type Piece = (Source, Vec<u8>, Instant);
+    let seen: Arc<Mutex<Vec<Piece>>> = Arc::default();
     let writer = Arc::clone(&seen);
     let live: Live = Arc::new(move |source, piece| {
         writer
@@ -569,7 +570,7 @@ fn the_stop_verifier_is_run_as_rule_9_names_it() {
     assert!(!run.passed(), "there is no script yet");
     stand.scratch.write(
         ".agent/verify_completion_stop.sh",
-        "test \"$COOK_STOP_VERIFIER\" = 1 && echo verified\n",
+        "test -x \"$COOK_BIN\" && echo verified\n",
     );
     assert!(
         !stand.gates().stop_verifier().unwrap().passed(),
@@ -667,4 +668,55 @@ fn a_plans_commands_come_after_the_configured_ones_and_once() {
     let gates = merged(vec![gate("cargo test")], &own);
     let runs: Vec<&str> = gates.iter().map(|gate| gate.run.as_str()).collect();
     assert_eq!(runs, ["cargo test", "make"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_ends_the_gate_and_is_told() {
+    use nix::sys::signal::{Signal, kill};
+    let scratch = Scratch::empty();
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "interrupted_child", "--ignored", "--nocapture"])
+        .env("CHILD_ROOT", &scratch.root)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !scratch.path("up").exists() {
+        assert!(started.elapsed() < MINUTE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    // The second one comes while no gate runs: it ends the process as ever.
+    while !scratch.path("told").exists() {
+        assert!(started.elapsed() < MINUTE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!runs("736.1"));
+    kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    use std::os::unix::process::ExitStatusExt;
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "the child of `an_interrupt_ends_the_gate_and_is_told`"]
+fn interrupted_child() {
+    let root = std::path::PathBuf::from(std::env::var("CHILD_ROOT").unwrap());
+    let ended = long(&root, &["sh", "-c", "touch up; sleep 736.1"], MINUTE);
+    assert!(
+        matches!(ended, Err(ProcessError::Interrupted(_))),
+        "{ended:?}"
+    );
+    assert!(cook::process::interrupted());
+    fs::write(root.join("told"), "").unwrap();
+    std::thread::sleep(MINUTE);
 }

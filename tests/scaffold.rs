@@ -290,6 +290,8 @@ fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
     let outside = repository(&[("README.md", "theirs")]);
     let root = repository(&[]);
     symlink(outside.path(), root.path().join(".agent")).unwrap();
+    let failure = Failure::from(write_contract(root.path(), None).unwrap_err());
+    assert_eq!(failure.message, "`.agent` is a symbolic link");
     assert_eq!(
         code(write_contract(root.path(), None)),
         Code::AgentDirUnsafe
@@ -802,6 +804,7 @@ fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
     let bin = programs(&TOOLS);
     stub(&bin, 0);
     let parent = TempDir::new().unwrap();
+    fs::create_dir_all(parent.path().join("decoy/.agent")).unwrap();
     let root = parent.path().join("it's a \"path\" $HOME");
     fs::create_dir_all(root.join("deep/er")).unwrap();
     write_contract(&root, None).unwrap();
@@ -819,7 +822,7 @@ fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
             let output = bash(&bin)
                 .arg(&path)
                 .current_dir(&directory)
-                .env("CDPATH", "/usr:/")
+                .env("CDPATH", parent.path().join("decoy"))
                 .output()
                 .unwrap();
             assert!(output.status.success(), "{}", said(&output));

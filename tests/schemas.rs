@@ -844,6 +844,7 @@ fn hostile_sizes_and_depths_end_quickly() {
     let deep = |open: &str, close: &str, n: usize| open.repeat(n) + "1" + &close.repeat(n);
     let state = state_text();
     let inside = |value: &str| state.replacen('{', &format!("{{\"x\": {value},"), 1);
+    let empty_slices = |n: usize| format!("{{\"candidate_slices\":[{}{{}}]}}", "{},".repeat(n));
     let many_keys: String = (0..200_000).map(|n| format!("\"k{n}\":0,")).collect();
     let cases = [
         deep("[", "]", 10_000),
@@ -858,7 +859,8 @@ fn hostile_sizes_and_depths_end_quickly() {
         format!("[{}1]", "1,".repeat(2_000_000)),
         format!("\"{}\"", "x".repeat(8_000_000)),
         "9".repeat(1_000_000),
-        format!("{{\"candidate_slices\":[{}{{}}]}}", "{},".repeat(500_000)),
+        empty_slices(500_000),
+        empty_slices(20_000),
     ];
     for case in cases {
         let findings = rejected(case.as_bytes());
@@ -880,7 +882,7 @@ fn hostile_sizes_and_depths_end_quickly() {
     let big = vec![b' '; MAX_DOCUMENT_BYTES + 1];
     assert_eq!(rejected(&big)[0].code, Code::DocumentTooLarge);
     assert!(
-        start.elapsed() < Duration::from_secs(20),
+        start.elapsed() < Duration::from_secs(60),
         "{:?}",
         start.elapsed()
     );

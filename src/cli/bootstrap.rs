@@ -261,12 +261,7 @@ fn finish(
             findings,
         });
     };
-    let actor = if caller::agent_around().is_some() {
-        Actor::Role
-    } else {
-        Actor::User
-    };
-    let applied = walk::transition(&workspace, &event, actor)?;
+    let applied = walk::transition(&workspace, &event, caller::anybody())?;
     findings.extend(applied.findings.iter().cloned());
     let anchor = &applied.step.snapshot.state.mission_anchor;
     lines.insert(

@@ -47,8 +47,7 @@ pub(super) fn head_of(facts: &Facts) -> Result<Head, Failure> {
 pub(super) fn why(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.current()?;
-    let needs = machine::dispatch_needs(snapshot.as_ref());
-    let facts = workspace.measure(&needs, snapshot.as_ref())?;
+    let facts = walk::dispatch_facts(&workspace, snapshot.as_ref())?;
     let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
     answer(WhyAnswer { traces, dispatch })
 }

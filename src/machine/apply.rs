@@ -45,7 +45,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             reports::read_only_needs(&mut set);
         }
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
-        Event::Resumed(_) => doors::resumed_needs(snapshot, &mut set),
+        Event::Resumed(resume) => doors::resumed_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);
@@ -224,13 +224,15 @@ fn repair(
     mission: Option<&str>,
     profile: &crate::model::Profile,
 ) -> Result<(), Refusal> {
-    if let Some(mission) = mission
-        && mission.trim() != work.before.mission.trim()
-    {
-        return Err(
-            Refusal::new(Code::DoorClosed, "the workflow has a mission already")
-                .hint("run `cook refocus --mission TEXT`"),
-        );
+    match mission {
+        Some(mission) if work.before.mission.is_empty() => doors::learn_mission(work, mission)?,
+        Some(mission) if mission.trim() != work.before.mission.trim() => {
+            return Err(
+                Refusal::new(Code::DoorClosed, "the workflow has a mission already")
+                    .hint("run `cook refocus --mission TEXT`"),
+            );
+        }
+        _ => {}
     }
     work.next.profile = profile.clone();
     work.next.state.task_type = profile.task_type.clone();

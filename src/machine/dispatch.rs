@@ -20,8 +20,20 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
     };
     if snapshot.state.continuation_policy == Policy::Continue {
         set = drift::needs(snapshot);
+        set.config = true;
+        let between = !drift::in_work(snapshot);
+        // Advice for the role that comes: a selection needs a committed contract, and
+        // what a re-ground or a judge decides needs a clean tree.
+        set.contract_committed = between && selects(snapshot);
+        set.worktree =
+            snapshot.ledger.regrounded && (between || slices::current_audit(snapshot).is_some());
     }
     set
+}
+
+/// Rule 3 is the one to answer between slices.
+fn selects(snapshot: &Snapshot) -> bool {
+    !snapshot.ledger.regrounded || snapshot.plan.open_slices().next().is_some()
 }
 
 /// Names the mandatory role.
@@ -244,10 +256,42 @@ impl Walk<'_> {
         ))
     }
 
+    /// What the role that comes should know, where it was measured. Decides nothing.
+    fn advise(&mut self) -> Option<String> {
+        if let Some(tree) = self.facts.worktree.as_ref().filter(|tree| !tree.is_clean()) {
+            let mut named: Vec<String> = tree.dirty.iter().take(5).cloned().collect();
+            let more = (tree.dirty.len() - named.len()) as u64 + tree.more;
+            if more > 0 {
+                named.push(format!("{more} more"));
+            }
+            self.findings.push(Finding::new(
+                Code::DirtyWorktree,
+                format!("the worktree is not clean: {}", named.join(", ")),
+            ));
+        }
+        let uncommitted = self
+            .facts
+            .contract_uncommitted
+            .as_deref()
+            .unwrap_or_default();
+        if uncommitted.is_empty() {
+            return None;
+        }
+        self.findings.push(Finding::new(
+            Code::ContractUntracked,
+            format!(
+                "no slice can be selected before these are committed: {}",
+                uncommitted.join(", ")
+            ),
+        ));
+        Some("cook init --commit".to_owned())
+    }
+
     fn between_slices(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
+        let command = self.advise();
         let open = snapshot.plan.open_slices().count();
         if !snapshot.ledger.regrounded || open > 0 {
-            let answer = if snapshot.ledger.regrounded {
+            let mut answer = if snapshot.ledger.regrounded {
                 self.select_answer(snapshot, open)
             } else {
                 Answer::new(
@@ -255,6 +299,7 @@ impl Walk<'_> {
                     "no re-ground of this mission is recorded",
                 )
             };
+            answer.command = command;
             return Ok(self.fire(Rule::Select, Policy::Continue, answer));
         }
         self.pass(Rule::Select, "a re-ground is recorded and no slice is open");
@@ -347,6 +392,7 @@ impl Walk<'_> {
             Rule::Audit,
             "an audit of this commit and these criteria is in",
         );
+        self.advise();
         let acceptable = slices::current_review(snapshot).is_some_and(|review| review.acceptable);
         let answer = if acceptable {
             Answer::new(

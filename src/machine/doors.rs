@@ -7,8 +7,8 @@ use super::wave;
 use super::work::Work;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveSlice, Amendment, Count, Evidence, Limits, Plan, PlanBlock, PlannedSlice, Policy,
-    Reground, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot, Submission, Undone,
+    ActiveSlice, ActiveStatus, Amendment, Count, Evidence, Limits, Plan, PlanBlock, PlannedSlice,
+    Policy, Reground, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot, Submission, Undone,
     VerificationEvidence, Waiting, WaitingKind, mission_anchor,
 };
 use std::collections::BTreeMap;
@@ -82,9 +82,20 @@ pub(super) fn blocked(work: &mut Work, why: &str, exit: &str) -> Result<(), Refu
 }
 
 /// What a `Resumed` wants measured.
-pub(super) fn resumed_needs(snapshot: &Snapshot, set: &mut FactSet) {
+pub(super) fn resumed_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
     set.worktree = true;
     set.trust = open_commands(snapshot);
+    if resume.review_again {
+        set.on_head.extend(reviewed_head(snapshot));
+    }
+}
+
+/// The commit at which the slice in work was sent back, while no newer one was reported.
+fn reviewed_head(snapshot: &Snapshot) -> Option<String> {
+    let id = snapshot.active.slice_id.as_ref()?;
+    let ledger = snapshot.ledger.slices.get(id)?;
+    let is_newest = ledger.head.is_none() && ledger.reported == ledger.last_head;
+    ledger.last_head.clone().filter(|_| is_newest)
 }
 
 /// The one way out of every stopped state.
@@ -152,8 +163,8 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             work.next.state.requires_reground = true;
         }
         (_, Some(WaitingKind::Trust)) => {
-            let untrusted = work.facts.untrusted()?;
-            if let Some(command) = untrusted.iter().next() {
+            let untrusted = work.facts.untrusted(&open_commands(work.before))?;
+            if let Some(command) = untrusted.first() {
                 return Err(Refusal::new(
                     Code::TrustMissing,
                     format!("`{command}` is not trusted"),
@@ -213,22 +224,27 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
     let Some(id) = work.active_id() else {
         return Err(closed("no slice is in work"));
     };
-    let committed = work.next.active.status == crate::model::ActiveStatus::Committed;
-    let ledger = work.ledger(&id);
-    if committed {
+    if work.next.active.status == ActiveStatus::Committed {
+        let ledger = work.ledger(&id);
         if ledger.review.take().is_none() {
             return Err(closed(format!("slice `{id}` has no review to void")));
         }
         ledger.audit = None;
         return Ok(());
     }
-    let Some(head) = ledger.last_head.clone().filter(|_| ledger.head.is_none()) else {
-        return Err(closed(format!("slice `{id}` was not reviewed at a commit")));
+    let Some(head) = reviewed_head(work.before) else {
+        return Err(closed(format!(
+            "slice `{id}` has no commit that was reviewed last"
+        )));
     };
+    if !work.facts.on_head(&head)? {
+        return Err(closed("the reviewed commit is not on HEAD any more"));
+    }
+    let ledger = work.ledger(&id);
     ledger.head = Some(head);
     ledger.review = None;
     ledger.audit = None;
-    work.next.active.status = crate::model::ActiveStatus::Committed;
+    work.next.active.status = ActiveStatus::Committed;
     if let Some(slice) = work.next.plan.slice_mut(&id) {
         slice.status = SliceStatus::InProgress;
         slice.must_fix_findings = Some(Vec::new());
@@ -281,6 +297,17 @@ pub(super) fn refocused(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     state.latest_verified_slice = None;
     state.contract_status = "bootstrapped".to_owned();
     work.displace = true;
+    Ok(())
+}
+
+/// The mission that init asked for, given by a later init.
+pub(super) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    set_mission(work, mission)?;
+    let asked = work.next.ledger.waiting.as_ref();
+    if asked.is_some_and(|waiting| waiting.kind == WaitingKind::Question) {
+        work.next.state.continuation_policy = Policy::Continue;
+        work.next.ledger.waiting = None;
+    }
     Ok(())
 }
 

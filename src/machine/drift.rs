@@ -89,7 +89,9 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         position(snapshot, facts, &mut drift)?;
     }
     if snapshot.ledger.head_seen.is_some() {
-        foreign(snapshot, facts.since()?, &mut drift);
+        // `[rules] strict`: what would only be noticed asks for a re-ground.
+        let strict = facts.config.as_ref().is_some_and(|config| config.strict);
+        foreign(snapshot, facts.since()?, strict, &mut drift);
     }
     let head = facts.head()?;
     for blocker in wave::unanswered(snapshot, head) {
@@ -303,12 +305,17 @@ fn unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
 }
 
 /// Commits since the last transition that are not the active slice's.
-fn foreign(snapshot: &Snapshot, since: &Range, drift: &mut Drift) {
+fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) {
     if !since.ancestor {
-        drift.findings.push(Finding::new(
+        let finding = Finding::new(
             Code::HistoryRewritten,
             "HEAD no longer contains the commit of the last transition",
-        ));
+        );
+        if strict {
+            drift.cause(finding);
+        } else {
+            drift.findings.push(finding);
+        }
     }
     let active = in_work(snapshot)
         .then_some(snapshot.active.slice_id.as_deref())

@@ -40,7 +40,7 @@ pub struct FactSet {
     pub existing_receipts_only: bool,
     /// Run the stop verifier at HEAD.
     pub stop_verifier: bool,
-    /// Which of these commands are not trusted here.
+    /// Which of these commands are not trusted here; empty = not asked.
     pub trust: BTreeSet<String>,
     /// Limits and rules of `cook.toml`.
     pub config: bool,
@@ -403,8 +403,13 @@ impl Facts {
             .ok_or_else(|| missing("stop_verifier"))
     }
 
-    pub(super) fn untrusted(&self) -> Result<&BTreeSet<String>, Refusal> {
-        self.untrusted.as_ref().ok_or_else(|| missing("trust"))
+    /// Which of the commands are not trusted; nothing is measured when there are none.
+    pub(super) fn untrusted(&self, commands: &BTreeSet<String>) -> Result<Vec<String>, Refusal> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let untrusted = self.untrusted.as_ref().ok_or_else(|| missing("trust"))?;
+        Ok(untrusted.intersection(commands).cloned().collect())
     }
 
     pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {

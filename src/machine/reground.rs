@@ -13,6 +13,7 @@ use crate::model::{
     SliceRecordType, SliceStatus, Snapshot, Subject, Submission, VerificationEvidence, Waiting,
     WaitingKind,
 };
+use std::collections::BTreeSet;
 
 /// What must be measured beside the facts of `dispatch`.
 pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
@@ -30,7 +31,12 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     {
         set.ranges.insert(basis);
     }
-    set.trust = match &block.plan {
+    set.trust = commands_after(snapshot, block);
+}
+
+/// Commands that slices name which may be open after this block.
+fn commands_after(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
+    match &block.plan {
         Some(plan) => plan
             .candidate_slices
             .iter()
@@ -38,11 +44,11 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
             .flat_map(|slice| slice.verification_commands.iter().cloned())
             .collect(),
         None => open_commands(snapshot),
-    };
+    }
 }
 
 /// Commands that open slices name.
-pub(super) fn open_commands(snapshot: &Snapshot) -> std::collections::BTreeSet<String> {
+pub(super) fn open_commands(snapshot: &Snapshot) -> BTreeSet<String> {
     snapshot
         .plan
         .open_slices()
@@ -88,7 +94,7 @@ pub(super) fn apply(
         apply_select(work, select)?;
     }
     apply_policy(work, block)?;
-    ask_for_trust(work)?;
+    ask_for_trust(work, block)?;
     require_progress(
         work,
         block,
@@ -810,11 +816,11 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
 }
 
 /// Commands of the plan that nobody trusted here yet: the user is asked, once.
-fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
+fn ask_for_trust(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands: Vec<String> = work.facts.untrusted()?.iter().cloned().collect();
+    let commands = work.facts.untrusted(&commands_after(work.before, block))?;
     if commands.is_empty() {
         return Ok(());
     }

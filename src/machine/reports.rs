@@ -11,6 +11,7 @@ use crate::model::{
     SliceStatus, Snapshot, Subject, Submission, Verdicts, VerificationEvidence, Vote, Waiting,
     WaitingKind, surface_matches,
 };
+use std::collections::BTreeSet;
 
 /// What an `Implemented` wants measured.
 pub(super) fn implemented_needs(
@@ -36,12 +37,16 @@ pub(super) fn implemented_needs(
         basis: handoff.basis_commit.clone(),
         commands: handoff.verification_commands.clone().unwrap_or_default(),
     });
-    set.trust = handoff
-        .verification_commands
-        .iter()
-        .flatten()
+    set.trust = own_commands(snapshot);
+}
+
+/// Commands that the handoff names.
+fn own_commands(snapshot: &Snapshot) -> BTreeSet<String> {
+    let handoff = snapshot.active.handoff.iter();
+    handoff
+        .flat_map(|handoff| handoff.verification_commands.iter().flatten())
         .cloned()
-        .collect();
+        .collect()
 }
 
 /// A commit of the active slice, with its gates run.
@@ -52,9 +57,8 @@ pub(super) fn implemented(
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
     let commit = commit_of(work, slice_id)?;
-    let untrusted = work.facts.untrusted()?;
-    if !untrusted.is_empty() {
-        let names: Vec<&str> = untrusted.iter().map(String::as_str).collect();
+    let names = work.facts.untrusted(&own_commands(work.before))?;
+    if !names.is_empty() {
         let mut refusal = Refusal::new(
             Code::TrustMissing,
             format!(

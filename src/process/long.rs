@@ -4,7 +4,7 @@
 use super::interrupt::{Attention, interrupted};
 use super::output::{Keeper, Kept};
 use super::tree::{MARK, ask_to_end, end_all};
-use super::{ProcessError, check_directory, removed_variables};
+use super::{ProcessError, check_directory, inherited_variables};
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::OsString;
 use std::io::Read;
@@ -117,9 +117,7 @@ fn spawn(command: &Long, program: &str, mark: &str) -> Result<Box<dyn ChildWrapp
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    for name in removed_variables() {
-        child.env_remove(name);
-    }
+    child.env_clear().envs(inherited_variables());
     child.envs(command.env.iter().map(|(name, value)| (name, value)));
     child.env(MARK, mark);
     let mut wrapped = CommandWrap::from(child);

@@ -115,15 +115,13 @@ const GIT_VARIABLES_KEPT: [&str; 20] = [
     "GIT_TERMINAL_PROMPT",
 ];
 
-/// Names in this process's environment that a child must not inherit.
-fn removed_variables() -> Vec<OsString> {
-    std::env::vars_os()
-        .map(|(name, _)| name)
-        .filter(|name| {
-            name.to_string_lossy()
-                .to_ascii_uppercase()
-                .starts_with("GIT_")
-                && !GIT_VARIABLES_KEPT.iter().any(|kept| name == kept)
-        })
-        .collect()
+/// This process's environment, as far as a child may inherit it.
+fn inherited_variables() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| {
+        let kept = GIT_VARIABLES_KEPT.iter().any(|kept| name == kept);
+        kept || !name
+            .to_string_lossy()
+            .to_ascii_uppercase()
+            .starts_with("GIT_")
+    })
 }

@@ -1,6 +1,7 @@
 //! Short commands: run, captured whole or not at all.
 
-use super::{ProcessError, check_directory, removed_variables};
+use super::{ProcessError, check_directory, inherited_variables};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
@@ -110,12 +111,12 @@ fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> std::io::R
     } else {
         expression.stdin_bytes(command.stdin.clone())
     };
-    for name in removed_variables() {
-        expression = expression.env_remove(name);
-    }
+    // Given whole: of two settings of one variable duct would take the first.
+    let mut environment: BTreeMap<OsString, OsString> = inherited_variables().collect();
     for (name, value) in &command.env {
-        expression = expression.env(name, value);
+        environment.insert(OsString::from(name), value.clone());
     }
+    expression = expression.full_env(environment);
     // The expression holds the writing ends; it goes at the end of this function.
     Ok((expression.start()?, stdout, stderr))
 }

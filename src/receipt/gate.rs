@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// The command rule 9 runs.
 pub const STOP_VERIFIER: &str = "bash .agent/verify_completion_stop.sh";
-/// Set to `1` for the stop verifier, so that a cook it calls knows whose gate it is.
-pub const STOP_VERIFIER_VARIABLE: &str = "COOK_STOP_VERIFIER";
+/// Names the cook that the stop verifier calls: the one that runs it.
+pub const COOK_BIN_VARIABLE: &str = "COOK_BIN";
 const STOP_VERIFIER_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a command may take that only a plan names; `cook.toml`'s default.
 const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
@@ -125,7 +125,10 @@ impl Gates<'_> {
     /// # Errors
     /// As [`Gates::run_at`].
     pub fn stop_verifier(&self) -> Result<StopVerifierRun, Failure> {
-        let env = [(STOP_VERIFIER_VARIABLE, OsString::from("1"))];
+        let env: Vec<(&str, OsString)> = std::env::current_exe()
+            .into_iter()
+            .map(|program| (COOK_BIN_VARIABLE, program.into_os_string()))
+            .collect();
         let place = self.here()?;
         let (receipt, problem) = self.run(&place, STOP_VERIFIER, STOP_VERIFIER_TIMEOUT, &env)?;
         Ok(StopVerifierRun { receipt, problem })

@@ -9,7 +9,7 @@ mod gate;
 mod kept;
 mod trust;
 
-pub use gate::{Gates, STOP_VERIFIER, STOP_VERIFIER_VARIABLE, merged};
+pub use gate::{COOK_BIN_VARIABLE, Gates, STOP_VERIFIER, merged};
 pub use kept::{Output, Receipts, seal};
 pub use trust::Trust;
 

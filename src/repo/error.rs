@@ -92,7 +92,7 @@ impl From<RepoError> for Failure {
                 shell_words::quote(&root.display().to_string())
             )),
             RepoError::Git { said, .. }
-                if said.contains("identity unknown") || said.contains("empty ident") =>
+                if said.contains("auto-detect") || said.contains("empty ident") =>
             {
                 failure.hint("run `git config user.name NAME` and `git config user.email ADDRESS`")
             }

@@ -70,8 +70,6 @@ pub(super) trait History {
     /// Differences between two commits' trees (none = the empty tree), sorted by path.
     fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError>;
     fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError>;
-    /// Paths of all regular files in the tree, sorted.
-    fn files(&self, commit: &str) -> Result<Vec<String>, RepoError>;
 }
 
 /// A path of bytes as text: what is not UTF-8 becomes `\xNN`.

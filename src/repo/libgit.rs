@@ -136,18 +136,4 @@ impl History for Libgit {
             oid: found.id().to_string(),
         })
     }
-
-    fn files(&self, commit: &str) -> Result<Vec<String>, RepoError> {
-        let mut files = Vec::new();
-        let tree = self.commit(commit)?.tree()?;
-        tree.walk(git2::TreeWalkMode::PreOrder, |directory, entry| {
-            let regular = entry.kind() == Some(ObjectType::Blob) && entry.filemode() != 0o120_000;
-            if regular {
-                files.push(format!("{directory}{}", path_text(entry.name_bytes())));
-            }
-            git2::TreeWalkResult::Ok
-        })?;
-        files.sort();
-        Ok(files)
-    }
 }

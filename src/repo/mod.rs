@@ -173,14 +173,6 @@ impl Repo {
         Ok(self.ask(|history| history.entry(commit, path))?)
     }
 
-    /// Regular files of a commit's tree, sorted.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn files(&self, commit: &str) -> Result<Vec<String>, Failure> {
-        Ok(self.ask(|history| history.files(commit))?)
-    }
-
     /// Asks libgit2 where it can answer, and git where it cannot.
     fn ask<T>(
         &self,

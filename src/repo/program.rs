@@ -101,7 +101,7 @@ impl Program {
         Err(RepoError::Git {
             command: name,
             code: captured.code,
-            said: first_line(&captured.stderr),
+            said: complaint(&captured.stderr),
         })
     }
 
@@ -118,7 +118,7 @@ impl Program {
             code => Err(RepoError::Git {
                 command: "git".to_owned(),
                 code,
-                said: first_line(&captured.stderr),
+                said: complaint(&captured.stderr),
             }),
         }
     }
@@ -136,14 +136,17 @@ impl Program {
             code => Err(RepoError::Git {
                 command: "git".to_owned(),
                 code,
-                said: first_line(&captured.stderr),
+                said: complaint(&captured.stderr),
             }),
         }
     }
 }
 
-pub(super) fn first_line(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty());
+/// The line that says what is wrong; warnings may stand before it.
+fn complaint(stderr: &str) -> String {
+    let is_fatal = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
+    let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let line = lines.clone().find(is_fatal).or_else(|| lines.next());
     line.unwrap_or("nothing")
         .chars()
         .filter(|c| !c.is_control())
@@ -317,26 +320,5 @@ impl History for Program {
         }
         let bytes = self.answer(Self::history(&["cat-file", "blob"]).arg(&oid))?;
         Ok(Entry::File { bytes, oid })
-    }
-
-    fn files(&self, commit: &str) -> Result<Vec<String>, RepoError> {
-        let answer = self.answer(Self::history(&[
-            "ls-tree",
-            "-r",
-            "-z",
-            "--full-tree",
-            commit,
-        ]))?;
-        let mut files: Vec<String> = answer
-            .split(|byte| *byte == 0)
-            .filter_map(|entry| {
-                let tab = entry.iter().position(|byte| *byte == b'\t')?;
-                let facts = &entry[..tab];
-                let regular = facts.starts_with(b"100");
-                regular.then(|| path_text(&entry[tab + 1..]))
-            })
-            .collect();
-        files.sort();
-        Ok(files)
     }
 }

@@ -45,7 +45,9 @@ impl Repo {
     pub fn throwaway(&self, commit: &str) -> Result<Throwaway, Failure> {
         self.sweep_throwaways()?;
         let throwaway = self.reserve()?;
-        let call = Call::new(&["worktree", "add", "--quiet", "--detach", "--force"]);
+        // A checkout needs every file, also those that a partial clone has yet to fetch.
+        let call = Call::new(&["worktree", "add", "--quiet", "--detach", "--force"])
+            .env("GIT_NO_LAZY_FETCH", "0");
         self.program.answer(call.arg(&throwaway.path).arg(commit))?;
         Ok(throwaway)
     }

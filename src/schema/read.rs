@@ -14,6 +14,10 @@ pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 /// Why a document is not read: at least one finding, the first is the gravest.
 pub type Rejection = Vec<Finding>;
 
+/// Bytes up to which the schema is asked for every place that is wrong. A larger
+/// document gets the first one alone: it could hold millions.
+const MAX_EXPLAINED_BYTES: usize = 1024 * 1024;
+
 /// A type that has a schema.
 pub trait Documented: DeserializeOwned {
     /// Which.
@@ -38,8 +42,8 @@ documented!(
 ///
 /// # Errors
 /// `document_too_large`, `document_unreadable` (the bytes are no JSON) or
-/// `document_invalid` (JSON that breaks the schema, with every place, or gives a
-/// key twice).
+/// `document_invalid` (JSON that breaks the schema, with every place unless it is
+/// very large, or gives a key twice).
 pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
     let document = T::DOCUMENT;
     if bytes.len() > cap {
@@ -56,11 +60,13 @@ fn explain(document: Document, bytes: &[u8], error: &serde_json::Error) -> Rejec
     if let Some(what) = not_json(bytes) {
         return vec![Finding::new(Code::DocumentUnreadable, what).at(document.file())];
     }
-    let findings = serde_json::from_slice::<Value>(bytes)
-        .map(|value| check(document, &value))
-        .unwrap_or_default();
-    if !findings.is_empty() {
-        return findings;
+    if bytes.len() <= MAX_EXPLAINED_BYTES
+        && let Ok(value) = serde_json::from_slice::<Value>(bytes)
+    {
+        let findings = check(document, &value);
+        if !findings.is_empty() {
+            return findings;
+        }
     }
     vec![
         Finding::new(Code::DocumentInvalid, shown(&error.to_string(), 500)).at(place(document, "")),

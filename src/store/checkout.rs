@@ -9,12 +9,13 @@ use super::Store;
 use super::displaced::{self, Aside};
 use super::error::StoreError;
 use super::files;
+use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::Place;
 use super::tree::{self, Document, History};
 use crate::diagnostic::{Code, Finding};
 use crate::machine::OutsideEdit;
-use git2::{Oid, Repository};
+use git2::Oid;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,9 @@ use std::path::Path;
 
 /// A document in `.agent/` larger than this is not read, only reported.
 const MAX_DOCUMENT: u64 = 64 << 20;
+
+/// Transitions whose documents count as cook's own when the stamp is lost.
+const RECENT: usize = 100;
 
 /// How `.agent/` stands to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,7 +209,7 @@ fn agent_dir(place: &Place) -> Result<Option<std::path::PathBuf>, StoreError> {
 
 /// The view of one worktree against one commit of the log.
 pub(super) struct View<'r> {
-    repo: &'r Repository,
+    log: &'r Log,
     place: &'r Place,
     tip: Oid,
     stand: Stand<'r>,
@@ -242,19 +246,15 @@ enum Comparison {
 }
 
 impl<'r> View<'r> {
-    pub(super) fn open(
-        repo: &'r Repository,
-        place: &'r Place,
-        tip: Oid,
-    ) -> Result<Self, StoreError> {
-        let stand = Stand::at(repo, tip)?;
+    pub(super) fn open(log: &'r Log, place: &'r Place, tip: Oid) -> Result<Self, StoreError> {
+        let stand = Stand::at(log, tip)?;
         let histories = stand.histories()?;
         let mut stamp = read_stamp(place)?;
         let named = stamp
             .as_ref()
-            .and_then(|found| objects::oid(repo, &found.stamp.commit));
+            .and_then(|found| log.oid(&found.stamp.commit));
         let before = named.filter(|commit| *commit != tip).and_then(|commit| {
-            let stand = Stand::at(repo, commit).ok()?;
+            let stand = Stand::at(log, commit).ok()?;
             let histories = stand.histories().ok()?;
             Some(Before { stand, histories })
         });
@@ -263,7 +263,7 @@ impl<'r> View<'r> {
             stamp = None;
         }
         Ok(Self {
-            repo,
+            log,
             place,
             tip,
             stand,
@@ -381,10 +381,10 @@ impl<'r> View<'r> {
 
     /// Whether these bytes are a version of the document that cook itself wrote:
     /// the tip's; while the view is behind, also the stamp's, or with no stamp
-    /// to go by any the log holds. Equal JSON in another layout is the same version.
+    /// to go by one of the last transitions'. Equal JSON in another layout is the same version.
     fn is_own(&self, document: Document, bytes: &[u8]) -> Result<bool, StoreError> {
         let name = document.file();
-        let id = objects::blob_id(self.repo, bytes)?;
+        let id = objects::blob_id(self.log, bytes)?;
         if self.stand.blob(name) == Some(id) {
             return Ok(true);
         }
@@ -393,7 +393,7 @@ impl<'r> View<'r> {
             match &self.before {
                 Some(before) if before.stand.blob(name) == Some(id) => return Ok(true),
                 Some(before) => versions.push(before.stand.file(name)?),
-                None if holds(self.repo, id)? => return Ok(true),
+                None if self.was_written_lately(document, id)? => return Ok(true),
                 None => {}
             }
         }
@@ -403,6 +403,18 @@ impl<'r> View<'r> {
         Ok(versions
             .iter()
             .any(|ours| serde_json::from_slice::<Value>(ours).is_ok_and(|ours| ours == theirs)))
+    }
+
+    fn was_written_lately(&self, document: Document, blob: Oid) -> Result<bool, StoreError> {
+        let mut at = Some(self.tip);
+        for _ in 0..RECENT {
+            let Some(commit) = at else { break };
+            if Stand::at(self.log, commit)?.blob(document.file()) == Some(blob) {
+                return Ok(true);
+            }
+            at = objects::parent(self.log, commit)?;
+        }
+        Ok(false)
     }
 
     fn history_difference(
@@ -458,12 +470,12 @@ impl<'r> View<'r> {
         let file = files::open_no_follow(OpenOptions::new().read(true), &dir.join(history.file()))
             .map_err(failed)?;
         let mut file = BufReader::with_capacity(1 << 18, file);
-        let (blobs, _) = objects::segments(self.repo, self.tip, history, 0)?;
+        let (blobs, _) = objects::segments(self.log, self.tip, history, 0)?;
         let mut line = 1;
         let mut done = 0;
         let mut theirs = Vec::new();
         for blob in blobs {
-            let ours = objects::read_blob(self.repo, blob, history.file())?;
+            let ours = self.log.blob(blob)?;
             theirs.clear();
             (&mut file)
                 .take(ours.len() as u64)
@@ -498,7 +510,7 @@ impl<'r> View<'r> {
             None
         } else {
             Some(displaced::keep(
-                self.repo,
+                self.log,
                 &plan.aside,
                 "edited outside cook",
             )?)
@@ -582,11 +594,11 @@ impl<'r> View<'r> {
         }
         let found = Aside::read(dir, name)?;
         if let Some(bytes) = found.regular() {
-            let id = objects::blob_id(self.repo, bytes)?;
+            let id = objects::blob_id(self.log, bytes)?;
             if Some(id.to_string()) == tip {
                 return Ok(Step::Keep);
             }
-            if holds(self.repo, id)? || self.is_own(document, bytes)? {
+            if self.is_own(document, bytes)? {
                 return Ok(Step::Write);
             }
         }
@@ -676,10 +688,10 @@ impl<'r> View<'r> {
         from: u64,
         target: &mut impl Write,
     ) -> Result<(), StoreError> {
-        let (blobs, skip) = objects::segments(self.repo, self.tip, history, from)?;
+        let (blobs, skip) = objects::segments(self.log, self.tip, history, from)?;
         let mut skip = usize::try_from(skip).unwrap_or(usize::MAX);
         for blob in blobs {
-            let bytes = objects::read_blob(self.repo, blob, history.file())?;
+            let bytes = self.log.blob(blob)?;
             target
                 .write_all(bytes.get(skip..).unwrap_or_default())
                 .map_err(|error| StoreError::write(format!(".agent/{}", history.file()), error))?;
@@ -783,12 +795,6 @@ fn plain(name: &str, kind: DifferenceKind) -> Difference {
     }
 }
 
-fn holds(repo: &Repository, id: Oid) -> Result<bool, StoreError> {
-    repo.odb()
-        .map(|odb| odb.exists(id))
-        .map_err(|error| StoreError::unreadable("the log's objects", error))
-}
-
 fn ends_line(path: &Path, length: u64) -> io::Result<bool> {
     if length == 0 {
         return Ok(true);
@@ -849,8 +855,8 @@ fn changed_slices(ours: &[Value], theirs: &[Value]) -> Vec<String> {
 impl Store {
     /// How `.agent/` stands to the log; `Absent` before the first transition.
     pub fn view_status(&self) -> Result<ViewStatus, StoreError> {
-        self.read(|repo| match self.tip_id(repo)? {
-            Some(tip) => View::open(repo, &self.place, tip)?.status(),
+        self.read(|log| match self.tip_id(log)? {
+            Some(tip) => View::open(log, &self.place, tip)?.status(),
             None => Ok(ViewStatus::Absent),
         })
     }
@@ -859,8 +865,8 @@ impl Store {
     /// few stat calls when nothing was touched. A write that was interrupted is
     /// no difference: the next writer rolls it forward.
     pub fn differences(&self) -> Result<Vec<Difference>, StoreError> {
-        self.read(|repo| match self.tip_id(repo)? {
-            Some(tip) => View::open(repo, &self.place, tip)?.differences(),
+        self.read(|log| match self.tip_id(log)? {
+            Some(tip) => View::open(log, &self.place, tip)?.differences(),
             None => Ok(Vec::new()),
         })
     }
@@ -876,9 +882,9 @@ impl Store {
 
     /// The same with every file read, whatever its stat says (`fsck`, `verify`).
     pub fn differences_by_content(&self) -> Result<Vec<Difference>, StoreError> {
-        self.read(|repo| match self.tip_id(repo)? {
+        self.read(|log| match self.tip_id(log)? {
             Some(tip) => {
-                let mut view = View::open(repo, &self.place, tip)?;
+                let mut view = View::open(log, &self.place, tip)?;
                 view.trust_stat = false;
                 view.differences()
             }

@@ -5,8 +5,9 @@
 use super::Store;
 use super::error::StoreError;
 use super::files;
+use super::log::{self, Log, TreeEntry};
 use super::place::{self, Place};
-use git2::{FileMode, ObjectType, Oid, Repository, Signature, Time, Tree};
+use git2::{ObjectType, Oid};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -67,7 +68,7 @@ pub struct KeptCopy {
 /// A file that is about to be overwritten.
 pub(super) struct Aside {
     name: String,
-    mode: FileMode,
+    mode: u32,
     bytes: Vec<u8>,
 }
 
@@ -88,7 +89,7 @@ impl Aside {
             let target = std::fs::read_link(&path).map_err(failed)?;
             return Ok(Self {
                 name: name.to_owned(),
-                mode: FileMode::Link,
+                mode: log::LINK,
                 bytes: target.as_os_str().as_encoded_bytes().to_vec(),
             });
         }
@@ -104,7 +105,7 @@ impl Aside {
         }
         Ok(Self {
             name: name.to_owned(),
-            mode: FileMode::Blob,
+            mode: log::FILE,
             bytes: files::read_capped(&path, MAX_KEPT)
                 .map_err(failed)?
                 .unwrap_or_default(),
@@ -113,95 +114,57 @@ impl Aside {
 
     /// The content, unless it is a symlink.
     pub(super) fn regular(&self) -> Option<&[u8]> {
-        (self.mode == FileMode::Blob).then_some(self.bytes.as_slice())
+        (self.mode == log::FILE).then_some(self.bytes.as_slice())
     }
-}
-
-/// The one identity of the log's commits.
-pub(super) fn signature(epoch_seconds: i64) -> Result<Signature<'static>, StoreError> {
-    Signature::new("cook", "cook@localhost", &Time::new(epoch_seconds, 0))
-        .map_err(|error| StoreError::write("a log commit", error))
 }
 
 /// Keeps the files under a new `refs/displaced/<id>`; durable when it returns.
-pub(super) fn keep(repo: &Repository, files: &[Aside], why: &str) -> Result<String, StoreError> {
-    let failed = |error: git2::Error| StoreError::write("a displaced copy", error);
-    let mut folder = repo.treebuilder(None).map_err(failed)?;
+pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, StoreError> {
+    let mut folder = Vec::new();
     for file in files {
-        let blob = repo.blob(&file.bytes).map_err(failed)?;
-        folder
-            .insert(&file.name, blob, file.mode.into())
-            .map_err(failed)?;
+        folder.push(TreeEntry {
+            mode: file.mode,
+            name: file.name.clone(),
+            id: log.write(ObjectType::Blob, &file.bytes)?,
+        });
     }
-    let mut root = repo.treebuilder(None).map_err(failed)?;
-    root.insert(
-        ".agent",
-        folder.write().map_err(failed)?,
-        FileMode::Tree.into(),
-    )
-    .map_err(failed)?;
-    let tree = repo
-        .find_tree(root.write().map_err(failed)?)
-        .map_err(failed)?;
+    let tree = log.write_tree(vec![TreeEntry {
+        mode: log::FOLDER,
+        name: ".agent".to_owned(),
+        id: log.write_tree(folder)?,
+    }])?;
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| {
-            i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-        });
-    let who = signature(now)?;
-    let commit = repo
-        .commit(None, &who, &who, &format!("{why}\n"), &tree, &[])
-        .map_err(failed)?;
+        .map_or(0, |since| since.as_secs());
+    let now = i64::try_from(now).unwrap_or(i64::MAX);
+    let commit = log.write_commit(tree, None, now, &format!("{why}\n"))?;
     let id = place::fresh_id();
-    repo.reference(
-        &format!("{}{id}", KeptKind::Displaced.prefix()),
-        commit,
-        false,
-        why,
-    )
-    .map_err(failed)?;
+    log.create_ref(&format!("{}{id}", KeptKind::Displaced.prefix()), commit)
+        .map_err(|error| StoreError::write("a displaced copy", error))?;
     Ok(id)
 }
 
 impl Store {
     /// Kept copies, newest first.
     pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, StoreError> {
-        let repo = self.open_with_users_objects()?;
-        let failed = |error| StoreError::unreadable("the kept copies", error);
+        let log = self.open_with_users_objects()?;
         let mut copies = Vec::new();
         for kind in [KeptKind::Displaced, KeptKind::Rescue] {
-            for reference in repo
-                .references_glob(&format!("{}*", kind.prefix()))
-                .map_err(failed)?
-            {
-                let reference = reference.map_err(failed)?;
-                let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-                let commit = reference.peel_to_commit().map_err(failed)?;
+            for (id, target) in log.refs_under(kind.prefix())? {
+                let commit = log.commit(target)?;
                 let mut files = Vec::new();
-                walk(
-                    &repo,
-                    &commit.tree().map_err(failed)?,
-                    "",
-                    0,
-                    &mut |path, id, _| {
-                        let bytes = repo
-                            .odb()
-                            .and_then(|odb| odb.read_header(id))
-                            .map_or(0, |(bytes, _)| bytes as u64);
-                        files.push(KeptFile { path, bytes });
-                        files.len() < MAX_LISTED
-                    },
-                )?;
+                walk(&log, commit.tree, "", 0, &mut |path, id, _| {
+                    let bytes = log.size(id)?;
+                    files.push(KeptFile { path, bytes });
+                    Ok(files.len() < MAX_LISTED)
+                })?;
+                let why = commit.message.lines().next().unwrap_or_default();
                 copies.push(KeptCopy {
-                    id: name[kind.prefix().len()..].to_owned(),
+                    id,
                     kind,
-                    commit: commit.id().to_string(),
-                    epoch_seconds: commit.time().seconds(),
-                    why: String::from_utf8_lossy(commit.message_bytes())
-                        .lines()
-                        .next()
-                        .unwrap_or_default()
-                        .to_owned(),
+                    commit: target.to_string(),
+                    epoch_seconds: commit.epoch_seconds,
+                    why: why.to_owned(),
                     files,
                 });
             }
@@ -212,17 +175,16 @@ impl Store {
 
     /// The bytes of one file of a kept copy.
     pub fn rescue_show(&self, id: &str, path: &str) -> Result<Vec<u8>, StoreError> {
-        let repo = self.open_with_users_objects()?;
-        let tree = kept_tree(&repo, id)?;
+        let log = self.open_with_users_objects()?;
+        let tree = kept_tree(&log, id)?;
         let mut found = None;
-        walk(&repo, &tree, "", 0, &mut |at, blob, _| {
+        walk(&log, tree, "", 0, &mut |at, blob, _| {
             if at == path {
                 found = Some(blob);
             }
-            found.is_none()
+            Ok(found.is_none())
         })?;
-        let blob = found.ok_or_else(|| unknown(path))?;
-        super::objects::read_blob(&repo, blob, path)
+        log.blob(found.ok_or_else(|| unknown(path))?)
     }
 
     /// Writes files of a kept copy under `into`, a directory inside the
@@ -237,14 +199,14 @@ impl Store {
         into: &Path,
         overwrite: bool,
     ) -> Result<Vec<PathBuf>, StoreError> {
-        let repo = self.open_with_users_objects()?;
-        let tree = kept_tree(&repo, id)?;
-        let mut wanted: Vec<(String, Oid, i32)> = Vec::new();
-        walk(&repo, &tree, "", 0, &mut |path, blob, mode| {
+        let log = self.open_with_users_objects()?;
+        let tree = kept_tree(&log, id)?;
+        let mut wanted: Vec<(String, Oid, u32)> = Vec::new();
+        walk(&log, tree, "", 0, &mut |path, blob, mode| {
             if paths.is_empty() || paths.contains(&path) {
                 wanted.push((path, blob, mode));
             }
-            true
+            Ok(true)
         })?;
         if let Some(absent) = paths
             .iter()
@@ -267,25 +229,18 @@ impl Store {
             }
             targets.push(target);
         }
-        for ((path, blob, mode), target) in wanted.iter().zip(&targets) {
-            let bytes = super::objects::read_blob(&repo, *blob, path)?;
-            root.write(target, &bytes, *mode, overwrite)?;
+        for ((_, blob, mode), target) in wanted.iter().zip(&targets) {
+            root.write(target, &log.blob(*blob)?, *mode, overwrite)?;
         }
         Ok(targets)
     }
 
     /// The log with the user's objects beside it, for reading: a rescue copy may
     /// share most of its files with them.
-    fn open_with_users_objects(&self) -> Result<Repository, StoreError> {
-        let repo = place::open_log(&self.place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
-        let objects = self.place.common_dir.join("objects");
-        if let Some(objects) = objects.to_str() {
-            repo.odb()
-                .and_then(|odb| odb.add_disk_alternate(objects))
-                .map_err(|error| StoreError::unreadable("the repository's objects", error))?;
-        }
-        Ok(repo)
+    fn open_with_users_objects(&self) -> Result<Log, StoreError> {
+        place::open_log(&self.place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?
+            .with_objects(&self.place.common_dir.join("objects"))
     }
 }
 
@@ -295,7 +250,7 @@ fn unknown(name: &str) -> StoreError {
     }
 }
 
-fn kept_tree<'r>(repo: &'r Repository, id: &str) -> Result<Tree<'r>, StoreError> {
+fn kept_tree(log: &Log, id: &str) -> Result<Oid, StoreError> {
     let plain = id
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
@@ -303,48 +258,42 @@ fn kept_tree<'r>(repo: &'r Repository, id: &str) -> Result<Tree<'r>, StoreError>
         return Err(unknown(id));
     }
     for kind in [KeptKind::Displaced, KeptKind::Rescue] {
-        if let Some(commit) = super::objects::find_ref(repo, &format!("{}{id}", kind.prefix()))? {
-            return repo
-                .find_commit(commit)
-                .and_then(|commit| commit.tree())
-                .map_err(|error| StoreError::unreadable(id, error));
+        if let Some(commit) = log.find_ref(&format!("{}{id}", kind.prefix()))? {
+            return Ok(log.commit(commit)?.tree);
         }
     }
     Err(unknown(id))
 }
 
+/// Gets path, blob and mode of a file; false ends the walk.
+type Visit<'v> = dyn FnMut(String, Oid, u32) -> Result<bool, StoreError> + 'v;
+
 /// Visits the files of a tree in order until the visitor says false. A name
 /// that could lead out of a directory is an error.
 fn walk(
-    repo: &Repository,
-    tree: &Tree<'_>,
+    log: &Log,
+    tree: Oid,
     under: &str,
     depth: usize,
-    visit: &mut dyn FnMut(String, Oid, i32) -> bool,
+    visit: &mut Visit<'_>,
 ) -> Result<bool, StoreError> {
-    let bad = |what: String| StoreError::unreadable("a kept copy", what);
+    let bad = |what: &str| StoreError::unreadable("a kept copy", what);
     if depth > MAX_DEPTH {
-        return Err(bad("its directories are nested too deep".to_owned()));
+        return Err(bad("its directories are nested too deep"));
     }
-    for entry in tree {
-        let name = std::str::from_utf8(entry.name_bytes())
-            .ok()
-            .filter(|name| is_plain_name(name))
-            .ok_or_else(|| bad("it holds a name that is no plain file name".to_owned()))?;
+    for TreeEntry { mode, name, id } in log.tree(tree)? {
+        if !is_plain_name(&name) {
+            return Err(bad("it holds a name that is no plain file name"));
+        }
         let path = if under.is_empty() {
-            name.to_owned()
+            name
         } else {
             format!("{under}/{name}")
         };
-        let more = match entry.kind() {
-            Some(ObjectType::Tree) => {
-                let inner = repo
-                    .find_tree(entry.id())
-                    .map_err(|error| StoreError::unreadable("a kept copy", error))?;
-                walk(repo, &inner, &path, depth + 1, visit)?
-            }
-            Some(ObjectType::Blob) => visit(path, entry.id(), entry.filemode()),
-            _ => true,
+        let more = match mode {
+            log::FOLDER => walk(log, id, &path, depth + 1, visit)?,
+            log::SUBMODULE => true,
+            _ => visit(path, id, mode)?,
         };
         if !more {
             return Ok(false);
@@ -405,7 +354,7 @@ impl Target {
         &self,
         target: &Path,
         bytes: &[u8],
-        mode: i32,
+        mode: u32,
         overwrite: bool,
     ) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| StoreError::write(target.display().to_string(), error);
@@ -416,7 +365,7 @@ impl Target {
         let mut file = files::named_temp(dir).map_err(failed)?;
         file.write_all(bytes).map_err(failed)?;
         #[cfg(unix)]
-        if mode == i32::from(FileMode::BlobExecutable) {
+        if mode == log::EXECUTABLE {
             use std::os::unix::fs::PermissionsExt;
             file.as_file()
                 .set_permissions(std::fs::Permissions::from_mode(0o755))

@@ -3,11 +3,12 @@
 
 use super::Store;
 use super::error::StoreError;
+use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::{self, Place};
 use super::tree::{Document, EVENT, FORMAT_FILE, HISTORIES, Histories, History, Lines};
 use crate::diagnostic::{Code, Finding};
-use git2::{Oid, Repository};
+use git2::Oid;
 
 /// What was looked at and what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,20 +31,15 @@ const MAX_FINDINGS: usize = 100;
 impl Store {
     /// Hashes all objects, walks the chains of all worktrees, reads the view.
     pub fn fsck(&self) -> Result<FsckReport, StoreError> {
-        let repo = place::open_log(&self.place)?
+        let log = place::open_log(&self.place)?
             .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
         let mut report = FsckReport::default();
-        hash_objects(&repo, &mut report)?;
-        for (id, tip) in branches(&self.place, &repo)? {
+        hash_objects(&log, &mut report)?;
+        for (id, tip) in branches(&self.place, &log)? {
             report.workflows += 1;
-            if let Err(error) = walk_chain(&repo, tip, &mut report) {
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
+            if let Err(error) = walk_chain(&log, tip, &mut report) {
                 report.findings.push(
-                    Finding::new(
-                        Code::LogDamaged,
-                        format!("{error}: {}", cause.unwrap_or_default()),
-                    )
-                    .at(format!("refs/heads/{id}")),
+                    Finding::new(Code::LogDamaged, one_line(&error)).at(format!("refs/heads/{id}")),
                 );
             }
         }
@@ -61,78 +57,56 @@ impl Store {
     }
 }
 
-fn branches(place: &Place, repo: &Repository) -> Result<Vec<(String, Oid)>, StoreError> {
-    let failed = |error| StoreError::unreadable("the log's branches", error);
-    let mut found = Vec::new();
-    for reference in repo.references_glob("refs/heads/*").map_err(failed)? {
-        let reference = reference.map_err(failed)?;
-        let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-        match (name.strip_prefix("refs/heads/"), reference.target()) {
-            (Some(id), Some(target)) if place::is_id(id) => found.push((id.to_owned(), target)),
-            _ => {
-                return Err(StoreError::unsafe_path(
-                    &place.log_dir(),
-                    "holds a branch that cook did not make",
-                ));
-            }
-        }
+fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> {
+    let found = log.refs_under("refs/heads/")?;
+    match found.iter().find(|(id, _)| !place::is_id(id)) {
+        Some(_) => Err(StoreError::unsafe_path(
+            &place.log_dir(),
+            "holds a branch that cook did not make",
+        )),
+        None => Ok(found),
     }
-    Ok(found)
 }
 
-fn hash_objects(repo: &Repository, report: &mut FsckReport) -> Result<(), StoreError> {
-    let failed = |error| StoreError::unreadable("the log's objects", error);
-    let odb = repo.odb().map_err(failed)?;
-    let mut ids = Vec::new();
-    odb.foreach(|id| {
-        ids.push(*id);
-        true
-    })
-    .map_err(failed)?;
-    ids.sort_unstable();
-    ids.dedup();
-    for id in ids {
-        let wrong = match odb.read(id) {
-            Ok(object) => {
+/// Reading an object hashes it.
+fn hash_objects(log: &Log, report: &mut FsckReport) -> Result<(), StoreError> {
+    for id in log.all()? {
+        match log.read(id) {
+            Ok((_, bytes)) => {
                 report.objects += 1;
-                report.bytes += object.len() as u64;
-                match Oid::hash_object_ext(object.kind(), object.data(), repo.object_format()) {
-                    Ok(hash) if hash == id => None,
-                    Ok(_) => Some("its content is not what its name says".to_owned()),
-                    Err(error) => Some(error.message().to_owned()),
-                }
+                report.bytes += bytes.len() as u64;
             }
-            Err(error) => Some(error.message().to_owned()),
-        };
-        if let Some(wrong) = wrong {
-            report.findings.push(
-                Finding::new(Code::LogDamaged, format!("object {id}: {wrong}"))
-                    .at(format!("object {id}")),
-            );
+            Err(error) => report
+                .findings
+                .push(Finding::new(Code::LogDamaged, one_line(&error)).at(format!("object {id}"))),
         }
     }
     Ok(())
 }
 
+fn one_line(error: &StoreError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
 /// From the tip back: one parent each, numbers that follow, all files there, and
 /// the histories' digests chained.
-fn walk_chain(repo: &Repository, tip: Oid, report: &mut FsckReport) -> Result<(), StoreError> {
+fn walk_chain(log: &Log, tip: Oid, report: &mut FsckReport) -> Result<(), StoreError> {
     let mut at = Some(tip);
     let mut expected: Option<u64> = None;
     while let Some(id) = at {
         report.transitions += 1;
         let broken = |what: &str| StoreError::unreadable(format!("log commit {id}"), what);
-        let seq = objects::meta(repo, id)?.seq;
+        let seq = objects::meta(log, id)?.seq;
         if expected.is_some_and(|expected| expected != seq) {
             return Err(broken("its number does not follow"));
         }
-        let commit = repo
-            .find_commit(id)
-            .map_err(|error| StoreError::unreadable(format!("log commit {id}"), error))?;
-        if commit.parent_count() != usize::from(seq > 1) {
+        if log.commit(id)?.parents.len() != usize::from(seq > 1) {
             return Err(broken("its parents do not go with its number"));
         }
-        let stand = Stand::at(repo, id)?;
+        let stand = Stand::at(log, id)?;
         stand.check_format()?;
         let wanted =
             Document::ALL
@@ -144,26 +118,22 @@ fn walk_chain(repo: &Repository, tip: Oid, report: &mut FsckReport) -> Result<()
                 return Err(broken(&format!("it lacks `{name}`")));
             }
         }
-        at = objects::parent(repo, id)?;
+        at = objects::parent(log, id)?;
         let before = match at {
-            Some(parent) => Stand::at(repo, parent)?.histories()?,
+            Some(parent) => Stand::at(log, parent)?.histories()?,
             None => Histories::default(),
         };
-        check_digests(repo, &stand, &before)?;
+        check_digests(log, &stand, &before)?;
         expected = seq.checked_sub(1);
     }
     Ok(())
 }
 
-fn check_digests(
-    repo: &Repository,
-    stand: &Stand<'_>,
-    before: &Histories,
-) -> Result<(), StoreError> {
+fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(), StoreError> {
     let after = stand.histories()?;
     for history in History::ALL {
         let bytes = match stand.appended(history)? {
-            Some(blob) => objects::read_blob(repo, blob, history.file())?,
+            Some(blob) => log.blob(blob)?,
             None => Vec::new(),
         };
         let added = Lines {

@@ -14,6 +14,7 @@ mod files;
 mod fsck;
 mod lease;
 mod lock;
+mod log;
 mod objects;
 mod pack;
 mod place;
@@ -35,12 +36,12 @@ pub use replay::{ReplayReport, Replayed};
 pub use tree::{FORMAT, History, HistoryDigest};
 pub use write::{Committed, Locked, Recovered, Recovery, Staged, Transition};
 
-use git2::Repository;
+use log::Log;
 
 /// The log of one worktree. Cheap to open; one per thread.
 pub struct Store {
     place: Place,
-    repo: Repository,
+    log: Log,
     id: String,
     /// Opened for looking at another worktree's workflow.
     foreign: bool,
@@ -78,17 +79,17 @@ impl Store {
     }
 
     fn open_as(place: Place, id: String, foreign: bool) -> Result<Option<Self>, StoreError> {
-        let Some(repo) = place::open_log(&place)? else {
+        let Some(log) = place::open_log(&place)? else {
             return Ok(None);
         };
         let store = Self {
             place,
-            repo,
+            log,
             id,
             foreign,
         };
         Ok(store
-            .read(|repo| store.tip_id(repo))?
+            .read(|log| store.tip_id(log))?
             .is_some()
             .then_some(store))
     }
@@ -99,11 +100,11 @@ impl Store {
     pub fn create(place: Place) -> Result<Self, StoreError> {
         place::create_log(&place)?;
         let id = place::create_id(&place)?;
-        let repo = place::open_log(&place)?
+        let log = place::open_log(&place)?
             .ok_or_else(|| StoreError::unreadable("the log", "it vanished while it was made"))?;
         Ok(Self {
             place,
-            repo,
+            log,
             id,
             foreign: false,
         })

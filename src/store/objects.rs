@@ -1,9 +1,10 @@
 //! Reading the log's objects: one commit, its files, the chain of first parents.
 
 use super::error::StoreError;
+use super::log::{Log, TreeEntry};
 use super::tree::{self, APPENDED, EVENT, EventFile, FORMAT, HISTORIES, Histories, History};
 use crate::model::Snapshot;
-use git2::{ErrorCode, ObjectType, Oid, Repository, Tree};
+use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
 
 /// One commit of the log, by name and place in the chain.
@@ -34,33 +35,15 @@ pub struct Meta {
     pub epoch_seconds: i64,
 }
 
-/// Git's 20- or 32-byte name of a blob with that content.
-pub(super) fn blob_id(repo: &Repository, bytes: &[u8]) -> Result<Oid, StoreError> {
-    Oid::hash_object_ext(ObjectType::Blob, bytes, repo.object_format())
-        .map_err(|error| StoreError::unreadable("a digest", error))
-}
-
-/// The commit a full id names.
-pub(super) fn oid(repo: &Repository, id: &str) -> Option<Oid> {
-    Oid::from_str_ext(id, repo.object_format()).ok()
-}
-
-/// Where a ref points; `None` only when it does not exist.
-pub(super) fn find_ref(repo: &Repository, name: &str) -> Result<Option<Oid>, StoreError> {
-    match repo.refname_to_id(name) {
-        Ok(id) => Ok(Some(id)),
-        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(StoreError::unreadable("a ref of the log", error)),
-    }
+/// The name of a blob with that content.
+pub(super) fn blob_id(log: &Log, bytes: &[u8]) -> Result<Oid, StoreError> {
+    log.name(ObjectType::Blob, bytes)
 }
 
 /// The message of one commit.
-pub(super) fn meta(repo: &Repository, id: Oid) -> Result<Meta, StoreError> {
-    let commit = repo
-        .find_commit(id)
-        .map_err(|error| StoreError::unreadable(format!("log commit {id}"), error))?;
-    let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
-    parse_message(&message)
+pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, StoreError> {
+    let commit = log.commit(id)?;
+    parse_message(&commit.message)
         .map(|parts| Meta {
             commit: id.to_string(),
             seq: parts.seq,
@@ -68,7 +51,7 @@ pub(super) fn meta(repo: &Repository, id: Oid) -> Result<Meta, StoreError> {
             rule: parts.rule,
             actor: parts.actor,
             subject: parts.subject,
-            epoch_seconds: commit.time().seconds(),
+            epoch_seconds: commit.epoch_seconds,
         })
         .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it has no trailers"))
 }
@@ -116,32 +99,20 @@ pub(super) fn message(meta: &Meta) -> String {
 }
 
 /// The first parent.
-pub(super) fn parent(repo: &Repository, id: Oid) -> Result<Option<Oid>, StoreError> {
-    let commit = repo
-        .find_commit(id)
-        .map_err(|error| StoreError::unreadable(format!("log commit {id}"), error))?;
-    if commit.parent_count() == 0 {
-        return Ok(None);
-    }
-    commit
-        .parent_id(0)
-        .map(Some)
-        .map_err(|error| StoreError::unreadable(format!("log commit {id}"), error))
+pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, StoreError> {
+    Ok(log.commit(id)?.parents.first().copied())
 }
 
 /// One commit's tree.
 pub(super) struct Stand<'r> {
-    repo: &'r Repository,
-    pub(super) tree: Tree<'r>,
+    log: &'r Log,
+    pub(super) entries: Vec<TreeEntry>,
 }
 
 impl<'r> Stand<'r> {
-    pub(super) fn at(repo: &'r Repository, commit: Oid) -> Result<Self, StoreError> {
-        let tree = repo
-            .find_commit(commit)
-            .and_then(|commit| commit.tree())
-            .map_err(|error| StoreError::unreadable(format!("log commit {commit}"), error))?;
-        Ok(Self { repo, tree })
+    pub(super) fn at(log: &'r Log, commit: Oid) -> Result<Self, StoreError> {
+        let entries = log.tree(log.commit(commit)?.tree)?;
+        Ok(Self { log, entries })
     }
 
     /// The format of this commit, and an error when it is newer than this build's.
@@ -166,7 +137,7 @@ impl<'r> Stand<'r> {
 
     /// The blob of a file at the top of the tree.
     pub(super) fn blob(&self, name: &str) -> Option<Oid> {
-        self.tree.get_name(name).map(|entry| entry.id())
+        find(&self.entries, name)
     }
 
     /// A file at the top of the tree.
@@ -174,25 +145,18 @@ impl<'r> Stand<'r> {
         let id = self
             .blob(name)
             .ok_or_else(|| StoreError::unreadable(name, "the log commit lacks it"))?;
-        read_blob(self.repo, id, name)
+        self.log.blob(id)
     }
 
-    /// A subtree, when there is one.
-    pub(super) fn folder(&self, name: &str) -> Result<Option<Tree<'r>>, StoreError> {
-        let Some(entry) = self.tree.get_name(name) else {
-            return Ok(None);
-        };
-        self.repo
-            .find_tree(entry.id())
-            .map(Some)
-            .map_err(|error| StoreError::unreadable(name, error))
+    /// A folder's entries; none when there is no such folder.
+    pub(super) fn folder(&self, name: &str) -> Result<Vec<TreeEntry>, StoreError> {
+        self.blob(name)
+            .map_or(Ok(Vec::new()), |id| self.log.tree(id))
     }
 
     /// The blob that holds what this commit added to a history.
     pub(super) fn appended(&self, history: History) -> Result<Option<Oid>, StoreError> {
-        Ok(self
-            .folder(APPENDED)?
-            .and_then(|folder| folder.get_name(history.file()).map(|entry| entry.id())))
+        Ok(find(&self.folder(APPENDED)?, history.file()))
     }
 
     pub(super) fn histories(&self) -> Result<Histories, StoreError> {
@@ -212,17 +176,18 @@ impl<'r> Stand<'r> {
     }
 }
 
-pub(super) fn read_blob(repo: &Repository, id: Oid, what: &str) -> Result<Vec<u8>, StoreError> {
-    repo.find_blob(id)
-        .map(|blob| blob.content().to_vec())
-        .map_err(|error| StoreError::unreadable(what, error))
+fn find(entries: &[TreeEntry], name: &str) -> Option<Oid> {
+    entries
+        .iter()
+        .find(|entry| entry.name == name)
+        .map(|entry| entry.id)
 }
 
 /// Blobs of a history from byte `from` on, oldest first: walks back from `tip`
 /// until the history was that short. The number is the offset of `from` in the
 /// first of them.
 pub(super) fn segments(
-    repo: &Repository,
+    log: &Log,
     tip: Oid,
     history: History,
     from: u64,
@@ -232,7 +197,7 @@ pub(super) fn segments(
     let mut skip = 0;
     let mut known: Option<(Oid, u64)> = None;
     while let Some(commit) = next {
-        let stand = Stand::at(repo, commit)?;
+        let stand = Stand::at(log, commit)?;
         let file = stand
             .blob(HISTORIES)
             .ok_or_else(|| StoreError::unreadable(HISTORIES, "the log commit lacks it"))?;
@@ -248,7 +213,7 @@ pub(super) fn segments(
         if let Some(blob) = stand.appended(history)? {
             blobs.push(blob);
         }
-        next = parent(repo, commit)?;
+        next = parent(log, commit)?;
     }
     blobs.reverse();
     Ok((blobs, skip))

@@ -5,7 +5,8 @@
 
 use super::error::StoreError;
 use super::files;
-use git2::{ObjectFormat, Repository};
+use super::log::Log;
+use git2::ObjectFormat;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -98,14 +99,12 @@ fn durable_writes() {
 
 /// Opens the log at its exact path after the safety checks. `None` = there is
 /// none; every other difficulty is an error.
-pub(super) fn open_log(place: &Place) -> Result<Option<Repository>, StoreError> {
+pub(super) fn open_log(place: &Place) -> Result<Option<Log>, StoreError> {
     if !is_safe(place)? {
         return Ok(None);
     }
     durable_writes();
-    Repository::open_bare(place.log_dir())
-        .map(Some)
-        .map_err(|error| StoreError::unreadable("the log", error))
+    Log::open(&place.log_dir()).map(Some)
 }
 
 /// False when there is no log.

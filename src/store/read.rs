@@ -5,12 +5,13 @@
 
 use super::Store;
 use super::error::StoreError;
+use super::log::Log;
 use super::objects::{self, Meta, Stand, Tip};
 use super::place::{self, Place};
 use super::tree::{self, FORMAT, History, HistoryDigest, RECEIPTS};
 use crate::machine::Facts;
 use crate::model::{Actor, Event, Receipt, Records, Snapshot};
-use git2::{Oid, Repository};
+use git2::Oid;
 use std::collections::VecDeque;
 
 /// One transition as the log holds it.
@@ -64,9 +65,9 @@ impl Store {
     /// Runs a read; when it fails, runs it again on the log as it is now.
     pub(super) fn read<T>(
         &self,
-        work: impl Fn(&Repository) -> Result<T, StoreError>,
+        work: impl Fn(&Log) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut outcome = work(&self.repo);
+        let mut outcome = work(&self.log);
         for _ in 0..RETRIES {
             if !matches!(outcome, Err(StoreError::Unreadable { .. })) {
                 break;
@@ -79,12 +80,12 @@ impl Store {
         outcome
     }
 
-    pub(super) fn tip_id(&self, repo: &Repository) -> Result<Option<Oid>, StoreError> {
-        objects::find_ref(repo, &self.branch())
+    pub(super) fn tip_id(&self, log: &Log) -> Result<Option<Oid>, StoreError> {
+        log.find_ref(&self.branch())
     }
 
-    fn some_tip(&self, repo: &Repository) -> Result<Oid, StoreError> {
-        self.tip_id(repo)?
+    fn some_tip(&self, log: &Log) -> Result<Oid, StoreError> {
+        self.tip_id(log)?
             .ok_or_else(|| StoreError::OperationUnknown {
                 name: "@".to_owned(),
             })
@@ -92,10 +93,10 @@ impl Store {
 
     /// The newest transition; `None` before the first.
     pub fn tip(&self) -> Result<Option<Tip>, StoreError> {
-        self.read(|repo| {
-            self.tip_id(repo)?
+        self.read(|log| {
+            self.tip_id(log)?
                 .map(|id| {
-                    objects::meta(repo, id).map(|meta| Tip {
+                    objects::meta(log, id).map(|meta| Tip {
                         commit: meta.commit,
                         seq: meta.seq,
                     })
@@ -106,16 +107,16 @@ impl Store {
 
     /// The documents at the tip. An error when there is no transition yet.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        self.read(|repo| Stand::at(repo, self.some_tip(repo)?)?.snapshot())
+        self.read(|log| Stand::at(log, self.some_tip(log)?)?.snapshot())
     }
 
     /// Tip and documents from one look at the branch.
     pub fn current(&self) -> Result<Option<(Tip, Snapshot)>, StoreError> {
-        self.read(|repo| {
-            let Some(id) = self.tip_id(repo)? else {
+        self.read(|log| {
+            let Some(id) = self.tip_id(log)? else {
                 return Ok(None);
             };
-            let snapshot = Stand::at(repo, id)?.snapshot()?;
+            let snapshot = Stand::at(log, id)?.snapshot()?;
             let tip = Tip {
                 commit: id.to_string(),
                 seq: snapshot.ledger.seq.0,
@@ -126,16 +127,16 @@ impl Store {
 
     /// Format of the tip, and whether this build may write after it.
     pub fn format(&self) -> Result<u32, StoreError> {
-        self.read(|repo| match self.tip_id(repo)? {
-            Some(id) => Stand::at(repo, id)?.format(),
+        self.read(|log| match self.tip_id(log)? {
+            Some(id) => Stand::at(log, id)?.format(),
             None => Ok(FORMAT),
         })
     }
 
     /// How much of each history the log holds at the tip.
     pub fn history_digest(&self, history: History) -> Result<HistoryDigest, StoreError> {
-        self.read(|repo| match self.tip_id(repo)? {
-            Some(id) => Ok(Stand::at(repo, id)?.histories()?.of(history).clone()),
+        self.read(|log| match self.tip_id(log)? {
+            Some(id) => Ok(Stand::at(log, id)?.histories()?.of(history).clone()),
             None => Ok(HistoryDigest::default()),
         })
     }
@@ -144,39 +145,39 @@ impl Store {
     /// dashes go further back, `@-12` goes twelve), a sequence number, or a full
     /// or abbreviated id of at least four digits.
     pub fn resolve(&self, name: &str) -> Result<Meta, StoreError> {
-        self.read(|repo| {
+        self.read(|log| {
             let unknown = || StoreError::OperationUnknown {
                 name: name.chars().take(80).collect(),
             };
             let id = match Operation::parse(name).ok_or_else(unknown)? {
-                Operation::Back(steps) => self.back(repo, steps)?,
-                Operation::Seq(seq) => self.by_seq(repo, seq)?,
-                Operation::Prefix(prefix) => by_prefix(repo, &prefix),
+                Operation::Back(steps) => self.back(log, steps)?,
+                Operation::Seq(seq) => self.by_seq(log, seq)?,
+                Operation::Prefix(prefix) => log.commit_by_prefix(&prefix),
             };
             let id = match (id, Operation::prefix(name)) {
                 (Some(id), _) => id,
-                (None, Some(prefix)) => by_prefix(repo, &prefix).ok_or_else(unknown)?,
+                (None, Some(prefix)) => log.commit_by_prefix(&prefix).ok_or_else(unknown)?,
                 (None, None) => return Err(unknown()),
             };
-            objects::meta(repo, id).map_err(|_| unknown())
+            objects::meta(log, id).map_err(|_| unknown())
         })
     }
 
-    fn back(&self, repo: &Repository, steps: u64) -> Result<Option<Oid>, StoreError> {
-        let mut at = self.tip_id(repo)?;
+    fn back(&self, log: &Log, steps: u64) -> Result<Option<Oid>, StoreError> {
+        let mut at = self.tip_id(log)?;
         for _ in 0..steps {
             let Some(id) = at else { break };
-            at = objects::parent(repo, id)?;
+            at = objects::parent(log, id)?;
         }
         Ok(at)
     }
 
-    fn by_seq(&self, repo: &Repository, seq: u64) -> Result<Option<Oid>, StoreError> {
-        let Some(tip) = self.tip_id(repo)? else {
+    fn by_seq(&self, log: &Log, seq: u64) -> Result<Option<Oid>, StoreError> {
+        let Some(tip) = self.tip_id(log)? else {
             return Ok(None);
         };
-        match objects::meta(repo, tip)?.seq.checked_sub(seq) {
-            Some(steps) if seq > 0 => self.back(repo, steps),
+        match objects::meta(log, tip)?.seq.checked_sub(seq) {
+            Some(steps) if seq > 0 => self.back(log, steps),
             _ => Ok(None),
         }
     }
@@ -184,12 +185,13 @@ impl Store {
     /// One transition with everything the log holds of it; names as in [`Store::resolve`].
     pub fn entry(&self, name: &str) -> Result<Entry, StoreError> {
         let meta = self.resolve(name)?;
-        self.read(|repo| {
-            let id =
-                objects::oid(repo, &meta.commit).ok_or_else(|| StoreError::OperationUnknown {
+        self.read(|log| {
+            let id = log
+                .oid(&meta.commit)
+                .ok_or_else(|| StoreError::OperationUnknown {
                     name: meta.commit.clone(),
                 })?;
-            entry(repo, id)
+            entry(log, id)
         })
     }
 
@@ -197,14 +199,14 @@ impl Store {
     pub fn entries(&self) -> Result<Entries<'_>, StoreError> {
         Ok(Entries {
             store: self,
-            next: self.read(|repo| self.tip_id(repo))?,
+            next: self.read(|log| self.tip_id(log))?,
         })
     }
 
     /// A history from its first line on: the concatenation along the chain.
     pub fn history_lines(&self, history: History) -> Result<HistoryLines<'_>, StoreError> {
-        let blobs = self.read(|repo| match self.tip_id(repo)? {
-            Some(tip) => Ok(objects::segments(repo, tip, history, 0)?.0),
+        let blobs = self.read(|log| match self.tip_id(log)? {
+            Some(tip) => Ok(objects::segments(log, tip, history, 0)?.0),
             None => Ok(Vec::new()),
         })?;
         Ok(HistoryLines {
@@ -217,26 +219,21 @@ impl Store {
     /// Every workflow of the repository's log, those of removed worktrees
     /// included, by id. Empty when there is no log.
     pub fn all_worktrees(place: &Place) -> Result<Vec<WorktreeLog>, StoreError> {
-        let Some(repo) = place::open_log(place)? else {
+        let Some(log) = place::open_log(place)? else {
             return Ok(Vec::new());
         };
         let here = place::read_id(place)?;
-        let failed = |error| StoreError::unreadable("the log's branches", error);
-        let mut logs = Vec::new();
-        for reference in repo.references_glob("refs/heads/*").map_err(failed)? {
-            let reference = reference.map_err(failed)?;
-            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-            let id = name.trim_start_matches("refs/heads/").to_owned();
-            if let (true, Some(target)) = (place::is_id(&id), reference.target()) {
-                logs.push(WorktreeLog {
-                    tip: objects::meta(&repo, target)?,
+        log.refs_under("refs/heads/")?
+            .into_iter()
+            .filter(|(id, _)| place::is_id(id))
+            .map(|(id, tip)| {
+                Ok(WorktreeLog {
+                    tip: objects::meta(&log, tip)?,
                     here: here.as_deref() == Some(id.as_str()),
                     id,
-                });
-            }
-        }
-        logs.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(logs)
+                })
+            })
+            .collect()
     }
 }
 
@@ -274,35 +271,24 @@ impl Operation {
     }
 }
 
-fn by_prefix(repo: &Repository, prefix: &str) -> Option<Oid> {
-    repo.find_commit_by_prefix(prefix)
-        .ok()
-        .map(|commit| commit.id())
-}
-
-fn entry(repo: &Repository, id: Oid) -> Result<Entry, StoreError> {
-    let stand = Stand::at(repo, id)?;
+fn entry(log: &Log, id: Oid) -> Result<Entry, StoreError> {
+    let stand = Stand::at(log, id)?;
     let file = stand.event()?;
     let mut added = Vec::new();
     for history in History::ALL {
         added.push(match stand.appended(history)? {
-            Some(blob) => objects::read_blob(repo, blob, history.file())?,
+            Some(blob) => log.blob(blob)?,
             None => Vec::new(),
         });
     }
     let mut receipts = Vec::new();
-    if let Some(folder) = stand.folder(RECEIPTS)? {
-        for kept in &folder {
-            receipts.push(tree::parse(
-                RECEIPTS,
-                &objects::read_blob(repo, kept.id(), RECEIPTS)?,
-            )?);
-        }
+    for kept in stand.folder(RECEIPTS)? {
+        receipts.push(tree::parse(RECEIPTS, &log.blob(kept.id)?)?);
     }
     Ok(Entry {
         commit: id.to_string(),
         seq: file.seq,
-        parent: objects::parent(repo, id)?.map(|id| id.to_string()),
+        parent: objects::parent(log, id)?.map(|id| id.to_string()),
         time: file.facts.now.clone(),
         event: file.event,
         facts: file.facts,
@@ -329,9 +315,9 @@ impl Iterator for Entries<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let id = self.next.take()?;
-        let step = self.store.read(|repo| {
-            let meta = objects::meta(repo, id)?;
-            Ok((meta, objects::parent(repo, id)?))
+        let step = self.store.read(|log| {
+            let meta = objects::meta(log, id)?;
+            Ok((meta, objects::parent(log, id)?))
         });
         Some(step.map(|(meta, parent)| {
             self.next = parent;
@@ -354,13 +340,9 @@ impl Iterator for HistoryLines<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         while self.lines.is_empty() {
             let blob = self.blobs.pop_front()?;
-            let text = self
-                .store
-                .read(|repo| objects::read_blob(repo, blob, "a history"))
-                .and_then(|bytes| {
-                    String::from_utf8(bytes)
-                        .map_err(|error| StoreError::unreadable("a history", error))
-                });
+            let text = self.store.read(|log| log.blob(blob)).and_then(|bytes| {
+                String::from_utf8(bytes).map_err(|error| StoreError::unreadable("a history", error))
+            });
             match text {
                 Ok(text) => self.lines.extend(text.lines().map(str::to_owned)),
                 Err(error) => {

@@ -8,6 +8,7 @@
 use super::Store;
 use super::error::StoreError;
 use super::files;
+use super::log::Log;
 use super::objects::{self, Stand};
 use super::tree::{
     self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
@@ -16,7 +17,7 @@ use super::tree::{
 use crate::diagnostic::{Code, Finding};
 use crate::machine::Facts;
 use crate::model::{Actor, Event, Records, Snapshot};
-use git2::{Oid, Repository};
+use git2::Oid;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -64,9 +65,9 @@ impl Store {
             HistoryFile::open(&self.place.agent_dir(), History::Stop)?,
         ];
         let mut tip = None;
-        for commit in self.read(|repo| chain(repo, self.tip_id(repo)?))? {
+        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
             tip = Some(commit);
-            let step = self.read(|repo| recorded(repo, commit))?;
+            let step = self.read(|log| recorded(log, commit))?;
             let seq = report.transitions + 1;
             let outcome = apply(
                 state.snapshot.as_ref(),
@@ -84,7 +85,7 @@ impl Store {
                 History::Stop.lines(&produced.records)?,
             ];
             let differs =
-                self.read(|repo| state.compare(repo, commit, &step, &produced, &added, seq))?;
+                self.read(|log| state.compare(log, commit, &step, &produced, &added, seq))?;
             if let Some(what) = differs {
                 return Ok(stopped(report, commit, seq, &what));
             }
@@ -117,12 +118,12 @@ fn stopped(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> Repla
 }
 
 /// Commits of the chain, oldest first.
-fn chain(repo: &Repository, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError> {
+fn chain(log: &Log, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError> {
     let mut commits = Vec::new();
     let mut at = tip;
     while let Some(id) = at {
         commits.push(id);
-        at = objects::parent(repo, id)?;
+        at = objects::parent(log, id)?;
     }
     commits.reverse();
     Ok(commits)
@@ -142,33 +143,31 @@ struct Recorded {
     strange: Vec<String>,
 }
 
-fn recorded(repo: &Repository, commit: Oid) -> Result<Recorded, StoreError> {
-    let stand = Stand::at(repo, commit)?;
+fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
+    let stand = Stand::at(log, commit)?;
     stand.check_format()?;
     let known = |name: &str| {
         [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS].contains(&name)
             || Document::ALL.iter().any(|document| document.file() == name)
     };
-    let name =
-        |entry: &git2::TreeEntry<'_>| String::from_utf8_lossy(entry.name_bytes()).into_owned();
-    let mut strange: Vec<String> = stand.tree.iter().map(|entry| name(&entry)).collect();
-    strange.retain(|name| !known(name));
-    if let Some(folder) = stand.folder(APPENDED)? {
-        let history = |name: &String| History::ALL.iter().any(|h| h.file() == name);
-        strange.extend(
-            folder
-                .iter()
-                .map(|entry| name(&entry))
-                .filter(|name| !history(name)),
-        );
-    }
+    let mut strange: Vec<String> = stand
+        .entries
+        .iter()
+        .map(|entry| entry.name.clone())
+        .filter(|name| !known(name))
+        .collect();
+    let history = |name: &str| History::ALL.iter().any(|h| h.file() == name);
+    strange.extend(
+        stand
+            .folder(APPENDED)?
+            .into_iter()
+            .map(|entry| entry.name)
+            .filter(|name| !history(name)),
+    );
     Ok(Recorded {
         file: stand.event()?,
-        meta: objects::meta(repo, commit)?,
-        parents: repo
-            .find_commit(commit)
-            .map(|commit| commit.parent_count())
-            .map_err(|error| StoreError::unreadable(format!("log commit {commit}"), error))?,
+        meta: objects::meta(log, commit)?,
+        parents: log.commit(commit)?.parents.len(),
         blobs: Document::ALL
             .iter()
             .map(|document| stand.blob(document.file()))
@@ -195,7 +194,7 @@ impl Replay {
     /// Says what differs, if anything.
     fn compare(
         &self,
-        repo: &Repository,
+        log: &Log,
         commit: Oid,
         step: &Recorded,
         produced: &Replayed,
@@ -205,21 +204,21 @@ impl Replay {
         if let Some(what) = message_differs(step, produced, seq) {
             return Ok(Some(what));
         }
-        if step.format != Some(objects::blob_id(repo, format!("{FORMAT}\n").as_bytes())?) {
+        if step.format != Some(objects::blob_id(log, format!("{FORMAT}\n").as_bytes())?) {
             return Ok(Some(format!("`{FORMAT_FILE}` is not {FORMAT}")));
         }
         for (index, document) in Document::ALL.into_iter().enumerate() {
-            if !self.document_is(repo, index, document, step, &produced.snapshot)? {
+            if !self.document_is(log, index, document, step, &produced.snapshot)? {
                 return Ok(Some(differs(document.file())));
             }
         }
         for (index, history) in History::ALL.into_iter().enumerate() {
-            if !appended_is(repo, step.appended[index], &added[index].bytes)? {
+            if !appended_is(log, step.appended[index], &added[index].bytes)? {
                 return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
             }
         }
         let histories = self.extended(added)?;
-        let id = objects::blob_id(repo, &tree::pretty(&histories)?)?;
+        let id = objects::blob_id(log, &tree::pretty(&histories)?)?;
         if step.histories != Some(id) {
             return Ok(Some(differs(HISTORIES)));
         }
@@ -230,7 +229,7 @@ impl Replay {
     /// A document that the event left alone keeps its blob, so it need not be written out.
     fn document_is(
         &self,
-        repo: &Repository,
+        log: &Log,
         index: usize,
         document: Document,
         step: &Recorded,
@@ -241,7 +240,7 @@ impl Replay {
         {
             return Ok(self.blobs.get(index) == Some(&step.blobs[index]));
         }
-        let id = objects::blob_id(repo, &document.text(after)?)?;
+        let id = objects::blob_id(log, &document.text(after)?)?;
         Ok(step.blobs[index] == Some(id))
     }
 
@@ -269,11 +268,11 @@ fn differs(name: &str) -> String {
     format!("`{name}` is not what its event produces")
 }
 
-fn appended_is(repo: &Repository, blob: Option<Oid>, bytes: &[u8]) -> Result<bool, StoreError> {
+fn appended_is(log: &Log, blob: Option<Oid>, bytes: &[u8]) -> Result<bool, StoreError> {
     match blob {
         None => Ok(bytes.is_empty()),
         Some(_) if bytes.is_empty() => Ok(false),
-        Some(id) => Ok(id == objects::blob_id(repo, bytes)?),
+        Some(id) => Ok(id == objects::blob_id(log, bytes)?),
     }
 }
 

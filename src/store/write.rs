@@ -7,10 +7,11 @@
 //! can fail any more, only lag behind.
 
 use super::checkout::{Difference, View};
-use super::displaced::{self, MAX_KEPT};
+use super::displaced::MAX_KEPT;
 use super::error::StoreError;
 use super::files;
 use super::lock;
+use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Meta, Stand, Tip};
 use super::pack::{self, Packing};
 use super::place;
@@ -22,7 +23,7 @@ use super::{Store, tree};
 use crate::diagnostic::{Code, Finding};
 use crate::machine::{Facts, OutsideEdit};
 use crate::model::{Actor, Event, Receipt, Records, Snapshot};
-use git2::{FileMode, Oid, Repository};
+use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
@@ -110,7 +111,7 @@ pub struct Committed {
 /// (another process may have packed it in the meantime).
 struct Writer<'s> {
     store: &'s Store,
-    repo: Repository,
+    log: Log,
     /// Released when it is closed.
     _lock: File,
 }
@@ -123,11 +124,11 @@ impl std::fmt::Debug for Writer<'_> {
 
 impl Writer<'_> {
     fn tip(&self) -> Result<Option<Oid>, StoreError> {
-        self.store.tip_id(&self.repo)
+        self.store.tip_id(&self.log)
     }
 
     fn view(&self, tip: Oid) -> Result<View<'_>, StoreError> {
-        View::open(&self.repo, &self.store.place, tip)
+        View::open(&self.log, &self.store.place, tip)
     }
 }
 
@@ -144,21 +145,26 @@ impl Store {
         if !lock::take(&file, wait)? {
             return Err(StoreError::LockHeld);
         }
-        let repo = place::open_log(&self.place)?
+        let log = place::open_log(&self.place)?
             .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
         let writer = Writer {
             store: self,
-            repo,
+            log,
             _lock: file,
         };
         if let Some(tip) = writer.tip()? {
-            Stand::at(&writer.repo, tip)?.check_format()?;
+            Stand::at(&writer.log, tip)?.check_format()?;
         }
         Ok(Locked { writer })
     }
 }
 
 impl<'s> Locked<'s> {
+    /// Packs the log now (`cook gc`); a transition packs by itself when it is due.
+    pub fn pack(&self) -> Packing {
+        pack::now(&self.writer.store.place)
+    }
+
     /// Puts right what a dead writer left: its ref lock, and a view that is
     /// behind. What stands in the way and the log does not hold is kept first.
     /// Files edited while the view was up to date stay as they are.
@@ -191,7 +197,7 @@ impl<'s> Recovered<'s> {
         self.writer
             .tip()?
             .map(|id| {
-                objects::meta(&self.writer.repo, id).map(|meta| Tip {
+                objects::meta(&self.writer.log, id).map(|meta| Tip {
                     commit: meta.commit,
                     seq: meta.seq,
                 })
@@ -247,7 +253,7 @@ impl<'s> Recovered<'s> {
         };
         let ledger: crate::model::Ledger = tree::parse(
             Document::Ledger.file(),
-            &Stand::at(&self.writer.repo, parent)?.file(Document::Ledger.file())?,
+            &Stand::at(&self.writer.log, parent)?.file(Document::Ledger.file())?,
         )?;
         let current = ledger.lease_epoch.0;
         if transition.snapshot.ledger.lease_epoch.0 < current {
@@ -386,12 +392,9 @@ impl Staged<'_> {
 
     /// Objects first, synced one by one as they are written.
     fn write_objects(&self, seq: u64) -> Result<Oid, StoreError> {
-        let repo = &self.writer.repo;
-        let failed = |error: git2::Error| StoreError::write("a transition", error);
-        let before = self.parent.map(|id| Stand::at(repo, id)).transpose()?;
-        let tree = encode(repo, before.as_ref(), &self.transition, seq)?;
-        let tree = repo.find_tree(tree).map_err(failed)?;
-        let who = displaced::signature(self.seconds)?;
+        let log = &self.writer.log;
+        let before = self.parent.map(|id| Stand::at(log, id)).transpose()?;
+        let tree = encode(log, before.as_ref(), &self.transition, seq)?;
         let message = objects::message(&Meta {
             commit: String::new(),
             seq,
@@ -401,14 +404,7 @@ impl Staged<'_> {
             subject: one_line(&self.transition.subject),
             epoch_seconds: self.seconds,
         });
-        let parent = self
-            .parent
-            .map(|id| repo.find_commit(id))
-            .transpose()
-            .map_err(failed)?;
-        let parents: Vec<_> = parent.iter().collect();
-        repo.commit(None, &who, &who, &message, &tree, &parents)
-            .map_err(failed)
+        log.write_commit(tree, self.parent, self.seconds, &message)
     }
 
     /// The commit point. When the update reports an error the branch is read
@@ -416,12 +412,12 @@ impl Staged<'_> {
     fn move_branch(&self, commit: Oid) -> Result<(), StoreError> {
         let branch = self.writer.store.branch();
         clear_ref_lock(&self.writer.store.place.log_dir().join(&branch))?;
-        let repo = &self.writer.repo;
+        let log = &self.writer.log;
         let moved = match self.parent {
-            Some(parent) => repo.reference_matching(&branch, commit, true, parent, "transition"),
-            None => repo.reference(&branch, commit, false, "transition"),
+            Some(parent) => log.move_ref(&branch, parent, commit),
+            None => log.create_ref(&branch, commit),
         };
-        let Err(error) = moved.map(drop) else {
+        let Err(error) = moved else {
             return Ok(());
         };
         match self.writer.tip() {
@@ -448,7 +444,7 @@ fn told(error: &dyn std::error::Error) -> String {
 
 /// Writes the tree of one transition; files that did not change keep their blob.
 fn encode(
-    repo: &Repository,
+    log: &Log,
     before: Option<&Stand<'_>>,
     transition: &Transition,
     seq: u64,
@@ -493,51 +489,49 @@ fn encode(
         receipts.insert(format!("{}.json", receipt.id), tree::pretty(receipt)?);
     }
     write_tree(
-        repo,
+        log,
         before,
-        &files,
-        &[(APPENDED, appended), (RECEIPTS, receipts)],
+        files,
+        [(APPENDED, appended), (RECEIPTS, receipts)],
     )
 }
 
 fn write_tree(
-    repo: &Repository,
+    log: &Log,
     before: Option<&Stand<'_>>,
-    files: &BTreeMap<String, Vec<u8>>,
-    folders: &[(&str, BTreeMap<String, Vec<u8>>)],
+    files: BTreeMap<String, Vec<u8>>,
+    folders: [(&str, BTreeMap<String, Vec<u8>>); 2],
 ) -> Result<Oid, StoreError> {
-    let failed = |error: git2::Error| StoreError::write("a transition", error);
-    let mut root = repo.treebuilder(None).map_err(failed)?;
+    let mut root = Vec::new();
     for (name, bytes) in files {
-        let id = objects::blob_id(repo, bytes)?;
-        if before.and_then(|before| before.blob(name)) != Some(id) {
-            repo.blob(bytes).map_err(failed)?;
+        let mut id = objects::blob_id(log, &bytes)?;
+        if before.and_then(|before| before.blob(&name)) != Some(id) {
+            id = log.write(ObjectType::Blob, &bytes)?;
         }
-        root.insert(name, id, FileMode::Blob.into())
-            .map_err(failed)?;
+        root.push(TreeEntry {
+            mode: log::FILE,
+            name,
+            id,
+        });
     }
     for (name, files) in folders {
-        if files.is_empty() {
-            continue;
-        }
-        let mut folder = repo.treebuilder(None).map_err(failed)?;
+        let mut folder = Vec::new();
         for (name, bytes) in files {
-            folder
-                .insert(
-                    name,
-                    repo.blob(bytes).map_err(failed)?,
-                    FileMode::Blob.into(),
-                )
-                .map_err(failed)?;
+            folder.push(TreeEntry {
+                mode: log::FILE,
+                name,
+                id: log.write(ObjectType::Blob, &bytes)?,
+            });
         }
-        root.insert(
-            *name,
-            folder.write().map_err(failed)?,
-            FileMode::Tree.into(),
-        )
-        .map_err(failed)?;
+        if !folder.is_empty() {
+            root.push(TreeEntry {
+                mode: log::FOLDER,
+                name: name.to_owned(),
+                id: log.write_tree(folder)?,
+            });
+        }
     }
-    root.write().map_err(failed)
+    log.write_tree(root)
 }
 
 /// The word in trailers and `event.json`.

@@ -13,6 +13,7 @@ use std::path::Path;
 /// A finding about a file, with the file in its place.
 pub(super) fn in_file(mut finding: Finding, file: &str) -> Finding {
     let inside = finding.place.take().unwrap_or_default();
+    let inside = inside.strip_prefix(file).unwrap_or(&inside);
     finding.place = Some(format!(".agent/{file}{inside}"));
     finding
 }

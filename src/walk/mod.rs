@@ -212,10 +212,26 @@ pub fn dispatch_now(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
 ) -> Result<(Dispatch, Facts), Failure> {
-    let needs = machine::dispatch_needs(snapshot);
-    let facts = workspace.measure(&needs, snapshot)?;
-    let dispatch = machine::dispatch(snapshot, &facts)?;
+    let facts = dispatch_facts(workspace, snapshot)?;
+    let mut dispatch = machine::dispatch(snapshot, &facts)?;
+    dispatch
+        .findings
+        .extend(workspace.config_problem().cloned());
     Ok((dispatch, facts))
+}
+
+/// What `dispatch` reads. Settings that cannot be read do not keep anybody from
+/// being told who is due; they stop whoever decides by them.
+///
+/// # Errors
+/// As [`dispatch_now`].
+pub fn dispatch_facts(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<Facts, Failure> {
+    let mut needs = machine::dispatch_needs(snapshot);
+    needs.config &= workspace.config_problem().is_none();
+    workspace.measure(&needs, snapshot)
 }
 
 /// Facts for the stop verifier alone, for `cook verify stop`.

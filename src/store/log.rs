@@ -1,0 +1,453 @@
+//! The log's objects, read and written.
+//!
+//! Loose objects are read here and not by libgit2: its reader never returns
+//! from an object that was cut short, and believes the size an object claims.
+//! Every object read is hashed: what has the wrong content for its name does
+//! not exist for cook.
+
+use super::error::StoreError;
+use super::files;
+use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
+
+/// No object of a log is larger, before compression.
+const MAX_OBJECT: u64 = 1 << 30;
+
+/// Modes of tree entries.
+pub(super) const FILE: u32 = 0o100_644;
+pub(super) const EXECUTABLE: u32 = 0o100_755;
+pub(super) const LINK: u32 = 0o120_000;
+pub(super) const FOLDER: u32 = 0o040_000;
+pub(super) const SUBMODULE: u32 = 0o160_000;
+
+/// An opened log.
+pub(super) struct Log {
+    repo: Repository,
+    /// Directories of loose objects; the first is the log's own.
+    objects: Vec<PathBuf>,
+}
+
+/// A commit, parsed.
+pub(super) struct Commit {
+    pub(super) tree: Oid,
+    pub(super) parents: Vec<Oid>,
+    pub(super) epoch_seconds: i64,
+    pub(super) message: String,
+}
+
+/// One entry of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TreeEntry {
+    pub(super) mode: u32,
+    pub(super) name: String,
+    pub(super) id: Oid,
+}
+
+impl Log {
+    pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
+        let repo =
+            Repository::open_bare(dir).map_err(|error| StoreError::unreadable("the log", error))?;
+        Ok(Self {
+            repo,
+            objects: vec![dir.join("objects")],
+        })
+    }
+
+    /// The same with another object directory to read from.
+    pub(super) fn with_objects(mut self, dir: &Path) -> Result<Self, StoreError> {
+        self.repo
+            .odb()
+            .and_then(|odb| odb.add_disk_alternate(&dir.to_string_lossy()))
+            .map_err(|error| StoreError::unreadable("the repository's objects", error))?;
+        self.objects.push(dir.to_owned());
+        Ok(self)
+    }
+
+    /// Where a ref points; `None` only when it does not exist.
+    pub(super) fn find_ref(&self, name: &str) -> Result<Option<Oid>, StoreError> {
+        match self.repo.refname_to_id(name) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(StoreError::unreadable("a ref of the log", error)),
+        }
+    }
+
+    /// Refs under a prefix that ends in `/`: the rest of the name, and the target.
+    pub(super) fn refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, StoreError> {
+        let failed = |error| StoreError::unreadable("the refs of the log", error);
+        let mut found = Vec::new();
+        for reference in self
+            .repo
+            .references_glob(&format!("{prefix}*"))
+            .map_err(failed)?
+        {
+            let reference = reference.map_err(failed)?;
+            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
+            if let (Some(rest), Some(target)) = (name.strip_prefix(prefix), reference.target()) {
+                found.push((rest.to_owned(), target));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Makes a ref that must not exist yet; durable when it returns.
+    pub(super) fn create_ref(&self, name: &str, target: Oid) -> Result<(), git2::Error> {
+        self.repo.reference(name, target, false, "").map(drop)
+    }
+
+    /// Moves a ref that must still point where it pointed; durable when it returns.
+    pub(super) fn move_ref(&self, name: &str, from: Oid, to: Oid) -> Result<(), git2::Error> {
+        self.repo
+            .reference_matching(name, to, true, from, "")
+            .map(drop)
+    }
+
+    /// The commit that an abbreviated name means, if exactly one does.
+    pub(super) fn commit_by_prefix(&self, prefix: &str) -> Option<Oid> {
+        let short = Oid::from_str_ext(prefix, self.format()).ok()?;
+        let id = self.odb().ok()?.exists_prefix(short, prefix.len()).ok()?;
+        self.commit(id).ok().map(|_| id)
+    }
+
+    pub(super) fn format(&self) -> ObjectFormat {
+        self.repo.object_format()
+    }
+
+    /// The name of an object with that content.
+    pub(super) fn name(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
+        Oid::hash_object_ext(kind, bytes, self.format())
+            .map_err(|error| StoreError::unreadable("a digest", error))
+    }
+
+    /// The object a full name means, whether it exists or not.
+    pub(super) fn oid(&self, hex: &str) -> Option<Oid> {
+        Oid::from_str_ext(hex, self.format())
+            .ok()
+            .filter(|id| id.to_string() == hex)
+    }
+
+    fn odb(&self) -> Result<git2::Odb<'_>, StoreError> {
+        self.repo
+            .odb()
+            .map_err(|error| StoreError::unreadable("the log's objects", error))
+    }
+
+    /// All objects by name.
+    pub(super) fn all(&self) -> Result<Vec<Oid>, StoreError> {
+        let mut ids = Vec::new();
+        self.odb()?
+            .foreach(|id| {
+                ids.push(*id);
+                true
+            })
+            .map_err(|error| StoreError::unreadable("the log's objects", error))?;
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(ids)
+    }
+
+    /// Writes an object; durable when it returns. A damaged one of that name is
+    /// replaced: libgit2 would take it for written.
+    pub(super) fn write(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
+        let id = self.name(kind, bytes)?;
+        let failed = |error: io::Error| StoreError::write("an object of the log", error);
+        if let Some(dir) = self.objects.first() {
+            let sound = match read_loose(dir, id) {
+                Ok(None) => true,
+                Ok(Some((found, there))) => found == kind && there == bytes,
+                Err(_) => false,
+            };
+            if !sound {
+                std::fs::remove_file(loose_path(dir, id)).map_err(failed)?;
+            }
+        }
+        self.odb()?
+            .write(kind, bytes)
+            .map_err(|error| StoreError::write("an object of the log", error))
+    }
+
+    /// Writes a tree.
+    pub(super) fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<Oid, StoreError> {
+        // Git orders a directory as if its name ended in a slash.
+        let key = |entry: &TreeEntry| {
+            let mut key = entry.name.clone();
+            if entry.mode == FOLDER {
+                key.push('/');
+            }
+            key
+        };
+        entries.sort_by_cached_key(key);
+        let mut bytes = Vec::new();
+        for entry in &entries {
+            bytes.extend_from_slice(format!("{:o} {}\0", entry.mode, entry.name).as_bytes());
+            bytes.extend_from_slice(entry.id.as_bytes());
+        }
+        self.write(ObjectType::Tree, &bytes)
+    }
+
+    /// Writes a commit under cook's one identity. No ref moves.
+    pub(super) fn write_commit(
+        &self,
+        tree: Oid,
+        parent: Option<Oid>,
+        epoch_seconds: i64,
+        message: &str,
+    ) -> Result<Oid, StoreError> {
+        let parent = parent.map_or(String::new(), |id| format!("parent {id}\n"));
+        let who = format!("cook <cook@localhost> {epoch_seconds} +0000");
+        let text = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}");
+        self.write(ObjectType::Commit, text.as_bytes())
+    }
+
+    /// An object's content, checked against its name.
+    pub(super) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), StoreError> {
+        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
+            StoreError::unreadable(format!("object {id} of the log"), error)
+        };
+        for dir in &self.objects {
+            let found = read_loose(dir, id).map_err(|error| failed(error.into()))?;
+            if let Some((kind, bytes)) = found {
+                if self.name(kind, &bytes)? != id {
+                    return Err(failed("its content is not what its name says".into()));
+                }
+                return Ok((kind, bytes));
+            }
+        }
+        // It is in a pack; libgit2 hashes what it reads.
+        let odb = self.odb()?;
+        let object = odb.read(id).map_err(|error| failed(error.into()))?;
+        Ok((object.kind(), object.data().to_vec()))
+    }
+
+    /// An object's size, before compression.
+    pub(super) fn size(&self, id: Oid) -> Result<u64, StoreError> {
+        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
+            StoreError::unreadable(format!("object {id} of the log"), error)
+        };
+        for dir in &self.objects {
+            if let Some(file) = open_loose(dir, id).map_err(|error| failed(error.into()))? {
+                return read_header(&mut stream(file))
+                    .map(|(_, size)| size)
+                    .map_err(|error| failed(error.into()));
+            }
+        }
+        self.odb()?
+            .read_header(id)
+            .map(|(size, _)| size as u64)
+            .map_err(|error| failed(error.into()))
+    }
+
+    fn read_as(&self, id: Oid, wanted: ObjectType) -> Result<Vec<u8>, StoreError> {
+        match self.read(id)? {
+            (kind, bytes) if kind == wanted => Ok(bytes),
+            (kind, _) => Err(StoreError::unreadable(
+                format!("object {id} of the log"),
+                format!("it is a {}, not a {}", kind.str(), wanted.str()),
+            )),
+        }
+    }
+
+    pub(super) fn blob(&self, id: Oid) -> Result<Vec<u8>, StoreError> {
+        self.read_as(id, ObjectType::Blob)
+    }
+
+    pub(super) fn commit(&self, id: Oid) -> Result<Commit, StoreError> {
+        let bytes = self.read_as(id, ObjectType::Commit)?;
+        self.parse_commit(&String::from_utf8_lossy(&bytes))
+            .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it is malformed"))
+    }
+
+    fn parse_commit(&self, text: &str) -> Option<Commit> {
+        let (head, message) = text.split_once("\n\n")?;
+        let mut lines = head.lines();
+        let tree = self.oid(lines.next()?.strip_prefix("tree ")?)?;
+        let mut parents = Vec::new();
+        let mut epoch_seconds = None;
+        for line in lines {
+            if let Some(parent) = line.strip_prefix("parent ") {
+                parents.push(self.oid(parent)?);
+            } else if let Some(who) = line.strip_prefix("committer ") {
+                epoch_seconds = who.rsplit(' ').nth(1)?.parse().ok();
+            }
+        }
+        Some(Commit {
+            tree,
+            parents,
+            epoch_seconds: epoch_seconds?,
+            message: message.to_owned(),
+        })
+    }
+
+    pub(super) fn tree(&self, id: Oid) -> Result<Vec<TreeEntry>, StoreError> {
+        let bytes = self.read_as(id, ObjectType::Tree)?;
+        let width = id.as_bytes().len();
+        parse_tree(&bytes, width).ok_or_else(|| {
+            StoreError::unreadable(format!("tree {id} of the log"), "it is malformed")
+        })
+    }
+}
+
+fn parse_tree(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
+    let mut entries = Vec::new();
+    while !bytes.is_empty() {
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let (mode, name) = std::str::from_utf8(&bytes[..end]).ok()?.split_once(' ')?;
+        let id = bytes.get(end + 1..end + 1 + width)?;
+        entries.push(TreeEntry {
+            mode: u32::from_str_radix(mode, 8).ok()?,
+            name: name.to_owned(),
+            id: Oid::from_bytes(id).ok()?,
+        });
+        bytes = &bytes[end + 1 + width..];
+    }
+    Some(entries)
+}
+
+/// A loose object; `None` when there is no such file.
+fn read_loose(objects: &Path, id: Oid) -> io::Result<Option<(ObjectType, Vec<u8>)>> {
+    open_loose(objects, id)?.map(inflate).transpose()
+}
+
+fn open_loose(objects: &Path, id: Oid) -> io::Result<Option<File>> {
+    match files::open_no_follow(OpenOptions::new().read(true), &loose_path(objects, id)) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn loose_path(objects: &Path, id: Oid) -> PathBuf {
+    let hex = id.to_string();
+    objects.join(&hex[..2]).join(&hex[2..])
+}
+
+type Inflated<R> = io::BufReader<flate2::read::ZlibDecoder<R>>;
+
+fn stream<R: Read>(file: R) -> Inflated<R> {
+    io::BufReader::with_capacity(4096, flate2::read::ZlibDecoder::new(file))
+}
+
+fn malformed(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
+}
+
+/// Type and size, as the object itself says.
+fn read_header(stream: &mut impl BufRead) -> io::Result<(ObjectType, u64)> {
+    let mut head = Vec::new();
+    stream.take(64).read_until(0, &mut head)?;
+    head.strip_suffix(b"\0")
+        .and_then(|head| std::str::from_utf8(head).ok())
+        .and_then(|head| head.split_once(' '))
+        .and_then(|(kind, size)| Some((ObjectType::from_str(kind)?, size.parse().ok()?)))
+        .ok_or_else(|| malformed("its header is malformed"))
+}
+
+fn inflate(file: impl Read) -> io::Result<(ObjectType, Vec<u8>)> {
+    let mut stream = stream(file);
+    let (kind, size) = read_header(&mut stream)?;
+    if size > MAX_OBJECT {
+        return Err(malformed("it is larger than cook reads"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(1 << 20)).unwrap_or(0));
+    stream.take(size + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != size {
+        return Err(malformed("it is not as long as it says"));
+    }
+    Ok((kind, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn deflate(bytes: &[u8]) -> Vec<u8> {
+        let mut writer =
+            flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        writer.write_all(bytes).unwrap();
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn objects_cut_short_or_lying_are_errors() {
+        let good = deflate(b"blob 5\0hello");
+        let (kind, bytes) = inflate(&good[..]).unwrap();
+        assert_eq!((kind, bytes.as_slice()), (ObjectType::Blob, &b"hello"[..]));
+        for length in 0..good.len() {
+            assert!(inflate(&good[..length]).is_err(), "{length}");
+        }
+        for bad in [
+            &b"blob 6\0hello"[..],
+            b"blob 4\0hello",
+            b"blob 99999999999999\0hello",
+            b"blob -1\0",
+            b"snake 5\0hello",
+            b"blob",
+            b"",
+        ] {
+            assert!(inflate(&deflate(bad)[..]).is_err(), "{bad:?}");
+        }
+        assert!(inflate(&b"not compressed"[..]).is_err());
+    }
+
+    #[test]
+    fn trees_and_commits_are_those_of_git() {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = Repository::init_bare(dir.path()).unwrap();
+        let log = Log::open(dir.path()).unwrap();
+        let blob = log.write(ObjectType::Blob, b"text").unwrap();
+        let entry = |mode, name: &str, id| TreeEntry {
+            mode,
+            name: name.to_owned(),
+            id,
+        };
+        let inner = log.write_tree(vec![entry(FILE, "x", blob)]).unwrap();
+        let entries = vec![
+            entry(FOLDER, "a", inner),
+            entry(FILE, "a.b", blob),
+            entry(FILE, "a0", blob),
+            entry(EXECUTABLE, "z", blob),
+            entry(LINK, "0", blob),
+        ];
+        let tree = log.write_tree(entries.clone()).unwrap();
+        let mut builder = repo.treebuilder(None).unwrap();
+        for entry in &entries {
+            builder
+                .insert(&entry.name, entry.id, entry.mode as i32)
+                .unwrap();
+        }
+        assert_eq!(builder.write().unwrap(), tree);
+        let mut read = log.tree(tree).unwrap();
+        assert_eq!(read.len(), 5);
+        read.retain(|entry| !entries.contains(entry));
+        assert!(read.is_empty());
+
+        let first = log.write_commit(tree, None, 7, "one\n").unwrap();
+        let second = log
+            .write_commit(tree, Some(first), 1_700_000_000, "two\n\nA: b\n")
+            .unwrap();
+        let theirs = repo.find_commit(second).unwrap();
+        let ours = log.commit(second).unwrap();
+        assert_eq!(theirs.tree_id(), ours.tree);
+        assert_eq!(ours.parents, [first]);
+        assert_eq!(theirs.time().seconds(), ours.epoch_seconds);
+        assert_eq!(theirs.message().unwrap(), ours.message);
+        assert_eq!(theirs.author().email().unwrap(), "cook@localhost");
+    }
+
+    #[test]
+    fn content_that_is_not_what_the_name_says_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        Repository::init_bare(dir.path()).unwrap();
+        let log = Log::open(dir.path()).unwrap();
+        let id = log.write(ObjectType::Blob, b"true").unwrap();
+        let hex = id.to_string();
+        let path = dir.path().join("objects").join(&hex[..2]).join(&hex[2..]);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, deflate(b"blob 5\0false")).unwrap();
+        assert!(log.blob(id).is_err());
+    }
+}

@@ -1,0 +1,1089 @@
+//! What can happen in a state: every role's reports, every door of the user's,
+//! and what the repository does by itself.
+
+use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
+use cook::machine::{Rule, Verdict, unanswered};
+use cook::model::{
+    ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
+    PlanBlock, PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role, Slice,
+    SliceStatus, Snapshot, Submission, Verdicts,
+};
+use std::collections::BTreeMap;
+
+/// Which workflow is explored, and how far.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub name: &'static str,
+    /// Slices the first plan holds; the second waits for the first.
+    pub slices: usize,
+    /// Slices a plan may grow to.
+    pub max_slices: usize,
+    pub judges: u64,
+    /// Commits on HEAD's chain.
+    pub depth: usize,
+    /// Steps and attempts `cook.toml` allows; steps above 1,000 are never spent.
+    pub steps: u64,
+    pub attempts: u64,
+    /// Reports that no honest role writes are offered in every state too.
+    pub hostile: bool,
+    /// Plans that block, cancel, reopen, drop and add.
+    pub plans: bool,
+    /// The user's doors beside pause and resume.
+    pub doors: bool,
+    /// Rewritten histories.
+    pub rewrites: bool,
+    /// Slices name a command that must be trusted.
+    pub commands: bool,
+    /// Transitions that an undo takes back at most.
+    pub undo: usize,
+}
+
+/// One thing that may be tried.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    pub label: String,
+    pub event: Event,
+    pub actor: Actor,
+    pub mood: Mood,
+}
+
+pub const MISSION: &str = "make it work";
+/// The first criterion of every slice as the user may amend it.
+pub const AMENDED: &str = "amended";
+
+pub fn submission(snapshot: &Snapshot, role: Role) -> Submission {
+    let seq = snapshot.ledger.seq.0;
+    Submission {
+        report: ReportRecord {
+            role,
+            fields: BTreeMap::new(),
+            rubric: None,
+        },
+        report_sha256: format!("report-{seq}"),
+        session: Some(format!("session-{seq}")),
+        ticket: None,
+        mission_anchor: snapshot.state.mission_anchor.clone(),
+        remaining_contract_ids: snapshot.state.unsatisfied_contract_ids.clone(),
+        worktree_clean: None,
+    }
+}
+
+pub fn verdicts(positive: bool) -> Verdicts {
+    let said = |text: &str| vec![text.to_owned()];
+    Verdicts {
+        positive,
+        fails: Vec::new(),
+        findings: if positive { Vec::new() } else { said("a hole") },
+        follow_up: (!positive).then(|| "close the hole".to_owned()),
+        open_contract_ids: Vec::new(),
+        blocker_count: Count(0),
+        high_value_gap_count: Count(0),
+        commit: None,
+    }
+}
+
+pub fn slice_plan(name: &str, blocked_on: &[&str], bounds: &Bounds) -> PlannedSlice {
+    PlannedSlice {
+        slice_id: name.to_owned(),
+        goal: format!("do {name}"),
+        acceptance_criteria: vec![format!("{name}1"), format!("{name}2")],
+        contract_ids: vec![format!("C-{name}")],
+        priority: 1.into(),
+        status: None,
+        why_now: String::new(),
+        blocked_on: blocked_on.iter().map(|&text| text.to_owned()).collect(),
+        implementation_surfaces: vec!["src/".to_owned()],
+        verification_commands: if bounds.commands {
+            vec![format!("check {name}")]
+        } else {
+            Vec::new()
+        },
+        locked_notes: Vec::new(),
+        reason: None,
+    }
+}
+
+pub const NAMES: [&str; 3] = ["a", "b", "c"];
+
+pub fn first_plan(bounds: &Bounds) -> PlanBlock {
+    PlanBlock {
+        plan_basis: "the mission".to_owned(),
+        candidate_slices: (0..bounds.slices)
+            .map(|index| {
+                let blocked: &[&str] = if index == 1 { &["a"] } else { &[] };
+                slice_plan(NAMES[index], blocked, bounds)
+            })
+            .collect(),
+    }
+}
+
+pub fn restated(slice: &Slice) -> PlannedSlice {
+    PlannedSlice {
+        slice_id: slice.slice_id.clone(),
+        goal: slice.goal.clone(),
+        acceptance_criteria: slice.acceptance_criteria.clone(),
+        contract_ids: slice.contract_ids.clone(),
+        priority: slice.priority.clone(),
+        status: None,
+        why_now: slice.why_now.clone(),
+        blocked_on: slice.blocked_on.clone(),
+        implementation_surfaces: slice.implementation_surfaces.clone().unwrap_or_default(),
+        verification_commands: slice.verification_commands.clone().unwrap_or_default(),
+        locked_notes: slice.locked_notes.clone().unwrap_or_default(),
+        reason: None,
+    }
+}
+
+pub fn plan_of(snapshot: &Snapshot) -> PlanBlock {
+    PlanBlock {
+        plan_basis: snapshot.plan.plan_basis.clone(),
+        candidate_slices: snapshot
+            .plan
+            .candidate_slices
+            .iter()
+            .map(restated)
+            .collect(),
+    }
+}
+
+pub fn claim(slice: &str, criterion: &str, kind: &str) -> EvidenceClaim {
+    EvidenceClaim {
+        slice_id: Some(slice.to_owned()),
+        criterion: criterion.to_owned(),
+        anchor: format!("{kind}:{slice}:{criterion}"),
+        basis: Basis::Observed,
+    }
+}
+
+pub fn claims(slice: &Slice, kind: &str) -> Vec<EvidenceClaim> {
+    slice
+        .acceptance_criteria
+        .iter()
+        .map(|criterion| claim(&slice.slice_id, criterion, kind))
+        .collect()
+}
+
+pub fn answers(snapshot: &Snapshot, world: &World) -> Vec<AnswerTo> {
+    let head = world.head(&Mood::GOOD, snapshot.ledger.branch.as_deref());
+    unanswered(snapshot, &head)
+        .into_iter()
+        .map(|no| AnswerTo {
+            no: no.id,
+            reason: "it is not so".to_owned(),
+        })
+        .collect()
+}
+
+pub fn reconcile(slice: &str, decision: Decision) -> Option<Reconcile> {
+    Some(Reconcile {
+        slice_id: slice.to_owned(),
+        decision,
+        findings: Vec::new(),
+    })
+}
+
+pub fn asks() -> Option<PolicyChange> {
+    Some(PolicyChange::AwaitUserInput {
+        question: "which one?".to_owned(),
+    })
+}
+
+pub fn blocks_it() -> Option<PolicyChange> {
+    Some(PolicyChange::Blocked {
+        why: "the key is missing".to_owned(),
+        exit: "cook resume".to_owned(),
+    })
+}
+
+struct Blocks<'a> {
+    snapshot: &'a Snapshot,
+    bounds: &'a Bounds,
+    base: Reground,
+    made: Vec<(String, Reground)>,
+}
+
+impl Blocks<'_> {
+    fn add(&mut self, label: impl Into<String>, change: impl FnOnce(&mut Reground)) {
+        let mut block = self.base.clone();
+        change(&mut block);
+        self.made.push((label.into(), block));
+    }
+
+    fn plan(&mut self, label: impl Into<String>, change: impl FnOnce(&mut PlanBlock)) {
+        let mut plan = plan_of(self.snapshot);
+        change(&mut plan);
+        self.add(label, |block| block.plan = Some(plan));
+    }
+
+    fn revise(
+        &mut self,
+        label: impl Into<String>,
+        index: usize,
+        change: impl FnOnce(&mut PlannedSlice),
+    ) {
+        self.plan(label, |plan| change(&mut plan.candidate_slices[index]));
+    }
+}
+
+/// The blocks a regrounder may hand in where `rule` answers.
+fn blocks(
+    snapshot: &Snapshot,
+    world: &World,
+    rule: Rule,
+    bounds: &Bounds,
+) -> Vec<(String, Reground)> {
+    let mut all = Blocks {
+        snapshot,
+        bounds,
+        base: Reground {
+            answers: answers(snapshot, world),
+            conclude: (rule == Rule::Conclude).then(|| Conclude::GoOn { reason: None }),
+            ..Reground::default()
+        },
+        made: Vec::new(),
+    };
+    all.add("nothing", |_| {});
+    if !all.base.answers.is_empty() {
+        all.add("no answer", |block| block.answers.clear());
+    }
+    all.add("asks", |block| block.policy = asks());
+    all.add("blocks", |block| block.policy = blocks_it());
+    selections(&mut all);
+    growth(&mut all);
+    if bounds.plans {
+        revisions(&mut all);
+    }
+    if rule == Rule::Reconcile || bounds.hostile {
+        reconciliations(&mut all);
+    }
+    if rule == Rule::Conclude || bounds.hostile {
+        conclusions(&mut all);
+    }
+    if bounds.hostile {
+        hostile_plans(&mut all);
+    }
+    all.made
+}
+
+fn selections(all: &mut Blocks) {
+    for slice in &all.snapshot.plan.candidate_slices {
+        if slice.status.is_open() || all.bounds.hostile {
+            let name = slice.slice_id.clone();
+            all.add(format!("select {name}"), |block| block.select = Some(name));
+        }
+    }
+}
+
+/// The first plan, and one more slice.
+fn growth(all: &mut Blocks) {
+    let (snapshot, bounds) = (all.snapshot, all.bounds);
+    let have = snapshot.plan.candidate_slices.len();
+    if have == 0 {
+        all.add("empty plan", |block| {
+            block.plan = Some(PlanBlock {
+                plan_basis: "nothing is left".to_owned(),
+                candidate_slices: Vec::new(),
+            });
+        });
+        all.add("plan", |block| block.plan = Some(first_plan(bounds)));
+        all.add("plan, select a", |block| {
+            block.plan = Some(first_plan(bounds));
+            block.select = Some("a".to_owned());
+        });
+        return;
+    }
+    if have < bounds.max_slices {
+        let name = NAMES[have];
+        all.plan(format!("plan {name}"), |plan| {
+            plan.candidate_slices.push(slice_plan(name, &[], bounds));
+        });
+        all.plan(format!("plan and select {name}"), |plan| {
+            plan.candidate_slices.push(slice_plan(name, &[], bounds));
+        });
+        if let Some((_, block)) = all.made.last_mut() {
+            block.select = Some(name.to_owned());
+        }
+    }
+}
+
+fn revisions(all: &mut Blocks) {
+    let snapshot = all.snapshot;
+    for (index, slice) in snapshot.plan.candidate_slices.iter().enumerate() {
+        let name = slice.slice_id.as_str();
+        let status = |to: SliceStatus| {
+            move |planned: &mut PlannedSlice| {
+                planned.status = Some(to);
+                planned.reason = Some("it has to be".to_owned());
+            }
+        };
+        match slice.status {
+            SliceStatus::Done => {
+                all.revise(
+                    format!("plan reopens {name}"),
+                    index,
+                    status(SliceStatus::Planned),
+                );
+                all.add(format!("reopen {name}"), |block| {
+                    block.reconcile = reconcile(name, Decision::Reopened);
+                });
+            }
+            SliceStatus::Cancelled => {}
+            open => {
+                all.revise(
+                    format!("cancel {name}"),
+                    index,
+                    status(SliceStatus::Cancelled),
+                );
+                let other = if open == SliceStatus::Blocked {
+                    SliceStatus::Planned
+                } else {
+                    SliceStatus::Blocked
+                };
+                all.revise(
+                    format!("{name} becomes {}", other.id()),
+                    index,
+                    status(other),
+                );
+                if matches!(open, SliceStatus::Selected | SliceStatus::InProgress) {
+                    all.revise(
+                        format!("{name} is put back"),
+                        index,
+                        status(SliceStatus::Planned),
+                    );
+                }
+                if slice.acceptance_criteria.len() < 3 {
+                    all.revise(format!("{name} gains a criterion"), index, |planned| {
+                        planned.acceptance_criteria.push(format!("{name}3"));
+                    });
+                }
+                if slice.acceptance_criteria.len() > 1 {
+                    let dropped = slice.acceptance_criteria[0].clone();
+                    all.revise(
+                        format!("{name} drops a criterion with proof"),
+                        index,
+                        |planned| {
+                            planned.acceptance_criteria.remove(0);
+                        },
+                    );
+                    if let Some((_, block)) = all.made.last_mut() {
+                        block.evidence = vec![claim(name, &dropped, "good")];
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn reconciliations(all: &mut Blocks) {
+    let snapshot = all.snapshot;
+    let Some(slice) = snapshot
+        .active
+        .slice_id
+        .as_deref()
+        .and_then(|name| snapshot.plan.slice(name))
+    else {
+        return;
+    };
+    let name = slice.slice_id.as_str();
+    let accepted = |kind: &'static str| {
+        let (name, proof) = (name.to_owned(), claims(slice, kind));
+        move |block: &mut Reground| {
+            block.reconcile = reconcile(&name, Decision::Accepted);
+            block.evidence = proof;
+        }
+    };
+    all.add(format!("accept {name}"), accepted("good"));
+    all.add(format!("reopen {name}"), |block| {
+        block.reconcile = reconcile(name, Decision::Reopened);
+    });
+    for kind in ["bad", "gone", "odd", "unrelated", "shared"] {
+        all.add(format!("accept {name}, {kind} proof"), accepted(kind));
+    }
+    all.add(format!("accept {name} without proof"), |block| {
+        block.reconcile = reconcile(name, Decision::Accepted);
+    });
+    if slice.acceptance_criteria.len() > 1 {
+        all.add(format!("accept {name}, one criterion unproved"), |block| {
+            accepted("good")(block);
+            block.evidence.pop();
+        });
+    }
+    if let Some(next) = snapshot
+        .plan
+        .open_slices()
+        .find(|other| other.slice_id != name)
+    {
+        let next = next.slice_id.clone();
+        all.add(format!("accept {name}, select {next}"), |block| {
+            accepted("good")(block);
+            block.select = Some(next);
+        });
+    }
+    if slice.acceptance_criteria.len() < 3 {
+        let mut plan = plan_of(snapshot);
+        for planned in &mut plan.candidate_slices {
+            if planned.slice_id == name {
+                planned.acceptance_criteria.push(format!("{name}3"));
+            }
+        }
+        all.add(format!("accept {name} and add a criterion"), |block| {
+            accepted("good")(block);
+            block
+                .evidence
+                .push(claim(name, &format!("{name}3"), "good"));
+            block.plan = Some(plan);
+        });
+    }
+}
+
+fn conclusions(all: &mut Blocks) {
+    let (snapshot, bounds) = (all.snapshot, all.bounds);
+    let reason = || Conclude::GoOn {
+        reason: Some("a judge was misled".to_owned()),
+    };
+    all.add("stop", |block| block.conclude = Some(Conclude::Stop));
+    all.add("stop and ask", |block| {
+        block.conclude = Some(Conclude::Stop);
+        block.policy = asks();
+    });
+    all.add("go on", |block| block.conclude = Some(reason()));
+    all.add("go on with spaces", |block| {
+        block.conclude = Some(Conclude::GoOn {
+            reason: Some("  ".to_owned()),
+        });
+    });
+    all.add("conclude nothing", |block| block.conclude = None);
+    all.add("ask without concluding", |block| {
+        block.conclude = None;
+        block.policy = asks();
+    });
+    if let Some(slice) = snapshot.plan.candidate_slices.first() {
+        let name = slice.slice_id.clone();
+        all.add(format!("stop and select {name}"), |block| {
+            block.conclude = Some(Conclude::Stop);
+            block.select = Some(name);
+        });
+    }
+    if snapshot.plan.candidate_slices.len() < bounds.max_slices {
+        let name = NAMES[snapshot.plan.candidate_slices.len()];
+        let mut plan = plan_of(snapshot);
+        plan.candidate_slices.push(slice_plan(name, &[], bounds));
+        all.add(format!("stop and plan {name}"), |block| {
+            block.conclude = Some(Conclude::Stop);
+            block.plan = Some(plan);
+        });
+    }
+}
+
+/// Plans that must be refused wherever they come.
+fn hostile_plans(all: &mut Blocks) {
+    let (snapshot, bounds) = (all.snapshot, all.bounds);
+    all.add("select nobody", |block| {
+        block.select = Some("nobody".to_owned())
+    });
+    all.add("prove for nobody", |block| {
+        block.evidence = vec![claim("nobody", "x", "good")];
+    });
+    all.add("prove for no slice", |block| {
+        let mut proof = claim("", "nobody's criterion", "good");
+        proof.slice_id = None;
+        block.evidence = vec![proof];
+    });
+    all.add("reconcile nobody", |block| {
+        block.reconcile = reconcile("nobody", Decision::Reopened);
+    });
+    all.plan("a slice that is done", |plan| {
+        let mut slice = slice_plan("z", &[], bounds);
+        slice.status = Some(SliceStatus::Done);
+        plan.candidate_slices.push(slice);
+    });
+    all.plan("a slice that is in work", |plan| {
+        let mut slice = slice_plan("z", &[], bounds);
+        slice.status = Some(SliceStatus::InProgress);
+        plan.candidate_slices.push(slice);
+    });
+    all.plan("an id of two words", |plan| {
+        plan.candidate_slices
+            .push(slice_plan("two words", &[], bounds));
+    });
+    all.plan("one id twice", |plan| {
+        plan.candidate_slices.push(slice_plan("z", &[], bounds));
+        plan.candidate_slices.push(slice_plan("z", &[], bounds));
+    });
+    all.plan("a circle", |plan| {
+        plan.candidate_slices.push(slice_plan("y", &["z"], bounds));
+        plan.candidate_slices.push(slice_plan("z", &["y"], bounds));
+    });
+    all.plan("no criteria", |plan| {
+        let mut slice = slice_plan("z", &[], bounds);
+        slice.acceptance_criteria.clear();
+        plan.candidate_slices.push(slice);
+    });
+    all.plan("one criterion twice", |plan| {
+        let mut slice = slice_plan("z", &[], bounds);
+        slice.acceptance_criteria = vec!["z1".to_owned(), "z1".to_owned()];
+        plan.candidate_slices.push(slice);
+    });
+    for (index, slice) in snapshot.plan.candidate_slices.iter().enumerate() {
+        let name = slice.slice_id.as_str();
+        all.plan(format!("leave out {name}"), |plan| {
+            plan.candidate_slices.remove(index);
+        });
+        all.revise(format!("mark {name} done"), index, |planned| {
+            planned.status = Some(SliceStatus::Done);
+        });
+        all.revise(format!("mark {name} in progress"), index, |planned| {
+            planned.status = Some(SliceStatus::InProgress);
+        });
+        all.revise(
+            format!("cancel {name} without a reason"),
+            index,
+            |planned| {
+                planned.status = Some(SliceStatus::Cancelled);
+            },
+        );
+        all.revise(format!("reword {name}"), index, |planned| {
+            planned.acceptance_criteria[0] = "something easier".to_owned();
+        });
+        if !matches!(slice.status, SliceStatus::Planned | SliceStatus::Blocked) {
+            all.revise(format!("another goal for {name}"), index, |planned| {
+                planned.goal = "something else".to_owned();
+            });
+        }
+    }
+}
+
+fn offer(label: impl Into<String>, event: Event, actor: Actor, mood: Mood) -> Offer {
+    Offer {
+        label: label.into(),
+        event,
+        actor,
+        mood,
+    }
+}
+
+/// What the role that is due may hand in.
+pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) -> Vec<Offer> {
+    let mut offers = Vec::new();
+    let Some(role) = rule.role() else {
+        return offers;
+    };
+    match role {
+        Role::Regrounder => {
+            for (label, block) in blocks(snapshot, world, rule, bounds) {
+                let event = Event::Regrounded {
+                    block,
+                    submission: submission(snapshot, role),
+                };
+                offers.push(offer(label, event, Actor::Role, Mood::GOOD));
+            }
+        }
+        Role::Implementer => implementer(snapshot, world, &mut offers),
+        Role::Reviewer => {
+            for (label, said) in opinions() {
+                let event = Event::Reviewed {
+                    verdicts: said,
+                    submission: submission(snapshot, role),
+                };
+                offers.push(offer(
+                    format!("review {label}"),
+                    event,
+                    Actor::Role,
+                    Mood::GOOD,
+                ));
+            }
+        }
+        Role::Auditor => {
+            for positive in [true, false] {
+                let event = Event::Audited {
+                    verdicts: verdicts(positive),
+                    submission: submission(snapshot, role),
+                };
+                offers.push(offer("audit", event, Actor::Role, Mood::GOOD));
+            }
+        }
+        Role::StopJudge => judges(snapshot, world, &mut offers),
+        Role::Bootstrapper => {}
+    }
+    let event = Event::Asked {
+        role,
+        question: "which one?".to_owned(),
+        submission: submission(snapshot, role),
+    };
+    offers.push(offer("question", event, Actor::Role, Mood::GOOD));
+    if bounds.attempts < 100 {
+        let event = Event::Refused {
+            role,
+            codes: vec!["field_missing".to_owned()],
+        };
+        offers.push(offer("refused report", event, Actor::Runner, Mood::GOOD));
+    }
+    moods(&mut offers, bounds);
+    if bounds.hostile {
+        misstatements(&mut offers);
+    }
+    offers
+}
+
+fn opinions() -> Vec<(&'static str, Verdicts)> {
+    let mut failing = verdicts(true);
+    failing.fails = vec!["correctness_risk".to_owned()];
+    vec![
+        ("yes", verdicts(true)),
+        ("no", verdicts(false)),
+        ("yes with a fail", failing),
+    ]
+}
+
+fn implementer(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
+    let slice_id = snapshot.active.slice_id.clone().unwrap_or_default();
+    let chain = world.chain(world.head);
+    let mut commits: Vec<(&str, String)> = vec![
+        ("HEAD", world.head.map(id).unwrap_or_default()),
+        ("nothing", "feedfeedfeed".to_owned()),
+    ];
+    if let Some(&below) = chain.iter().rev().nth(1) {
+        commits.push(("HEAD~", id(below)));
+    }
+    if let Some(aside) =
+        (0..world.commits.len()).find(|index| !chain.contains(index) && !world.commits[*index].gone)
+    {
+        commits.push(("a commit aside", id(aside)));
+    }
+    for (label, commit) in commits {
+        let event = Event::Implemented {
+            slice_id: slice_id.clone(),
+            commit,
+            submission: submission(snapshot, Role::Implementer),
+        };
+        offers.push(offer(
+            format!("implemented {label}"),
+            event,
+            Actor::Role,
+            Mood::GOOD,
+        ));
+    }
+    for name in [slice_id.as_str(), "nobody"] {
+        let event = Event::Returned {
+            slice_id: name.to_owned(),
+            why: "the plan is wrong".to_owned(),
+            submission: submission(snapshot, Role::Implementer),
+        };
+        offers.push(offer("returned", event, Actor::Role, Mood::GOOD));
+    }
+    let event = Event::Implemented {
+        slice_id: "nobody".to_owned(),
+        commit: world.head.map(id).unwrap_or_default(),
+        submission: submission(snapshot, Role::Implementer),
+    };
+    offers.push(offer(
+        "implemented nobody's slice",
+        event,
+        Actor::Role,
+        Mood::GOOD,
+    ));
+}
+
+fn judges(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
+    let mut counting = verdicts(true);
+    counting.blocker_count = Count(1);
+    let mut about = verdicts(true);
+    about.commit = world.head.map(id);
+    let mut elsewhere = verdicts(true);
+    elsewhere.commit = Some("0123456789".to_owned());
+    for (label, said) in [
+        ("yes", verdicts(true)),
+        ("no", verdicts(false)),
+        ("yes with a blocker", counting),
+        ("yes to HEAD", about),
+        ("yes to another commit", elsewhere),
+    ] {
+        let event = Event::Judged {
+            verdicts: said,
+            submission: submission(snapshot, Role::StopJudge),
+        };
+        offers.push(offer(
+            format!("judge says {label}"),
+            event,
+            Actor::Role,
+            Mood::GOOD,
+        ));
+    }
+    for vote in &snapshot.ledger.wave.votes {
+        let mut again = submission(snapshot, Role::StopJudge);
+        again.session.clone_from(&vote.session);
+        let event = Event::Judged {
+            verdicts: verdicts(true),
+            submission: again,
+        };
+        offers.push(offer("the same judge", event, Actor::Role, Mood::GOOD));
+    }
+}
+
+/// Each report also where one thing of the world is not as it should be.
+fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
+    let mut more = Vec::new();
+    for given in offers.iter() {
+        let mut with = |label: &str, change: &dyn Fn(&mut Mood)| {
+            let mut varied = given.clone();
+            change(&mut varied.mood);
+            varied.label = format!("{}, {label}", given.label);
+            more.push(varied);
+        };
+        match &given.event {
+            Event::Regrounded { block, .. } => {
+                let decides = block.select.is_some()
+                    || block.conclude == Some(Conclude::Stop)
+                    || block
+                        .reconcile
+                        .as_ref()
+                        .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
+                if decides {
+                    with("on the user's dirt", &|mood| mood.dirt = Dirt::User);
+                    with("on dirt of the slice", &|mood| mood.dirt = Dirt::Surface);
+                }
+                if block.select.is_some() {
+                    with("contract uncommitted", &|mood| {
+                        mood.contract = Contract::Uncommitted;
+                    });
+                }
+                if block.conclude == Some(Conclude::Stop) {
+                    for gates in [Gates::Red, Gates::NotStarted, Gates::GreenAtBasis] {
+                        with("verifier not green", &|mood| mood.verifier = gates);
+                    }
+                }
+                let plain = !decides && block.policy.is_none();
+                if decides || (plain && (bounds.hostile || given.label == "nothing")) {
+                    for verdict in [
+                        Verdict::Moved,
+                        Verdict::Changed,
+                        Verdict::Missing,
+                        Verdict::Unverifiable,
+                    ] {
+                        with(&format!("stored proof {verdict:?}"), &|mood| {
+                            mood.stored = verdict;
+                        });
+                    }
+                }
+                if bounds.commands && (block.plan.is_some() || block.select.is_some()) {
+                    with("untrusted", &|mood| mood.trusted = false);
+                }
+            }
+            Event::Implemented { .. } if given.label == "implemented HEAD" => {
+                for gates in [
+                    Gates::Red,
+                    Gates::OptionalRed,
+                    Gates::GreenAtBasis,
+                    Gates::NotStarted,
+                    Gates::None,
+                ] {
+                    with(&format!("gates {gates:?}"), &|mood| mood.gates = gates);
+                }
+                if bounds.commands {
+                    with("untrusted", &|mood| mood.trusted = false);
+                }
+                with("on dirt", &|mood| mood.dirt = Dirt::Surface);
+            }
+            Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
+                with("on dirt", &|mood| mood.dirt = Dirt::Surface);
+                with("on the user's dirt", &|mood| mood.dirt = Dirt::User);
+            }
+            _ => {}
+        }
+    }
+    offers.append(&mut more);
+}
+
+/// Reports whose header is not what cook measures.
+fn misstatements(offers: &mut Vec<Offer>) {
+    let mut more = Vec::new();
+    for given in offers.iter() {
+        let mut wrong = |label: &str, change: &dyn Fn(&mut Submission)| {
+            let mut varied = given.clone();
+            if let Some(submission) = submission_mut(&mut varied.event) {
+                change(submission);
+                varied.label = format!("{}, {label}", given.label);
+                more.push(varied);
+            }
+        };
+        wrong("another mission", &|submission| {
+            submission.mission_anchor = "something else".to_owned();
+        });
+        wrong("other contracts", &|submission| {
+            submission.remaining_contract_ids = vec!["C-9".to_owned()];
+        });
+        wrong("calls it dirty", &|submission| {
+            submission.worktree_clean = Some(false);
+        });
+        wrong("calls it clean", &|submission| {
+            submission.worktree_clean = Some(true);
+        });
+    }
+    offers.append(&mut more);
+}
+
+fn submission_mut(event: &mut Event) -> Option<&mut Submission> {
+    match event {
+        Event::Regrounded { submission, .. }
+        | Event::Implemented { submission, .. }
+        | Event::Returned { submission, .. }
+        | Event::Reviewed { submission, .. }
+        | Event::Audited { submission, .. }
+        | Event::Judged { submission, .. }
+        | Event::Asked { submission, .. } => Some(submission),
+        _ => None,
+    }
+}
+
+/// One report of each role that is not due: all must be refused.
+pub fn out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec<Offer> {
+    let head = world.head.map(id).unwrap_or_default();
+    let slice_id = snapshot.active.slice_id.clone().unwrap_or("a".to_owned());
+    let events = [
+        Event::Regrounded {
+            block: Reground::default(),
+            submission: submission(snapshot, Role::Regrounder),
+        },
+        Event::Implemented {
+            slice_id,
+            commit: head,
+            submission: submission(snapshot, Role::Implementer),
+        },
+        Event::Reviewed {
+            verdicts: verdicts(true),
+            submission: submission(snapshot, Role::Reviewer),
+        },
+        Event::Audited {
+            verdicts: verdicts(true),
+            submission: submission(snapshot, Role::Auditor),
+        },
+        Event::Judged {
+            verdicts: verdicts(true),
+            submission: submission(snapshot, Role::StopJudge),
+        },
+    ];
+    events
+        .into_iter()
+        .filter(|event| event.role() != due)
+        .map(|event| offer("out of turn", event, Actor::Role, Mood::GOOD))
+        .collect()
+}
+
+/// The user's doors and the runner's stop, in every state.
+pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
+    let mut offers = Vec::new();
+    let mut user = |label: &str, event| offers.push(offer(label, event, Actor::User, mood));
+    user(
+        "pause",
+        Event::Paused {
+            why: "lunch".to_owned(),
+        },
+    );
+    user("resume", Event::Resumed(Resume::default()));
+    user(
+        "resume with an answer",
+        Event::Resumed(Resume {
+            answer: Some("the first".to_owned()),
+            ..Resume::default()
+        }),
+    );
+    if bounds.steps < 1000 || bounds.attempts < 100 {
+        user(
+            "resume with budget",
+            Event::Resumed(Resume {
+                budget: Some(Limits {
+                    steps: Some(2),
+                    attempts_per_slice: Some(1),
+                    ..Limits::default()
+                }),
+                ..Resume::default()
+            }),
+        );
+    }
+    user(
+        "resume with a new wave",
+        Event::Resumed(Resume {
+            new_wave: true,
+            ..Resume::default()
+        }),
+    );
+    user(
+        "resume with another review",
+        Event::Resumed(Resume {
+            review_again: true,
+            ..Resume::default()
+        }),
+    );
+    if bounds.doors {
+        more_doors(snapshot, &mut user);
+    }
+    offers.push(offer(
+        "blocked by the runner",
+        Event::Blocked {
+            why: "the agent is gone".to_owned(),
+            exit: "cook resume".to_owned(),
+        },
+        Actor::Runner,
+        mood,
+    ));
+    offers.push(offer(
+        "resume by a role",
+        Event::Resumed(Resume::default()),
+        Actor::Role,
+        mood,
+    ));
+    offers
+}
+
+fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
+    user(
+        "cancel",
+        Event::Cancelled {
+            why: "enough".to_owned(),
+        },
+    );
+    user(
+        "refocus",
+        Event::Refocused {
+            mission: MISSION.to_owned(),
+        },
+    );
+    user(
+        "refocus on nothing",
+        Event::Refocused {
+            mission: " \n".to_owned(),
+        },
+    );
+    user("restore", Event::Restored);
+    user("adopt branch", Event::BranchAdopted);
+    let mut plan = snapshot.plan.clone();
+    user("adopt the same plan", Event::Adopted { plan: plan.clone() });
+    if let Some(first) = plan.candidate_slices.first_mut() {
+        let extra = format!("{}3", first.slice_id);
+        if first.status.is_open() && !first.acceptance_criteria.contains(&extra) {
+            first.acceptance_criteria.push(extra);
+            user("adopt one criterion more", Event::Adopted { plan });
+        }
+        let mut forged = snapshot.plan.clone();
+        forged.candidate_slices[0].status = SliceStatus::Done;
+        user("adopt a slice marked done", Event::Adopted { plan: forged });
+        let mut forged = snapshot.plan.clone();
+        forged.candidate_slices[0].basis_commit = Some("f00d".to_owned());
+        user("adopt a forged basis", Event::Adopted { plan: forged });
+    }
+    let mut forged = snapshot.plan.clone();
+    forged.mission_anchor = "something else".to_owned();
+    user("adopt another mission", Event::Adopted { plan: forged });
+    for slice in &snapshot.plan.candidate_slices {
+        for (number, text) in [(1, AMENDED), (9, "x"), (1, " ")] {
+            user(
+                "amend",
+                Event::CriterionAmended {
+                    slice_id: slice.slice_id.clone(),
+                    number,
+                    text: text.to_owned(),
+                    reason: "it was false".to_owned(),
+                },
+            );
+        }
+    }
+    user(
+        "amend nobody",
+        Event::CriterionAmended {
+            slice_id: "nobody".to_owned(),
+            number: 1,
+            text: "x".to_owned(),
+            reason: "y".to_owned(),
+        },
+    );
+    let profile = snapshot.profile.clone();
+    user(
+        "init again",
+        Event::Bootstrapped {
+            mission: None,
+            profile: profile.clone(),
+            branch: None,
+            import: None,
+        },
+    );
+    user(
+        "init with another mission",
+        Event::Bootstrapped {
+            mission: Some("something else".to_owned()),
+            profile,
+            branch: None,
+            import: None,
+        },
+    );
+}
+
+/// What the repository may become without cook.
+pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(String, World)> {
+    let mut after = Vec::new();
+    let mut with = |label: &str, change: &dyn Fn(&mut World) -> bool| {
+        let mut next = world.clone();
+        if next.commits.len() < 250 && change(&mut next) {
+            after.push((label.to_owned(), next));
+        }
+    };
+    let depth = world.chain(world.head).len();
+    let own = snapshot
+        .active
+        .slice_id
+        .as_deref()
+        .filter(|_| snapshot.active.status != ActiveStatus::Done)
+        .and_then(|name| NAMES.iter().copied().find(|known| *known == name));
+    if depth < bounds.depth {
+        if own.is_some() {
+            with("own commit", &|next| {
+                next.commit(own, Touch::Surface);
+                true
+            });
+        }
+        with("commit without trailer on the surface", &|next| {
+            next.commit(None, Touch::Surface);
+            true
+        });
+        with("commit elsewhere", &|next| {
+            next.commit(None, Touch::Elsewhere);
+            true
+        });
+        if bounds.hostile && own.is_some() {
+            with("own commit on the contract", &|next| {
+                next.commit(own, Touch::Contract);
+                true
+            });
+            with("own empty commit", &|next| {
+                next.commit(own, Touch::Nothing);
+                true
+            });
+        }
+    }
+    with("amend", &World::amend);
+    if bounds.rewrites {
+        with("rewind", &World::rewind);
+        if depth < bounds.depth {
+            with("rebase", &World::rebase);
+        }
+        if !world.commits.iter().any(|commit| commit.gone) {
+            with("other history", &|next| {
+                next.replace();
+                true
+            });
+        }
+        if let Some(seen) = snapshot
+            .ledger
+            .head_seen
+            .as_deref()
+            .and_then(super::world::commit_of)
+            && world.head != Some(seen)
+            && !world.commits[seen].gone
+        {
+            with("back to where cook last was", &|next| {
+                next.head = Some(seen);
+                true
+            });
+        }
+    }
+    after
+}

@@ -1,0 +1,395 @@
+//! Breadth first over the production `dispatch` and `apply`.
+
+use super::events::{Bounds, MISSION, Offer, doors, out_of_turn, reports, repository};
+use super::fingerprint::fingerprint;
+use super::invariants;
+use super::world::{Budget, Contract, Dirt, Mood, World};
+use cook::diagnostic::Code;
+use cook::machine::{Dispatch, FactSet, Facts, Rule, Step, apply, dispatch, dispatch_needs, needs};
+use cook::model::{Actor, Count, Event, Phase, Policy, Profile, Snapshot};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// A state as it was first met.
+pub struct Node {
+    pub snapshot: Rc<Snapshot>,
+    pub world: World,
+    pub parent: u32,
+    /// What led here.
+    pub label: Rc<str>,
+}
+
+/// Who caused an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    Role,
+    User,
+    Repository,
+}
+
+/// What one exploration saw.
+#[derive(Default)]
+pub struct Outcome {
+    pub name: &'static str,
+    pub states: usize,
+    pub transitions: usize,
+    pub refused: usize,
+    pub time: Duration,
+    pub truncated: bool,
+    pub rules: BTreeMap<String, usize>,
+    pub codes: BTreeMap<Code, usize>,
+    pub edges: BTreeSet<(Phase, &'static str, Phase)>,
+    pub done: usize,
+    /// States from which `done` cannot be reached any more, with the path to the first.
+    pub lost: Vec<String>,
+    /// The same for a stopped policy.
+    pub restless: usize,
+    pub samples: Vec<Rc<Snapshot>>,
+}
+
+/// States an exploration may have before it is called endless.
+const MAX_STATES: usize = 400_000;
+
+pub struct Explorer<'a> {
+    bounds: &'a Bounds,
+    budget: Budget,
+    nodes: Vec<Node>,
+    known: HashMap<u128, u32>,
+    edges: Vec<(u32, u32, Cause)>,
+    outcome: Outcome,
+}
+
+/// Explores one workflow and panics with the path at the first breach.
+pub fn explore(bounds: &Bounds) -> Outcome {
+    let started = Instant::now();
+    let mut explorer = Explorer {
+        bounds,
+        budget: Budget {
+            steps: bounds.steps,
+            attempts: bounds.attempts,
+        },
+        nodes: Vec::new(),
+        known: HashMap::new(),
+        edges: Vec::new(),
+        outcome: Outcome {
+            name: bounds.name,
+            ..Outcome::default()
+        },
+    };
+    explorer.start();
+    let mut at = 0;
+    while at < explorer.nodes.len() {
+        if explorer.nodes.len() > MAX_STATES {
+            explorer.outcome.truncated = true;
+            break;
+        }
+        explorer.expand(u32::try_from(at).unwrap());
+        at += 1;
+    }
+    explorer.finish(started)
+}
+
+/// The first snapshot of a workflow, as `cook init` makes it.
+pub fn bootstrap(world: &World, judges: u64) -> Snapshot {
+    let mut profile = Profile::new("demo");
+    profile.required_stop_judges = Count(judges);
+    let event = Event::Bootstrapped {
+        mission: Some(MISSION.to_owned()),
+        profile,
+        branch: Some("main".to_owned()),
+        import: None,
+    };
+    let budget = Budget {
+        steps: 60,
+        attempts: 4,
+    };
+    let facts = world.facts(&needs(None, &event), &Mood::GOOD, &budget, Some("main"));
+    apply(None, &facts, &event, Actor::User).unwrap().snapshot
+}
+
+/// Measures what the decision wants and decides.
+pub fn try_event(
+    snapshot: &Snapshot,
+    world: &World,
+    mood: &Mood,
+    budget: &Budget,
+    event: &Event,
+    actor: Actor,
+) -> (FactSet, Facts, Result<Step, cook::diagnostic::Refusal>) {
+    let set = needs(Some(snapshot), event);
+    let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
+    let result = apply(Some(snapshot), &facts, event, actor);
+    (set, facts, result)
+}
+
+/// Who is due, measured afresh.
+pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> Dispatch {
+    let set = dispatch_needs(Some(snapshot));
+    assert!(!set.worktree, "`cook next` would walk the tree");
+    let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
+    dispatch(Some(snapshot), &facts).expect("dispatch is total")
+}
+
+/// Commits that an implementer's report claims are not foreign to its slice.
+fn with_claims(facts: &Facts) -> Facts {
+    let mut facts = facts.clone();
+    if let (Some(commit), Some(since)) = (&facts.commit, &mut facts.since) {
+        since
+            .commits
+            .retain(|seen| !commit.claimed.contains(&seen.id));
+    }
+    facts
+}
+
+impl Explorer<'_> {
+    fn start(&mut self) {
+        for length in [0, 2] {
+            let world = World::of_length(length);
+            let snapshot = Rc::new(bootstrap(&world, self.bounds.judges));
+            self.visit(snapshot, world, u32::MAX, "init".into());
+        }
+    }
+
+    fn visit(&mut self, snapshot: Rc<Snapshot>, world: World, parent: u32, label: Rc<str>) -> u32 {
+        let allowed = self
+            .budget
+            .steps
+            .saturating_add(snapshot.counters.granted.steps.unwrap_or(0));
+        let left = if self.bounds.steps >= 1000 {
+            0
+        } else {
+            allowed.saturating_sub(snapshot.counters.steps.0)
+        };
+        let key = fingerprint(&snapshot, &world, left, self.budget.attempts);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let index = u32::try_from(self.nodes.len()).unwrap();
+        self.known.insert(key, index);
+        self.nodes.push(Node {
+            snapshot,
+            world,
+            parent,
+            label,
+        });
+        index
+    }
+
+    /// How a state was reached.
+    fn path(&self, mut at: u32) -> String {
+        let mut steps = Vec::new();
+        while at != u32::MAX {
+            let node = &self.nodes[at as usize];
+            steps.push(node.label.to_string());
+            at = node.parent;
+        }
+        steps.reverse();
+        steps.join(" → ")
+    }
+
+    fn expand(&mut self, at: u32) {
+        let snapshot = Rc::clone(&self.nodes[at as usize].snapshot);
+        let world = self.nodes[at as usize].world.clone();
+        if at.is_multiple_of(97) {
+            self.outcome.samples.push(Rc::clone(&snapshot));
+        }
+        for (label, next) in repository(&snapshot, &world, self.bounds) {
+            let to = self.visit(Rc::clone(&snapshot), next, at, label.into());
+            self.edges.push((at, to, Cause::Repository));
+        }
+        for offer in self.offers(at, &snapshot, &world) {
+            self.attempt(at, &snapshot, &world, &offer);
+        }
+    }
+
+    /// Everything that is tried in a state.
+    fn offers(&mut self, at: u32, snapshot: &Snapshot, world: &World) -> Vec<Offer> {
+        let good = due(snapshot, world, &Mood::GOOD, &self.budget);
+        self.count(good.rule);
+        let mut offers = reports(snapshot, world, good.rule, self.bounds);
+        offers.extend(out_of_turn(snapshot, world, good.role));
+        offers.extend(doors(snapshot, self.bounds, Mood::GOOD));
+        offers.extend(self.undos(at, snapshot));
+        for mood in [
+            Mood {
+                edited: true,
+                ..Mood::GOOD
+            },
+            Mood {
+                contract: Contract::Missing,
+                ..Mood::GOOD
+            },
+            Mood {
+                other_branch: true,
+                ..Mood::GOOD
+            },
+            Mood {
+                dirt: Dirt::User,
+                trusted: false,
+                ..Mood::GOOD
+            },
+        ] {
+            let answer = due(snapshot, world, &mood, &self.budget);
+            self.count(answer.rule);
+            if mood.edited {
+                offers.extend(
+                    reports(snapshot, world, answer.rule, self.bounds)
+                        .into_iter()
+                        .filter(|offer| offer.mood == Mood::GOOD)
+                        .take(12)
+                        .map(|offer| Offer { mood, ..offer }),
+                );
+            }
+            if mood.dirt == Dirt::Clean {
+                offers.extend(
+                    out_of_turn(snapshot, world, answer.role)
+                        .into_iter()
+                        .map(|offer| Offer { mood, ..offer }),
+                );
+            }
+            offers.extend(doors(snapshot, self.bounds, mood));
+        }
+        offers
+    }
+
+    /// Undo to what the log held before, along the path that led here.
+    fn undos(&self, at: u32, snapshot: &Snapshot) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        let mut past = self.nodes[at as usize].parent;
+        let mut seen = snapshot.ledger.seq.0;
+        while past != u32::MAX && offers.len() < self.bounds.undo {
+            let node = &self.nodes[past as usize];
+            let seq = node.snapshot.ledger.seq.0;
+            if seq < seen {
+                seen = seq;
+                offers.push(self.undo(&node.snapshot, snapshot, seq, "undo"));
+            }
+            past = node.parent;
+        }
+        if self.bounds.undo > 0 {
+            let same = snapshot.ledger.seq.0;
+            offers.push(self.undo(snapshot, snapshot, same, "undo nothing"));
+        }
+        offers
+    }
+
+    fn undo(&self, to: &Snapshot, from: &Snapshot, seq: u64, label: &str) -> Offer {
+        Offer {
+            label: label.to_owned(),
+            event: Event::Undone {
+                to: Box::new(to.clone()),
+                to_seq: Count(seq),
+                undone: (seq + 1..=from.ledger.seq.0).collect(),
+                operations: Vec::new(),
+            },
+            actor: Actor::User,
+            mood: Mood::GOOD,
+        }
+    }
+
+    fn count(&mut self, rule: Rule) {
+        *self.outcome.rules.entry(rule.id().to_owned()).or_default() += 1;
+    }
+
+    fn attempt(&mut self, at: u32, snapshot: &Snapshot, world: &World, offer: &Offer) {
+        let (set, facts, result) = try_event(
+            snapshot,
+            world,
+            &offer.mood,
+            &self.budget,
+            &offer.event,
+            offer.actor,
+        );
+        let told = || format!("{} → {}", self.path(at), offer.label);
+        if let Err(breach) = invariants::asks_little(&offer.event, &set) {
+            panic!("{breach}\n{}", told());
+        }
+        match result {
+            Err(refusal) => {
+                if refusal.code == Code::FactMissing {
+                    panic!("{refusal}\n{}", told());
+                }
+                self.outcome.refused += 1;
+                *self.outcome.codes.entry(refusal.code).or_default() += 1;
+            }
+            Ok(step) => {
+                let mut after = offer.mood;
+                after.edited &= !step.displace;
+                if matches!(offer.event, Event::Bootstrapped { .. })
+                    && after.contract == Contract::Missing
+                {
+                    after.contract = Contract::Uncommitted;
+                }
+                let branch_taken = step.snapshot.ledger.branch != snapshot.ledger.branch;
+                after.other_branch &= !branch_taken;
+                let before = dispatch(Some(snapshot), &with_claims(&facts)).unwrap();
+                let now = due(&step.snapshot, world, &after, &self.budget);
+                let seen = invariants::Seen {
+                    before: snapshot,
+                    due: &before,
+                    offer,
+                    facts: &facts,
+                    step: &step,
+                    now: &now,
+                };
+                if let Err(breach) = invariants::transition(&seen) {
+                    panic!("{breach}\n{}", told());
+                }
+                self.outcome.transitions += 1;
+                self.outcome
+                    .edges
+                    .insert((before.phase, offer.event.name(), now.phase));
+                let cause = if offer.event.submission().is_some()
+                    || matches!(offer.event, Event::Refused { .. } | Event::Blocked { .. })
+                {
+                    Cause::Role
+                } else {
+                    Cause::User
+                };
+                let to = self.visit(
+                    Rc::new(step.snapshot),
+                    world.clone(),
+                    at,
+                    offer.label.as_str().into(),
+                );
+                self.edges.push((at, to, cause));
+            }
+        }
+    }
+
+    fn finish(mut self, started: Instant) -> Outcome {
+        let is_done = |node: &Node| node.snapshot.state.continuation_policy == Policy::Done;
+        let stopped = |node: &Node| node.snapshot.state.continuation_policy != Policy::Continue;
+        self.outcome.done = self.nodes.iter().filter(|node| is_done(node)).count();
+        let to_done = self.reaches(&is_done);
+        let to_stop = self.reaches(&stopped);
+        self.outcome.lost = (0..self.nodes.len())
+            .filter(|&index| !to_done[index])
+            .map(|index| self.path(u32::try_from(index).unwrap()))
+            .collect();
+        self.outcome.restless = to_stop.iter().filter(|reached| !**reached).count();
+        self.outcome.states = self.nodes.len();
+        self.outcome.time = started.elapsed();
+        self.outcome
+    }
+
+    /// From which states the goal can be reached.
+    fn reaches(&self, goal: &dyn Fn(&Node) -> bool) -> Vec<bool> {
+        let mut back: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for &(from, to, _) in &self.edges {
+            back[to as usize].push(from);
+        }
+        let mut reached: Vec<bool> = self.nodes.iter().map(goal).collect();
+        let mut todo: Vec<usize> = (0..reached.len()).filter(|&index| reached[index]).collect();
+        while let Some(index) = todo.pop() {
+            for &from in &back[index] {
+                if !reached[from as usize] {
+                    reached[from as usize] = true;
+                    todo.push(from as usize);
+                }
+            }
+        }
+        reached
+    }
+}

@@ -1,0 +1,383 @@
+//! When two states are the same state: a digest of the documents in which
+//! commits are named by their place in the graph, and moments, sequence numbers
+//! and everything that only tells the story are left out.
+
+use super::world::{World, commit_of};
+use cook::model::{ActiveStatus, SliceStatus, Snapshot};
+use serde::ser::{self, Serialize};
+use std::collections::hash_map::DefaultHasher;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// Fields that no decision reads, or that are formulas of the rest.
+const IGNORED: &[&str] = &[
+    "revision",
+    "recorded_at",
+    "seq",
+    "last_reground_at",
+    "continuation_reason",
+    "next_mandatory_action",
+    "slices_since_last_reground",
+    "current_stop_wave_id",
+    "report_sha256",
+    "session",
+    "ticket",
+    "what",
+    "goal",
+    "why_now",
+    "head_sha",
+    "duration_ms",
+    "undone",
+    "script_doors",
+    "reported",
+    "latest_verified_slice",
+    "amendments",
+    "returned",
+    "answered",
+    "tail",
+    "started_at",
+];
+
+/// The digest, and the commits it speaks of in the order of their names.
+pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, attempts: u64) -> u128 {
+    let mut snapshot = snapshot.clone();
+    let in_work = matches!(
+        snapshot.active.status,
+        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+    );
+    if !in_work {
+        snapshot.active.handoff = None;
+    }
+    for slice in &mut snapshot.plan.candidate_slices {
+        if !matches!(
+            slice.status,
+            SliceStatus::Selected | SliceStatus::InProgress
+        ) {
+            slice.basis_commit = None;
+            slice.remaining_contract_ids_before = None;
+        }
+    }
+    snapshot.evidence.basis_commit = None;
+    snapshot.ledger.unanswered.truncate(2);
+    let mut names = Names {
+        world,
+        order: world.chain(world.head),
+        lowest: usize::MAX,
+        on_chain: 0,
+    };
+    names.on_chain = names.order.len();
+    let mut digest = Digest {
+        hasher: DefaultHasher::new(),
+        second: DefaultHasher::new(),
+        names: &mut names,
+        field: "",
+    };
+    let counters = &snapshot.counters;
+    let spent: Vec<(&String, u64)> = counters
+        .attempts
+        .iter()
+        .map(|(id, count)| {
+            let limit = attempts + counters.granted.attempts_per_slice.unwrap_or(0);
+            (id, limit.saturating_sub(count.0))
+        })
+        .collect();
+    steps_left.hash(&mut digest.hasher);
+    spent.hash(&mut digest.hasher);
+    let parts = (
+        &snapshot.profile,
+        &snapshot.state,
+        &snapshot.plan,
+        &snapshot.active,
+        &snapshot.evidence,
+        &snapshot.ledger,
+    );
+    // Serializing into a hasher cannot fail.
+    let _ = parts.serialize(&mut digest);
+    let (mut hasher, mut second) = (digest.hasher, digest.second);
+    names.shape().hash(&mut hasher);
+    let first = hasher.finish();
+    first.hash(&mut second);
+    (u128::from(first) << 64) | u128::from(second.finish())
+}
+
+struct Names<'a> {
+    world: &'a World,
+    /// Commits by name: the chain of HEAD, then others as they are met.
+    order: Vec<usize>,
+    on_chain: usize,
+    /// The oldest commit of the chain that matters.
+    lowest: usize,
+}
+
+impl Names<'_> {
+    fn name(&mut self, commit: usize) -> (bool, usize) {
+        if self.world.commits[commit].gone {
+            return (true, commit);
+        }
+        let mut missing = Vec::new();
+        let mut at = Some(commit);
+        while let Some(index) = at {
+            if let Some(place) = self.order.iter().position(|known| *known == index) {
+                if place < self.on_chain {
+                    self.lowest = self.lowest.min(place);
+                }
+                break;
+            }
+            missing.push(index);
+            at = self.world.commits[index].parent;
+        }
+        missing.reverse();
+        self.order.extend(missing);
+        let place = self
+            .order
+            .iter()
+            .position(|known| *known == commit)
+            .unwrap_or(usize::MAX);
+        // Names on the chain count from HEAD, so that what lies below does not matter.
+        if place < self.on_chain {
+            (false, self.on_chain - place)
+        } else {
+            (false, 1000 + place - self.on_chain)
+        }
+    }
+
+    /// The graph from the oldest commit that matters upward.
+    fn shape(&self) -> Vec<(usize, Option<&'static str>, usize, usize)> {
+        let from = self.lowest.min(self.on_chain);
+        let below = from.min(2);
+        let mut shape = vec![(below, None, 0, 0)];
+        for (place, &index) in self.order.iter().enumerate().skip(from) {
+            let commit = self.world.commits[index];
+            let parent = commit.parent.map_or(0, |parent| {
+                self.order
+                    .iter()
+                    .position(|known| *known == parent)
+                    .map_or(0, |place| {
+                        if place < self.on_chain {
+                            self.on_chain - place
+                        } else {
+                            1000 + place - self.on_chain
+                        }
+                    })
+            });
+            let parent = if place == from { 0 } else { parent };
+            shape.push((place - from, commit.slice, commit.touch as usize, parent));
+        }
+        shape
+    }
+}
+
+struct Digest<'a, 'b> {
+    hasher: DefaultHasher,
+    second: DefaultHasher,
+    names: &'a mut Names<'b>,
+    field: &'static str,
+}
+
+impl Digest<'_, '_> {
+    fn put(&mut self, value: impl Hash) {
+        value.hash(&mut self.hasher);
+        value.hash(&mut self.second);
+        // The two would be equal without a salt between the values.
+        0xa5u8.hash(&mut self.second);
+    }
+}
+
+/// What a serializer must be able to say; a hash never fails.
+#[derive(Debug)]
+pub struct Never;
+
+impl fmt::Display for Never {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a digest cannot fail")
+    }
+}
+
+impl std::error::Error for Never {}
+
+impl ser::Error for Never {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Never
+    }
+}
+
+macro_rules! put {
+    ($($method:ident $type:ty),*) => {
+        $(fn $method(self, value: $type) -> Result<(), Never> {
+            self.put(value);
+            Ok(())
+        })*
+    };
+}
+
+impl ser::Serializer for &mut Digest<'_, '_> {
+    type Ok = ();
+    type Error = Never;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
+
+    put!(serialize_bool bool, serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
+        serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64, serialize_char char,
+        serialize_bytes &[u8]);
+
+    fn serialize_f32(self, value: f32) -> Result<(), Never> {
+        self.put(value.to_bits());
+        Ok(())
+    }
+    fn serialize_f64(self, value: f64) -> Result<(), Never> {
+        self.put(value.to_bits());
+        Ok(())
+    }
+    fn serialize_str(self, value: &str) -> Result<(), Never> {
+        if value.starts_with("no-") && self.field == "id" {
+            return Ok(());
+        }
+        match commit_of(value).filter(|commit| *commit < self.names.world.commits.len()) {
+            Some(commit) => {
+                let name = self.names.name(commit);
+                self.put(name);
+            }
+            None => self.put(value),
+        }
+        Ok(())
+    }
+    fn serialize_none(self) -> Result<(), Never> {
+        self.put(0u8);
+        Ok(())
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Never> {
+        self.put(1u8);
+        value.serialize(self)
+    }
+    fn serialize_unit(self) -> Result<(), Never> {
+        Ok(())
+    }
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Never> {
+        Ok(())
+    }
+    fn serialize_unit_variant(self, _: &'static str, _: u32, v: &'static str) -> Result<(), Never> {
+        self.put(v);
+        Ok(())
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Never> {
+        self.put(variant);
+        value.serialize(self)
+    }
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Never> {
+        self.put(len);
+        Ok(self)
+    }
+    fn serialize_tuple(self, _: usize) -> Result<Self, Never> {
+        Ok(self)
+    }
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
+        Ok(self)
+    }
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Self, Never> {
+        self.put(variant);
+        Ok(self)
+    }
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, Never> {
+        self.put(len);
+        Ok(self)
+    }
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
+        Ok(self)
+    }
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Self, Never> {
+        self.put(variant);
+        Ok(self)
+    }
+}
+
+macro_rules! items {
+    ($($trait:ident $method:ident),*) => {
+        $(impl ser::$trait for &mut Digest<'_, '_> {
+            type Ok = ();
+            type Error = Never;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+                value.serialize(&mut **self)
+            }
+            fn end(self) -> Result<(), Never> {
+                self.put(0x5au8);
+                Ok(())
+            }
+        })*
+    };
+}
+
+items!(SerializeSeq serialize_element, SerializeTuple serialize_element,
+    SerializeTupleStruct serialize_field, SerializeTupleVariant serialize_field);
+
+macro_rules! fields {
+    ($($trait:ident),*) => {
+        $(impl ser::$trait for &mut Digest<'_, '_> {
+            type Ok = ();
+            type Error = Never;
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                key: &'static str,
+                value: &T,
+            ) -> Result<(), Never> {
+                if IGNORED.contains(&key) {
+                    return Ok(());
+                }
+                self.field = key;
+                self.put(key);
+                value.serialize(&mut **self)
+            }
+            fn end(self) -> Result<(), Never> {
+                self.put(0x5au8);
+                Ok(())
+            }
+        })*
+    };
+}
+
+fields!(SerializeStruct, SerializeStructVariant);
+
+impl ser::SerializeMap for &mut Digest<'_, '_> {
+    type Ok = ();
+    type Error = Never;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Never> {
+        self.field = "";
+        key.serialize(&mut **self)
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Never> {
+        value.serialize(&mut **self)
+    }
+    fn end(self) -> Result<(), Never> {
+        self.put(0x5au8);
+        Ok(())
+    }
+}

@@ -1,0 +1,476 @@
+//! What must hold of every transition, stated without the code that makes it.
+
+use super::events::Offer;
+use cook::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
+use cook::model::{
+    ActiveStatus, Conclude, Decision, Event, Evidence, Policy, Reground, SliceStatus, Snapshot,
+};
+use std::collections::BTreeSet;
+
+/// A transition and what was known of it.
+pub struct Seen<'a> {
+    pub before: &'a Snapshot,
+    /// Who was due.
+    pub due: &'a Dispatch,
+    pub offer: &'a Offer,
+    pub facts: &'a Facts,
+    pub step: &'a Step,
+    /// Who is due after it, measured afresh.
+    pub now: &'a Dispatch,
+}
+
+type Check = Result<(), String>;
+
+fn require(holds: bool, what: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+impl Seen<'_> {
+    fn after(&self) -> &Snapshot {
+        &self.step.snapshot
+    }
+
+    fn block(&self) -> Option<&Reground> {
+        match &self.offer.event {
+            Event::Regrounded { block, .. } => Some(block),
+            _ => None,
+        }
+    }
+
+    /// Undo and a new mission take documents back as they were, or away.
+    fn starts_over(&self) -> bool {
+        matches!(
+            self.offer.event,
+            Event::Undone { .. } | Event::Refocused { .. }
+        )
+    }
+}
+
+/// Only decisions that depend on cleanliness walk the tree; only those that
+/// need a run make one.
+pub fn asks_little(event: &Event, set: &FactSet) -> Check {
+    let walks = matches!(
+        event,
+        Event::Regrounded { .. }
+            | Event::Implemented { .. }
+            | Event::Reviewed { .. }
+            | Event::Audited { .. }
+            | Event::Judged { .. }
+            | Event::Paused { .. }
+            | Event::Resumed(_)
+    );
+    require(walks || !set.worktree, || {
+        format!("{} walks the tree", event.name())
+    })?;
+    let implements = matches!(event, Event::Implemented { .. });
+    require(
+        implements || (set.gates.is_none() && set.commit.is_none()),
+        || format!("{} runs gates", event.name()),
+    )?;
+    let stops =
+        matches!(event, Event::Regrounded { block, .. } if block.conclude == Some(Conclude::Stop));
+    require(stops || !set.stop_verifier, || {
+        format!("{} runs the stop verifier", event.name())
+    })
+}
+
+/// All of them.
+pub fn transition(seen: &Seen) -> Check {
+    written_down(seen)?;
+    counted(seen)?;
+    done_only_by_judges(seen)?;
+    slices_only_by_acceptance(seen)?;
+    selected_only_clean(seen)?;
+    criteria_stay(seen)?;
+    noes_stay(seen)?;
+    votes_are_cast(seen)?;
+    waves_are_counted(seen)?;
+    lemma(seen)?;
+    exits_are_named(seen)
+}
+
+/// Stored dispatch is what `dispatch` says of the repository right after.
+fn written_down(seen: &Seen) -> Check {
+    let (state, now) = (&seen.after().state, seen.now);
+    require(seen.step.rule == seen.due.rule, || {
+        "the step names another rule".to_owned()
+    })?;
+    require(seen.step.next == *now, || {
+        format!("said {:?}\nmeasured {now:?}", seen.step.next)
+    })?;
+    require(
+        state.next_mandatory_role.0 == now.role
+            && state.current_phase == now.phase
+            && state.next_mandatory_action == now.action,
+        || {
+            format!(
+                "stored {:?} {:?}, measured {now:?}",
+                state.next_mandatory_role, state.current_phase
+            )
+        },
+    )?;
+    let open: BTreeSet<&String> = seen
+        .after()
+        .plan
+        .open_slices()
+        .flat_map(|slice| &slice.contract_ids)
+        .collect();
+    require(
+        open == state.unsatisfied_contract_ids.iter().collect(),
+        || "the unsatisfied contracts are not those of the open slices".to_owned(),
+    )?;
+    require(
+        state.project_done == (state.continuation_policy == Policy::Done),
+        || "project_done differs from the policy".to_owned(),
+    )
+}
+
+/// Counters never fall, the sequence grows by one, a role's event spends a step.
+fn counted(seen: &Seen) -> Check {
+    let (before, after) = (&seen.before.counters, &seen.after().counters);
+    require(
+        seen.after().ledger.seq.0 == seen.before.ledger.seq.0 + 1,
+        || "the sequence does not grow by one".to_owned(),
+    )?;
+    let attempts_kept = before
+        .attempts
+        .iter()
+        .all(|(id, spent)| after.attempts.get(id).is_some_and(|now| now.0 >= spent.0));
+    require(
+        attempts_kept
+            && after.steps.0 >= before.steps.0
+            && after.refused.0 >= before.refused.0
+            && after.waves.0 >= before.waves.0
+            && after.cost_micro_usd.0 >= before.cost_micro_usd.0
+            && after.granted.steps >= before.granted.steps
+            && after.granted.attempts_per_slice >= before.granted.attempts_per_slice
+            && seen.after().ledger.script_doors.0 >= seen.before.ledger.script_doors.0,
+        || "a counter fell".to_owned(),
+    )?;
+    let undone = &seen.after().undone.seqs;
+    require(
+        seen.before
+            .undone
+            .seqs
+            .iter()
+            .all(|seq| undone.contains(seq)),
+        || "an undone record counts again".to_owned(),
+    )?;
+    let role = seen.offer.event.submission().is_some()
+        || matches!(seen.offer.event, Event::Refused { .. });
+    require(after.steps.0 == before.steps.0 + u64::from(role), || {
+        "steps are not what roles spent".to_owned()
+    })
+}
+
+/// `done` only by a conclusion with the required votes at this HEAD and wave.
+fn done_only_by_judges(seen: &Seen) -> Check {
+    let was = seen.before.state.continuation_policy == Policy::Done;
+    if seen.after().state.continuation_policy != Policy::Done || was {
+        return Ok(());
+    }
+    let concluded = seen
+        .block()
+        .is_some_and(|block| block.conclude == Some(Conclude::Stop));
+    require(concluded && seen.due.rule == Rule::Conclude, || {
+        "done without a conclusion".to_owned()
+    })?;
+    let head = seen
+        .facts
+        .head
+        .as_ref()
+        .and_then(|head| head.commit.clone());
+    let votes = &seen.before.ledger.wave.votes;
+    let sessions: BTreeSet<_> = votes.iter().map(|vote| &vote.session).collect();
+    let agreed = votes.iter().all(|vote| {
+        vote.can_stop
+            && vote.blocker_count.0 == 0
+            && vote.high_value_gap_count.0 == 0
+            && Some(&vote.head) == head.as_ref()
+    });
+    require(
+        agreed && sessions.len() as u64 >= seen.before.profile.required_stop_judges.0,
+        || format!("done with the votes {votes:?} at {head:?}"),
+    )?;
+    require(
+        seen.facts.stop_verifier.as_ref().is_some_and(|run| {
+            run.receipt
+                .as_ref()
+                .is_some_and(|receipt| receipt.exit_code == Some(0) && !receipt.dirty)
+        }) && seen
+            .facts
+            .worktree
+            .as_ref()
+            .is_some_and(|tree| tree.dirty.is_empty())
+            && seen.after().plan.open_slices().next().is_none(),
+        || "done on red, on dirt, or with open slices".to_owned(),
+    )
+}
+
+/// A slice is done only by an accepted reconciliation with proof of each criterion.
+fn slices_only_by_acceptance(seen: &Seen) -> Check {
+    if seen.starts_over() {
+        return Ok(());
+    }
+    for slice in &seen.after().plan.candidate_slices {
+        let was = seen.before.plan.slice(&slice.slice_id);
+        let done_before = was.is_some_and(|slice| slice.status == SliceStatus::Done);
+        if slice.status != SliceStatus::Done || done_before {
+            continue;
+        }
+        let id = &slice.slice_id;
+        let reconciled = seen
+            .block()
+            .and_then(|block| block.reconcile.as_ref())
+            .is_some_and(|reconcile| {
+                reconcile.decision == Decision::Accepted && &reconcile.slice_id == id
+            });
+        require(reconciled && seen.due.rule == Rule::Reconcile, || {
+            format!("{id} is done without a reconciliation")
+        })?;
+        let ledger = &seen.before.ledger.slices[id];
+        let reviewed = ledger.review.as_ref().is_some_and(|review| {
+            review.acceptable
+                && review.fails.is_empty()
+                && Some(&review.commit) == ledger.head.as_ref()
+        });
+        let audited = ledger
+            .audit
+            .as_ref()
+            .is_some_and(|audit| Some(&audit.commit) == ledger.head.as_ref());
+        require(reviewed && audited, || {
+            format!("{id} is done without review and audit of its commit")
+        })?;
+        let same = was.is_some_and(|was| was.acceptance_criteria == slice.acceptance_criteria);
+        require(same, || {
+            format!("{id} is done with criteria nobody reviewed")
+        })?;
+        require(
+            seen.facts
+                .worktree
+                .as_ref()
+                .is_some_and(|tree| tree.dirty.is_empty()),
+            || format!("{id} is done on a dirty tree"),
+        )?;
+        let mut targets = BTreeSet::new();
+        for criterion in &slice.acceptance_criteria {
+            let proof = slice
+                .evidence
+                .iter()
+                .filter_map(Evidence::record)
+                .find(|record| &record.criterion == criterion);
+            let answer = proof.and_then(|proof| {
+                seen.facts
+                    .anchors
+                    .get(&format!("{id}\u{1f}{criterion}\u{1f}{}", proof.anchor))
+            });
+            let holds = answer.is_some_and(|answer| {
+                matches!(answer.verdict, Verdict::Verified | Verdict::Moved)
+                    && answer.related
+                    && targets.insert(answer.target.clone())
+            });
+            require(holds, || {
+                format!("{id} is done without proof of {criterion}")
+            })?;
+        }
+        let records = &seen.step.records.slice;
+        require(records.iter().any(|record| &record.slice_id == id), || {
+            format!("{id} is done and no record says so")
+        })?;
+    }
+    Ok(())
+}
+
+/// A slice comes into work only on a clean tree with the contract committed.
+fn selected_only_clean(seen: &Seen) -> Check {
+    let working = |snapshot: &Snapshot| {
+        matches!(
+            snapshot.active.status,
+            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+        )
+        .then(|| snapshot.active.slice_id.clone())
+        .flatten()
+    };
+    let (was, is) = (working(seen.before), working(seen.after()));
+    if is.is_none() || was == is || seen.starts_over() {
+        return Ok(());
+    }
+    let clean = seen
+        .facts
+        .worktree
+        .as_ref()
+        .is_some_and(|tree| tree.dirty.is_empty());
+    let committed = seen
+        .facts
+        .contract_uncommitted
+        .as_ref()
+        .is_some_and(Vec::is_empty);
+    require(clean && committed && seen.block().is_some(), || {
+        format!("{is:?} is selected on a dirty tree or an uncommitted contract")
+    })?;
+    require(
+        seen.before.active.status != ActiveStatus::Committed
+            || seen.due.rule == Rule::Reconcile
+            || seen.due.rule == Rule::Recover,
+        || "another slice is selected while one is committed".to_owned(),
+    )?;
+    let slice = is.and_then(|id| seen.after().plan.slice(&id).cloned());
+    require(
+        slice.is_some_and(|slice| {
+            slice.blocked_on.iter().all(|entry| {
+                seen.after()
+                    .plan
+                    .slice(entry)
+                    .is_some_and(|other| other.status == SliceStatus::Done)
+            })
+        }),
+        || "a slice that waits is selected".to_owned(),
+    )
+}
+
+/// No slice is removed, no criterion lost without proof.
+fn criteria_stay(seen: &Seen) -> Check {
+    if seen.starts_over() {
+        return Ok(());
+    }
+    for slice in &seen.before.plan.candidate_slices {
+        let id = &slice.slice_id;
+        let Some(now) = seen.after().plan.slice(id) else {
+            return Err(format!("{id} was removed"));
+        };
+        for criterion in &slice.acceptance_criteria {
+            let kept = now.acceptance_criteria.contains(criterion);
+            let proved = seen.block().is_some_and(|block| {
+                block.evidence.iter().any(|claim| {
+                    &claim.criterion == criterion
+                        && claim.slice_id.as_ref() == Some(id)
+                        && claim.anchor.starts_with("good")
+                })
+            });
+            let amended = matches!(&seen.offer.event, Event::CriterionAmended { slice_id, .. } if slice_id == id)
+                && seen
+                    .after()
+                    .ledger
+                    .amendments
+                    .iter()
+                    .any(|amendment| &amendment.old == criterion);
+            require(kept || proved || amended, || {
+                format!("{id} lost `{criterion}`")
+            })?;
+        }
+        require(!now.acceptance_criteria.is_empty(), || {
+            format!("{id} has no criteria")
+        })?;
+    }
+    Ok(())
+}
+
+/// The sequences of the noes that count or are owed.
+fn noes(snapshot: &Snapshot) -> BTreeSet<String> {
+    let votes = snapshot.ledger.wave.votes.iter();
+    votes
+        .filter(|vote| !vote.can_stop)
+        .map(|vote| format!("no-{}", vote.seq.0))
+        .chain(snapshot.ledger.unanswered.iter().map(|no| no.id.clone()))
+        .collect()
+}
+
+/// A no leaves only by an answer, by a conclusion of its own wave, or with its mission.
+fn noes_stay(seen: &Seen) -> Check {
+    if matches!(seen.offer.event, Event::Refocused { .. }) {
+        return Ok(());
+    }
+    let concluded = seen.due.rule == Rule::Conclude
+        && seen
+            .block()
+            .is_some_and(|block| matches!(block.conclude, Some(Conclude::GoOn { .. })));
+    let kept = noes(seen.after());
+    for no in noes(seen.before) {
+        let answered = seen
+            .block()
+            .is_some_and(|block| block.answers.iter().any(|answer| answer.no == no));
+        require(kept.contains(&no) || answered || concluded, || {
+            format!("{no} is lost")
+        })?;
+    }
+    let ids: Vec<&String> = seen
+        .after()
+        .ledger
+        .unanswered
+        .iter()
+        .map(|no| &no.id)
+        .collect();
+    let distinct: BTreeSet<&&String> = ids.iter().collect();
+    require(distinct.len() == ids.len(), || {
+        "a no is owed twice".to_owned()
+    })
+}
+
+/// A vote appears only by a judge's report, as it was given.
+fn votes_are_cast(seen: &Seen) -> Check {
+    for vote in &seen.after().ledger.wave.votes {
+        if seen.before.ledger.wave.votes.contains(vote) {
+            continue;
+        }
+        let cast = matches!(&seen.offer.event, Event::Judged { verdicts, submission }
+            if verdicts.positive == vote.can_stop
+                && verdicts.blocker_count == vote.blocker_count
+                && submission.session == vote.session);
+        let head = seen
+            .facts
+            .head
+            .as_ref()
+            .and_then(|head| head.commit.clone());
+        require(
+            cast && seen.due.rule == Rule::Judge && head.as_ref() == Some(&vote.head),
+            || format!("{vote:?} was cast by nobody"),
+        )?;
+        require(
+            seen.step.records.stop.len() == 1
+                && seen.step.records.stop[0].stop_wave_id
+                    == Some(seen.after().state.current_stop_wave_id),
+            || "the judgment is not recorded in its wave".to_owned(),
+        )?;
+    }
+    Ok(())
+}
+
+/// The wave number grows by one where rule 8 answers anew, and nowhere else.
+/// A stop in between (rule S) suspends a wave and does not end it, unless HEAD moved.
+fn waves_are_counted(seen: &Seen) -> Check {
+    let before = seen.before.state.current_stop_wave_id.0;
+    let after = seen.after().state.current_stop_wave_id.0;
+    let opened = after - before;
+    let begins = seen.now.rule == Rule::Judge && seen.due.rule != Rule::Judge;
+    let resumed = seen.due.rule == Rule::Stopped && seen.before.ledger.wave.running;
+    if opened == 0 {
+        return require(!begins || resumed, || {
+            "rule 8 answers anew and no wave was opened".to_owned()
+        });
+    }
+    require(opened == 1 && begins, || {
+        format!(
+            "the wave grew by {opened} where rule {} follows {}",
+            seen.now.rule, seen.due.rule
+        )
+    })?;
+    require(seen.after().ledger.wave.votes.is_empty(), || {
+        "a new wave begins with votes".to_owned()
+    })
+}
+
+/// After an accepted re-ground no condition of rule 2 holds.
+fn lemma(seen: &Seen) -> Check {
+    require(
+        seen.block().is_none() || seen.now.rule != Rule::Recover,
+        || format!("rule 2 answers after a re-ground: {}", seen.now.reason),
+    )
+}
+
+/// Whatever stops the work names the command that leaves it.
+fn exits_are_named(seen: &Seen) -> Check {
+    let silent = seen.now.rule == Rule::Stopped
+        && seen.now.blocking_command.is_none()
+        && seen.now.policy != Policy::Done;
+    require(!silent, || "the stopped work names no way out".to_owned())
+}

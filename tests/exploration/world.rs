@@ -1,0 +1,507 @@
+//! An abstract repository: a small commit graph, and answers to exactly the
+//! facts a decision asked for.
+//!
+//! HEAD and the graph are state; everything a command measures afresh each time
+//! (dirt, edits, gates, proofs, trust) is a [`Mood`] chosen for each event.
+
+use cook::machine::{
+    AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
+    Facts, GateRun, Head, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
+};
+use cook::model::{CONTRACT_FILES, Count, GateSpec, Limits, Receipt};
+use std::collections::BTreeSet;
+
+/// What a commit changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Touch {
+    /// A surface of every slice.
+    Surface,
+    /// A path of nobody.
+    Elsewhere,
+    /// A contract file.
+    Contract,
+    /// Nothing.
+    Nothing,
+}
+
+impl Touch {
+    fn path(self) -> Option<&'static str> {
+        match self {
+            Touch::Surface => Some("src/lib.rs"),
+            Touch::Elsewhere => Some("notes.txt"),
+            Touch::Contract => Some(CONTRACT_FILES[0]),
+            Touch::Nothing => None,
+        }
+    }
+}
+
+/// One commit; its index in the graph is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Commit {
+    pub parent: Option<usize>,
+    pub slice: Option<&'static str>,
+    pub touch: Touch,
+    /// No longer in the object database.
+    pub gone: bool,
+}
+
+/// The commit graph and HEAD.
+#[derive(Debug, Clone, Default)]
+pub struct World {
+    pub commits: Vec<Commit>,
+    pub head: Option<usize>,
+}
+
+/// `git status`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dirt {
+    Clean,
+    /// A path on the slices' surface.
+    Surface,
+    /// A path of the user's own.
+    User,
+}
+
+/// Where the contract files are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Contract {
+    Committed,
+    Uncommitted,
+    Missing,
+}
+
+/// How gates end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Gates {
+    Green,
+    Red,
+    /// Only one that is not required is red.
+    OptionalRed,
+    /// Green, and green at the basis where it had to be red.
+    GreenAtBasis,
+    /// No receipt: it could not be started.
+    NotStarted,
+    /// There are none.
+    None,
+}
+
+/// Everything that is measured afresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Mood {
+    pub dirt: Dirt,
+    pub edited: bool,
+    pub contract: Contract,
+    pub other_branch: bool,
+    pub gates: Gates,
+    pub trusted: bool,
+    /// What stored evidence is worth now.
+    pub stored: Verdict,
+    pub verifier: Gates,
+}
+
+impl Mood {
+    /// Nothing is in the way.
+    pub const GOOD: Mood = Mood {
+        dirt: Dirt::Clean,
+        edited: false,
+        contract: Contract::Committed,
+        other_branch: false,
+        gates: Gates::Green,
+        trusted: true,
+        stored: Verdict::Verified,
+        verifier: Gates::Green,
+    };
+}
+
+/// Budgets, as `cook.toml` would set them.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    pub steps: u64,
+    pub attempts: u64,
+}
+
+/// A commit's full id: 40 hexadecimal digits, different from the first two on.
+pub fn id(commit: usize) -> String {
+    format!("{commit:02x}").repeat(20)
+}
+
+/// The commit of an id, when it is one of ours.
+pub fn commit_of(text: &str) -> Option<usize> {
+    let index = usize::from_str_radix(text.get(..2)?, 16).ok()?;
+    (text.len() == 40 && id(index) == text).then_some(index)
+}
+
+impl World {
+    /// `length` commits, none of them a slice's.
+    pub fn of_length(length: usize) -> Self {
+        let mut world = World::default();
+        for _ in 0..length {
+            world.commit(None, Touch::Elsewhere);
+        }
+        world
+    }
+
+    /// Commits on HEAD.
+    pub fn commit(&mut self, slice: Option<&'static str>, touch: Touch) -> usize {
+        self.commits.push(Commit {
+            parent: self.head,
+            slice,
+            touch,
+            gone: false,
+        });
+        let index = self.commits.len() - 1;
+        assert!(index < 256, "ids have two digits");
+        self.head = Some(index);
+        index
+    }
+
+    /// `git commit --amend`, the same change.
+    pub fn amend(&mut self) -> bool {
+        let Some(head) = self.head else { return false };
+        let old = self.commits[head];
+        self.head = old.parent;
+        self.commit(old.slice, old.touch);
+        true
+    }
+
+    /// `git reset --hard HEAD~`.
+    pub fn rewind(&mut self) -> bool {
+        let Some(parent) = self.head.and_then(|head| self.commits[head].parent) else {
+            return false;
+        };
+        self.head = Some(parent);
+        true
+    }
+
+    /// `git rebase` of everything above the root onto a new commit of somebody else's.
+    pub fn rebase(&mut self) -> bool {
+        let chain = self.chain(self.head);
+        let Some((&root, rest)) = chain.split_first() else {
+            return false;
+        };
+        if rest.is_empty() {
+            return false;
+        }
+        let rest: Vec<Commit> = rest.iter().map(|&index| self.commits[index]).collect();
+        self.head = Some(root);
+        self.commit(None, Touch::Elsewhere);
+        for commit in rest {
+            self.commit(commit.slice, commit.touch);
+        }
+        true
+    }
+
+    /// The history is replaced by another one, and the old objects are gone.
+    pub fn replace(&mut self) {
+        for commit in &mut self.commits {
+            commit.gone = true;
+        }
+        self.head = None;
+        self.commit(None, Touch::Elsewhere);
+    }
+
+    /// From the root to this commit.
+    pub fn chain(&self, from: Option<usize>) -> Vec<usize> {
+        let mut chain = Vec::new();
+        let mut at = from;
+        while let Some(index) = at {
+            chain.push(index);
+            at = self.commits[index].parent;
+        }
+        chain.reverse();
+        chain
+    }
+
+    fn find(&self, text: &str) -> Option<usize> {
+        let index = commit_of(text)?;
+        self.commits
+            .get(index)
+            .is_some_and(|commit| !commit.gone)
+            .then_some(index)
+    }
+
+    fn is_ancestor(&self, of: Option<usize>, candidate: usize) -> bool {
+        self.chain(of).contains(&candidate)
+    }
+
+    /// Commits reachable from `to` and not from `from`, oldest first.
+    fn between(&self, from: Option<usize>, to: Option<usize>) -> Vec<usize> {
+        let known = self.chain(from);
+        self.chain(to)
+            .into_iter()
+            .filter(|index| !known.contains(index))
+            .collect()
+    }
+
+    fn paths(&self, commits: &[usize]) -> Vec<String> {
+        let set: BTreeSet<&str> = commits
+            .iter()
+            .filter_map(|&index| self.commits[index].touch.path())
+            .collect();
+        set.into_iter().map(str::to_owned).collect()
+    }
+
+    pub fn head(&self, mood: &Mood, workflow_branch: Option<&str>) -> Head {
+        let other = if workflow_branch == Some("side") {
+            "main"
+        } else {
+            "side"
+        };
+        Head {
+            commit: self.head.map(id),
+            tree: self.head.map(|head| format!("tree-{head}")),
+            branch: if mood.other_branch {
+                Some(other.to_owned())
+            } else {
+                workflow_branch.map(str::to_owned)
+            },
+        }
+    }
+
+    fn range(&self, from: &str, with_paths: bool) -> Range {
+        let Some(index) = self.find(from) else {
+            return Range {
+                resolves: false,
+                ancestor: false,
+                merge_base: None,
+                commits: Vec::new(),
+            };
+        };
+        let ancestor = self.is_ancestor(self.head, index);
+        let chain = self.chain(self.head);
+        let merge_base = self
+            .chain(Some(index))
+            .into_iter()
+            .rev()
+            .find(|commit| chain.contains(commit))
+            .filter(|_| !ancestor);
+        Range {
+            resolves: true,
+            ancestor,
+            merge_base: merge_base.map(id),
+            commits: self
+                .between(Some(index), self.head)
+                .into_iter()
+                .map(|index| CommitSeen {
+                    id: id(index),
+                    slice: self.commits[index].slice.map(str::to_owned),
+                    paths: if with_paths {
+                        self.paths(&[index])
+                    } else {
+                        Vec::new()
+                    },
+                })
+                .collect(),
+        }
+    }
+
+    fn reported(&self, question: &CommitQuestion) -> CommitFacts {
+        let found = self.find(&question.commit);
+        let basis = self.find(&question.basis);
+        let Some(index) = found else {
+            return CommitFacts {
+                id: None,
+                tree: None,
+                on_head: false,
+                after_basis: false,
+                paths: Vec::new(),
+                protected: Vec::new(),
+                claimed: Vec::new(),
+            };
+        };
+        let since = question.since.as_deref().and_then(|text| self.find(text));
+        let own = self.between(basis, Some(index));
+        let paths = self.paths(&own);
+        CommitFacts {
+            id: Some(id(index)),
+            tree: Some(format!("tree-{index}")),
+            on_head: self.is_ancestor(self.head, index),
+            after_basis: basis
+                .is_some_and(|basis| basis != index && self.is_ancestor(Some(index), basis)),
+            protected: paths
+                .iter()
+                .filter(|path| CONTRACT_FILES.contains(&path.as_str()))
+                .cloned()
+                .collect(),
+            paths,
+            claimed: self
+                .between(since, Some(index))
+                .into_iter()
+                .map(id)
+                .collect(),
+        }
+    }
+
+    fn receipt(&self, command: &str, exit: i32, dirty: bool) -> Receipt {
+        Receipt {
+            command: command.to_owned(),
+            argv: vec![command.to_owned()],
+            cwd: ".".to_owned(),
+            exit_code: Some(exit),
+            timed_out: false,
+            duration_ms: Count(1),
+            stdout_sha256: "out".to_owned(),
+            stderr_sha256: "err".to_owned(),
+            tail: "the last line".to_owned(),
+            head_sha: self.head.map(id),
+            tree_oid: self.head.map(|head| format!("tree-{head}")),
+            dirty,
+            started_at: "2030-01-01T00:00:00Z".into(),
+            id: format!("receipt-{command}-{exit}"),
+        }
+    }
+
+    fn gates(&self, mood: &Mood) -> Vec<GateRun> {
+        let exit = i32::from(mood.gates == Gates::Red);
+        let spec = |name: &str, required, must_fail_at_basis| GateSpec {
+            name: name.to_owned(),
+            run: name.to_owned(),
+            timeout_ms: 1000,
+            required,
+            must_fail_at_basis,
+        };
+        let started = mood.gates != Gates::NotStarted;
+        let mut runs = vec![GateRun {
+            gate: spec("test", true, mood.gates == Gates::GreenAtBasis),
+            receipt: started.then(|| self.receipt("test", exit, false)),
+            problem: (!started).then(|| "no such program".to_owned()),
+            at_basis: (mood.gates == Gates::GreenAtBasis).then(|| self.receipt("test", 0, false)),
+        }];
+        match mood.gates {
+            Gates::OptionalRed => runs.push(GateRun {
+                gate: spec("lint", false, false),
+                receipt: Some(self.receipt("lint", 1, false)),
+                problem: None,
+                at_basis: None,
+            }),
+            Gates::None => runs.clear(),
+            _ => {}
+        }
+        runs
+    }
+
+    fn anchor(question: &AnchorQuestion, mood: &Mood) -> AnchorAnswer {
+        let (kind, _) = question
+            .anchor
+            .split_once(':')
+            .unwrap_or((question.anchor.as_str(), ""));
+        let fresh = question.stamped_at.is_none();
+        let verdict = match kind {
+            "bad" => Verdict::Unverifiable,
+            "gone" => Verdict::Missing,
+            "odd" => Verdict::Malformed,
+            _ if fresh => Verdict::Verified,
+            _ => mood.stored,
+        };
+        AnchorAnswer {
+            verdict,
+            why: format!("{verdict:?}"),
+            now: (verdict == Verdict::Moved).then(|| question.anchor.clone()),
+            receipt: None,
+            target: if kind == "shared" {
+                "one place".to_owned()
+            } else {
+                question.anchor.clone()
+            },
+            related: kind != "unrelated",
+        }
+    }
+
+    /// Answers what was asked, and nothing else.
+    pub fn facts(
+        &self,
+        set: &FactSet,
+        mood: &Mood,
+        budget: &Budget,
+        workflow_branch: Option<&str>,
+    ) -> Facts {
+        Facts {
+            now: "2030-01-01T00:00:00Z".to_owned(),
+            head: set.head.then(|| self.head(mood, workflow_branch)),
+            contract_missing: set.contract.then(|| match mood.contract {
+                Contract::Missing => vec![CONTRACT_FILES[0].to_owned()],
+                _ => Vec::new(),
+            }),
+            contract_uncommitted: set.contract_committed.then(|| match mood.contract {
+                Contract::Committed => Vec::new(),
+                _ => vec![CONTRACT_FILES[0].to_owned()],
+            }),
+            outside_edits: set.view.then(|| {
+                mood.edited
+                    .then(|| OutsideEdit {
+                        file: "state.json".to_owned(),
+                        fields: vec!["project_done".to_owned()],
+                        missing: false,
+                    })
+                    .into_iter()
+                    .collect()
+            }),
+            worktree: set.worktree.then(|| status(mood.dirt)),
+            ranges: set
+                .ranges
+                .iter()
+                .map(|from| (from.clone(), self.range(from, false)))
+                .collect(),
+            since: set.since.as_ref().map(|from| self.range(from, true)),
+            on_head: set
+                .on_head
+                .iter()
+                .map(|text| {
+                    let on = self
+                        .find(text)
+                        .is_some_and(|index| self.is_ancestor(self.head, index));
+                    (text.clone(), on)
+                })
+                .collect(),
+            commit: set.commit.as_ref().map(|question| self.reported(question)),
+            gates: set.gates.as_ref().map(|_| self.gates(mood)),
+            anchors: set
+                .anchors
+                .iter()
+                .map(|question| (question.key(), Self::anchor(question, mood)))
+                .collect(),
+            stop_verifier: set.stop_verifier.then(|| match mood.verifier {
+                Gates::NotStarted => StopVerifierRun {
+                    receipt: None,
+                    problem: Some("no bash".to_owned()),
+                },
+                other => StopVerifierRun {
+                    receipt: Some(self.receipt(
+                        "stop",
+                        i32::from(other == Gates::Red),
+                        other == Gates::GreenAtBasis,
+                    )),
+                    problem: None,
+                },
+            }),
+            untrusted: (!set.trust.is_empty()).then(|| {
+                if mood.trusted {
+                    BTreeSet::new()
+                } else {
+                    set.trust.clone()
+                }
+            }),
+            config: set.config.then_some(ConfigFacts {
+                limits: Limits {
+                    attempts_per_slice: Some(budget.attempts),
+                    steps: Some(budget.steps),
+                    ..Limits::default()
+                },
+                strict: false,
+            }),
+        }
+    }
+}
+
+fn status(dirt: Dirt) -> Worktree {
+    let dirty: Vec<String> = match dirt {
+        Dirt::Clean => Vec::new(),
+        Dirt::Surface => vec!["src/lib.rs".to_owned()],
+        Dirt::User => vec!["notes.txt".to_owned()],
+    };
+    Worktree {
+        digest: format!("{dirt:?}"),
+        dirty,
+        more: 0,
+    }
+}
