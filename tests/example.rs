@@ -73,7 +73,10 @@ fn it_follows_the_schemas_and_does_not_contradict_itself() {
         assert!(types.contains(&kind), "{kind:?}");
     }
     records::<StopRecord>("stop-check-history.jsonl");
-    assert!(snapshot.active.handoff.is_some(), "it is in the middle of a slice");
+    assert!(
+        snapshot.active.handoff.is_some(),
+        "it is in the middle of a slice"
+    );
 
     // The check itself can fail.
     snapshot.plan.candidate_slices.pop();
@@ -146,7 +149,10 @@ fn init_takes_it_in_with_its_plan() {
         .collect();
     assert_eq!(ids, ["words", "top"]);
     let history = repo.read(".agent/slice-history.jsonl");
-    assert_eq!(history.lines().count(), records::<SliceRecord>("slice-history.jsonl").len());
+    assert_eq!(
+        history.lines().count(),
+        records::<SliceRecord>("slice-history.jsonl").len()
+    );
     // The basis is a commit of another repository: only a re-ground can tell what holds here.
     assert_eq!(repo.rule(), "2");
 }

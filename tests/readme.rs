@@ -78,7 +78,11 @@ fn what_is_not_run_here_is_run_by_ci() {
     let bins = manifest["bin"].as_array().unwrap();
     assert_eq!(bins.len(), 1);
     assert_eq!(bins[0]["name"].as_str(), Some("cook"));
-    assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock").is_file());
+    assert!(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("Cargo.lock")
+            .is_file()
+    );
 }
 
 /// `cook …` in back-quotes or in a fenced line, as words.
@@ -96,7 +100,12 @@ fn mentions(markdown: &str) -> BTreeSet<Vec<String>> {
 fn every_command_named_in_the_documents_exists() {
     let repo = Repo::unborn();
     let mut seen = 0;
-    for file in ["README.md", "ARCHITECTURE.md", "docs/guide.md", "protocol/completion.md"] {
+    for file in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "docs/guide.md",
+        "protocol/completion.md",
+    ] {
         for words in mentions(&project(file)) {
             let nested = ["criteria", "budget", "rescue"].contains(&words[0].as_str());
             let depth = if nested { 2 } else { 1 };
@@ -104,7 +113,11 @@ fn every_command_named_in_the_documents_exists() {
             call.push("--help");
             let help = repo.cook(&call).ok().stdout;
             for option in words.iter().filter(|word| word.starts_with("--")) {
-                assert!(help.contains(option.as_str()), "{file}: `cook {}`", words.join(" "));
+                assert!(
+                    help.contains(option.as_str()),
+                    "{file}: `cook {}`",
+                    words.join(" ")
+                );
             }
             seen += 1;
         }
@@ -121,7 +134,9 @@ fn the_documents_link_to_what_is_there() {
             if target.is_empty() || target.contains("://") {
                 continue;
             }
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(target);
+            let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join(folder)
+                .join(target);
             assert!(path.exists(), "{file}: {target}");
         }
     }

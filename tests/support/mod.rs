@@ -5,6 +5,7 @@
 //! settings but the repository's. Reports are written from small inputs in `reports`.
 #![allow(dead_code)]
 
+pub mod agent;
 pub mod reports;
 
 use serde_json::Value;
@@ -23,12 +24,7 @@ pub const COOK: &str = env!("CARGO_BIN_EXE_cook");
 pub fn clean(program: impl AsRef<std::ffi::OsStr>, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
-    for name in [
-        "PATH",
-        "LLVM_PROFILE_FILE",
-        "LD_LIBRARY_PATH",
-        "SystemRoot",
-    ] {
+    for name in ["PATH", "LLVM_PROFILE_FILE", "LD_LIBRARY_PATH", "SystemRoot"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
@@ -306,10 +302,7 @@ fn redact_words(text: &str) -> String {
             word.push(c);
             continue;
         }
-        let hex = word.len() >= 12
-            && word
-                .bytes()
-                .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let hex = word.len() >= 12 && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         let moment = word.len() == 20 && word.ends_with('Z') && word.contains('T');
         out.push_str(match (hex, moment) {
             (true, _) => "[ID]",
