@@ -19,7 +19,7 @@ use crate::machine::Facts;
 use crate::model::{Actor, Event, Records, Snapshot};
 use git2::Oid;
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -84,8 +84,9 @@ impl Store {
                 History::Slice.lines(&produced.records)?,
                 History::Stop.lines(&produced.records)?,
             ];
+            let histories = state.extended(&added)?;
             let differs =
-                self.read(|log| state.compare(log, commit, &step, &produced, &added, seq))?;
+                self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
             if let Some(what) = differs {
                 return Ok(stopped(report, commit, seq, &what));
             }
@@ -94,7 +95,7 @@ impl Store {
                 report.records += added.count;
                 report.history_bytes += added.bytes.len() as u64;
             }
-            state.advance(produced, &added, step.blobs)?;
+            state.advance(produced, histories, step.blobs);
             report.transitions = seq;
         }
         if tip.is_some() && self.view_status()? == super::ViewStatus::Current {
@@ -195,10 +196,10 @@ impl Replay {
     fn compare(
         &self,
         log: &Log,
-        commit: Oid,
         step: &Recorded,
         produced: &Replayed,
         added: &[Lines; 2],
+        histories: &Histories,
         seq: u64,
     ) -> Result<Option<String>, StoreError> {
         if let Some(what) = message_differs(step, produced, seq) {
@@ -217,12 +218,10 @@ impl Replay {
                 return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
             }
         }
-        let histories = self.extended(added)?;
-        let id = objects::blob_id(log, &tree::pretty(&histories)?)?;
+        let id = objects::blob_id(log, &tree::pretty(histories)?)?;
         if step.histories != Some(id) {
             return Ok(Some(differs(HISTORIES)));
         }
-        debug_assert_eq!(step.meta.commit, commit.to_string());
         Ok(None)
     }
 
@@ -251,16 +250,10 @@ impl Replay {
         })
     }
 
-    fn advance(
-        &mut self,
-        produced: Replayed,
-        added: &[Lines; 2],
-        blobs: Vec<Option<Oid>>,
-    ) -> Result<(), StoreError> {
-        self.histories = self.extended(added)?;
+    fn advance(&mut self, produced: Replayed, histories: Histories, blobs: Vec<Option<Oid>>) {
+        self.histories = histories;
         self.snapshot = Some(produced.snapshot);
         self.blobs = blobs;
-        Ok(())
     }
 }
 
@@ -307,7 +300,6 @@ fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<Str
 struct HistoryFile {
     history: History,
     reader: Option<BufReader<File>>,
-    buffer: Vec<u8>,
     line: u64,
     differs: Option<u64>,
     torn: bool,
@@ -325,7 +317,6 @@ impl HistoryFile {
         Ok(Self {
             history,
             reader,
-            buffer: Vec::new(),
             line: 1,
             differs: None,
             torn: false,
@@ -337,23 +328,30 @@ impl HistoryFile {
         let Some(reader) = self.reader.as_mut().filter(|_| self.differs.is_none()) else {
             return Ok(());
         };
-        self.buffer.clear();
-        reader
-            .take(bytes.len() as u64)
-            .read_to_end(&mut self.buffer)
-            .map_err(|error| StoreError::unreadable(self.history.file(), error))?;
-        if self.buffer != bytes {
-            let equal = bytes
-                .iter()
-                .zip(&self.buffer)
-                .take_while(|(a, b)| a == b)
-                .count();
-            let lines = bytes[..equal].iter().filter(|b| **b == b'\n').count() as u64;
-            self.differs = Some(self.line + lines);
-            self.torn = equal == self.buffer.len() && bytes[..equal].last() != Some(&b'\n');
-            return Ok(());
+        let mut equal = 0;
+        let mut ended = false;
+        while equal < bytes.len() {
+            let found = reader
+                .fill_buf()
+                .map_err(|error| StoreError::unreadable(self.history.file(), error))?;
+            let rest = &bytes[equal..];
+            let length = found.len().min(rest.len());
+            ended = length == 0;
+            if ended {
+                break;
+            }
+            if found[..length] != rest[..length] {
+                equal += rest.iter().zip(found).take_while(|(a, b)| a == b).count();
+                break;
+            }
+            reader.consume(length);
+            equal += length;
         }
-        self.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.line += bytes[..equal].iter().filter(|b| **b == b'\n').count() as u64;
+        if equal < bytes.len() {
+            self.differs = Some(self.line);
+            self.torn = ended && bytes[..equal].last() != Some(&b'\n');
+        }
         Ok(())
     }
 
