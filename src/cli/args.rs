@@ -85,6 +85,13 @@ pub(super) enum Command {
     Man,
 }
 
+impl Command {
+    /// `cook verify --format json` says the same as `--json`.
+    pub(super) fn asks_for_json(&self) -> bool {
+        matches!(self, Command::Verify(args) if args.format == VerifyFormat::Json)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
     /// The whole mission

@@ -61,6 +61,5 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
         strict: false,
         checked,
         findings,
-        force_json: false,
     })
 }

@@ -7,7 +7,7 @@ use super::args::{
 use super::record::transition_answer;
 use super::{Answer, Context, answer, caller, input};
 use crate::diagnostic::{Code, Failure, Refusal};
-use crate::model::{Actor, Event, Limits, Resume};
+use crate::model::{Actor, Event, Limits, Resume, WaitingKind};
 use crate::scaffold;
 use crate::walk::{self, Workspace};
 use std::path::Path;
@@ -71,6 +71,7 @@ pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
     } else {
         args.text.clone()
     };
+    fits(&workspace, WaitingKind::Question, "an answer")?;
     let resume = Resume {
         answer: Some(text),
         ..Resume::default()
@@ -152,12 +153,30 @@ pub(super) fn budget(context: &Context, args: &BudgetArgs) -> Answer {
         budget: budget_of(&args.budget)?,
         ..Resume::default()
     };
+    let workspace = context.workspace()?;
+    fits(&workspace, WaitingKind::Budget, "more budget")?;
     act(
-        &context.workspace()?,
+        &workspace,
         &Event::Resumed(resume),
         actor,
         "budget extended",
     )
+}
+
+/// A stopped workflow is left by the door that its state names, so that more
+/// budget does not bring a cancelled one back.
+fn fits(workspace: &Workspace, brought: WaitingKind, what: &str) -> Result<(), Failure> {
+    let (_, snapshot) = workspace.require()?;
+    match &snapshot.ledger.waiting {
+        Some(waiting) if waiting.kind != brought => Err(Failure::from(
+            Refusal::new(
+                Code::DoorClosed,
+                format!("the work does not wait for {what}: {}", waiting.what),
+            )
+            .hint(format!("run `{}`", waiting.exit)),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.

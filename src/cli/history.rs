@@ -109,7 +109,7 @@ fn value(of: &impl serde::Serialize) -> Result<Value, Failure> {
 fn changes(before: Option<&Snapshot>, after: &Snapshot) -> Result<Vec<Change>, Failure> {
     let before = match before {
         Some(snapshot) => value(snapshot)?,
-        None => Value::Null,
+        None => Value::Object(serde_json::Map::new()),
     };
     let mut changes = Vec::new();
     compare("", Some(&before), Some(&value(after)?), &mut changes);

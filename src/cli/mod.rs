@@ -16,7 +16,7 @@ mod status;
 mod verify;
 
 use crate::diagnostic::Failure;
-use crate::view::{NoteAnswer, PromptAnswer, Screen, Show};
+use crate::view::{ColorChoice, Exit, NoteAnswer, PromptAnswer, Screen, Show};
 use crate::walk::Workspace;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -50,13 +50,10 @@ fn answer(value: impl Show + 'static) -> Answer {
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // clap's own text: help and version on stdout with 0, the rest on stderr with 2.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+        Err(error) => return not_parsed(&error),
     };
-    let screen = Screen::new(cli.json, cli.quiet, cli.verbose, cli.color);
+    let json = cli.json || cli.command.asks_for_json();
+    let screen = Screen::new(json, cli.quiet, cli.verbose, cli.color);
     let context = Context {
         dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")),
         screen,
@@ -66,6 +63,24 @@ pub fn main() -> ExitCode {
         Err(failure) => screen.failure(&failure),
     };
     exit.into()
+}
+
+/// clap's own text: help and version on stdout with 0, the rest on stderr with 2;
+/// whoever asked for JSON gets the failure in JSON too.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::Ok.into();
+    }
+    if std::env::args_os().any(|word| word == "--json") {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let screen = Screen::new(true, false, false, ColorChoice::Auto);
+        return screen.failure(&Failure::usage(message)).into();
+    }
+    let _ = error.print();
+    Exit::Usage.into()
 }
 
 fn run(context: &Context, command: Command) -> Answer {

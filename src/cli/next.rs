@@ -7,7 +7,7 @@ use crate::machine::{self, Dispatch, Facts, Head};
 use crate::model::Snapshot;
 use crate::prompt::{self, PromptInput};
 use crate::store::Tip;
-use crate::view::{NextAnswer, PromptAnswer, WhyAnswer};
+use crate::view::{NextAnswer, PromptAnswer, WhyAnswer, scripted_line};
 use crate::walk::{self, Workspace};
 
 /// The ticket for the state that was looked at.
@@ -125,6 +125,14 @@ fn context_text(
     for run in &snapshot.evidence.runs {
         let how = if run.passed() { "passed" } else { "failed" };
         lines.push(format!("gate `{}` {how} (receipt:{})", run.command, run.id));
+    }
+    let opened = snapshot.ledger.script_doors.0;
+    if opened > 0 {
+        let doors = super::status::scripted(workspace, snapshot)?;
+        lines.push(format!(
+            "the user's word was given by a script: {}",
+            scripted_line(opened, &doors)
+        ));
     }
     Ok(lines.join("\n"))
 }

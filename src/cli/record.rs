@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use crate::machine;
 use crate::model::{Actor, Event, Role};
 use crate::report::{self, Parsed, Provenance, Report, Reported};
-use crate::view::{CheckAnswer, PromptAnswer, TransitionAnswer};
+use crate::view::{CheckAnswer, PromptAnswer, TransitionAnswer, count};
 use crate::walk::{self, Applied, Workspace};
 
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
@@ -68,8 +68,8 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
                 FailureKind::Refused,
                 Code::ReportInvalid,
                 format!(
-                    "the {role} report breaks {} rules; nothing was recorded",
-                    parsed.findings.len()
+                    "the {role} report breaks {}; nothing was recorded",
+                    count(parsed.findings.len(), "rule")
                 ),
             );
             failure.findings = parsed.findings;

@@ -3,6 +3,7 @@
 use super::args::{RescueArgs, RescueCommand};
 use super::{Answer, Context, answer, note};
 use crate::clock::Clock;
+use crate::diagnostic::{Code, Failure, FailureKind};
 use crate::view::RescueAnswer;
 
 pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
@@ -11,8 +12,16 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
     let mut copies = store.rescue_list()?;
     match &args.command {
         RescueCommand::List => {}
-        RescueCommand::Show { id } => copies.retain(|copy| copy.id.starts_with(id.as_str())),
+        RescueCommand::Show { id } => {
+            copies.retain(|copy| copy.id.starts_with(id.as_str()));
+            if copies.is_empty() {
+                return Err(unknown(id));
+            }
+        }
         RescueCommand::Restore { id, to } => {
+            if !copies.iter().any(|copy| copy.id.starts_with(id.as_str())) {
+                return Err(unknown(id));
+            }
             let to = context.dir.join(to);
             let written = store.rescue_restore(id, &[], &to, false)?;
             return note(
@@ -42,4 +51,15 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             })
             .collect(),
     })
+}
+
+/// No copy has that id.
+fn unknown(id: &str) -> Failure {
+    let mut failure = Failure::new(
+        FailureKind::Usage,
+        Code::OperationUnknown,
+        format!("no copy that was set aside is named `{id}`"),
+    );
+    failure.hints = vec!["run `cook rescue list`".to_owned()];
+    failure
 }

@@ -1,6 +1,6 @@
 //! `cook verify`, `cook fsck`.
 
-use super::args::{VerifyArgs, VerifyFormat, VerifyScope};
+use super::args::{VerifyArgs, VerifyScope};
 use super::{Answer, Context, answer};
 use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
@@ -24,7 +24,6 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         strict: args.strict,
         checked,
         findings,
-        force_json: args.format == VerifyFormat::Json,
     })
 }
 
@@ -42,6 +41,5 @@ pub(super) fn fsck(context: &Context) -> Answer {
             ),
         ],
         findings: report.findings,
-        force_json: false,
     })
 }

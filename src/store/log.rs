@@ -177,6 +177,14 @@ impl Log {
             .map_err(|error| StoreError::write("an object of the log", error))
     }
 
+    /// Makes the directories of new objects durable: libgit2 syncs each object
+    /// and the directory it lies in, not the entry of a directory it had to make.
+    pub(super) fn sync_fan_out(&self) -> Result<(), StoreError> {
+        self.objects.first().map_or(Ok(()), |dir| {
+            files::sync_dir(dir).map_err(|error| StoreError::write("the objects of the log", error))
+        })
+    }
+
     /// Writes a tree.
     pub(super) fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<Oid, StoreError> {
         // Git orders a directory as if its name ended in a slash.

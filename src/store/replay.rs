@@ -282,7 +282,7 @@ fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<Str
             "its rule",
         ),
         (
-            meta.actor == super::write::actor_word(file.actor),
+            meta.actor == super::encode::actor_word(file.actor),
             "its actor",
         ),
         (meta.subject == file.subject, "its subject"),

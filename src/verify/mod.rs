@@ -91,12 +91,14 @@ fn standing(
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     let (dispatch, _) = crate::walk::dispatch_now(workspace, Some(snapshot))?;
-    // Edits of single files are reported by their own codes.
+    // Single files are reported by the checks that read them.
     outcome.findings.extend(
         dispatch
             .findings
             .iter()
-            .filter(|finding| finding.code != Code::EditedOutside)
+            .filter(|finding| {
+                !matches!(finding.code, Code::EditedOutside | Code::ContractUntracked)
+            })
             .cloned(),
     );
     let stored = &snapshot.state;

@@ -18,12 +18,18 @@ pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnsw
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
 pub use screen::{ColorChoice, Screen};
-pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer};
+pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer, scripted_line};
 pub use transition::{NoteAnswer, TransitionAnswer};
 pub use verify::{GateAnswer, VerifyAnswer};
 
 use crate::diagnostic::Finding;
 use serde_json::Value;
+
+/// `1 finding`, `2 findings`.
+pub fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
 
 /// An answer, in both forms.
 pub trait Show {

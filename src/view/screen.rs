@@ -141,12 +141,11 @@ pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
     let place = finding
         .place
         .as_ref()
-        .map(|place| format!(" {place}:"))
+        .filter(|place| !finding.message.contains(place.as_str()))
+        .map(|place| format!("{place}: "))
         .unwrap_or_default();
-    page.line(&clean(
-        &format!(" [{}]{place} {}", finding.code, finding.message),
-        Lines::Fold,
-    ));
+    let said = clean(&format!("{place}{}", finding.message), Lines::Fold);
+    page.line(&format!(" [{}] {said}", finding.code));
 }
 
 fn failure_json(failure: &Failure) -> Value {

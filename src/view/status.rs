@@ -1,7 +1,7 @@
 //! `cook status`, `cook ready`, `cook graph`: where the work stands.
 
 use super::next::dispatch_lines;
-use super::{Page, Show, Tone};
+use super::{Page, Show, Tone, count};
 use crate::diagnostic::Finding;
 use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
 use crate::model::{Evidence, Limits, Policy, Slice, SliceStatus, Snapshot};
@@ -20,6 +20,8 @@ pub struct StatusAnswer {
     pub limits: Limits,
     /// Copies that were set aside.
     pub displaced: usize,
+    /// User doors that scripts opened: sequence and event, newest first.
+    pub scripted: Vec<(u64, String)>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
 }
@@ -37,6 +39,24 @@ fn proven(slice: &Slice) -> usize {
                 .any(|record| &record.criterion == *criterion)
         })
         .count()
+}
+
+/// Who reads this decides how much a user's word is worth that a script spoke.
+pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
+    const SHOWN: usize = 10;
+    let mut named: Vec<String> = doors
+        .iter()
+        .take(SHOWN)
+        .map(|(seq, event)| format!("#{seq} {event}"))
+        .collect();
+    if opened > named.len() as u64 {
+        named.push("…".to_owned());
+    }
+    format!(
+        "{} opened with --as-user: {}",
+        count(opened as usize, "user door"),
+        named.join(", ")
+    )
 }
 
 impl StatusAnswer {
@@ -110,10 +130,7 @@ impl Show for StatusAnswer {
         if self.snapshot.ledger.script_doors.0 > 0 {
             page.row(
                 "scripts",
-                &format!(
-                    "{} user doors were opened with --as-user",
-                    self.snapshot.ledger.script_doors.0
-                ),
+                &scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
             );
         }
         if self.displaced > 0 {
@@ -161,6 +178,7 @@ impl Show for StatusAnswer {
             "amendments": self.snapshot.ledger.amendments,
             "steps": { "spent": spent, "limit": limit },
             "script_doors": self.snapshot.ledger.script_doors,
+            "scripted": self.scripted.iter().map(|(seq, event)| json!({"seq": seq, "event": event})).collect::<Vec<_>>(),
             "set_aside": self.displaced,
             "findings": self.findings,
         })

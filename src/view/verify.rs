@@ -1,7 +1,7 @@
 //! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
 
 use super::screen::finding_line;
-use super::{Exit, Page, Show, Tone};
+use super::{Exit, Page, Show, Tone, count};
 use crate::diagnostic::{Finding, Severity};
 use crate::machine::GateRun;
 use serde_json::{Value, json};
@@ -17,8 +17,6 @@ pub struct VerifyAnswer {
     pub checked: Vec<String>,
     /// What was found, worst first.
     pub findings: Vec<Finding>,
-    /// Forced to JSON by `--format json`.
-    pub force_json: bool,
 }
 
 impl VerifyAnswer {
@@ -31,8 +29,47 @@ impl VerifyAnswer {
             _ => true,
         }
     }
+}
 
-    fn value(&self) -> Value {
+impl Show for VerifyAnswer {
+    fn human(&self, page: &mut Page) {
+        for line in &self.checked {
+            page.toned(Tone::Dim, "checked  ");
+            page.line(line);
+        }
+        let mut hinted: Vec<&str> = Vec::new();
+        for (at, finding) in self.findings.iter().enumerate() {
+            finding_line(page, finding);
+            let last_of_code = self
+                .findings
+                .get(at + 1)
+                .is_none_or(|next| next.code != finding.code);
+            let hint = finding.code.hint();
+            let wanted = finding.severity() >= Severity::NeedsReground && !hint.is_empty();
+            if last_of_code && wanted && !hinted.contains(&hint) {
+                page.toned(Tone::Dim, "      next: ");
+                page.line(hint);
+                hinted.push(hint);
+            }
+        }
+        let scope = self.scope;
+        if self.passed() {
+            page.toned(Tone::Good, "passed");
+        } else {
+            page.toned(Tone::Bad, "failed");
+        }
+        let strict = if self.strict { ", strict" } else { "" };
+        let word = match scope {
+            "fsck" | "doctor" => scope.to_owned(),
+            scope => format!("verify {scope}{strict}"),
+        };
+        page.line(&format!(
+            "  {word}: {}",
+            count(self.findings.len(), "finding")
+        ));
+    }
+
+    fn json(&self) -> Value {
         json!({
             "schema_version": 1,
             "scope": self.scope,
@@ -47,42 +84,6 @@ impl VerifyAnswer {
                 "hint": finding.code.hint(),
             })).collect::<Vec<_>>(),
         })
-    }
-}
-
-impl Show for VerifyAnswer {
-    fn human(&self, page: &mut Page) {
-        if self.force_json {
-            page.verbatim(&serde_json::to_string_pretty(&self.value()).unwrap_or_default());
-            page.newline();
-            return;
-        }
-        for line in &self.checked {
-            page.toned(Tone::Dim, "checked  ");
-            page.line(line);
-        }
-        for finding in &self.findings {
-            finding_line(page, finding);
-            if finding.severity() >= Severity::NeedsReground && !finding.code.hint().is_empty() {
-                page.toned(Tone::Dim, "      next: ");
-                page.line(finding.code.hint());
-            }
-        }
-        let scope = self.scope;
-        if self.passed() {
-            page.toned(Tone::Good, "passed");
-        } else {
-            page.toned(Tone::Bad, "failed");
-        }
-        let strict = if self.strict { ", strict" } else { "" };
-        page.line(&format!(
-            "  verify {scope}{strict}: {} findings",
-            self.findings.len()
-        ));
-    }
-
-    fn json(&self) -> Value {
-        self.value()
     }
 
     fn exit(&self) -> Exit {

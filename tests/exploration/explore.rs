@@ -49,7 +49,7 @@ pub struct Outcome {
 }
 
 /// States an exploration may have before it is called endless.
-const MAX_STATES: usize = 400_000;
+const MAX_STATES: usize = 60_000;
 
 pub struct Explorer<'a> {
     bounds: &'a Bounds,
@@ -82,6 +82,7 @@ pub fn explore(bounds: &Bounds) -> Outcome {
     while at < explorer.nodes.len() {
         if explorer.nodes.len() > MAX_STATES {
             explorer.outcome.truncated = true;
+            println!("{}: {at} of {} expanded", bounds.name, explorer.nodes.len());
             break;
         }
         explorer.expand(u32::try_from(at).unwrap());
@@ -131,6 +132,29 @@ pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> 
     dispatch(Some(snapshot), &facts).expect("dispatch is total")
 }
 
+/// Whether a door may behave otherwise in this mood than in a good one.
+fn tells_apart(offer: &Offer, mood: &Mood, bounds: &Bounds, stopped: bool) -> bool {
+    if offer.actor == Actor::Role {
+        return false;
+    }
+    let resumes = stopped && matches!(offer.event, Event::Resumed(_));
+    if mood.dirt != Dirt::Clean {
+        return bounds.stops && (resumes || matches!(offer.event, Event::Paused { .. }));
+    }
+    resumes
+        || bounds.doors
+            && matches!(
+                offer.event,
+                Event::Paused { .. }
+                    | Event::Restored
+                    | Event::Adopted { .. }
+                    | Event::Refocused { .. }
+                    | Event::BranchAdopted
+                    | Event::Bootstrapped { .. }
+                    | Event::Cancelled { .. }
+            )
+}
+
 /// Commits that an implementer's report claims are not foreign to its slice.
 fn with_claims(facts: &Facts) -> Facts {
     let mut facts = facts.clone();
@@ -144,7 +168,7 @@ fn with_claims(facts: &Facts) -> Facts {
 
 impl Explorer<'_> {
     fn start(&mut self) {
-        for length in [0, 2] {
+        for length in [0, 1] {
             let world = World::of_length(length);
             let snapshot = Rc::new(bootstrap(&world, self.bounds.judges));
             self.visit(snapshot, world, u32::MAX, "init".into());
@@ -161,7 +185,7 @@ impl Explorer<'_> {
         } else {
             allowed.saturating_sub(snapshot.counters.steps.0)
         };
-        let key = fingerprint(&snapshot, &world, left, self.budget.attempts);
+        let key = fingerprint(&snapshot, &world, left, self.bounds);
         if let Some(&known) = self.known.get(&key) {
             return known;
         }
@@ -207,6 +231,7 @@ impl Explorer<'_> {
     fn offers(&mut self, at: u32, snapshot: &Snapshot, world: &World) -> Vec<Offer> {
         let good = due(snapshot, world, &Mood::GOOD, &self.budget);
         self.count(good.rule);
+        let stopped = snapshot.state.continuation_policy != Policy::Continue;
         let mut offers = reports(snapshot, world, good.rule, self.bounds);
         offers.extend(out_of_turn(snapshot, world, good.role));
         offers.extend(doors(snapshot, self.bounds, Mood::GOOD));
@@ -225,7 +250,7 @@ impl Explorer<'_> {
                 ..Mood::GOOD
             },
             Mood {
-                dirt: Dirt::User,
+                dirt: Dirt::Surface,
                 trusted: false,
                 ..Mood::GOOD
             },
@@ -242,13 +267,20 @@ impl Explorer<'_> {
                 );
             }
             if mood.dirt == Dirt::Clean {
+                let turn = u32::try_from(snapshot.ledger.seq.0).unwrap_or(0) + at;
                 offers.extend(
                     out_of_turn(snapshot, world, answer.role)
                         .into_iter()
+                        .skip(turn as usize % 4)
+                        .take(1)
                         .map(|offer| Offer { mood, ..offer }),
                 );
             }
-            offers.extend(doors(snapshot, self.bounds, mood));
+            offers.extend(
+                doors(snapshot, self.bounds, mood)
+                    .into_iter()
+                    .filter(|offer| tells_apart(offer, &mood, self.bounds, stopped)),
+            );
         }
         offers
     }
@@ -370,6 +402,76 @@ impl Explorer<'_> {
             .collect();
         self.outcome.restless = to_stop.iter().filter(|reached| !**reached).count();
         self.outcome.states = self.nodes.len();
+        if std::env::var("SHAPE").is_ok() {
+            let mut by: BTreeMap<String, usize> = BTreeMap::new();
+            for node in &self.nodes {
+                let s = &node.snapshot;
+                let chain = node.world.chain(node.world.head);
+                let rel = |c: &Option<String>| {
+                    c.as_deref().and_then(super::world::commit_of).map(|c| {
+                        chain
+                            .iter()
+                            .position(|x| *x == c)
+                            .map_or("off".to_owned(), |p| p.to_string())
+                    })
+                };
+                for key in [
+                    format!("policy {}", s.state.continuation_policy),
+                    format!("status {:?}", s.active.status),
+                    format!("chain {}", chain.len()),
+                    format!("seen {:?}", rel(&s.ledger.head_seen)),
+                    format!("opened {:?}", rel(&s.ledger.wave.opened_at)),
+                    format!(
+                        "votes {}",
+                        s.ledger
+                            .wave
+                            .votes
+                            .iter()
+                            .map(|v| format!(
+                                "{}{}@{:?}",
+                                v.can_stop,
+                                v.blocker_count.0,
+                                rel(&Some(v.head.clone()))
+                            ))
+                            .collect::<Vec<_>>()
+                            .join(",")
+                    ),
+                    format!("unanswered {}", s.ledger.unanswered.len()),
+                    format!("statusseen {:?}", s.ledger.status_seen),
+                    format!("reground {}", s.state.requires_reground),
+                    format!(
+                        "claimed {}",
+                        s.ledger
+                            .slices
+                            .values()
+                            .map(|v| v
+                                .claimed
+                                .iter()
+                                .map(|c| format!("{:?}", rel(&Some(c.clone()))))
+                                .collect::<Vec<_>>()
+                                .join(","))
+                            .collect::<Vec<_>>()
+                            .join(";")
+                    ),
+                    format!(
+                        "touch {}",
+                        chain
+                            .iter()
+                            .map(|c| format!(
+                                "{:?}{:?}",
+                                node.world.commits[*c].slice, node.world.commits[*c].touch
+                            ))
+                            .collect::<Vec<_>>()
+                            .join(",")
+                    ),
+                ] {
+                    *by.entry(key).or_default() += 1;
+                }
+            }
+            for (key, n) in by.iter().filter(|(_, n)| **n > self.nodes.len() / 100) {
+                println!("{n:7} {key}");
+            }
+        }
         self.outcome.time = started.elapsed();
         self.outcome
     }
