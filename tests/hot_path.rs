@@ -235,6 +235,29 @@ fn a_transition_costs_the_same_beside_long_histories() {
     assert_same(&few, &many);
 }
 
+#[test]
+fn imported_histories_are_in_the_log_once_and_replay() {
+    let scale = Scale::with_records(2_000);
+    let log = scale.root().join(".git/cook/log.git");
+    let id = std::fs::read_to_string(scale.root().join(".git/cook-id")).unwrap();
+    let show = |file: &str| {
+        let mut git = scale.command("git");
+        git.arg("--git-dir").arg(&log).arg("show");
+        let shown = git.arg(format!("{}:{file}", id.trim())).output().unwrap();
+        assert!(shown.status.success(), "{file}");
+        shown.stdout
+    };
+    for file in ["slice-history.jsonl", "stop-check-history.jsonl"] {
+        let shown = std::fs::read(scale.root().join(".agent").join(file)).unwrap();
+        assert_eq!(show(&format!("appended/{file}")), shown);
+        assert_eq!(shown.iter().filter(|byte| **byte == b'\n').count(), 1_000);
+    }
+    assert!(show("event.json").len() < 10_000);
+    let verified = scale.cook(&["verify", "control-plane"]);
+    let said = String::from_utf8(verified.stdout).unwrap();
+    assert!(said.contains("2000 records"), "{said}");
+}
+
 /// The same work: a handful of calls may differ with the allocator's mood and with
 /// directories of objects that are there or not yet.
 fn assert_same(one: &Trace, other: &Trace) {

@@ -121,7 +121,7 @@ impl Log {
     /// The name of an object with that content.
     pub(super) fn name(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let head = format!("{} {}\0", kind.str(), bytes.len());
-        // libgit2's own digest looks for SHA-1 collisions and takes five times as long.
+        // libgit2's own digest also looks for SHA-1 collisions, at several times the cost.
         // Whoever could plant one in the log could as well rewrite the log.
         let id = match self.format() {
             ObjectFormat::Sha1 => Oid::from_bytes(&digest::<Sha1>(&head, bytes)),
