@@ -172,7 +172,9 @@ fn reading(floor: &Path, files: usize, runs: usize) {
         ],
     );
     println!("\n### {files} files, minimum of {runs} runs\n");
-    println!("| process | wall ms | processor ms | wall over the empty process, ms | wall against `git status --porcelain` |");
+    println!(
+        "| process | wall ms | processor ms | wall over the empty process, ms | wall against `git status --porcelain` |"
+    );
     println!("|---|---|---|---|---|");
     for (name, cost) in names.iter().zip(&costs) {
         println!(
@@ -218,7 +220,9 @@ fn transitions(size: &Size) {
         }
     }
     println!("\n### One transition, minimum of {} runs\n", size.runs / 5);
-    println!("| the log holds | pause: wall ms | processor ms | resume: wall ms | processor ms | bytes a transition |");
+    println!(
+        "| the log holds | pause: wall ms | processor ms | resume: wall ms | processor ms | bytes a transition |"
+    );
     println!("|---|---|---|---|---|---|");
     for (((name, _), [pause, resume]), bytes) in logs.iter().zip(&costs).zip(&bytes) {
         println!(
@@ -234,7 +238,9 @@ fn transitions(size: &Size) {
 /// `cook verify control-plane` on many records, and on many transitions.
 fn verifying(size: &Size) {
     println!("\n### `cook verify control-plane`\n");
-    println!("| the log holds | history MB | wall s | processor s | history MB a processor second |");
+    println!(
+        "| the log holds | history MB | wall s | processor s | history MB a processor second |"
+    );
     println!("|---|---|---|---|---|");
     let verify = |name: String, scale: &Scale, runs: usize| {
         let mut cost = Cost::NONE;

@@ -89,9 +89,26 @@ impl Trace {
     /// Calls that change a file system, and files opened for writing.
     fn writes(&self) -> Vec<&String> {
         const CHANGING: [&str; 20] = [
-            "mkdir", "mkdirat", "rmdir", "rename", "renameat", "renameat2", "unlink", "unlinkat",
-            "link", "linkat", "symlink", "symlinkat", "chmod", "fchmod", "fchmodat", "truncate",
-            "ftruncate", "utimensat", "flock", "creat",
+            "mkdir",
+            "mkdirat",
+            "rmdir",
+            "rename",
+            "renameat",
+            "renameat2",
+            "unlink",
+            "unlinkat",
+            "link",
+            "linkat",
+            "symlink",
+            "symlinkat",
+            "chmod",
+            "fchmod",
+            "fchmodat",
+            "truncate",
+            "ftruncate",
+            "utimensat",
+            "flock",
+            "creat",
         ];
         let opens = |line: &str| {
             line.starts_with("open")
@@ -104,9 +121,7 @@ impl Trace {
                 .is_some_and(|(name, _)| CHANGING.contains(&name))
         };
         let lines = self.lines.iter();
-        lines
-            .filter(|line| opens(line) || changes(line))
-            .collect()
+        lines.filter(|line| opens(line) || changes(line)).collect()
     }
 }
 
@@ -162,10 +177,8 @@ fn next_asks_the_kernel_little() {
 #[test]
 fn next_does_not_grow_with_the_repository() {
     let (small, large) = (selected(10), selected(1_000));
-    let (Some(few), Some(many)) = (
-        Trace::of(&small, &["next"]),
-        Trace::of(&large, &["next"]),
-    ) else {
+    let (Some(few), Some(many)) = (Trace::of(&small, &["next"]), Trace::of(&large, &["next"]))
+    else {
         return;
     };
     assert_same(&few, &many);

@@ -165,9 +165,11 @@ impl<'r> Stand<'r> {
 
     pub(super) fn event(&self) -> Result<EventFile, StoreError> {
         let mut file: EventFile = tree::parse(EVENT, &self.file(EVENT)?)?;
-        tree::with_imported_histories(&mut file.event, |history| match self.appended(history)? {
-            Some(blob) => self.log.blob(blob),
-            None => Ok(Vec::new()),
+        tree::with_imported_histories(&mut file.event, |history| {
+            match self.appended(history)? {
+                Some(blob) => self.log.blob(blob),
+                None => Ok(Vec::new()),
+            }
         })?;
         Ok(file)
     }
