@@ -219,13 +219,21 @@ JSON
 JSON
 }
 
-second_slice() {
+build_second() {
   step "the second slice"
   next 4 completion-implementer
   write_top
   commit top "List the most frequent words"
   implemented C-top top "list the most frequent words" | take implementer
+}
+
+review_second() {
+  next 5 completion-reviewer
   reviewed C-top yes pass none none | take reviewer
+}
+
+accept_second() {
+  next 6 completion-auditor
   audited C-top C-top top | take auditor
   reground C-top accepted top none <<JSON | take regrounder
 {"reconcile": {"slice_id": "top", "decision": "accepted"}, "evidence": $top_evidence}
@@ -301,7 +309,9 @@ whole_job() {
   first_attempt
   second_attempt
   accept_first
-  second_slice
+  build_second
+  review_second
+  accept_second
   first_wave
   third_slice
   second_wave

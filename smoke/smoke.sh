@@ -11,19 +11,9 @@ set -euo pipefail
 unset CDPATH
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)"
 
-if [[ "${1:-}" != --clean-environment ]]; then
-  cook="${COOK_BIN:-}"
-  if [[ -z "$cook" ]]; then
-    echo "building cook"
-    (cd -- "$here/.." && cargo build --quiet --bin cook)
-    cook="${CARGO_TARGET_DIR:-$here/../target}/debug/cook"
-  fi
-  cook="$(cd -- "$(dirname -- "$cook")" && pwd -P)/$(basename -- "$cook")"
-  # The user's doors are closed to whoever carries an agent's marker, and git would read the caller's
-  # settings: so only what is named here goes in.
-  exec env -i PATH="$PATH" TMPDIR="${TMPDIR:-/tmp}" LC_ALL=C TERM=dumb KEEP="${KEEP:-}" COOK_BIN="$cook" \
-    bash "${BASH_SOURCE[0]}" --clean-environment
-fi
+# shellcheck source=smoke/steps.sh
+source "$here/steps.sh"
+clean_environment "$here/smoke.sh" "$@"
 
 work="$(mktemp -d)"
 work="$(cd -- "$work" && pwd -P)"
@@ -38,8 +28,6 @@ finish() {
 }
 trap finish EXIT
 
-# shellcheck source=smoke/steps.sh
-source "$here/steps.sh"
 clean_room "$work"
 
 title "A whole job"

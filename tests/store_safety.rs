@@ -225,7 +225,8 @@ fn a_newer_format_can_be_read_and_not_written() {
 
 #[test]
 fn a_forged_log_is_not_derivable() {
-    let apply = |before: Option<&_>, event: &_, _: &_, seq| Ok(replayed(before, event, seq));
+    let apply =
+        |before: Option<&_>, event: &_, _: &_, _| Ok(replayed(before, event, next_seq(before)));
     for (file, from, to) in [
         ("state.json", "\"continue\"", "\"done\""),
         ("plan.json", "\"planned\"", "\"done\""),
@@ -269,7 +270,8 @@ fn a_forged_log_is_not_derivable() {
     // An event that is no longer accepted.
     let (_fixture, store) = Fixture::with(5);
     let report = store
-        .replay(|before, event, _, seq| {
+        .replay(|before, event, _, _| {
+            let seq = next_seq(before);
             if seq == 3 {
                 Err("no".to_owned())
             } else {
@@ -283,7 +285,8 @@ fn a_forged_log_is_not_derivable() {
 
 #[test]
 fn replay_reads_the_histories_of_the_view() {
-    let apply = |before: Option<&_>, event: &_, _: &_, seq| Ok(replayed(before, event, seq));
+    let apply =
+        |before: Option<&_>, event: &_, _: &_, _| Ok(replayed(before, event, next_seq(before)));
     let (fixture, store) = Fixture::with(7);
     let report = store.replay(apply).unwrap();
     assert_eq!((report.transitions, report.records), (7, 8));

@@ -327,9 +327,6 @@ fn must_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
             audit.findings.iter().for_each(|text| add(text));
         }
     }
-    for run in work.next.evidence.runs.iter().filter(|run| !run.passed()) {
-        add(&format!("gate `{}` is red", run.command));
-    }
     more.iter().for_each(|text| add(text));
     if findings.is_empty() {
         findings.push("the slice was reopened".to_owned());

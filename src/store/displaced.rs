@@ -138,6 +138,7 @@ pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, Stor
         .map_or(0, |since| since.as_secs());
     let now = i64::try_from(now).unwrap_or(i64::MAX);
     let commit = log.write_commit(tree, None, now, &format!("{why}\n"))?;
+    log.sync_fan_out()?;
     let id = place::fresh_id();
     log.create_ref(&format!("{}{id}", KeptKind::Displaced.prefix()), commit)
         .map_err(|error| StoreError::write("a displaced copy", error))?;

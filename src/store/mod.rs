@@ -8,7 +8,9 @@
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
 mod checkout;
+mod difference;
 mod displaced;
+mod encode;
 mod error;
 mod files;
 mod fsck;
@@ -20,10 +22,12 @@ mod pack;
 mod place;
 mod read;
 mod replay;
+mod stamp;
 mod tree;
+mod view;
 mod write;
 
-pub use checkout::{Difference, DifferenceKind, ViewStatus};
+pub use difference::{Difference, DifferenceKind};
 pub use displaced::{KeptCopy, KeptFile, KeptKind};
 pub use error::StoreError;
 pub use fsck::FsckReport;
@@ -34,6 +38,7 @@ pub use place::Place;
 pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
 pub use replay::{ReplayReport, Replayed};
 pub use tree::{FORMAT, History, HistoryDigest};
+pub use view::ViewStatus;
 pub use write::{Committed, Locked, Recovered, Recovery, Staged, Transition};
 
 use log::Log;

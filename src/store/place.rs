@@ -239,12 +239,16 @@ fn object_format(place: &Place) -> ObjectFormat {
 }
 
 fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
+    // The directories of kept copies are there from the start, so that making
+    // the first ref in one needs no sync of its parent.
     for part in [
         "objects",
         "objects/info",
         "objects/pack",
         "refs",
         "refs/heads",
+        "refs/displaced",
+        "refs/rescue",
     ] {
         std::fs::create_dir(dir.join(part))?;
     }

@@ -6,33 +6,29 @@
 //! compare-and-swap of the branch; before it nothing counts, after it nothing
 //! can fail any more, only lag behind.
 
-use super::checkout::{Difference, View};
+use super::Store;
+use super::difference::Difference;
 use super::displaced::MAX_KEPT;
+use super::encode::{self, actor_word, one_line};
 use super::error::StoreError;
 use super::files;
 use super::lock;
-use super::log::{self, Log, TreeEntry};
+use super::log::Log;
 use super::objects::{self, Meta, Stand, Tip};
 use super::pack::{self, Packing};
 use super::place;
-use super::tree::{
-    APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
-    RECEIPTS,
-};
-use super::{Store, tree};
+use super::tree::{self, Document};
+use super::view::View;
 use crate::diagnostic::{Code, Finding};
 use crate::machine::{Facts, OutsideEdit};
 use crate::model::{Actor, Event, Receipt, Records, Snapshot};
-use git2::{ObjectType, Oid};
-use std::collections::{BTreeMap, BTreeSet};
+use git2::Oid;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-
-/// A ref's lock file that has not changed for this long is a dead writer's.
-const DEAD_LOCK: Duration = Duration::from_secs(2);
 
 /// What one commit holds, as `apply` returned it.
 #[derive(Debug, Clone)]
@@ -113,7 +109,7 @@ struct Writer<'s> {
     store: &'s Store,
     log: Log,
     /// Released when it is closed.
-    _lock: File,
+    lock: File,
 }
 
 impl std::fmt::Debug for Writer<'_> {
@@ -150,7 +146,7 @@ impl Store {
         let writer = Writer {
             store: self,
             log,
-            _lock: file,
+            lock: file,
         };
         if let Some(tip) = writer.tip()? {
             Stand::at(&writer.log, tip)?.check_format()?;
@@ -162,7 +158,7 @@ impl Store {
 impl<'s> Locked<'s> {
     /// Packs the log now (`cook gc`); a transition packs by itself when it is due.
     pub fn pack(&self) -> Packing {
-        pack::now(&self.writer.store.place)
+        pack::now(&self.writer.store.place, &self.writer.lock)
     }
 
     /// Puts right what a dead writer left: its ref lock, and a view that is
@@ -170,7 +166,7 @@ impl<'s> Locked<'s> {
     /// Files edited while the view was up to date stay as they are.
     pub fn recover(self) -> Result<Recovered<'s>, StoreError> {
         let Self { writer } = self;
-        clear_ref_lock(&writer.store.place.log_dir().join(writer.store.branch()))?;
+        lock::clear_ref_lock(&writer.store.place.log_dir().join(writer.store.branch()))?;
         let mut recovery = Recovery::default();
         if let Some(tip) = writer.tip()? {
             let view = writer.view(tip)?;
@@ -285,7 +281,7 @@ impl<'s> Recovered<'s> {
         }
         let dir = self.writer.store.place.agent_dir();
         let overwritten: Vec<&str> = match (&transition.parent, transition.displace) {
-            (None, _) => super::checkout::shown_files().collect(),
+            (None, _) => super::view::shown_files().collect(),
             (Some(_), true) => differences.iter().map(|d| d.file.as_str()).collect(),
             (Some(_), false) => Vec::new(),
         };
@@ -386,7 +382,7 @@ impl Staged<'_> {
                 ),
             )),
         }
-        committed.packing = pack::when_due(&self.writer.store.place, seq);
+        committed.packing = pack::when_due(&self.writer.store.place, seq, &self.writer.lock);
         Ok(committed)
     }
 
@@ -394,7 +390,7 @@ impl Staged<'_> {
     fn write_objects(&self, seq: u64) -> Result<Oid, StoreError> {
         let log = &self.writer.log;
         let before = self.parent.map(|id| Stand::at(log, id)).transpose()?;
-        let tree = encode(log, before.as_ref(), &self.transition, seq)?;
+        let tree = encode::transition(log, before.as_ref(), &self.transition, seq)?;
         let message = objects::message(&Meta {
             commit: String::new(),
             seq,
@@ -404,14 +400,16 @@ impl Staged<'_> {
             subject: one_line(&self.transition.subject),
             epoch_seconds: self.seconds,
         });
-        log.write_commit(tree, self.parent, self.seconds, &message)
+        let commit = log.write_commit(tree, self.parent, self.seconds, &message)?;
+        log.sync_fan_out()?;
+        Ok(commit)
     }
 
     /// The commit point. When the update reports an error the branch is read
     /// again, and what it says decides.
     fn move_branch(&self, commit: Oid) -> Result<(), StoreError> {
         let branch = self.writer.store.branch();
-        clear_ref_lock(&self.writer.store.place.log_dir().join(&branch))?;
+        lock::clear_ref_lock(&self.writer.store.place.log_dir().join(&branch))?;
         let log = &self.writer.log;
         let moved = match self.parent {
             Some(parent) => log.move_ref(&branch, parent, commit),
@@ -440,209 +438,4 @@ fn told(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
-}
-
-/// Writes the tree of one transition; files that did not change keep their blob.
-fn encode(
-    log: &Log,
-    before: Option<&Stand<'_>>,
-    transition: &Transition,
-    seq: u64,
-) -> Result<Oid, StoreError> {
-    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    files.insert(FORMAT_FILE.to_owned(), format!("{FORMAT}\n").into_bytes());
-    for document in Document::ALL {
-        files.insert(
-            document.file().to_owned(),
-            document.text(&transition.snapshot)?,
-        );
-    }
-    files.insert(
-        EVENT.to_owned(),
-        tree::pretty(&EventFile {
-            seq,
-            actor: transition.actor,
-            rule: transition.rule.clone(),
-            subject: one_line(&transition.subject),
-            lease_epoch: transition.lease_epoch,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            facts: transition.facts.clone(),
-            event: transition.event.clone(),
-        })?,
-    );
-    let histories = match before {
-        Some(before) => before.histories()?,
-        None => Histories::default(),
-    };
-    let mut appended = BTreeMap::new();
-    let mut digests = Histories::default();
-    for history in History::ALL {
-        let added = history.lines(&transition.records)?;
-        *digests.of_mut(history) = histories.of(history).extend(&added)?;
-        if !added.bytes.is_empty() {
-            appended.insert(history.file().to_owned(), added.bytes);
-        }
-    }
-    files.insert(HISTORIES.to_owned(), tree::pretty(&digests)?);
-    let mut receipts = BTreeMap::new();
-    for receipt in &transition.receipts {
-        receipts.insert(format!("{}.json", receipt.id), tree::pretty(receipt)?);
-    }
-    write_tree(
-        log,
-        before,
-        files,
-        [(APPENDED, appended), (RECEIPTS, receipts)],
-    )
-}
-
-fn write_tree(
-    log: &Log,
-    before: Option<&Stand<'_>>,
-    files: BTreeMap<String, Vec<u8>>,
-    folders: [(&str, BTreeMap<String, Vec<u8>>); 2],
-) -> Result<Oid, StoreError> {
-    let mut root = Vec::new();
-    for (name, bytes) in files {
-        let mut id = objects::blob_id(log, &bytes)?;
-        if before.and_then(|before| before.blob(&name)) != Some(id) {
-            id = log.write(ObjectType::Blob, &bytes)?;
-        }
-        root.push(TreeEntry {
-            mode: log::FILE,
-            name,
-            id,
-        });
-    }
-    for (name, files) in folders {
-        let mut folder = Vec::new();
-        for (name, bytes) in files {
-            folder.push(TreeEntry {
-                mode: log::FILE,
-                name,
-                id: log.write(ObjectType::Blob, &bytes)?,
-            });
-        }
-        if !folder.is_empty() {
-            root.push(TreeEntry {
-                mode: log::FOLDER,
-                name: name.to_owned(),
-                id: log.write_tree(folder)?,
-            });
-        }
-    }
-    log.write_tree(root)
-}
-
-/// The word in trailers and `event.json`.
-pub(super) fn actor_word(actor: Actor) -> &'static str {
-    match actor {
-        Actor::User => "user",
-        Actor::Script => "script",
-        Actor::Role => "role",
-        Actor::Runner => "runner",
-    }
-}
-
-/// A message's subject: one line without control or direction characters.
-fn one_line(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .filter(|c| !c.is_control() && !is_direction(*c))
-        .take(200)
-        .collect();
-    line.trim().to_owned()
-}
-
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
-}
-
-/// Removes a ref's lock file when its writer is dead. We hold the writer lock,
-/// so a living one is only somebody's git: it is waited for. A file is dead when
-/// it is older than two seconds, or has stood unchanged for as long before our
-/// eyes (its clock may run ahead of ours).
-fn clear_ref_lock(reference: &Path) -> Result<(), StoreError> {
-    let mut name = reference.as_os_str().to_owned();
-    name.push(".lock");
-    let path = Path::new(&name);
-    let failed = |error: std::io::Error| StoreError::write("the log's branch", error);
-    let started = Instant::now();
-    let mut seen = None;
-    while let Some(found) = files::look(path).map_err(failed)? {
-        let modified = found.modified().map_err(failed)?;
-        let age = SystemTime::now()
-            .duration_since(modified)
-            .unwrap_or_default();
-        let (first, since) = *seen.get_or_insert((modified, started));
-        if first != modified {
-            seen = Some((modified, Instant::now()));
-        }
-        if age > DEAD_LOCK || (first == modified && since.elapsed() > DEAD_LOCK) {
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(failed(error));
-                }
-                _ => return Ok(()),
-            }
-        }
-        if started.elapsed() > DEAD_LOCK * 5 {
-            return Err(StoreError::LockHeld);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn subjects_become_one_harmless_line() {
-        assert_eq!(
-            one_line("a\nCook-Seq: 9\u{1b}[0m\u{202e}"),
-            "a Cook-Seq: 9[0m"
-        );
-        assert_eq!(one_line(&"x".repeat(500)).len(), 200);
-    }
-
-    #[test]
-    fn a_dead_ref_lock_is_removed_and_a_young_one_is_waited_for() {
-        let dir = tempfile::tempdir().unwrap();
-        let reference = dir.path().join("branch");
-        let lock = dir.path().join("branch.lock");
-        std::fs::write(&lock, "").unwrap();
-        let file = File::options().write(true).open(&lock).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(3))
-            .unwrap();
-        clear_ref_lock(&reference).unwrap();
-        assert!(!lock.exists());
-
-        std::fs::write(&lock, "").unwrap();
-        let other = {
-            let lock = lock.clone();
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(200));
-                std::fs::remove_file(lock)
-            })
-        };
-        let started = Instant::now();
-        clear_ref_lock(&reference).unwrap();
-        assert!(started.elapsed() >= Duration::from_millis(150));
-        other.join().unwrap().unwrap();
-    }
-
-    #[test]
-    fn a_ref_lock_from_the_future_does_not_stick() {
-        let dir = tempfile::tempdir().unwrap();
-        let lock = dir.path().join("branch.lock");
-        std::fs::write(&lock, "").unwrap();
-        let file = File::options().write(true).open(&lock).unwrap();
-        file.set_modified(SystemTime::now() + Duration::from_secs(3600))
-            .unwrap();
-        clear_ref_lock(&dir.path().join("branch")).unwrap();
-        assert!(!lock.exists());
-    }
 }

@@ -19,8 +19,8 @@ pub struct Bounds {
     /// Slices a plan may grow to.
     pub max_slices: usize,
     pub judges: u64,
-    /// Commits on HEAD's chain.
-    pub depth: usize,
+    /// Commits that are ever made, the root among them.
+    pub commits: usize,
     /// Steps and attempts `cook.toml` allows; steps above 1,000 are never spent.
     pub steps: u64,
     pub attempts: u64,
@@ -30,8 +30,10 @@ pub struct Bounds {
     pub plans: bool,
     /// The user's doors beside pause and resume.
     pub doors: bool,
-    /// Rewritten histories.
-    pub rewrites: bool,
+    /// Pauses, and a tree that is dirty while the work is stopped.
+    pub stops: bool,
+    /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
+    pub rewrites: usize,
     /// Slices name a command that must be trusted.
     pub commands: bool,
     /// Transitions that an undo takes back at most.
@@ -246,12 +248,16 @@ fn blocks(
     if !all.base.answers.is_empty() {
         all.add("no answer", |block| block.answers.clear());
     }
-    all.add("asks", |block| block.policy = asks());
-    all.add("blocks", |block| block.policy = blocks_it());
+    if bounds.plans {
+        all.add("asks", |block| block.policy = asks());
+        all.add("blocks", |block| block.policy = blocks_it());
+    }
     selections(&mut all);
     growth(&mut all);
     if bounds.plans {
         revisions(&mut all);
+    } else {
+        cancellations(&mut all);
     }
     if rule == Rule::Reconcile || bounds.hostile {
         reconciliations(&mut all);
@@ -302,6 +308,18 @@ fn growth(all: &mut Blocks) {
         });
         if let Some((_, block)) = all.made.last_mut() {
             block.select = Some(name.to_owned());
+        }
+    }
+}
+
+/// The way out that needs no commit.
+fn cancellations(all: &mut Blocks) {
+    for (index, slice) in all.snapshot.plan.candidate_slices.iter().enumerate() {
+        if slice.status.is_open() {
+            all.revise(format!("cancel {}", slice.slice_id), index, |planned| {
+                planned.status = Some(SliceStatus::Cancelled);
+                planned.reason = Some("it is not needed".to_owned());
+            });
         }
     }
 }
@@ -602,15 +620,17 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
                 offers.push(offer("audit", event, Actor::Role, Mood::GOOD));
             }
         }
-        Role::StopJudge => judges(snapshot, world, &mut offers),
+        Role::StopJudge => judges(snapshot, world, bounds.hostile, &mut offers),
         Role::Bootstrapper => {}
     }
-    let event = Event::Asked {
-        role,
-        question: "which one?".to_owned(),
-        submission: submission(snapshot, role),
-    };
-    offers.push(offer("question", event, Actor::Role, Mood::GOOD));
+    if bounds.doors {
+        let event = Event::Asked {
+            role,
+            question: "which one?".to_owned(),
+            submission: submission(snapshot, role),
+        };
+        offers.push(offer("question", event, Actor::Role, Mood::GOOD));
+    }
     if bounds.attempts < 100 {
         let event = Event::Refused {
             role,
@@ -684,20 +704,23 @@ fn implementer(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
     ));
 }
 
-fn judges(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
+fn judges(snapshot: &Snapshot, world: &World, hostile: bool, offers: &mut Vec<Offer>) {
     let mut counting = verdicts(true);
     counting.blocker_count = Count(1);
     let mut about = verdicts(true);
     about.commit = world.head.map(id);
     let mut elsewhere = verdicts(true);
     elsewhere.commit = Some("0123456789".to_owned());
-    for (label, said) in [
+    let mut said = vec![
         ("yes", verdicts(true)),
         ("no", verdicts(false)),
-        ("yes with a blocker", counting),
         ("yes to HEAD", about),
         ("yes to another commit", elsewhere),
-    ] {
+    ];
+    if hostile {
+        said.push(("yes with a blocker", counting));
+    }
+    for (label, said) in said {
         let event = Event::Judged {
             verdicts: said,
             submission: submission(snapshot, Role::StopJudge),
@@ -739,7 +762,9 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                         .as_ref()
                         .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
                 if decides {
-                    with("on the user's dirt", &|mood| mood.dirt = Dirt::User);
+                    if bounds.hostile {
+                        with("on the user's dirt", &|mood| mood.dirt = Dirt::User);
+                    }
                     with("on dirt of the slice", &|mood| mood.dirt = Dirt::Surface);
                 }
                 if block.select.is_some() {
@@ -782,11 +807,14 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                 if bounds.commands {
                     with("untrusted", &|mood| mood.trusted = false);
                 }
-                with("on dirt", &|mood| mood.dirt = Dirt::Surface);
+                if bounds.stops {
+                    with("on dirt", &|mood| mood.dirt = Dirt::Surface);
+                }
             }
-            Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
+            Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. }
+                if bounds.stops || bounds.hostile =>
+            {
                 with("on dirt", &|mood| mood.dirt = Dirt::Surface);
-                with("on the user's dirt", &|mood| mood.dirt = Dirt::User);
             }
             _ => {}
         }
@@ -797,7 +825,11 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
 /// Reports whose header is not what cook measures.
 fn misstatements(offers: &mut Vec<Offer>) {
     let mut more = Vec::new();
-    for given in offers.iter() {
+    for given in offers
+        .iter()
+        .filter(|offer| offer.mood == Mood::GOOD)
+        .take(3)
+    {
         let mut wrong = |label: &str, change: &dyn Fn(&mut Submission)| {
             let mut varied = given.clone();
             if let Some(submission) = submission_mut(&mut varied.event) {
@@ -873,12 +905,14 @@ pub fn out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec
 pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
     let mut offers = Vec::new();
     let mut user = |label: &str, event| offers.push(offer(label, event, Actor::User, mood));
-    user(
-        "pause",
-        Event::Paused {
-            why: "lunch".to_owned(),
-        },
-    );
+    if bounds.stops {
+        user(
+            "pause",
+            Event::Paused {
+                why: "lunch".to_owned(),
+            },
+        );
+    }
     user("resume", Event::Resumed(Resume::default()));
     user(
         "resume with an answer",
@@ -917,21 +951,21 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
     if bounds.doors {
         more_doors(snapshot, &mut user);
     }
-    offers.push(offer(
-        "blocked by the runner",
-        Event::Blocked {
-            why: "the agent is gone".to_owned(),
-            exit: "cook resume".to_owned(),
-        },
-        Actor::Runner,
-        mood,
-    ));
-    offers.push(offer(
-        "resume by a role",
-        Event::Resumed(Resume::default()),
-        Actor::Role,
-        mood,
-    ));
+    if bounds.plans {
+        offers.push(offer(
+            "blocked by the runner",
+            Event::Blocked {
+                why: "the agent is gone".to_owned(),
+                exit: "cook resume".to_owned(),
+            },
+            Actor::Runner,
+            mood,
+        ));
+    }
+    if snapshot.ledger.seq.0 % 8 == 3 {
+        let event = Event::Resumed(Resume::default());
+        offers.push(offer("resume by a role", event, Actor::Role, mood));
+    }
     offers
 }
 
@@ -1022,18 +1056,18 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
     let mut after = Vec::new();
     let mut with = |label: &str, change: &dyn Fn(&mut World) -> bool| {
         let mut next = world.clone();
-        if next.commits.len() < 250 && change(&mut next) {
+        if next.commits.len() < 200 && change(&mut next) {
             after.push((label.to_owned(), next));
         }
     };
-    let depth = world.chain(world.head).len();
+    let room = world.commits.len() < bounds.commits;
     let own = snapshot
         .active
         .slice_id
         .as_deref()
         .filter(|_| snapshot.active.status != ActiveStatus::Done)
         .and_then(|name| NAMES.iter().copied().find(|known| *known == name));
-    if depth < bounds.depth {
+    if room {
         if own.is_some() {
             with("own commit", &|next| {
                 next.commit(own, Touch::Surface);
@@ -1044,10 +1078,12 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             next.commit(None, Touch::Surface);
             true
         });
-        with("commit elsewhere", &|next| {
-            next.commit(None, Touch::Elsewhere);
-            true
-        });
+        if bounds.rewrites > 0 || bounds.hostile {
+            with("commit elsewhere", &|next| {
+                next.commit(None, Touch::Elsewhere);
+                true
+            });
+        }
         if bounds.hostile && own.is_some() {
             with("own commit on the contract", &|next| {
                 next.commit(own, Touch::Contract);
@@ -1059,18 +1095,20 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             });
         }
     }
-    with("amend", &World::amend);
-    if bounds.rewrites {
+    if world.rewrites < bounds.rewrites {
         with("rewind", &World::rewind);
-        if depth < bounds.depth {
+        if room {
+            with("amend", &World::amend);
             with("rebase", &World::rebase);
         }
-        if !world.commits.iter().any(|commit| commit.gone) {
+        if room && !world.commits.iter().any(|commit| commit.gone) {
             with("other history", &|next| {
                 next.replace();
                 true
             });
         }
+    }
+    if bounds.rewrites > 0 {
         if let Some(seen) = snapshot
             .ledger
             .head_seen

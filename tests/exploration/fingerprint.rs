@@ -2,8 +2,9 @@
 //! commits are named by their place in the graph, and moments, sequence numbers
 //! and everything that only tells the story are left out.
 
-use super::world::{World, commit_of};
-use cook::model::{ActiveStatus, SliceStatus, Snapshot};
+use super::events::Bounds;
+use super::world::{Touch, World, commit_of};
+use cook::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
 use serde::ser::{self, Serialize};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
@@ -34,13 +35,25 @@ const IGNORED: &[&str] = &[
     "amendments",
     "returned",
     "answered",
-    "tail",
-    "started_at",
+    "last_auditor_verdict",
+    "head_tree",
+    "receipts",
+    "findings",
+    "follow_up",
+    "contract_status",
+    "current_phase",
+    "next_mandatory_role",
+    "remaining_stop_judges",
+    "unsatisfied_contract_ids",
+    "mission_anchor",
 ];
 
 /// The digest, and the commits it speaks of in the order of their names.
-pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, attempts: u64) -> u128 {
+pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: &Bounds) -> u128 {
     let mut snapshot = snapshot.clone();
+    if bounds.rewrites == 0 {
+        forget_left_commits(&mut snapshot, world);
+    }
     let in_work = matches!(
         snapshot.active.status,
         ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
@@ -56,14 +69,42 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, attempts
             slice.basis_commit = None;
             slice.remaining_contract_ids_before = None;
         }
+        if let Some(findings) = &mut slice.must_fix_findings {
+            findings.truncate(1);
+            findings.iter_mut().for_each(String::clear);
+        }
     }
-    snapshot.evidence.basis_commit = None;
+    if let Some(handoff) = &mut snapshot.active.handoff {
+        handoff.must_fix_findings.truncate(1);
+        handoff.must_fix_findings.iter_mut().for_each(String::clear);
+    }
+    snapshot.active.revision = None;
+    forget_closed(&mut snapshot);
+    for slice in snapshot.ledger.slices.values_mut() {
+        let head = slice.head.clone();
+        slice
+            .review
+            .take_if(|note| Some(&note.commit) != head.as_ref());
+        slice
+            .audit
+            .take_if(|note| Some(&note.commit) != head.as_ref());
+    }
+    // The next report of an implementer measures the tree anew.
+    if snapshot.state.continuation_policy == Policy::Continue
+        && matches!(
+            snapshot.active.status,
+            ActiveStatus::Selected | ActiveStatus::InProgress
+        )
+    {
+        snapshot.ledger.status_seen = None;
+    }
     snapshot.ledger.unanswered.truncate(2);
     let mut names = Names {
         world,
         order: world.chain(world.head),
         lowest: usize::MAX,
         on_chain: 0,
+        seen: snapshot.ledger.head_seen.as_deref().and_then(commit_of),
     };
     names.on_chain = names.order.len();
     let mut digest = Digest {
@@ -76,28 +117,80 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, attempts
     let spent: Vec<(&String, u64)> = counters
         .attempts
         .iter()
+        .filter(|_| bounds.attempts < 100)
         .map(|(id, count)| {
-            let limit = attempts + counters.granted.attempts_per_slice.unwrap_or(0);
+            let limit = bounds.attempts + counters.granted.attempts_per_slice.unwrap_or(0);
             (id, limit.saturating_sub(count.0))
         })
         .collect();
-    steps_left.hash(&mut digest.hasher);
+    (steps_left, world.rewrites).hash(&mut digest.hasher);
     spent.hash(&mut digest.hasher);
     let parts = (
-        &snapshot.profile,
         &snapshot.state,
         &snapshot.plan,
         &snapshot.active,
-        &snapshot.evidence,
         &snapshot.ledger,
     );
     // Serializing into a hasher cannot fail.
     let _ = parts.serialize(&mut digest);
     let (mut hasher, mut second) = (digest.hasher, digest.second);
-    names.shape().hash(&mut hasher);
+    names.shape(bounds.rewrites > 0).hash(&mut hasher);
     let first = hasher.finish();
     first.hash(&mut second);
     (u128::from(first) << 64) | u128::from(second.finish())
+}
+
+/// A cancelled slice never comes back; a done one begins anew when it is reopened.
+fn forget_closed(snapshot: &mut Snapshot) {
+    snapshot.ledger.wave.opened.0 = snapshot.ledger.wave.opened.0.min(2);
+    for slice in &mut snapshot.plan.candidate_slices {
+        if slice.status.is_open() {
+            continue;
+        }
+        slice.must_fix_findings = None;
+        if let Some(ledger) = snapshot.ledger.slices.get_mut(&slice.slice_id) {
+            ledger.claimed.clear();
+            ledger.basis = None;
+        }
+        if slice.status == SliceStatus::Cancelled {
+            slice.evidence.clear();
+            if snapshot.state.latest_completed_slice.as_deref() != Some(&slice.slice_id) {
+                snapshot.ledger.slices.remove(&slice.slice_id);
+            }
+        }
+    }
+}
+
+/// Where history is never rewritten, HEAD does not come back to a commit it left.
+fn forget_left_commits(snapshot: &mut Snapshot, world: &World) {
+    let head = world.head.map(super::world::id);
+    let chain: Vec<String> = world
+        .chain(world.head)
+        .into_iter()
+        .map(super::world::id)
+        .collect();
+    for slice in snapshot.ledger.slices.values_mut() {
+        // A claimed commit without trailer tells only that the slice has own commits.
+        let any = slice.claimed.iter().any(|commit| chain.contains(commit));
+        slice.claimed.retain(|commit| {
+            chain.contains(commit)
+                && commit_of(commit).is_some_and(|index| world.commits[index].slice.is_some())
+        });
+        slice.claimed.sort();
+        if any {
+            slice.claimed.push("some".to_owned());
+        }
+        slice.last_head.take_if(|commit| !chain.contains(commit));
+    }
+    for vote in &mut snapshot.ledger.wave.votes {
+        if Some(&vote.head) != head.as_ref() {
+            vote.head = "left".to_owned();
+        }
+    }
+    if snapshot.ledger.wave.opened_at != head {
+        snapshot.ledger.wave.opened_at = None;
+        snapshot.ledger.wave.opened.0 = 0;
+    }
 }
 
 struct Names<'a> {
@@ -107,6 +200,8 @@ struct Names<'a> {
     on_chain: usize,
     /// The oldest commit of the chain that matters.
     lowest: usize,
+    /// HEAD at the last transition.
+    seen: Option<usize>,
 }
 
 impl Names<'_> {
@@ -142,10 +237,19 @@ impl Names<'_> {
     }
 
     /// The graph from the oldest commit that matters upward.
-    fn shape(&self) -> Vec<(usize, Option<&'static str>, usize, usize)> {
+    fn shape(&self, rewrites: bool) -> Vec<(usize, Option<&'static str>, usize, usize)> {
         let from = self.lowest.min(self.on_chain);
-        let below = from.min(2);
+        let below = if rewrites { from.min(2) } else { 0 };
         let mut shape = vec![(below, None, 0, 0)];
+        // Paths are asked for only of what came since.
+        let new_from = self
+            .seen
+            .and_then(|seen| {
+                self.order[..self.on_chain]
+                    .iter()
+                    .position(|at| *at == seen)
+            })
+            .map_or(0, |place| place + 1);
         for (place, &index) in self.order.iter().enumerate().skip(from) {
             let commit = self.world.commits[index];
             let parent = commit.parent.map_or(0, |parent| {
@@ -161,7 +265,11 @@ impl Names<'_> {
                     })
             });
             let parent = if place == from { 0 } else { parent };
-            shape.push((place - from, commit.slice, commit.touch as usize, parent));
+            let touch = match commit.touch {
+                Touch::Elsewhere if place < new_from => Touch::Surface,
+                touch => touch,
+            };
+            shape.push((place - from, commit.slice, touch as usize, parent));
         }
         shape
     }

@@ -98,6 +98,11 @@ pub fn produce(before: Option<&Snapshot>, event: &Event, seq: u64) -> (Snapshot,
     (snapshot, records)
 }
 
+/// The number of the transition that follows `before`.
+pub fn next_seq(before: Option<&Snapshot>) -> u64 {
+    before.map_or(1, |snapshot| snapshot.ledger.seq.0 + 1)
+}
+
 pub fn replayed(before: Option<&Snapshot>, event: &Event, seq: u64) -> Replayed {
     let (snapshot, records) = produce(before, event, seq);
     Replayed {

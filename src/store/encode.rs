@@ -1,0 +1,144 @@
+//! From a transition to the tree of its commit.
+
+use super::error::StoreError;
+use super::log::{self, Log, TreeEntry};
+use super::objects::{self, Stand};
+use super::tree::{
+    self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
+    RECEIPTS,
+};
+use super::write::Transition;
+use crate::model::Actor;
+use git2::{ObjectType, Oid};
+use std::collections::BTreeMap;
+
+/// Writes the tree of one transition; files that did not change keep their blob.
+pub(super) fn transition(
+    log: &Log,
+    before: Option<&Stand<'_>>,
+    transition: &Transition,
+    seq: u64,
+) -> Result<Oid, StoreError> {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    files.insert(FORMAT_FILE.to_owned(), format!("{FORMAT}\n").into_bytes());
+    for document in Document::ALL {
+        files.insert(
+            document.file().to_owned(),
+            document.text(&transition.snapshot)?,
+        );
+    }
+    files.insert(
+        EVENT.to_owned(),
+        tree::pretty(&EventFile {
+            seq,
+            actor: transition.actor,
+            rule: transition.rule.clone(),
+            subject: one_line(&transition.subject),
+            lease_epoch: transition.lease_epoch,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            facts: transition.facts.clone(),
+            event: transition.event.clone(),
+        })?,
+    );
+    let histories = match before {
+        Some(before) => before.histories()?,
+        None => Histories::default(),
+    };
+    let mut appended = BTreeMap::new();
+    let mut digests = Histories::default();
+    for history in History::ALL {
+        let added = history.lines(&transition.records)?;
+        *digests.of_mut(history) = histories.of(history).extend(&added)?;
+        if !added.bytes.is_empty() {
+            appended.insert(history.file().to_owned(), added.bytes);
+        }
+    }
+    files.insert(HISTORIES.to_owned(), tree::pretty(&digests)?);
+    let mut receipts = BTreeMap::new();
+    for receipt in &transition.receipts {
+        receipts.insert(format!("{}.json", receipt.id), tree::pretty(receipt)?);
+    }
+    write_tree(
+        log,
+        before,
+        files,
+        [(APPENDED, appended), (RECEIPTS, receipts)],
+    )
+}
+
+fn write_tree(
+    log: &Log,
+    before: Option<&Stand<'_>>,
+    files: BTreeMap<String, Vec<u8>>,
+    folders: [(&str, BTreeMap<String, Vec<u8>>); 2],
+) -> Result<Oid, StoreError> {
+    let mut root = Vec::new();
+    for (name, bytes) in files {
+        let mut id = objects::blob_id(log, &bytes)?;
+        if before.and_then(|before| before.blob(&name)) != Some(id) {
+            id = log.write(ObjectType::Blob, &bytes)?;
+        }
+        root.push(TreeEntry {
+            mode: log::FILE,
+            name,
+            id,
+        });
+    }
+    for (name, files) in folders {
+        let mut folder = Vec::new();
+        for (name, bytes) in files {
+            folder.push(TreeEntry {
+                mode: log::FILE,
+                name,
+                id: log.write(ObjectType::Blob, &bytes)?,
+            });
+        }
+        if !folder.is_empty() {
+            root.push(TreeEntry {
+                mode: log::FOLDER,
+                name: name.to_owned(),
+                id: log.write_tree(folder)?,
+            });
+        }
+    }
+    log.write_tree(root)
+}
+
+/// The word in trailers and `event.json`.
+pub(super) fn actor_word(actor: Actor) -> &'static str {
+    match actor {
+        Actor::User => "user",
+        Actor::Script => "script",
+        Actor::Role => "role",
+        Actor::Runner => "runner",
+    }
+}
+
+/// A message's subject: one line without control or direction characters.
+pub(super) fn one_line(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .filter(|c| !c.is_control() && !is_direction(*c))
+        .take(200)
+        .collect();
+    line.trim().to_owned()
+}
+
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_become_one_harmless_line() {
+        assert_eq!(
+            one_line("a\nCook-Seq: 9\u{1b}[0m\u{202e}"),
+            "a Cook-Seq: 9[0m"
+        );
+        assert_eq!(one_line(&"x".repeat(500)).len(), 200);
+    }
+}

@@ -1,0 +1,495 @@
+//! The sweep: one run of a transition for each system call and each fault, then
+//! recovery by the binary itself, then a look at what is there.
+
+use crate::kinds::{Kind, NOTES, Stand};
+use crate::workflow::{MISSION, Sandbox, copy_tree, feed, store};
+use cook::model::Policy;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Calls that look at the file system or change it.
+const CALLS: &[&str] = &[
+    "openat",
+    "close",
+    "read",
+    "pread64",
+    "write",
+    "pwrite64",
+    "lseek",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat2",
+    "readlink",
+    "getdents64",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "mkdir",
+    "mkdirat",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "utimensat",
+    "flock",
+    "fcntl",
+    "symlink",
+    "getrandom",
+    "copy_file_range",
+    "mmap",
+];
+
+/// Calls that need room on the disk.
+const ROOM: &[&str] = &[
+    "openat",
+    "write",
+    "pwrite64",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "mkdir",
+    "mkdirat",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "symlink",
+    "copy_file_range",
+];
+
+/// A transition after recovery that takes longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    Kill,
+    Eio,
+    Enospc,
+}
+
+impl Fault {
+    const ALL: [Fault; 3] = [Fault::Kill, Fault::Eio, Fault::Enospc];
+
+    fn strace(self) -> &'static str {
+        match self {
+            Fault::Kill => "signal=KILL",
+            Fault::Eio => "error=EIO",
+            Fault::Enospc => "error=ENOSPC",
+        }
+    }
+
+    fn strikes(self, call: &str) -> bool {
+        match self {
+            // The address space is no file: its failure is the loader's business.
+            Fault::Eio => call != "mmap" && call != "getrandom",
+            Fault::Kill => true,
+            Fault::Enospc => ROOM.contains(&call),
+        }
+    }
+}
+
+/// One call of the undisturbed run.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub name: String,
+    /// Which of its name, from 1.
+    pub nth: usize,
+    /// As strace wrote it.
+    pub line: String,
+}
+
+/// What went wrong, by sort; each with the injection it happened at.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub injections: usize,
+    /// Runs that an error did not stop.
+    pub survived: usize,
+    /// Neither the state before nor the state after, or the view is not the log's.
+    pub mixed: Vec<String>,
+    /// A byte of the user's is gone.
+    pub lost: Vec<String>,
+    /// The next command does not work.
+    pub stuck: Vec<String>,
+    /// The exit code says something else than what happened.
+    pub untrue: Vec<String>,
+    /// The slowest recovery.
+    pub slowest: Duration,
+}
+
+impl Tally {
+    pub fn faults(&self) -> usize {
+        self.mixed.len() + self.lost.len() + self.stuck.len() + self.untrue.len()
+    }
+
+    pub fn merge(&mut self, other: Tally) {
+        self.injections += other.injections;
+        self.survived += other.survived;
+        self.mixed.extend(other.mixed);
+        self.lost.extend(other.lost);
+        self.stuck.extend(other.stuck);
+        self.untrue.extend(other.untrue);
+        self.slowest = self.slowest.max(other.slowest);
+    }
+
+    pub fn lists(&self) -> [(&'static str, &[String]); 4] {
+        [
+            ("mixed", &self.mixed),
+            ("lost", &self.lost),
+            ("stuck", &self.stuck),
+            ("untrue", &self.untrue),
+        ]
+    }
+
+    pub fn line(&self) -> String {
+        format!(
+            "{} injections ({} survived), {} mixed, {} lost, {} stuck, {} untrue, slowest recovery {} ms",
+            self.injections,
+            self.survived,
+            self.mixed.len(),
+            self.lost.len(),
+            self.stuck.len(),
+            self.untrue.len(),
+            self.slowest.as_millis()
+        )
+    }
+}
+
+/// True when strace can inject faults here; says so when it cannot.
+pub fn strace_works() -> bool {
+    let works = Command::new("strace")
+        .args([
+            "-o",
+            "/dev/null",
+            "-e",
+            "inject=close:error=EIO:when=9999",
+            "true",
+        ])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !works {
+        eprintln!("skipped: strace is not installed, or may not trace here");
+    }
+    works
+}
+
+/// The lines of the undisturbed run, paths relative to the repository.
+pub fn calls_of(sandbox: &Sandbox, kind: &Kind) -> Vec<String> {
+    calls(sandbox, kind)
+        .into_iter()
+        .map(|call| call.line)
+        .collect()
+}
+
+/// The calls of the undisturbed run, from the first that names the repository.
+fn calls(sandbox: &Sandbox, kind: &Kind) -> Vec<Call> {
+    let dir = tempfile::tempdir_in(sandbox.path()).unwrap();
+    let worktree = dir.path().join("w");
+    copy_tree(&kind.prepared, &worktree);
+    let log = dir.path().join("strace");
+    let options = ["-s", "8", "-o", log.to_str().unwrap()];
+    let mut traced = under_strace(sandbox, kind, &worktree, &options);
+    assert!(
+        feed(&mut traced, &kind.input).status.success(),
+        "{}",
+        kind.name
+    );
+    let text = std::fs::read(&log).unwrap();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let inside = worktree.to_str().unwrap();
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut begun = false;
+    let mut calls = Vec::new();
+    for line in text.lines().skip(1) {
+        begun |= line.contains(inside);
+        let Some((name, _)) = line.split_once('(') else {
+            continue;
+        };
+        let nth = seen.entry(name).or_default();
+        *nth += 1;
+        if begun && CALLS.contains(&name) {
+            calls.push(Call {
+                name: name.to_owned(),
+                nth: *nth,
+                line: line.replace(inside, ""),
+            });
+        }
+    }
+    calls
+}
+
+fn under_strace(sandbox: &Sandbox, kind: &Kind, dir: &Path, options: &[&str]) -> Command {
+    let mut command = sandbox.command("strace", dir);
+    command
+        .args(options)
+        .arg("--")
+        .arg(env!("CARGO_BIN_EXE_cook"))
+        .args(&kind.args)
+        .envs(kind.env.iter().copied());
+    command
+}
+
+/// Every call with every fault that can strike it.
+pub fn points(sandbox: &Sandbox, kind: &Kind) -> Vec<(Call, Fault)> {
+    calls(sandbox, kind)
+        .iter()
+        .flat_map(|call| Fault::ALL.map(|fault| (call.clone(), fault)))
+        .filter(|(call, fault)| fault.strikes(&call.name))
+        .collect()
+}
+
+/// Injects at these points, on so many threads.
+pub fn sweep(sandbox: &Sandbox, kind: &Kind, points: &[&(Call, Fault)], threads: usize) -> Tally {
+    let next = AtomicUsize::new(0);
+    let total = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((call, fault)) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let tally = inject(sandbox, kind, call, *fault);
+                    total.lock().unwrap().merge(tally);
+                }
+            });
+        }
+    });
+    total.into_inner().unwrap()
+}
+
+/// One injection, with all that follows.
+fn inject(sandbox: &Sandbox, kind: &Kind, call: &Call, fault: Fault) -> Tally {
+    let dir = tempfile::tempdir_in(sandbox.path()).unwrap();
+    let case = Case {
+        sandbox,
+        kind,
+        dir: dir.path().join("w"),
+        what: format!(
+            "{} {fault:?} at {} #{}: {}",
+            kind.name, call.name, call.nth, call.line
+        ),
+        tally: Mutex::new(Tally {
+            injections: 1,
+            ..Tally::default()
+        }),
+    };
+    copy_tree(&kind.prepared, &case.dir);
+    let trace = format!("trace={}", call.name);
+    let inject = format!("inject={}:{}:when={}", call.name, fault.strace(), call.nth);
+    let options = ["-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
+    let mut command = under_strace(sandbox, kind, &case.dir, &options);
+    let output = feed(&mut command, &kind.input);
+    case.judge(&output, fault, call);
+    case.tally.into_inner().unwrap()
+}
+
+struct Case<'s> {
+    sandbox: &'s Sandbox,
+    kind: &'s Kind,
+    dir: PathBuf,
+    what: String,
+    tally: Mutex<Tally>,
+}
+
+impl Case<'_> {
+    fn note(&self, list: impl FnOnce(&mut Tally) -> &mut Vec<String>, what: &str) {
+        let mut tally = self.tally.lock().unwrap();
+        list(&mut tally).push(format!("{}: {what}", self.what));
+    }
+
+    fn judge(&self, output: &Output, fault: Fault, call: &Call) {
+        let stand = self.stand();
+        let Some(after) = stand else {
+            return;
+        };
+        self.exit_code(output, fault, call, after);
+        if after {
+            self.tally.lock().unwrap().survived += usize::from(fault != Fault::Kill);
+        }
+        self.recover(after);
+        self.nothing_lost(after);
+    }
+
+    /// True when the transition is in the log, false when it is not; anything else is mixed.
+    fn stand(&self) -> Option<bool> {
+        let found = std::panic::catch_unwind(|| Stand::of(&self.dir));
+        match found {
+            Ok(found) if found == self.kind.before => Some(false),
+            Ok(Some(found)) if found == self.kind.after => Some(true),
+            Ok(found) => {
+                self.note(
+                    |tally| &mut tally.mixed,
+                    &format!("the log is neither before nor after: {found:?}"),
+                );
+                None
+            }
+            Err(_) => {
+                self.note(|tally| &mut tally.mixed, "the log cannot be read");
+                None
+            }
+        }
+    }
+
+    /// Success means that it happened, failure that it did not. What is printed
+    /// comes after the fact: a failing write of the answer is no failed transition.
+    fn exit_code(&self, output: &Output, fault: Fault, call: &Call, after: bool) {
+        let printing = call.name == "write"
+            && (call.line.starts_with("write(1,") || call.line.starts_with("write(2,"));
+        if fault == Fault::Kill || printing {
+            return;
+        }
+        if output.status.success() != after {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            self.note(
+                |tally| &mut tally.untrue,
+                &format!(
+                    "{:?} while the transition is {}: {said}",
+                    output.status.code(),
+                    if after { "there" } else { "not there" }
+                ),
+            );
+        }
+    }
+
+    /// Readers answer, the next transition works, and then the view is the log's.
+    fn recover(&self, after: bool) {
+        let started = Instant::now();
+        let begun = after || self.kind.before.is_some();
+        let seq = if after {
+            self.kind.after.seq
+        } else {
+            self.kind.before.as_ref().map_or(0, |stand| stand.seq)
+        };
+        for args in [["next", "--json"], ["status", "--json"]] {
+            let output = self.cook(&args);
+            // Without a log there is nothing to show: exit 3.
+            if !(output.status.success() || !begun && output.status.code() == Some(3)) {
+                self.note(
+                    |tally| &mut tally.stuck,
+                    &format!("{args:?}: {}", said(&output)),
+                );
+            }
+        }
+        let next = self.next_transition(begun);
+        let output = self.cook(next);
+        let took = started.elapsed();
+        if !output.status.success() {
+            self.note(
+                |tally| &mut tally.stuck,
+                &format!("{next:?}: {}", said(&output)),
+            );
+            return;
+        }
+        if took > PATIENCE {
+            self.note(
+                |tally| &mut tally.stuck,
+                &format!("recovery took {} ms", took.as_millis()),
+            );
+        }
+        let mut tally = self.tally.lock().unwrap();
+        tally.slowest = tally.slowest.max(took);
+        drop(tally);
+        self.view_is_the_log(seq + 1, after);
+    }
+
+    fn view_is_the_log(&self, seq: u64, after: bool) {
+        let Some(store) = store(&self.dir) else {
+            self.note(|tally| &mut tally.mixed, "there is no log after recovery");
+            return;
+        };
+        let tip = store.tip().unwrap().unwrap();
+        if tip.seq != seq {
+            self.note(
+                |tally| &mut tally.mixed,
+                &format!("after recovery the log is at {}, not {seq}", tip.seq),
+            );
+        }
+        let report = store.fsck().unwrap();
+        let edit_stands = self.kind.edit.is_some() && (!after || self.kind.name == "pause-edited");
+        let others: Vec<_> = report
+            .findings
+            .iter()
+            .filter(|finding| !(edit_stands && finding.message.contains("plan.json")))
+            .collect();
+        if !others.is_empty() {
+            self.note(|tally| &mut tally.mixed, &format!("fsck: {others:?}"));
+        }
+        for file in ["state.json", "active-slice.json"] {
+            let text = std::fs::read(self.dir.join(".agent").join(file)).unwrap_or_default();
+            let shown: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+            if shown["revision"] != seq {
+                self.note(
+                    |tally| &mut tally.mixed,
+                    &format!("{file} shows revision {}", shown["revision"]),
+                );
+            }
+        }
+    }
+
+    /// The user's notes are as they were; an edited plan is in place, in the log
+    /// or among the kept copies.
+    fn nothing_lost(&self, after: bool) {
+        let notes = std::fs::read_to_string(self.dir.join(".agent/backlog.md")).unwrap_or_default();
+        if notes != NOTES {
+            self.note(|tally| &mut tally.lost, "the user's notes");
+        }
+        let Some(edit) = &self.kind.edit else { return };
+        let plan = std::fs::read(self.dir.join(".agent/plan.json")).unwrap_or_default();
+        let adopted = after && self.kind.name == "adopt" && same_json(edit, &plan);
+        let Some(store) = store(&self.dir) else {
+            return;
+        };
+        let kept = store.rescue_list().unwrap().iter().any(|copy| {
+            store
+                .rescue_show(&copy.id, ".agent/plan.json")
+                .is_ok_and(|bytes| &bytes == edit)
+        });
+        if !(adopted || kept || &plan == edit) {
+            self.note(|tally| &mut tally.lost, "the edited plan");
+        }
+    }
+
+    /// A transition that is open in the state the log is in.
+    fn next_transition(&self, begun: bool) -> &'static [&'static str] {
+        if !begun {
+            return &["init", "--mission", MISSION];
+        }
+        match store(&self.dir).map(|store| store.snapshot().unwrap().state.continuation_policy) {
+            Some(Policy::Continue) => &["pause", "after recovery"],
+            Some(Policy::Done) => &["refocus", "--mission", "Something new", "--as-user"],
+            _ => &["resume", "--as-user"],
+        }
+    }
+
+    fn cook(&self, args: &[&str]) -> Output {
+        let mut command = self.sandbox.cook(&self.dir);
+        command.args(args);
+        feed(&mut command, "")
+    }
+}
+
+fn said(output: &Output) -> String {
+    format!(
+        "{:?} {}",
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// The edit with what cook sets itself (revision and the like) left out of account.
+fn same_json(edit: &[u8], plan: &[u8]) -> bool {
+    let read = |bytes| serde_json::from_slice::<serde_json::Value>(bytes).unwrap_or_default();
+    read(edit)["plan_basis"] == read(plan)["plan_basis"]
+}

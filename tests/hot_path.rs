@@ -1,0 +1,286 @@
+//! Guards of the hot path that count system calls, because times on a shared
+//! machine say little: what `cook next` and a transition may touch, and that
+//! neither grows with the repository or with the past.
+//!
+//! Without `strace` (or where tracing is forbidden) there is nothing to count with:
+//! each test then says that it was skipped.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+#[path = "../benches/scale/mod.rs"]
+mod scale;
+
+use scale::{Scale, cook_binary};
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+/// System calls of `cook next` when a slice waits for its implementer, the dynamic
+/// loader's and the runtime's included (about 90), with room for another libc.
+const NEXT_AT_MOST: usize = 420;
+
+/// System calls of one transition, all durability calls included.
+const TRANSITION_AT_MOST: usize = 1_500;
+
+/// Flushes of one transition that changes three documents and no history.
+const FLUSHES_AT_MOST: usize = 24;
+
+/// By how many calls two runs that do the same work may differ.
+const SLACK: usize = 40;
+
+/// What one run asked of the kernel.
+struct Trace {
+    /// By name; a call that was interrupted and resumed counts once.
+    calls: BTreeMap<String, usize>,
+    lines: Vec<String>,
+}
+
+impl Trace {
+    /// Runs `cook` under strace; none when it cannot trace here.
+    fn of(scale: &Scale, args: &[&str]) -> Option<Self> {
+        if !can_trace() {
+            eprintln!("skipped: strace is missing or may not trace here");
+            return None;
+        }
+        let file = scale.root().parent().unwrap().join("trace");
+        let output = scale
+            .command("strace")
+            .args(["-f", "-qq", "-e", "signal=none", "-o"])
+            .arg(&file)
+            .arg(cook_binary())
+            .args(args)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "cook {args:?}: {said}");
+        Some(Self::read(&std::fs::read_to_string(file).unwrap()))
+    }
+
+    fn read(text: &str) -> Self {
+        let mut calls = BTreeMap::new();
+        let mut lines = Vec::new();
+        for line in text.lines() {
+            // `PID name(…) = …`; continuations begin with `<... name resumed>`.
+            let call = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+            let Some((name, _)) = call.split_once('(').filter(|_| !call.starts_with('<')) else {
+                continue;
+            };
+            *calls.entry(name.to_owned()).or_default() += 1;
+            lines.push(call.to_owned());
+        }
+        Self { calls, lines }
+    }
+
+    fn total(&self) -> usize {
+        self.calls.values().sum()
+    }
+
+    fn count(&self, names: &[&str]) -> usize {
+        names.iter().filter_map(|name| self.calls.get(*name)).sum()
+    }
+
+    /// Children of any kind; a thread is one too.
+    fn processes(&self) -> usize {
+        self.count(&["fork", "vfork", "clone", "clone3"])
+    }
+
+    fn flushes(&self) -> usize {
+        self.count(&["fsync", "fdatasync", "sync", "syncfs", "sync_file_range"])
+    }
+
+    /// Calls that change a file system, and files opened for writing.
+    fn writes(&self) -> Vec<&String> {
+        const CHANGING: [&str; 20] = [
+            "mkdir",
+            "mkdirat",
+            "rmdir",
+            "rename",
+            "renameat",
+            "renameat2",
+            "unlink",
+            "unlinkat",
+            "link",
+            "linkat",
+            "symlink",
+            "symlinkat",
+            "chmod",
+            "fchmod",
+            "fchmodat",
+            "truncate",
+            "ftruncate",
+            "utimensat",
+            "flock",
+            "creat",
+        ];
+        let opens = |line: &str| {
+            line.starts_with("open")
+                && ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"]
+                    .iter()
+                    .any(|flag| line.contains(flag))
+        };
+        let changes = |line: &str| {
+            line.split_once('(')
+                .is_some_and(|(name, _)| CHANGING.contains(&name))
+        };
+        let lines = self.lines.iter();
+        lines.filter(|line| opens(line) || changes(line)).collect()
+    }
+}
+
+fn can_trace() -> bool {
+    let traced = Command::new("strace")
+        .args(["-f", "-o", "/dev/null", "true"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    traced.is_ok_and(|status| status.success())
+}
+
+/// A slice waits for its implementer. The stamp is a moment younger than the files it
+/// vouches for, so that their stat alone decides (see `store`'s checkout).
+fn selected(files: usize) -> Scale {
+    let scale = Scale::initialised(files);
+    scale.select();
+    settle(&scale);
+    scale
+}
+
+/// A transition long enough after the last one that no file of the view shares a clock
+/// tick with the stamp.
+fn settle(scale: &Scale) {
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    scale.cook(&["pause", "--as-user"]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    scale.cook(&["resume", "--as-user"]);
+}
+
+#[test]
+fn next_spawns_nothing_and_writes_nothing() {
+    let scale = selected(10);
+    let Some(trace) = Trace::of(&scale, &["next"]) else {
+        return;
+    };
+    assert_eq!(trace.count(&["execve"]), 1, "{:#?}", trace.calls);
+    assert_eq!(trace.processes(), 0, "{:#?}", trace.calls);
+    assert_eq!(trace.writes(), Vec::<&String>::new());
+    assert_eq!(trace.flushes(), 0);
+}
+
+#[test]
+fn next_asks_the_kernel_little() {
+    let scale = selected(10);
+    let Some(trace) = Trace::of(&scale, &["next"]) else {
+        return;
+    };
+    eprintln!("cook next: {} system calls", trace.total());
+    assert!(trace.total() <= NEXT_AT_MOST, "{:#?}", trace.calls);
+}
+
+#[test]
+fn next_does_not_grow_with_the_repository() {
+    let (small, large) = (selected(10), selected(1_000));
+    let (Some(few), Some(many)) = (Trace::of(&small, &["next"]), Trace::of(&large, &["next"]))
+    else {
+        return;
+    };
+    assert_same(&few, &many);
+}
+
+#[test]
+fn next_does_not_grow_with_the_past() {
+    let scale = selected(10);
+    let Some(young) = Trace::of(&scale, &["next"]) else {
+        return;
+    };
+    scale.grow_log_to(scale.transitions() + 100);
+    settle(&scale);
+    let old = Trace::of(&scale, &["next"]).unwrap();
+    assert_same(&young, &old);
+}
+
+#[test]
+fn next_does_not_read_the_histories() {
+    let scale = Scale::with_records(2_000);
+    settle(&scale);
+    let Some(trace) = Trace::of(&scale, &["next"]) else {
+        return;
+    };
+    let opened = |line: &&String| line.starts_with("open") && line.contains("-history.jsonl");
+    assert_eq!(trace.lines.iter().filter(opened).count(), 0);
+    assert_eq!((trace.processes(), trace.writes().len()), (0, 0));
+}
+
+#[test]
+fn a_transition_costs_the_same_in_a_long_log() {
+    let scale = selected(10);
+    let Some(young) = Trace::of(&scale, &["pause", "--as-user"]) else {
+        return;
+    };
+    eprintln!(
+        "a transition: {} system calls, {} flushes",
+        young.total(),
+        young.flushes()
+    );
+    assert_eq!(young.processes(), 0, "{:#?}", young.calls);
+    assert!(young.total() <= TRANSITION_AT_MOST, "{:#?}", young.calls);
+    assert!(young.flushes() <= FLUSHES_AT_MOST, "{:#?}", young.calls);
+    scale.cook(&["resume", "--as-user"]);
+    // An odd number of pauses and resumes behind it, so that this one is a pause too;
+    // loose objects are not counted at it, which happens at every 32nd.
+    scale.grow_log_to(scale.transitions() + 100);
+    settle(&scale);
+    let old = Trace::of(&scale, &["pause", "--as-user"]).unwrap();
+    assert_eq!(young.flushes(), old.flushes());
+    assert_same(&young, &old);
+}
+
+#[test]
+fn a_transition_costs_the_same_beside_long_histories() {
+    let (short, long) = (Scale::with_records(10), Scale::with_records(10_000));
+    for scale in [&short, &long] {
+        settle(scale);
+    }
+    let (Some(few), Some(many)) = (
+        Trace::of(&short, &["pause", "--as-user"]),
+        Trace::of(&long, &["pause", "--as-user"]),
+    ) else {
+        return;
+    };
+    assert_eq!(few.flushes(), many.flushes());
+    assert_same(&few, &many);
+}
+
+#[test]
+fn imported_histories_are_in_the_log_once_and_replay() {
+    let scale = Scale::with_records(2_000);
+    let log = scale.root().join(".git/cook/log.git");
+    let id = std::fs::read_to_string(scale.root().join(".git/cook-id")).unwrap();
+    let show = |file: &str| {
+        let mut git = scale.command("git");
+        git.arg("--git-dir").arg(&log).arg("show");
+        let shown = git.arg(format!("{}:{file}", id.trim())).output().unwrap();
+        assert!(shown.status.success(), "{file}");
+        shown.stdout
+    };
+    for file in ["slice-history.jsonl", "stop-check-history.jsonl"] {
+        let shown = std::fs::read(scale.root().join(".agent").join(file)).unwrap();
+        assert_eq!(show(&format!("appended/{file}")), shown);
+        assert_eq!(shown.iter().filter(|byte| **byte == b'\n').count(), 1_000);
+    }
+    assert!(show("event.json").len() < 10_000);
+    let verified = scale.cook(&["verify", "control-plane"]);
+    let said = String::from_utf8(verified.stdout).unwrap();
+    assert!(said.contains("2000 records"), "{said}");
+}
+
+/// The same work: a handful of calls may differ with the allocator's mood and with
+/// directories of objects that are there or not yet.
+fn assert_same(one: &Trace, other: &Trace) {
+    let difference = one.total().abs_diff(other.total());
+    assert!(
+        difference <= SLACK,
+        "{} against {} system calls: {:#?} {:#?}",
+        one.total(),
+        other.total(),
+        one.calls,
+        other.calls
+    );
+}
