@@ -38,11 +38,11 @@ fn one_proof_copied_to_every_criterion_is_refused() {
                {"criterion": "prints two", "anchor": anchor, "basis": basis}])
     };
     for (anchor, basis) in [
-        (format!("receipt:{id}"), "command"),
-        (format!("cmd:{GATE}#exit"), "command"),
+        (format!("receipt:{id}"), "output"),
+        (format!("cmd:{GATE}#exit"), "output"),
         ("test:one".to_owned(), "test"),
-        ("README.md:1".to_owned(), "code"),
-        ("a.txt:1".to_owned(), "code"),
+        ("README.md:1".to_owned(), "observed"),
+        ("a.txt:1".to_owned(), "observed"),
     ] {
         let report = repo.reground("accepted", "a", "b", &accept(same(anchor.clone(), basis)));
         let before = repo.fingerprint();
@@ -118,7 +118,8 @@ fn an_adopted_plan_cannot_mark_its_slices_done() {
     });
     let before = repo.fingerprint();
     repo.cook(&["adopt", "--as-user"])
-        .fails(4, "plan_marks_done");
+        .fails(4, "adopt_illegal")
+        .says("plan_marks_done");
     assert!(before == repo.fingerprint());
 }
 
@@ -283,6 +284,9 @@ fn a_door_that_a_script_opened_is_shown_to_everyone() {
         .says("scripted_door");
 
     let repo = Repo::wave();
+    repo.cook(&["pause"]).exits(0);
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    assert_eq!(repo.rule(), "8");
     let prompt = repo.cook(&["next", "--prompt"]).exits(0).out;
     assert!(prompt.contains("--as-user"), "a judge is told: {prompt}");
 }

@@ -131,7 +131,9 @@ fn man() -> Answer {
                 Failure::state(crate::diagnostic::Code::NotWritable, error.to_string())
             })
     };
-    let command = Cli::command();
+    let mut command = Cli::command();
+    // Options for every command reach the subcommands only by this.
+    command.build();
     let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
     write(command, &mut text)?;
     for subcommand in subcommands {

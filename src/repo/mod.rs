@@ -80,10 +80,10 @@ impl Repo {
         self.fast.is_some()
     }
 
-    /// `<common git dir>/cook`, made if it is missing.
+    /// `<common git dir>/cook`, not made: whoever writes there makes it.
     ///
     /// # Errors
-    /// When it is a symlink or no directory, or cannot be made.
+    /// When it is a symlink or no directory, or cannot be looked at.
     pub fn cook_dir(&self) -> Result<PathBuf, Failure> {
         let dir = self.common_dir.join("cook");
         match std::fs::symlink_metadata(&dir) {
@@ -92,11 +92,7 @@ impl Repo {
                 Code::LogUnsafe,
                 format!("`{}` is no directory", dir.display()),
             )),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                std::fs::create_dir_all(&dir)
-                    .map_err(|error| RepoError::io("make", &dir, error))?;
-                Ok(dir)
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(dir),
             Err(error) => Err(RepoError::io("look at", &dir, error).into()),
         }
     }

@@ -113,6 +113,14 @@ impl Document {
     }
 }
 
+/// Reads any JSON in which no object gives a key twice.
+///
+/// # Errors
+/// When it is no JSON, or a key stands twice.
+pub fn value(bytes: &[u8]) -> serde_json::Result<Value> {
+    strict::from_slice(bytes)
+}
+
 /// Whether the schema accepts the value; [`check`] says why not.
 pub fn accepts(document: Document, value: &Value) -> bool {
     document

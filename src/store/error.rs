@@ -174,6 +174,10 @@ impl From<StoreError> for Failure {
             _ => FailureKind::State,
         };
         let mut failure = Failure::new(kind, code, error.to_string());
+        if matches!(error, StoreError::TooLarge { .. }) {
+            failure.hints =
+                vec!["move that file out of `.agent/`, then run the command again".to_owned()];
+        }
         if let Some(source) = std::error::Error::source(&error) {
             failure = failure.caused_by(source);
         }

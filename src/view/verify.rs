@@ -126,6 +126,17 @@ impl Show for GateAnswer {
                     page.line("       ran on a worktree that is not clean: proves nothing");
                 }
             }
+            if run
+                .receipt
+                .as_ref()
+                .is_some_and(|receipt| receipt.exit_code.is_none())
+            {
+                let limit = std::time::Duration::from_millis(run.gate.timeout_ms);
+                page.line(&format!(
+                    "       ended by a signal, or by its timeout of {}",
+                    humantime::format_duration(limit)
+                ));
+            }
             if let Some(problem) = &run.problem {
                 page.line(&format!("       {problem}"));
             } else if !run.passed()

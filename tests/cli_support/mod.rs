@@ -1,4 +1,4 @@
-//! A repository in a temporary directory, the built `cook` in a cleaned
+//! What the `cli_*` tests share: a repository in a temporary directory, the built `cook` in a cleaned
 //! environment, and the text of each role's report.
 #![allow(dead_code, clippy::unwrap_used)]
 
@@ -121,11 +121,16 @@ impl Repo {
     /// Two slices planned, the gate trusted, `a` selected.
     pub fn selected() -> Self {
         let repo = Self::set_up();
-        repo.cook(&["trust", GATE, "--as-user"]).exits(0);
-        let block = json!({"plan": plan(), "select": "a"});
-        repo.record("regrounder", &repo.reground("none", "none", "a", &block))
-            .exits(0);
+        repo.select_a();
         repo
+    }
+
+    /// Plans both slices, trusts their gate and selects `a`.
+    pub fn select_a(&self) {
+        self.cook(&["trust", GATE, "--as-user"]).exits(0);
+        let block = json!({"plan": plan(), "select": "a"});
+        self.record("regrounder", self.reground("none", "none", "a", &block))
+            .exits(0);
     }
 
     /// `a` is implemented and its gate green.
