@@ -23,6 +23,9 @@ const TRANSITION_AT_MOST: usize = 1_500;
 /// Flushes of one transition that changes three documents and no history.
 const FLUSHES_AT_MOST: usize = 24;
 
+/// By how many calls two runs that do the same work may differ.
+const SLACK: usize = 40;
+
 /// What one run asked of the kernel.
 struct Trace {
     /// By name; a call that was interrupted and resumed counts once.
@@ -86,9 +89,26 @@ impl Trace {
     /// Calls that change a file system, and files opened for writing.
     fn writes(&self) -> Vec<&String> {
         const CHANGING: [&str; 20] = [
-            "mkdir", "mkdirat", "rmdir", "rename", "renameat", "renameat2", "unlink", "unlinkat",
-            "link", "linkat", "symlink", "symlinkat", "chmod", "fchmod", "fchmodat", "truncate",
-            "ftruncate", "utimensat", "flock", "creat",
+            "mkdir",
+            "mkdirat",
+            "rmdir",
+            "rename",
+            "renameat",
+            "renameat2",
+            "unlink",
+            "unlinkat",
+            "link",
+            "linkat",
+            "symlink",
+            "symlinkat",
+            "chmod",
+            "fchmod",
+            "fchmodat",
+            "truncate",
+            "ftruncate",
+            "utimensat",
+            "flock",
+            "creat",
         ];
         let opens = |line: &str| {
             line.starts_with("open")
@@ -101,9 +121,7 @@ impl Trace {
                 .is_some_and(|(name, _)| CHANGING.contains(&name))
         };
         let lines = self.lines.iter();
-        lines
-            .filter(|line| opens(line) || changes(line))
-            .collect()
+        lines.filter(|line| opens(line) || changes(line)).collect()
     }
 }
 
@@ -154,4 +172,115 @@ fn next_asks_the_kernel_little() {
     };
     eprintln!("cook next: {} system calls", trace.total());
     assert!(trace.total() <= NEXT_AT_MOST, "{:#?}", trace.calls);
+}
+
+#[test]
+fn next_does_not_grow_with_the_repository() {
+    let (small, large) = (selected(10), selected(1_000));
+    let (Some(few), Some(many)) = (Trace::of(&small, &["next"]), Trace::of(&large, &["next"]))
+    else {
+        return;
+    };
+    assert_same(&few, &many);
+}
+
+#[test]
+fn next_does_not_grow_with_the_past() {
+    let scale = selected(10);
+    let Some(young) = Trace::of(&scale, &["next"]) else {
+        return;
+    };
+    scale.grow_log_to(scale.transitions() + 100);
+    settle(&scale);
+    let old = Trace::of(&scale, &["next"]).unwrap();
+    assert_same(&young, &old);
+}
+
+#[test]
+fn next_does_not_read_the_histories() {
+    let scale = Scale::with_records(2_000);
+    settle(&scale);
+    let Some(trace) = Trace::of(&scale, &["next"]) else {
+        return;
+    };
+    let opened = |line: &&String| line.starts_with("open") && line.contains("-history.jsonl");
+    assert_eq!(trace.lines.iter().filter(opened).count(), 0);
+    assert_eq!((trace.processes(), trace.writes().len()), (0, 0));
+}
+
+#[test]
+fn a_transition_costs_the_same_in_a_long_log() {
+    let scale = selected(10);
+    let Some(young) = Trace::of(&scale, &["pause", "--as-user"]) else {
+        return;
+    };
+    eprintln!(
+        "a transition: {} system calls, {} flushes",
+        young.total(),
+        young.flushes()
+    );
+    assert_eq!(young.processes(), 0, "{:#?}", young.calls);
+    assert!(young.total() <= TRANSITION_AT_MOST, "{:#?}", young.calls);
+    assert!(young.flushes() <= FLUSHES_AT_MOST, "{:#?}", young.calls);
+    scale.cook(&["resume", "--as-user"]);
+    // An odd number of pauses and resumes behind it, so that this one is a pause too;
+    // loose objects are not counted at it, which happens at every 32nd.
+    scale.grow_log_to(scale.transitions() + 100);
+    settle(&scale);
+    let old = Trace::of(&scale, &["pause", "--as-user"]).unwrap();
+    assert_eq!(young.flushes(), old.flushes());
+    assert_same(&young, &old);
+}
+
+#[test]
+fn a_transition_costs_the_same_beside_long_histories() {
+    let (short, long) = (Scale::with_records(10), Scale::with_records(10_000));
+    for scale in [&short, &long] {
+        settle(scale);
+    }
+    let (Some(few), Some(many)) = (
+        Trace::of(&short, &["pause", "--as-user"]),
+        Trace::of(&long, &["pause", "--as-user"]),
+    ) else {
+        return;
+    };
+    assert_eq!(few.flushes(), many.flushes());
+    assert_same(&few, &many);
+}
+
+#[test]
+fn imported_histories_are_in_the_log_once_and_replay() {
+    let scale = Scale::with_records(2_000);
+    let log = scale.root().join(".git/cook/log.git");
+    let id = std::fs::read_to_string(scale.root().join(".git/cook-id")).unwrap();
+    let show = |file: &str| {
+        let mut git = scale.command("git");
+        git.arg("--git-dir").arg(&log).arg("show");
+        let shown = git.arg(format!("{}:{file}", id.trim())).output().unwrap();
+        assert!(shown.status.success(), "{file}");
+        shown.stdout
+    };
+    for file in ["slice-history.jsonl", "stop-check-history.jsonl"] {
+        let shown = std::fs::read(scale.root().join(".agent").join(file)).unwrap();
+        assert_eq!(show(&format!("appended/{file}")), shown);
+        assert_eq!(shown.iter().filter(|byte| **byte == b'\n').count(), 1_000);
+    }
+    assert!(show("event.json").len() < 10_000);
+    let verified = scale.cook(&["verify", "control-plane"]);
+    let said = String::from_utf8(verified.stdout).unwrap();
+    assert!(said.contains("2000 records"), "{said}");
+}
+
+/// The same work: a handful of calls may differ with the allocator's mood and with
+/// directories of objects that are there or not yet.
+fn assert_same(one: &Trace, other: &Trace) {
+    let difference = one.total().abs_diff(other.total());
+    assert!(
+        difference <= SLACK,
+        "{} against {} system calls: {:#?} {:#?}",
+        one.total(),
+        other.total(),
+        one.calls,
+        other.calls
+    );
 }

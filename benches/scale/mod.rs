@@ -94,8 +94,23 @@ impl Scale {
 
     /// A re-ground that plans one slice and selects it: rule 4 is next.
     pub fn select(&self) {
+        self.reground(REGROUND);
+    }
+
+    /// A re-ground that plans one slice and selects none: rule 3 is next, and a dirty
+    /// worktree would be in its way.
+    pub fn plan_only(&self) {
+        let report = REGROUND
+            .replace("selected slice: first", "selected slice: none")
+            .replace("completion-implementer", "completion-regrounder")
+            .replace("  },\n  \"select\": \"first\"\n", "  }\n");
+        assert!(!report.contains("select\""));
+        self.reground(&report);
+    }
+
+    fn reground(&self, text: &str) {
         let report = self.dir.path().join("report.txt");
-        std::fs::write(&report, REGROUND).unwrap();
+        std::fs::write(&report, text).unwrap();
         self.cook(&["record", "regrounder", report.to_str().unwrap()]);
     }
 
@@ -235,7 +250,8 @@ fn stop_line(number: u64) -> String {
     )
 }
 
-const REGROUND: &str = r#"MISSION ANCHOR: scale
+/// The report that [`Scale::select`] hands in.
+pub const REGROUND: &str = r#"MISSION ANCHOR: scale
 Remaining contract IDs: none
 Canonical re-ground applied (yes/no): yes
 Acceptance criteria revalidated (yes/no): yes

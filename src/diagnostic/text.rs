@@ -4,6 +4,8 @@
 //! character that changes direction or takes no room, so a terminal escape is
 //! dead text and what is read is what stands there. `clean` is idempotent.
 
+use crate::model::is_hidden;
+
 /// What becomes of line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
@@ -29,23 +31,6 @@ pub fn clean(text: &str, lines: Lines) -> String {
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         }
     }
-}
-
-/// C0, DEL and C1; marks that change direction; characters that take no room.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The mission anchor: the one line by which every document and every report
 //! names the mission (protocol section 1).
 
+use super::hidden::is_hidden;
+
 /// Characters an anchor holds at most.
 pub const MAX_ANCHOR_CHARS: usize = 200;
 
@@ -19,7 +21,7 @@ pub fn mission_anchor(mission: &str) -> Option<String> {
 fn anchor_of_line(line: &str) -> Option<String> {
     let visible: String = line
         .chars()
-        .filter(|c| c.is_whitespace() || !is_unsafe(*c))
+        .filter(|c| c.is_whitespace() || !is_hidden(*c))
         .collect();
     let collapsed = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = without_heading_marks(&collapsed)
@@ -45,23 +47,6 @@ fn without_heading_marks(line: &str) -> &str {
             line = body.trim_end();
         }
     }
-}
-
-/// Control characters, and the format characters that reorder, hide or break text.
-fn is_unsafe(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod config;
 mod contract;
 mod event;
 mod evidence;
+mod hidden;
 mod history;
 mod ledger;
 mod mission;
@@ -29,6 +30,7 @@ pub use event::{
 pub use evidence::{
     Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
 };
+pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use ledger::{
     Amendment, AuditNote, Blocker, Counters, Ledger, ReviewNote, SliceLedger, Undone, Vote,

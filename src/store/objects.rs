@@ -164,7 +164,14 @@ impl<'r> Stand<'r> {
     }
 
     pub(super) fn event(&self) -> Result<EventFile, StoreError> {
-        tree::parse(EVENT, &self.file(EVENT)?)
+        let mut file: EventFile = tree::parse(EVENT, &self.file(EVENT)?)?;
+        tree::with_imported_histories(&mut file.event, |history| {
+            match self.appended(history)? {
+                Some(blob) => self.log.blob(blob),
+                None => Ok(Vec::new()),
+            }
+        })?;
+        Ok(file)
     }
 
     /// The documents. A newer format that cannot be read says so.

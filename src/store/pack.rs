@@ -1,6 +1,8 @@
 //! Packing the log: `git gc` under the writer lock, when loose objects pile up.
 
 use super::place::Place;
+use crate::clock::TEST_VARIABLE;
+use std::fs::File;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,17 +26,32 @@ pub enum Packing {
     Failed(String),
 }
 
-/// Packs when it is due. The caller holds the writer lock.
-pub(super) fn when_due(place: &Place, seq: u64) -> Packing {
-    if !seq.is_multiple_of(EVERY) || loose_objects(place) <= MAX_LOOSE {
+/// A lower threshold for tests, counted at every transition. Honoured only
+/// while `COOK_TEST=1` is set too.
+const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
+
+/// Packs when it is due, under the writer lock that the caller holds.
+pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> Packing {
+    let (every, above) = match threshold_for_tests() {
+        Some(above) => (1, above),
+        None => (EVERY, MAX_LOOSE),
+    };
+    if !seq.is_multiple_of(every) || loose_objects(place) <= above {
         return Packing::NotDue;
     }
-    now(place)
+    now(place, lock)
 }
 
-/// Packs at once. The caller holds the writer lock.
-pub(super) fn now(place: &Place) -> Packing {
-    match run(place) {
+fn threshold_for_tests() -> Option<usize> {
+    if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
+        return None;
+    }
+    std::env::var(ABOVE_VARIABLE).ok()?.parse().ok()
+}
+
+/// Packs at once, under the writer lock that the caller holds.
+pub(super) fn now(place: &Place, lock: &File) -> Packing {
+    match run(place, lock) {
         Ok(()) => Packing::Done,
         Err(why) => Packing::Failed(why),
     }
@@ -50,7 +67,12 @@ fn loose_objects(place: &Place) -> usize {
         .sum()
 }
 
-fn run(place: &Place) -> Result<(), String> {
+fn run(place: &Place, lock: &File) -> Result<(), String> {
+    // git shares the lock's open file: when cook dies, the lock is held until git
+    // has ended too, and nobody writes beside it.
+    let shared = lock
+        .try_clone()
+        .map_err(|error| format!("cannot share the lock: {error}"))?;
     let mut git = Command::new("git");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GIT_") {
@@ -67,7 +89,7 @@ fn run(place: &Place) -> Result<(), String> {
         .arg(place.log_dir())
         .args(["-c", "core.hooksPath=/dev/null", "gc", "--quiet"])
         .current_dir(place.cook_dir())
-        .stdin(Stdio::null())
+        .stdin(shared)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = git

@@ -14,13 +14,14 @@ use super::tree::{
     self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
     Lines, RECEIPTS,
 };
+use super::view::{common_prefix, line_at};
 use crate::diagnostic::{Code, Finding};
 use crate::machine::Facts;
 use crate::model::{Actor, Event, Records, Snapshot};
 use git2::Oid;
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -84,8 +85,9 @@ impl Store {
                 History::Slice.lines(&produced.records)?,
                 History::Stop.lines(&produced.records)?,
             ];
+            let histories = state.extended(&added)?;
             let differs =
-                self.read(|log| state.compare(log, commit, &step, &produced, &added, seq))?;
+                self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
             if let Some(what) = differs {
                 return Ok(stopped(report, commit, seq, &what));
             }
@@ -94,7 +96,11 @@ impl Store {
                 report.records += added.count;
                 report.history_bytes += added.bytes.len() as u64;
             }
-            state.advance(produced, &added, step.blobs)?;
+            state = Replay {
+                snapshot: Some(produced.snapshot),
+                histories,
+                blobs: step.blobs,
+            };
             report.transitions = seq;
         }
         if tip.is_some() && self.view_status()? == super::ViewStatus::Current {
@@ -195,10 +201,10 @@ impl Replay {
     fn compare(
         &self,
         log: &Log,
-        commit: Oid,
         step: &Recorded,
         produced: &Replayed,
         added: &[Lines; 2],
+        histories: &Histories,
         seq: u64,
     ) -> Result<Option<String>, StoreError> {
         if let Some(what) = message_differs(step, produced, seq) {
@@ -217,12 +223,10 @@ impl Replay {
                 return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
             }
         }
-        let histories = self.extended(added)?;
-        let id = objects::blob_id(log, &tree::pretty(&histories)?)?;
+        let id = objects::blob_id(log, &tree::pretty(histories)?)?;
         if step.histories != Some(id) {
             return Ok(Some(differs(HISTORIES)));
         }
-        debug_assert_eq!(step.meta.commit, commit.to_string());
         Ok(None)
     }
 
@@ -249,18 +253,6 @@ impl Replay {
             slice: self.histories.slice.extend(&added[0])?,
             stop: self.histories.stop.extend(&added[1])?,
         })
-    }
-
-    fn advance(
-        &mut self,
-        produced: Replayed,
-        added: &[Lines; 2],
-        blobs: Vec<Option<Oid>>,
-    ) -> Result<(), StoreError> {
-        self.histories = self.extended(added)?;
-        self.snapshot = Some(produced.snapshot);
-        self.blobs = blobs;
-        Ok(())
     }
 }
 
@@ -306,79 +298,78 @@ fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<Str
 /// A history file in `.agent/`, read beside the replay.
 struct HistoryFile {
     history: History,
-    reader: Option<BufReader<File>>,
+    path: PathBuf,
+    file: Option<File>,
     buffer: Vec<u8>,
-    line: u64,
-    differs: Option<u64>,
+    /// Bytes that were as they should be.
+    good: u64,
+    differs: bool,
     torn: bool,
 }
 
 impl HistoryFile {
     fn open(dir: &Path, history: History) -> Result<Self, StoreError> {
-        let opened =
-            files::open_no_follow(OpenOptions::new().read(true), &dir.join(history.file()));
-        let reader = match opened {
-            Ok(file) => Some(BufReader::with_capacity(1 << 18, file)),
+        let path = dir.join(history.file());
+        let file = match files::open_no_follow(OpenOptions::new().read(true), &path) {
+            Ok(file) => Some(file),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(StoreError::unreadable(history.file(), error)),
         };
         Ok(Self {
             history,
-            reader,
+            path,
+            file,
             buffer: Vec::new(),
-            line: 1,
-            differs: None,
+            good: 0,
+            differs: false,
             torn: false,
         })
     }
 
+    fn failed(&self) -> impl Fn(std::io::Error) -> StoreError + use<> {
+        let name = self.history.file();
+        move |error| StoreError::unreadable(name, error)
+    }
+
     /// The next bytes of the file must be these.
     fn expect(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        let Some(reader) = self.reader.as_mut().filter(|_| self.differs.is_none()) else {
+        let failed = self.failed();
+        let Some(file) = self.file.as_mut().filter(|_| !self.differs) else {
             return Ok(());
         };
         self.buffer.clear();
-        reader
-            .take(bytes.len() as u64)
+        file.take(bytes.len() as u64)
             .read_to_end(&mut self.buffer)
-            .map_err(|error| StoreError::unreadable(self.history.file(), error))?;
-        if self.buffer != bytes {
-            let equal = bytes
-                .iter()
-                .zip(&self.buffer)
-                .take_while(|(a, b)| a == b)
-                .count();
-            let lines = bytes[..equal].iter().filter(|b| **b == b'\n').count() as u64;
-            self.differs = Some(self.line + lines);
-            self.torn = equal == self.buffer.len() && bytes[..equal].last() != Some(&b'\n');
-            return Ok(());
+            .map_err(failed)?;
+        let equal = common_prefix(bytes, &self.buffer);
+        self.good += equal as u64;
+        if equal < bytes.len() {
+            self.differs = true;
+            self.torn =
+                equal == self.buffer.len() && equal > 0 && bytes.get(equal - 1) != Some(&b'\n');
         }
-        self.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         Ok(())
     }
 
     fn verdict(&mut self) -> Result<Option<Finding>, StoreError> {
+        let failed = self.failed();
         let place = format!(".agent/{}", self.history.file());
-        let Some(reader) = self.reader.as_mut() else {
+        let Some(file) = self.file.as_mut() else {
             let finding = Finding::new(Code::DocumentMissing, "the history is missing");
             return Ok(Some(finding.at(place)));
         };
         let mut more = [0];
-        if self.differs.is_none()
-            && reader
-                .read(&mut more)
-                .map_err(|error| StoreError::unreadable(self.history.file(), error))?
-                > 0
-        {
-            self.differs = Some(self.line);
+        if !self.differs && file.read(&mut more).map_err(&failed)? == 0 {
+            return Ok(None);
         }
-        Ok(self.differs.map(|line| {
-            let (code, what) = if self.torn {
-                (Code::HistoryTorn, "ends in the middle of")
-            } else {
-                (Code::HistoryForged, "differs from the log in")
-            };
-            Finding::new(code, format!("the history {what} line {line}")).at(place)
-        }))
+        let line = line_at(&self.path, self.good).map_err(failed)?;
+        let (code, what) = if self.torn {
+            (Code::HistoryTorn, "ends in the middle of")
+        } else {
+            (Code::HistoryForged, "differs from the log in")
+        };
+        Ok(Some(
+            Finding::new(code, format!("the history {what} line {line}")).at(place),
+        ))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::error::StoreError;
 use crate::machine::Facts;
-use crate::model::{Actor, Event, Records, SliceRecord, Snapshot, StopRecord};
+use crate::model::{Actor, Event, Import, Records, SliceRecord, Snapshot, StopRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -246,7 +246,58 @@ pub(super) struct EventFile {
     pub(super) lease_epoch: u64,
     pub(super) version: String,
     pub(super) facts: Facts,
+    #[serde(serialize_with = "without_imported_histories")]
     pub(super) event: Event,
+}
+
+/// Imported histories are what the commit appends, so `event.json` does not repeat
+/// them; [`with_imported_histories`] puts them back.
+fn without_imported_histories<S: serde::Serializer>(
+    event: &Event,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let Event::Bootstrapped {
+        mission,
+        profile,
+        branch,
+        import: Some(import),
+    } = event
+    else {
+        return event.serialize(serializer);
+    };
+    let import = Import {
+        layout: import.layout.clone(),
+        plan: import.plan.clone(),
+        active: import.active.clone(),
+        policy: import.policy,
+        reason: import.reason.clone(),
+        slice_history: Vec::new(),
+        stop_history: Vec::new(),
+    };
+    Event::Bootstrapped {
+        mission: mission.clone(),
+        profile: profile.clone(),
+        branch: branch.clone(),
+        import: Some(Box::new(import)),
+    }
+    .serialize(serializer)
+}
+
+/// Completes an event that was read from `event.json`. `appended` gives what its commit
+/// added to a history.
+pub(super) fn with_imported_histories(
+    event: &mut Event,
+    appended: impl Fn(History) -> Result<Vec<u8>, StoreError>,
+) -> Result<(), StoreError> {
+    if let Event::Bootstrapped {
+        import: Some(import),
+        ..
+    } = event
+    {
+        import.slice_history = parse_lines(&appended(History::Slice)?)?;
+        import.stop_history = parse_lines(&appended(History::Stop)?)?;
+    }
+    Ok(())
 }
 
 /// Pretty-printed, keys in the order of the types, one final line feed.

@@ -17,7 +17,7 @@ use crate::machine::OutsideEdit;
 use git2::Oid;
 use serde_json::Value;
 use std::fs::{Metadata, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// A document in `.agent/` larger than this is not read, only reported.
@@ -311,12 +311,11 @@ impl<'r> View<'r> {
 
     /// Reads a history file once against the log's.
     pub(super) fn compare(&self, dir: &Path, history: History) -> Result<Comparison, StoreError> {
+        let path = dir.join(history.file());
         let failed = |error: io::Error| StoreError::unreadable(history.file(), error);
-        let file = files::open_no_follow(OpenOptions::new().read(true), &dir.join(history.file()))
-            .map_err(failed)?;
-        let mut file = BufReader::with_capacity(1 << 18, file);
+        let mut file =
+            files::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
         let (blobs, _) = objects::segments(self.log, self.tip, history, 0)?;
-        let mut line = 1;
         let mut done = 0;
         let mut theirs = Vec::new();
         for blob in blobs {
@@ -326,22 +325,24 @@ impl<'r> View<'r> {
                 .take(ours.len() as u64)
                 .read_to_end(&mut theirs)
                 .map_err(failed)?;
-            let equal = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
-            line += ours[..equal].iter().filter(|byte| **byte == b'\n').count() as u64;
+            let equal = common_prefix(&ours, &theirs);
             done += equal as u64;
             if equal < theirs.len() {
-                return Ok(Comparison::Differs(line));
+                return line_at(&path, done)
+                    .map(Comparison::Differs)
+                    .map_err(failed);
             }
             if equal < ours.len() {
                 return Ok(Comparison::Prefix(done));
             }
         }
         let mut rest = [0];
-        Ok(if file.read(&mut rest).map_err(failed)? == 0 {
-            Comparison::Equal
-        } else {
-            Comparison::Differs(line)
-        })
+        if file.read(&mut rest).map_err(failed)? == 0 {
+            return Ok(Comparison::Equal);
+        }
+        line_at(&path, done)
+            .map(Comparison::Differs)
+            .map_err(failed)
     }
 
     /// The stamp does not name the tip.
@@ -355,6 +356,31 @@ pub(super) fn shown_files() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .map(Document::file)
         .chain(History::ALL.into_iter().map(History::file))
+}
+
+/// How many bytes both begin with.
+pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let shorter = a.len().min(b.len());
+    if a[..shorter] == b[..shorter] {
+        return shorter;
+    }
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The line (from 1) in which a byte of a file stands.
+pub(super) fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
+    let file = files::open_no_follow(OpenOptions::new().read(true), path)?;
+    let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
+    let mut line = 1;
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(line);
+        }
+        line += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = chunk.len();
+        reader.consume(length);
+    }
 }
 
 fn ends_line(path: &Path, length: u64) -> io::Result<bool> {

@@ -109,7 +109,7 @@ struct Writer<'s> {
     store: &'s Store,
     log: Log,
     /// Released when it is closed.
-    _lock: File,
+    lock: File,
 }
 
 impl std::fmt::Debug for Writer<'_> {
@@ -146,7 +146,7 @@ impl Store {
         let writer = Writer {
             store: self,
             log,
-            _lock: file,
+            lock: file,
         };
         if let Some(tip) = writer.tip()? {
             Stand::at(&writer.log, tip)?.check_format()?;
@@ -158,7 +158,7 @@ impl Store {
 impl<'s> Locked<'s> {
     /// Packs the log now (`cook gc`); a transition packs by itself when it is due.
     pub fn pack(&self) -> Packing {
-        pack::now(&self.writer.store.place)
+        pack::now(&self.writer.store.place, &self.writer.lock)
     }
 
     /// Puts right what a dead writer left: its ref lock, and a view that is
@@ -382,7 +382,7 @@ impl Staged<'_> {
                 ),
             )),
         }
-        committed.packing = pack::when_due(&self.writer.store.place, seq);
+        committed.packing = pack::when_due(&self.writer.store.place, seq, &self.writer.lock);
         Ok(committed)
     }
 

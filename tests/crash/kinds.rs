@@ -50,7 +50,11 @@ impl Stand {
             .map(|item| (item.name().unwrap().to_owned(), item.id().to_string()))
             .filter(|(name, _)| {
                 // A receipt says how long a run took; so do what cites it.
-                !timed || matches!(name.as_str(), "state.json" | "plan.json" | "active-slice.json" | "format")
+                !timed
+                    || matches!(
+                        name.as_str(),
+                        "state.json" | "plan.json" | "active-slice.json" | "format"
+                    )
             })
             .collect();
         Self {
@@ -81,7 +85,7 @@ impl Builder<'_> {
         env: &[(&'static str, &'static str)],
         edit: Option<Vec<u8>>,
     ) -> PathBuf {
-        let after = self.sandbox.join(format!("{name}.after"));
+        let after = self.room(name);
         copy_tree(from, &after);
         let mut kind = Kind {
             name,
@@ -110,9 +114,17 @@ impl Builder<'_> {
         after
     }
 
+    /// Where a repository goes: its own name is always the same, because it
+    /// becomes the project's name.
+    fn room(&self, name: &str) -> PathBuf {
+        let room = self.sandbox.join(name);
+        std::fs::create_dir(&room).unwrap();
+        room.join("w")
+    }
+
     /// A copy to change.
     fn copy(&self, name: &str, from: &Path) -> PathBuf {
-        let to = self.sandbox.join(name);
+        let to = self.room(name);
         copy_tree(from, &to);
         to
     }
@@ -133,7 +145,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
         sandbox,
         kinds: Vec::new(),
     };
-    let empty = sandbox.join("empty");
+    let empty = build.room("empty");
     sandbox.repository(&empty);
     std::fs::create_dir(empty.join(".agent")).unwrap();
     std::fs::write(empty.join(".agent/backlog.md"), NOTES).unwrap();
@@ -141,7 +153,12 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     build.add("init", &empty, &args, String::new());
     let args = ["init", "--mission", crate::workflow::MISSION, "--commit"];
     let fresh = build.add("init-commit", &empty, &args, String::new());
-    let selected = build.add("regrounder", &fresh, &["record", "regrounder"], reports::plan());
+    let selected = build.add(
+        "regrounder",
+        &fresh,
+        &["record", "regrounder"],
+        reports::plan(),
+    );
     roles(&mut build, &selected);
     doors(&mut build, &selected);
     edits(&mut build, &selected);
@@ -158,18 +175,36 @@ fn roles(build: &mut Builder<'_>, selected: &Path) {
         "Say please\n\nCook-Slice: kind",
     );
     let record = |role| ["record", role];
-    let at = build.add("implementer", &work, &record("implementer"), reports::implemented(&commit));
+    let at = build.add(
+        "implementer",
+        &work,
+        &record("implementer"),
+        reports::implemented(&commit),
+    );
     let at = build.add("reviewer", &at, &record("reviewer"), reports::reviewed());
     let at = build.add("auditor", &at, &record("auditor"), reports::audited());
     let at = build.add("reconcile", &at, &record("regrounder"), reports::accept());
-    let at = build.add("judge", &at, &record("stop-judge"), reports::judged(&commit, 1));
+    let at = build.add(
+        "judge",
+        &at,
+        &record("stop-judge"),
+        reports::judged(&commit, 1),
+    );
     let last = build.copy("votes", &at);
     for judge in 2..=3 {
-        build
-            .sandbox
-            .run(&last, &record("stop-judge"), &reports::judged(&commit, judge), 0);
+        build.sandbox.run(
+            &last,
+            &record("stop-judge"),
+            &reports::judged(&commit, judge),
+            0,
+        );
     }
-    build.add("conclude", &last, &record("regrounder"), reports::conclude());
+    build.add(
+        "conclude",
+        &last,
+        &record("regrounder"),
+        reports::conclude(),
+    );
 }
 
 fn doors(build: &mut Builder<'_>, selected: &Path) {
@@ -180,18 +215,48 @@ fn doors(build: &mut Builder<'_>, selected: &Path) {
     build.add("refocus", selected, &args, String::new());
     build.add("cancel", selected, &["cancel", "--as-user"], String::new());
     // Packing runs after a transition whose number these thresholds meet.
-    let env = [("COOK_PACK_ABOVE", "10"), ("COOK_PACK_EVERY", "1")];
-    build.add_with("packing", selected, &["pause", "a proof"], String::new(), &env, None);
+    let env = [("COOK_PACK_ABOVE", "10")];
+    build.add_with(
+        "packing",
+        selected,
+        &["pause", "a proof"],
+        String::new(),
+        &env,
+        None,
+    );
 }
 
 /// An edited `plan.json`, met by each event that deals with one.
 fn edits(build: &mut Builder<'_>, selected: &Path) {
     let legal = build.copy("legal", selected);
-    let plan = edit(&legal, |text| text.replace("greeting.txt", "greeting.txt, read again"));
-    build.add_with("adopt", &legal, &["adopt", "--as-user"], String::new(), &[], Some(plan.clone()));
+    let plan = edit(&legal, |text| {
+        text.replace("greeting.txt", "greeting.txt, read again")
+    });
+    build.add_with(
+        "adopt",
+        &legal,
+        &["adopt", "--as-user"],
+        String::new(),
+        &[],
+        Some(plan.clone()),
+    );
     let args = ["adopt", "--discard", "--as-user"];
-    build.add_with("discard", &legal, &args, String::new(), &[], Some(plan.clone()));
-    build.add_with("pause-edited", &legal, &["pause", "a proof"], String::new(), &[], Some(plan));
+    build.add_with(
+        "discard",
+        &legal,
+        &args,
+        String::new(),
+        &[],
+        Some(plan.clone()),
+    );
+    build.add_with(
+        "pause-edited",
+        &legal,
+        &["pause", "a proof"],
+        String::new(),
+        &[],
+        Some(plan),
+    );
     let broken = build.copy("broken", selected);
     let plan = edit(&broken, |text| text.replace("say please", "say nothing"));
     build.add_with(

@@ -3,6 +3,7 @@
 
 use crate::kinds::{Kind, NOTES, Stand};
 use crate::workflow::{MISSION, Sandbox, copy_tree, feed, store};
+use cook::model::Policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,17 +13,63 @@ use std::time::{Duration, Instant};
 
 /// Calls that look at the file system or change it.
 const CALLS: &[&str] = &[
-    "openat", "close", "read", "pread64", "write", "pwrite64", "lseek", "newfstatat", "statx",
-    "access", "faccessat2", "readlink", "getdents64", "rename", "renameat", "renameat2", "link",
-    "linkat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "fsync", "fdatasync", "ftruncate",
-    "fallocate", "chmod", "fchmod", "fchmodat", "utimensat", "flock", "fcntl", "symlink", "getrandom",
-    "copy_file_range", "mmap",
+    "openat",
+    "close",
+    "read",
+    "pread64",
+    "write",
+    "pwrite64",
+    "lseek",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat2",
+    "readlink",
+    "getdents64",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "mkdir",
+    "mkdirat",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "utimensat",
+    "flock",
+    "fcntl",
+    "symlink",
+    "getrandom",
+    "copy_file_range",
+    "mmap",
 ];
 
 /// Calls that need room on the disk.
 const ROOM: &[&str] = &[
-    "openat", "write", "pwrite64", "rename", "renameat", "renameat2", "link", "linkat", "mkdir",
-    "mkdirat", "fsync", "fdatasync", "ftruncate", "fallocate", "symlink", "copy_file_range",
+    "openat",
+    "write",
+    "pwrite64",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "mkdir",
+    "mkdirat",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "fallocate",
+    "symlink",
+    "copy_file_range",
 ];
 
 /// A transition after recovery that takes longer is stuck.
@@ -89,7 +136,7 @@ impl Tally {
         self.mixed.len() + self.lost.len() + self.stuck.len() + self.untrue.len()
     }
 
-    fn merge(&mut self, other: Tally) {
+    pub fn merge(&mut self, other: Tally) {
         self.injections += other.injections;
         self.survived += other.survived;
         self.mixed.extend(other.mixed);
@@ -97,6 +144,15 @@ impl Tally {
         self.stuck.extend(other.stuck);
         self.untrue.extend(other.untrue);
         self.slowest = self.slowest.max(other.slowest);
+    }
+
+    pub fn lists(&self) -> [(&'static str, &[String]); 4] {
+        [
+            ("mixed", &self.mixed),
+            ("lost", &self.lost),
+            ("stuck", &self.stuck),
+            ("untrue", &self.untrue),
+        ]
     }
 
     pub fn line(&self) -> String {
@@ -116,7 +172,13 @@ impl Tally {
 /// True when strace can inject faults here; says so when it cannot.
 pub fn strace_works() -> bool {
     let works = Command::new("strace")
-        .args(["-o", "/dev/null", "-e", "inject=close:error=EIO:when=9999", "true"])
+        .args([
+            "-o",
+            "/dev/null",
+            "-e",
+            "inject=close:error=EIO:when=9999",
+            "true",
+        ])
         .output()
         .is_ok_and(|output| output.status.success());
     if !works {
@@ -125,16 +187,30 @@ pub fn strace_works() -> bool {
     works
 }
 
+/// The lines of the undisturbed run, paths relative to the repository.
+pub fn calls_of(sandbox: &Sandbox, kind: &Kind) -> Vec<String> {
+    calls(sandbox, kind)
+        .into_iter()
+        .map(|call| call.line)
+        .collect()
+}
+
 /// The calls of the undisturbed run, from the first that names the repository.
-pub fn calls(sandbox: &Sandbox, kind: &Kind) -> Vec<Call> {
-    let dir = sandbox.join(format!("{}.trace", kind.name));
-    copy_tree(&kind.prepared, &dir);
-    let log = sandbox.join(format!("{}.strace", kind.name));
-    let mut traced = under_strace(sandbox, kind, &dir, &["-o", log.to_str().unwrap()]);
-    assert!(feed(&mut traced, &kind.input).status.success(), "{}", kind.name);
+fn calls(sandbox: &Sandbox, kind: &Kind) -> Vec<Call> {
+    let dir = tempfile::tempdir_in(sandbox.path()).unwrap();
+    let worktree = dir.path().join("w");
+    copy_tree(&kind.prepared, &worktree);
+    let log = dir.path().join("strace");
+    let options = ["-s", "8", "-o", log.to_str().unwrap()];
+    let mut traced = under_strace(sandbox, kind, &worktree, &options);
+    assert!(
+        feed(&mut traced, &kind.input).status.success(),
+        "{}",
+        kind.name
+    );
     let text = std::fs::read(&log).unwrap();
     let text = String::from_utf8_lossy(&text).into_owned();
-    let inside = dir.to_str().unwrap();
+    let inside = worktree.to_str().unwrap();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut begun = false;
     let mut calls = Vec::new();
@@ -149,11 +225,10 @@ pub fn calls(sandbox: &Sandbox, kind: &Kind) -> Vec<Call> {
             calls.push(Call {
                 name: name.to_owned(),
                 nth: *nth,
-                line: line.replace(inside, "").chars().take(140).collect(),
+                line: line.replace(inside, ""),
             });
         }
     }
-    std::fs::remove_dir_all(&dir).unwrap();
     calls
 }
 
@@ -168,16 +243,17 @@ fn under_strace(sandbox: &Sandbox, kind: &Kind, dir: &Path, options: &[&str]) ->
     command
 }
 
-/// Every `step`-th injection of a kind, spread over all faults, on so many threads.
-pub fn sweep(sandbox: &Sandbox, kind: &Kind, step: usize, offset: usize, threads: usize) -> Tally {
-    let calls = calls(sandbox, kind);
-    let points: Vec<(&Call, Fault)> = calls
+/// Every call with every fault that can strike it.
+pub fn points(sandbox: &Sandbox, kind: &Kind) -> Vec<(Call, Fault)> {
+    calls(sandbox, kind)
         .iter()
-        .flat_map(|call| Fault::ALL.map(|fault| (call, fault)))
+        .flat_map(|call| Fault::ALL.map(|fault| (call.clone(), fault)))
         .filter(|(call, fault)| fault.strikes(&call.name))
-        .skip(offset)
-        .step_by(step)
-        .collect();
+        .collect()
+}
+
+/// Injects at these points, on so many threads.
+pub fn sweep(sandbox: &Sandbox, kind: &Kind, points: &[&(Call, Fault)], threads: usize) -> Tally {
     let next = AtomicUsize::new(0);
     let total = Mutex::new(Tally::default());
     std::thread::scope(|scope| {
@@ -200,7 +276,10 @@ fn inject(sandbox: &Sandbox, kind: &Kind, call: &Call, fault: Fault) -> Tally {
         sandbox,
         kind,
         dir: dir.path().join("w"),
-        what: format!("{} {fault:?} at {} #{}: {}", kind.name, call.name, call.nth, call.line),
+        what: format!(
+            "{} {fault:?} at {} #{}: {}",
+            kind.name, call.name, call.nth, call.line
+        ),
         tally: Mutex::new(Tally {
             injections: 1,
             ..Tally::default()
@@ -250,7 +329,10 @@ impl Case<'_> {
             Ok(found) if found == self.kind.before => Some(false),
             Ok(Some(found)) if found == self.kind.after => Some(true),
             Ok(found) => {
-                self.note(|tally| &mut tally.mixed, &format!("the log is neither before nor after: {found:?}"));
+                self.note(
+                    |tally| &mut tally.mixed,
+                    &format!("the log is neither before nor after: {found:?}"),
+                );
                 None
             }
             Err(_) => {
@@ -263,7 +345,8 @@ impl Case<'_> {
     /// Success means that it happened, failure that it did not. What is printed
     /// comes after the fact: a failing write of the answer is no failed transition.
     fn exit_code(&self, output: &Output, fault: Fault, call: &Call, after: bool) {
-        let printing = call.name == "write" && (call.line.starts_with("write(1,") || call.line.starts_with("write(2,"));
+        let printing = call.name == "write"
+            && (call.line.starts_with("write(1,") || call.line.starts_with("write(2,"));
         if fault == Fault::Kill || printing {
             return;
         }
@@ -271,7 +354,11 @@ impl Case<'_> {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             self.note(
                 |tally| &mut tally.untrue,
-                &format!("{:?} while the transition is {}: {said}", output.status.code(), if after { "there" } else { "not there" }),
+                &format!(
+                    "{:?} while the transition is {}: {said}",
+                    output.status.code(),
+                    if after { "there" } else { "not there" }
+                ),
             );
         }
     }
@@ -280,30 +367,36 @@ impl Case<'_> {
     fn recover(&self, after: bool) {
         let started = Instant::now();
         let begun = after || self.kind.before.is_some();
-        let seq = if after { self.kind.after.seq } else { self.kind.before.as_ref().map_or(0, |stand| stand.seq) };
-        for (args, codes) in [
-            (&["next", "--json"][..], &[0, 3][usize::from(!begun)..=usize::from(!begun)]),
-            (&["status", "--json"][..], &[0, 3][..]),
-        ] {
-            let output = self.cook(args);
-            if !output.status.code().is_some_and(|code| codes.contains(&code) || code == 0) {
-                self.note(|tally| &mut tally.stuck, &format!("{args:?}: {}", said(&output)));
+        let seq = if after {
+            self.kind.after.seq
+        } else {
+            self.kind.before.as_ref().map_or(0, |stand| stand.seq)
+        };
+        for args in [["next", "--json"], ["status", "--json"]] {
+            let output = self.cook(&args);
+            // Without a log there is nothing to show: exit 3.
+            if !(output.status.success() || !begun && output.status.code() == Some(3)) {
+                self.note(
+                    |tally| &mut tally.stuck,
+                    &format!("{args:?}: {}", said(&output)),
+                );
             }
         }
-        let next: &[&str] = if begun {
-            // One of the two is open in every state.
-            if self.paused() { &["resume", "--as-user"] } else { &["pause", "after recovery"] }
-        } else {
-            &["init", "--mission", MISSION]
-        };
+        let next = self.next_transition(begun);
         let output = self.cook(next);
         let took = started.elapsed();
         if !output.status.success() {
-            self.note(|tally| &mut tally.stuck, &format!("{next:?}: {}", said(&output)));
+            self.note(
+                |tally| &mut tally.stuck,
+                &format!("{next:?}: {}", said(&output)),
+            );
             return;
         }
         if took > PATIENCE {
-            self.note(|tally| &mut tally.stuck, &format!("recovery took {} ms", took.as_millis()));
+            self.note(
+                |tally| &mut tally.stuck,
+                &format!("recovery took {} ms", took.as_millis()),
+            );
         }
         let mut tally = self.tally.lock().unwrap();
         tally.slowest = tally.slowest.max(took);
@@ -318,7 +411,10 @@ impl Case<'_> {
         };
         let tip = store.tip().unwrap().unwrap();
         if tip.seq != seq {
-            self.note(|tally| &mut tally.mixed, &format!("after recovery the log is at {}, not {seq}", tip.seq));
+            self.note(
+                |tally| &mut tally.mixed,
+                &format!("after recovery the log is at {}, not {seq}", tip.seq),
+            );
         }
         let report = store.fsck().unwrap();
         let edit_stands = self.kind.edit.is_some() && (!after || self.kind.name == "pause-edited");
@@ -334,7 +430,10 @@ impl Case<'_> {
             let text = std::fs::read(self.dir.join(".agent").join(file)).unwrap_or_default();
             let shown: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
             if shown["revision"] != seq {
-                self.note(|tally| &mut tally.mixed, &format!("{file} shows revision {}", shown["revision"]));
+                self.note(
+                    |tally| &mut tally.mixed,
+                    &format!("{file} shows revision {}", shown["revision"]),
+                );
             }
         }
     }
@@ -349,19 +448,29 @@ impl Case<'_> {
         let Some(edit) = &self.kind.edit else { return };
         let plan = std::fs::read(self.dir.join(".agent/plan.json")).unwrap_or_default();
         let adopted = after && self.kind.name == "adopt" && same_json(edit, &plan);
-        let Some(store) = store(&self.dir) else { return };
+        let Some(store) = store(&self.dir) else {
+            return;
+        };
         let kept = store.rescue_list().unwrap().iter().any(|copy| {
-            store.rescue_show(&copy.id, ".agent/plan.json").is_ok_and(|bytes| &bytes == edit)
+            store
+                .rescue_show(&copy.id, ".agent/plan.json")
+                .is_ok_and(|bytes| &bytes == edit)
         });
         if !(adopted || kept || &plan == edit) {
             self.note(|tally| &mut tally.lost, "the edited plan");
         }
     }
 
-    fn paused(&self) -> bool {
-        store(&self.dir).is_some_and(|store| {
-            store.snapshot().unwrap().state.continuation_policy != cook::model::Policy::Continue
-        })
+    /// A transition that is open in the state the log is in.
+    fn next_transition(&self, begun: bool) -> &'static [&'static str] {
+        if !begun {
+            return &["init", "--mission", MISSION];
+        }
+        match store(&self.dir).map(|store| store.snapshot().unwrap().state.continuation_policy) {
+            Some(Policy::Continue) => &["pause", "after recovery"],
+            Some(Policy::Done) => &["refocus", "--mission", "Something new", "--as-user"],
+            _ => &["resume", "--as-user"],
+        }
     }
 
     fn cook(&self, args: &[&str]) -> Output {
@@ -372,7 +481,11 @@ impl Case<'_> {
 }
 
 fn said(output: &Output) -> String {
-    format!("{:?} {}", output.status.code(), String::from_utf8_lossy(&output.stderr))
+    format!(
+        "{:?} {}",
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr)
+    )
 }
 
 /// The edit with what cook sets itself (revision and the like) left out of account.
@@ -380,4 +493,3 @@ fn same_json(edit: &[u8], plan: &[u8]) -> bool {
     let read = |bytes| serde_json::from_slice::<serde_json::Value>(bytes).unwrap_or_default();
     read(edit)["plan_basis"] == read(plan)["plan_basis"]
 }
-

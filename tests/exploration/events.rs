@@ -32,8 +32,8 @@ pub struct Bounds {
     pub doors: bool,
     /// Pauses, and a tree that is dirty while the work is stopped.
     pub stops: bool,
-    /// Rewritten histories.
-    pub rewrites: bool,
+    /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
+    pub rewrites: usize,
     /// Slices name a command that must be trusted.
     pub commands: bool,
     /// Transitions that an undo takes back at most.
@@ -825,7 +825,11 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
 /// Reports whose header is not what cook measures.
 fn misstatements(offers: &mut Vec<Offer>) {
     let mut more = Vec::new();
-    for given in offers.iter() {
+    for given in offers
+        .iter()
+        .filter(|offer| offer.mood == Mood::GOOD)
+        .take(3)
+    {
         let mut wrong = |label: &str, change: &dyn Fn(&mut Submission)| {
             let mut varied = given.clone();
             if let Some(submission) = submission_mut(&mut varied.event) {
@@ -1074,7 +1078,7 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             next.commit(None, Touch::Surface);
             true
         });
-        if bounds.rewrites || bounds.hostile {
+        if bounds.rewrites > 0 || bounds.hostile {
             with("commit elsewhere", &|next| {
                 next.commit(None, Touch::Elsewhere);
                 true
@@ -1091,7 +1095,7 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             });
         }
     }
-    if bounds.rewrites {
+    if world.rewrites < bounds.rewrites {
         with("rewind", &World::rewind);
         if room {
             with("amend", &World::amend);
@@ -1103,6 +1107,8 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
                 true
             });
         }
+    }
+    if bounds.rewrites > 0 {
         if let Some(seen) = snapshot
             .ledger
             .head_seen

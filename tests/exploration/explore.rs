@@ -37,7 +37,7 @@ pub struct Outcome {
     pub refused: usize,
     pub time: Duration,
     pub truncated: bool,
-    pub rules: BTreeMap<String, usize>,
+    pub rules: BTreeMap<Rule, usize>,
     pub codes: BTreeMap<Code, usize>,
     pub edges: BTreeSet<(Phase, &'static str, Phase)>,
     pub done: usize,
@@ -45,11 +45,12 @@ pub struct Outcome {
     pub lost: Vec<String>,
     /// The same for a stopped policy.
     pub restless: usize,
-    pub samples: Vec<Rc<Snapshot>>,
+    /// A few of the states, for tests of their documents.
+    pub samples: Vec<Snapshot>,
 }
 
 /// States an exploration may have before it is called endless.
-const MAX_STATES: usize = 60_000;
+const MAX_STATES: usize = 150_000;
 
 pub struct Explorer<'a> {
     bounds: &'a Bounds,
@@ -216,7 +217,7 @@ impl Explorer<'_> {
         let snapshot = Rc::clone(&self.nodes[at as usize].snapshot);
         let world = self.nodes[at as usize].world.clone();
         if at.is_multiple_of(97) {
-            self.outcome.samples.push(Rc::clone(&snapshot));
+            self.outcome.samples.push(Snapshot::clone(&snapshot));
         }
         for (label, next) in repository(&snapshot, &world, self.bounds) {
             let to = self.visit(Rc::clone(&snapshot), next, at, label.into());
@@ -321,7 +322,7 @@ impl Explorer<'_> {
     }
 
     fn count(&mut self, rule: Rule) {
-        *self.outcome.rules.entry(rule.id().to_owned()).or_default() += 1;
+        *self.outcome.rules.entry(rule).or_default() += 1;
     }
 
     fn attempt(&mut self, at: u32, snapshot: &Snapshot, world: &World, offer: &Offer) {
@@ -353,8 +354,8 @@ impl Explorer<'_> {
                 {
                     after.contract = Contract::Uncommitted;
                 }
-                let branch_taken = step.snapshot.ledger.branch != snapshot.ledger.branch;
-                after.other_branch &= !branch_taken;
+                let checked_out = facts.head.as_ref().and_then(|head| head.branch.clone());
+                after.other_branch = checked_out != step.snapshot.ledger.branch;
                 let before = dispatch(Some(snapshot), &with_claims(&facts)).unwrap();
                 let now = due(&step.snapshot, world, &after, &self.budget);
                 let seen = invariants::Seen {
@@ -402,76 +403,6 @@ impl Explorer<'_> {
             .collect();
         self.outcome.restless = to_stop.iter().filter(|reached| !**reached).count();
         self.outcome.states = self.nodes.len();
-        if std::env::var("SHAPE").is_ok() {
-            let mut by: BTreeMap<String, usize> = BTreeMap::new();
-            for node in &self.nodes {
-                let s = &node.snapshot;
-                let chain = node.world.chain(node.world.head);
-                let rel = |c: &Option<String>| {
-                    c.as_deref().and_then(super::world::commit_of).map(|c| {
-                        chain
-                            .iter()
-                            .position(|x| *x == c)
-                            .map_or("off".to_owned(), |p| p.to_string())
-                    })
-                };
-                for key in [
-                    format!("policy {}", s.state.continuation_policy),
-                    format!("status {:?}", s.active.status),
-                    format!("chain {}", chain.len()),
-                    format!("seen {:?}", rel(&s.ledger.head_seen)),
-                    format!("opened {:?}", rel(&s.ledger.wave.opened_at)),
-                    format!(
-                        "votes {}",
-                        s.ledger
-                            .wave
-                            .votes
-                            .iter()
-                            .map(|v| format!(
-                                "{}{}@{:?}",
-                                v.can_stop,
-                                v.blocker_count.0,
-                                rel(&Some(v.head.clone()))
-                            ))
-                            .collect::<Vec<_>>()
-                            .join(",")
-                    ),
-                    format!("unanswered {}", s.ledger.unanswered.len()),
-                    format!("statusseen {:?}", s.ledger.status_seen),
-                    format!("reground {}", s.state.requires_reground),
-                    format!(
-                        "claimed {}",
-                        s.ledger
-                            .slices
-                            .values()
-                            .map(|v| v
-                                .claimed
-                                .iter()
-                                .map(|c| format!("{:?}", rel(&Some(c.clone()))))
-                                .collect::<Vec<_>>()
-                                .join(","))
-                            .collect::<Vec<_>>()
-                            .join(";")
-                    ),
-                    format!(
-                        "touch {}",
-                        chain
-                            .iter()
-                            .map(|c| format!(
-                                "{:?}{:?}",
-                                node.world.commits[*c].slice, node.world.commits[*c].touch
-                            ))
-                            .collect::<Vec<_>>()
-                            .join(",")
-                    ),
-                ] {
-                    *by.entry(key).or_default() += 1;
-                }
-            }
-            for (key, n) in by.iter().filter(|(_, n)| **n > self.nodes.len() / 100) {
-                println!("{n:7} {key}");
-            }
-        }
         self.outcome.time = started.elapsed();
         self.outcome
     }

@@ -51,7 +51,7 @@ const IGNORED: &[&str] = &[
 /// The digest, and the commits it speaks of in the order of their names.
 pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: &Bounds) -> u128 {
     let mut snapshot = snapshot.clone();
-    if !bounds.rewrites {
+    if bounds.rewrites == 0 {
         forget_left_commits(&mut snapshot, world);
     }
     let in_work = matches!(
@@ -78,6 +78,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         handoff.must_fix_findings.truncate(1);
         handoff.must_fix_findings.iter_mut().for_each(String::clear);
     }
+    snapshot.active.revision = None;
     forget_closed(&mut snapshot);
     for slice in snapshot.ledger.slices.values_mut() {
         let head = slice.head.clone();
@@ -122,7 +123,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
             (id, limit.saturating_sub(count.0))
         })
         .collect();
-    steps_left.hash(&mut digest.hasher);
+    (steps_left, world.rewrites).hash(&mut digest.hasher);
     spent.hash(&mut digest.hasher);
     let parts = (
         &snapshot.state,
@@ -133,7 +134,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     // Serializing into a hasher cannot fail.
     let _ = parts.serialize(&mut digest);
     let (mut hasher, mut second) = (digest.hasher, digest.second);
-    names.shape(bounds.rewrites).hash(&mut hasher);
+    names.shape(bounds.rewrites > 0).hash(&mut hasher);
     let first = hasher.finish();
     first.hash(&mut second);
     (u128::from(first) << 64) | u128::from(second.finish())

@@ -1,6 +1,7 @@
 //! The protocol explored: every state that role reports, user doors and the
 //! repository can bring about within stated bounds, over the production
-//! `dispatch` and `apply`.
+//! `dispatch` and `apply`. Each exploration checks [`invariants`] on every
+//! transition; the tests below ask what all of them together have seen.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod events;
@@ -9,11 +10,15 @@ mod fingerprint;
 mod invariants;
 mod world;
 
+use cook::diagnostic::{CATALOGUE, Code, Family};
+use cook::machine::Rule;
 use events::Bounds;
-use explore::explore;
+use explore::{Outcome, explore};
+use std::collections::BTreeSet;
+use std::sync::{LazyLock, Mutex};
 
-const SMALL: Bounds = Bounds {
-    name: "one slice, one judge",
+const CORE: Bounds = Bounds {
+    name: "one slice, one judge, pauses and dirt",
     slices: 1,
     max_slices: 1,
     judges: 1,
@@ -23,29 +28,142 @@ const SMALL: Bounds = Bounds {
     hostile: false,
     plans: false,
     doors: false,
-    stops: false,
-    rewrites: false,
+    stops: true,
+    rewrites: 0,
     commands: false,
     undo: 0,
 };
 
+/// The workflows that are explored. Each is small; together they cover the pairs
+/// of what can vary.
+const WORKFLOWS: &[Bounds] = &[
+    CORE,
+    Bounds {
+        name: "rewritten histories",
+        stops: false,
+        rewrites: 1,
+        ..CORE
+    },
+    Bounds {
+        name: "two slices, the second waits, two judges",
+        slices: 2,
+        max_slices: 2,
+        judges: 2,
+        stops: false,
+        ..CORE
+    },
+    Bounds {
+        name: "plans that change",
+        commits: 2,
+        stops: false,
+        plans: true,
+        ..CORE
+    },
+    Bounds {
+        name: "the user's doors, undo, trust",
+        commits: 2,
+        doors: true,
+        commands: true,
+        undo: 3,
+        ..CORE
+    },
+    Bounds {
+        name: "hostile reports",
+        commits: 2,
+        stops: false,
+        hostile: true,
+        ..CORE
+    },
+    Bounds {
+        name: "small budgets",
+        stops: false,
+        steps: 9,
+        attempts: 2,
+        ..CORE
+    },
+];
+
+static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
+    let left = Mutex::new(WORKFLOWS.iter().rev().collect::<Vec<_>>());
+    let seen = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(bounds) = { left.lock().unwrap().pop() } {
+                    let outcome = explore(bounds);
+                    println!(
+                        "{:>7} states {:>8} transitions {:>8} refusals {:>6.1} s  {}",
+                        outcome.states,
+                        outcome.transitions,
+                        outcome.refused,
+                        outcome.time.as_secs_f64(),
+                        outcome.name
+                    );
+                    seen.lock().unwrap().push(outcome);
+                }
+            });
+        }
+    });
+    seen.into_inner().unwrap()
+});
+
 #[test]
-fn probe() {
-    let outcome = explore(&SMALL);
-    println!(
-        "{}: {} states, {} transitions, {} refusals, {:?}, done {}, lost {}, restless {} truncated {}",
-        outcome.name,
-        outcome.states,
-        outcome.transitions,
-        outcome.refused,
-        outcome.time,
-        outcome.done,
-        outcome.lost.len(),
-        outcome.restless,
-        outcome.truncated
-    );
-    println!("{:?}\n{:?}", outcome.rules, outcome.codes);
-    for path in outcome.lost.iter().take(3) {
-        println!("lost: {path}");
+fn from_every_state_done_and_a_stop_stay_reachable() {
+    for outcome in OUTCOMES.iter() {
+        assert!(!outcome.truncated, "{} is endless", outcome.name);
+        assert!(outcome.done > 0, "{} never ends", outcome.name);
+        assert!(
+            outcome.lost.is_empty(),
+            "{}: {} states cannot reach done, the first by {}",
+            outcome.name,
+            outcome.lost.len(),
+            outcome.lost[0]
+        );
+        assert_eq!(outcome.restless, 0, "{} cannot stop", outcome.name);
     }
+}
+
+#[test]
+fn every_rule_answers_somewhere() {
+    for rule in Rule::ALL {
+        assert!(
+            OUTCOMES
+                .iter()
+                .any(|outcome| outcome.rules.contains_key(&rule)),
+            "rule {rule} never answers"
+        );
+    }
+}
+
+/// Refusals that are not the machine's to make, with who makes them.
+const ELSEWHERE: &[(Code, &str)] = &[
+    (
+        Code::StaleTicket,
+        "record compares the ticket before it asks the machine",
+    ),
+    (
+        Code::StaleFacts,
+        "the store, when the repository moves under a commit",
+    ),
+    (
+        Code::HeadMoved,
+        "record, when a ticket was given at another HEAD",
+    ),
+    (Code::InsideRole, "the command line, in a role's session"),
+    (Code::Fenced, "the store, after a takeover of the lease"),
+];
+
+#[test]
+fn every_refusal_is_met() {
+    let met: BTreeSet<Code> = OUTCOMES
+        .iter()
+        .flat_map(|outcome| outcome.codes.keys().copied())
+        .collect();
+    let missing: Vec<Code> = CATALOGUE
+        .iter()
+        .copied()
+        .filter(|code| code.family() == Family::Refusal)
+        .filter(|code| !met.contains(code) && !ELSEWHERE.iter().any(|(other, _)| other == code))
+        .collect();
+    assert_eq!(missing, [], "refusals that nothing provokes");
 }

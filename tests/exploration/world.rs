@@ -50,6 +50,8 @@ pub struct Commit {
 pub struct World {
     pub commits: Vec<Commit>,
     pub head: Option<usize>,
+    /// How often its history was rewritten.
+    pub rewrites: usize,
 }
 
 /// `git status`.
@@ -158,6 +160,7 @@ impl World {
     /// `git commit --amend`, the same change.
     pub fn amend(&mut self) -> bool {
         let Some(head) = self.head else { return false };
+        self.rewrites += 1;
         let old = self.commits[head];
         self.head = old.parent;
         self.commit(old.slice, old.touch);
@@ -169,6 +172,7 @@ impl World {
         let Some(parent) = self.head.and_then(|head| self.commits[head].parent) else {
             return false;
         };
+        self.rewrites += 1;
         self.head = Some(parent);
         true
     }
@@ -183,6 +187,7 @@ impl World {
             return false;
         }
         let rest: Vec<Commit> = rest.iter().map(|&index| self.commits[index]).collect();
+        self.rewrites += 1;
         self.head = Some(root);
         self.commit(None, Touch::Elsewhere);
         for commit in rest {
@@ -193,6 +198,7 @@ impl World {
 
     /// The history is replaced by another one, and the old objects are gone.
     pub fn replace(&mut self) {
+        self.rewrites += 1;
         for commit in &mut self.commits {
             commit.gone = true;
         }

@@ -103,7 +103,12 @@ impl Sandbox {
     pub fn git(&self, dir: &Path, args: &[&str]) -> String {
         let output = self
             .command("git", dir)
-            .args(["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"])
+            .args([
+                "-c",
+                "init.defaultBranch=main",
+                "-c",
+                "protocol.file.allow=always",
+            ])
             .args(args)
             .output()
             .unwrap();
@@ -113,7 +118,9 @@ impl Sandbox {
             dir.display(),
             String::from_utf8_lossy(&output.stderr)
         );
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
     }
 
     /// A repository with one commit.

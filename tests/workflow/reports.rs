@@ -42,7 +42,12 @@ pub fn accept() -> String {
 
 /// Ends the work.
 pub fn conclude() -> String {
-    reground("none", ("none", "none"), "none", r#"{"conclude": {"decision": "stop"}}"#)
+    reground(
+        "none",
+        ("none", "none"),
+        "none",
+        r#"{"conclude": {"decision": "stop"}}"#,
+    )
 }
 
 /// Says that the log's plan stands: the answer to an edit outside cook.
@@ -50,7 +55,12 @@ pub fn confirm(remaining: &str, selected: &str) -> String {
     reground(remaining, ("none", "none"), selected, "{}")
 }
 
-fn reground(remaining: &str, (decision, slice): (&str, &str), selected: &str, block: &str) -> String {
+fn reground(
+    remaining: &str,
+    (decision, slice): (&str, &str),
+    selected: &str,
+    block: &str,
+) -> String {
     format!(
         "MISSION ANCHOR: {MISSION}
 Remaining contract IDs: {remaining}

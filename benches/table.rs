@@ -1,0 +1,286 @@
+//! The table of `docs/performance.md`, made in one run: `cargo bench --bench table`.
+//!
+//! Whole processes are measured, by turns, so that what else the machine does falls
+//! on all of them alike. The minimum of many runs is printed: wall time, and the
+//! processor time of the process with its children. `-- --quick` builds smaller
+//! repositories, for trying the bench itself.
+#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
+
+mod scale;
+
+use scale::{Scale, cook_binary};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How large, and how often.
+struct Size {
+    files: [usize; 2],
+    transitions: [u64; 3],
+    records: [u64; 2],
+    runs: usize,
+}
+
+const FULL: Size = Size {
+    files: [1_000, 100_000],
+    transitions: [1, 1_000, 10_000],
+    records: [100_000, 1_000_000],
+    runs: 200,
+};
+
+const QUICK: Size = Size {
+    files: [100, 1_000],
+    transitions: [1, 100, 400],
+    records: [1_000, 100_000],
+    runs: 20,
+};
+
+fn main() {
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let size = if quick { QUICK } else { FULL };
+    let scratch = tempfile::tempdir().unwrap();
+    let floor = empty_program(scratch.path());
+    for files in size.files {
+        reading(&floor, files, size.runs);
+    }
+    transitions(&size);
+    verifying(&size);
+    initialising(size.files[0], size.runs / 10);
+}
+
+/// An empty Rust program: what starting a process costs.
+fn empty_program(dir: &Path) -> PathBuf {
+    let (source, program) = (dir.join("floor.rs"), dir.join("floor"));
+    std::fs::write(&source, "fn main() {}\n").unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = Command::new(rustc)
+        .args(["-O", "-o"])
+        .args([&program, &source])
+        .status();
+    assert!(built.unwrap().success());
+    program
+}
+
+/// The cheapest of several runs.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Cost {
+    const NONE: Cost = Cost {
+        wall: Duration::MAX,
+        cpu: Duration::MAX,
+    };
+
+    fn least(self, other: Cost) -> Cost {
+        Cost {
+            wall: self.wall.min(other.wall),
+            cpu: self.cpu.min(other.cpu),
+        }
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}
+
+/// One run, which must succeed.
+fn run(mut command: Command) -> Cost {
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let before = children_cpu();
+    let started = Instant::now();
+    let status = command.status().unwrap();
+    let wall = started.elapsed();
+    let cpu = children_cpu().saturating_sub(before);
+    assert!(status.success(), "{command:?}: {status}");
+    Cost { wall, cpu }
+}
+
+/// Processor time of all children that have ended.
+fn children_cpu() -> Duration {
+    use nix::libc;
+    // SAFETY: an all-zero `rusage` is a valid value, and the call only fills it in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage), 0);
+        usage
+    };
+    [usage.ru_utime, usage.ru_stime]
+        .into_iter()
+        .map(|time| {
+            Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+        })
+        .sum()
+}
+
+/// Runs each command once, then each again, and so on.
+fn by_turns(runs: usize, commands: &[&dyn Fn() -> Command]) -> Vec<Cost> {
+    let mut costs = vec![Cost::NONE; commands.len()];
+    for _ in 0..runs {
+        for (cost, command) in costs.iter_mut().zip(commands) {
+            *cost = cost.least(run(command()));
+        }
+    }
+    costs
+}
+
+/// Process start, `cook next` with and without cleanliness, `git status`.
+fn reading(floor: &Path, files: usize, runs: usize) {
+    let working = Scale::initialised(files);
+    working.select();
+    let between = Scale::initialised(files);
+    between.plan_only();
+    let cook = |scale: &Scale, argument: &str| {
+        let mut command = scale.command(cook_binary());
+        command.arg(argument);
+        command
+    };
+    let git = |arguments: &[&str]| {
+        let mut command = between.command("git");
+        command.args(arguments);
+        command
+    };
+    let status = [
+        "--no-optional-locks",
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--untracked-files=normal",
+    ];
+    let names = [
+        "an empty Rust process",
+        "`cook --version`",
+        "`cook next`, a slice in work",
+        "`cook status`, a slice in work",
+        "`git status --porcelain`",
+        "`git --no-optional-locks status --porcelain=v2 -z`",
+        "`cook next`, cleanliness decides",
+    ];
+    let runs = if files > 10_000 { runs / 5 } else { runs };
+    let costs = by_turns(
+        runs,
+        &[
+            &|| Command::new(floor),
+            &|| cook(&working, "--version"),
+            &|| cook(&working, "next"),
+            &|| cook(&working, "status"),
+            &|| git(&["status", "--porcelain"]),
+            &|| git(&status),
+            &|| cook(&between, "next"),
+        ],
+    );
+    println!("\n### {files} files, minimum of {runs} runs\n");
+    println!(
+        "| process | wall ms | processor ms | wall over the empty process, ms | wall against `git status --porcelain` |"
+    );
+    println!("|---|---|---|---|---|");
+    for (name, cost) in names.iter().zip(&costs) {
+        println!(
+            "| {name} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            millis(cost.wall),
+            millis(cost.cpu),
+            millis(cost.wall.saturating_sub(costs[0].wall)),
+            cost.wall.as_secs_f64() / costs[4].wall.as_secs_f64(),
+        );
+    }
+}
+
+/// A transition in logs of different length.
+fn transitions(size: &Size) {
+    let mut logs: Vec<(String, Scale)> = Vec::new();
+    for transitions in size.transitions {
+        let scale = Scale::initialised(10);
+        scale.grow_log_to(transitions);
+        logs.push((format!("{transitions} transitions"), scale));
+    }
+    let records = size.records[0];
+    let imported = Scale::with_records(records);
+    logs.push((format!("1 transition, {records} history records"), imported));
+    let door = |scale: &Scale, door: &str| {
+        let mut command = scale.command(cook_binary());
+        command.args([door, "--as-user"]);
+        command
+    };
+    // Fewer than the log's packing interval, so that bytes are those of the objects alone.
+    let pairs = 5;
+    let before: Vec<u64> = logs.iter().map(|(_, scale)| scale.log_bytes()).collect();
+    let mut costs = vec![[Cost::NONE; 2]; logs.len()];
+    let mut bytes = vec![0; logs.len()];
+    for turn in 0..size.runs / 5 {
+        for ((_, scale), cost) in logs.iter().zip(&mut costs) {
+            cost[0] = cost[0].least(run(door(scale, "pause")));
+            cost[1] = cost[1].least(run(door(scale, "resume")));
+        }
+        if turn + 1 == pairs {
+            for (index, (_, scale)) in logs.iter().enumerate() {
+                bytes[index] = (scale.log_bytes() - before[index]) / (2 * pairs as u64);
+            }
+        }
+    }
+    println!("\n### One transition, minimum of {} runs\n", size.runs / 5);
+    println!(
+        "| the log holds | pause: wall ms | processor ms | resume: wall ms | processor ms | bytes a transition |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for (((name, _), [pause, resume]), bytes) in logs.iter().zip(&costs).zip(&bytes) {
+        println!(
+            "| {name} | {:.2} | {:.2} | {:.2} | {:.2} | {bytes} |",
+            millis(pause.wall),
+            millis(pause.cpu),
+            millis(resume.wall),
+            millis(resume.cpu)
+        );
+    }
+}
+
+/// `cook verify control-plane` on many records, and on many transitions.
+fn verifying(size: &Size) {
+    println!("\n### `cook verify control-plane`\n");
+    println!(
+        "| the log holds | history MB | wall s | processor s | history MB a processor second |"
+    );
+    println!("|---|---|---|---|---|");
+    let verify = |name: String, scale: &Scale, runs: usize| {
+        let mut cost = Cost::NONE;
+        for _ in 0..runs {
+            let mut command = scale.command(cook_binary());
+            command.args(["verify", "control-plane"]);
+            cost = cost.least(run(command));
+        }
+        let megabytes = scale.history_bytes() as f64 / 1e6;
+        println!(
+            "| {name} | {megabytes:.1} | {:.2} | {:.2} | {:.0} |",
+            cost.wall.as_secs_f64(),
+            cost.cpu.as_secs_f64(),
+            megabytes / cost.cpu.as_secs_f64()
+        );
+    };
+    for records in size.records {
+        let scale = Scale::with_records(records);
+        verify(format!("{records} records"), &scale, 3);
+    }
+    for transitions in size.transitions {
+        let scale = Scale::initialised(10);
+        scale.grow_log_to(transitions);
+        verify(format!("{transitions} transitions"), &scale, 3);
+    }
+}
+
+/// `cook init` in a fresh repository, each run in another.
+fn initialising(files: usize, runs: usize) {
+    let mut cost = Cost::NONE;
+    for _ in 0..runs {
+        let scale = Scale::with_files(files);
+        let mut command = scale.command(cook_binary());
+        command.args(["init", "--mission", scale::MISSION]);
+        cost = cost.least(run(command));
+    }
+    println!("\n### `cook init` in {files} files, minimum of {runs} runs\n");
+    println!(
+        "{:.1} ms wall, {:.1} ms processor",
+        millis(cost.wall),
+        millis(cost.cpu)
+    );
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# A fault at every system call of every kind of transition: SIGKILL, EIO, ENOSPC.
+# Then recovery by cook itself. Prints the figures; fails unless nothing is mixed,
+# lost, stuck or reported untruly.
+#
+#   proofs/crash-sweep.sh            everything (long: see proofs/README.md)
+#   proofs/crash-sweep.sh --short    what `cargo test` runs
+#   proofs/crash-sweep.sh KIND...    these kinds, whole
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+if ! command -v strace >/dev/null; then
+  echo "skipped: strace is not installed"
+  exit 0
+fi
+if [[ "${1:-}" == --short ]]; then
+  exec cargo test --test crash -- --nocapture an_interrupted_transition_happened_or_did_not
+fi
+if (($# > 0)); then
+  SWEEP_KINDS="$(IFS=,; echo "$*")"
+  export SWEEP_KINDS
+fi
+exec cargo test --test crash -- --ignored --nocapture the_whole_sweep

@@ -1,0 +1,156 @@
+//! `cook gate` and `cook trust`: commands that hang, fork, flood, fail, are
+//! missing or are nobody's yet.
+#![allow(clippy::unwrap_used)]
+
+mod cli_support;
+
+use cli_support::{GATE, Repo, plan};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn with_gate(toml: &str) -> Repo {
+    let repo = Repo::set_up();
+    repo.write(".agent/cook.toml", toml);
+    repo.commit("gates", None);
+    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+    repo
+}
+
+#[test]
+fn a_green_gate_keeps_a_receipt_that_is_found_again() {
+    let repo = with_gate("[gates]\nt = { run = \"bash test.sh\" }\n");
+    let first = repo.cook(&["gate", "--json"]).exits(0).json();
+    assert_eq!(first["gates"][0]["passed"], true);
+    let again = repo.cook(&["gate", "--json"]).exits(0).json();
+    assert_eq!(
+        first["gates"][0]["receipt"]["id"],
+        again["gates"][0]["receipt"]["id"]
+    );
+    repo.cook(&["gate", "t"]).exits(0).says("green");
+    repo.cook(&["gate", "u"]).fails(2, "usage").says("t");
+}
+
+#[test]
+fn a_red_gate_shows_its_output_and_fails() {
+    let repo = with_gate(
+        "[gates]\nt = { run = \"bash test.sh\" }\nl = { run = \"false\", required = false }\n",
+    );
+    repo.cook(&["gate"]).exits(0).says("red");
+    repo.write("red", "");
+    repo.write("results", "not ok 1 - \u{1b}[2Jone\n");
+    let run = repo
+        .cook(&["gate"])
+        .exits(1)
+        .says("not ok 1")
+        .says("proves nothing");
+    assert!(!run.out.contains('\u{1b}'));
+}
+
+#[test]
+fn a_gate_that_hangs_and_forks_is_ended_with_its_children() {
+    let repo = with_gate("[gates]\nt = { run = \"bash hang.sh\", timeout = \"1s\" }\n");
+    repo.write(
+        "hang.sh",
+        "(sleep 3; touch survived) &\nsetsid sleep 300 &\nsleep 300\n",
+    );
+    let began = Instant::now();
+    repo.cook(&["gate"]).exits(1).says("red").says("1s");
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!repo.root.join("survived").exists(), "a child lived on");
+}
+
+#[test]
+fn a_gate_that_floods_is_cut_and_one_that_is_missing_is_said_so() {
+    let repo = with_gate("[gates]\nt = { run = \"bash flood.sh\" }\n");
+    repo.write(
+        "flood.sh",
+        "head -c 50000000 /dev/zero | tr '\\0' x; exit 3\n",
+    );
+    let gate = repo.cook(&["gate", "--json"]).exits(1);
+    assert!(gate.out.len() < 200_000, "{} bytes", gate.out.len());
+    assert_eq!(gate.json()["gates"][0]["receipt"]["exit_code"], 3);
+
+    let repo = with_gate("[gates]\nt = { run = \"no-such-program --x\" }\n");
+    repo.cook(&["gate"]).exits(1).says("no-such-program");
+}
+
+#[test]
+fn an_untrusted_gate_is_not_run() {
+    let repo = Repo::set_up();
+    repo.write(".agent/cook.toml", "[gates]\nt = { run = \"touch ran\" }\n");
+    repo.commit("gates", None);
+    repo.cook(&["gate"])
+        .fails(4, "trust_missing")
+        .says("cook trust 'touch ran'");
+    assert!(!repo.root.join("ran").exists());
+    repo.cook(&["doctor"]).exits(0).says("gate_untrusted");
+    repo.cook(&["trust", "touch", "--prefix", "--as-user"])
+        .exits(0);
+    repo.cook(&["trust", "--list"]).exits(0).says("touch …");
+    repo.cook(&["gate"]).exits(0);
+    assert!(repo.root.join("ran").exists());
+}
+
+#[test]
+fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
+    let repo = Repo::set_up();
+    let block = json!({"plan": plan(), "select": "a"});
+    let report = repo.reground("none", "none", "a", &block);
+    repo.record("regrounder", &report).exits(0).says(GATE);
+    let next = repo
+        .cook(&["next", "--json", "--exit-code"])
+        .exits(10)
+        .json();
+    assert_eq!(next["policy"], "await_user_input");
+    assert!(
+        next["blocking_command"]
+            .as_str()
+            .unwrap()
+            .contains("cook trust")
+    );
+    repo.cook(&["resume", "--as-user"])
+        .fails(4, "trust_missing");
+    repo.cook(&["answer", "yes", "--as-user"])
+        .fails(4, "door_closed");
+    repo.cook(&["trust", GATE, "--as-user"])
+        .exits(0)
+        .says("resumed");
+    assert_eq!(repo.rule(), "4");
+    repo.cook(&["gate", "--slice", "a"]).exits(0).says(GATE);
+    repo.cook(&["gate", "--slice", "z"])
+        .fails(4, "slice_unknown");
+}
+
+#[test]
+fn red_gates_send_the_slice_back_and_cost_an_attempt() {
+    let repo = Repo::selected();
+    repo.write("red", "");
+    let sha = repo.commit("half", Some("a"));
+    repo.record("implementer", repo.implementation("a", &sha))
+        .exits(0)
+        .says("red");
+    assert_eq!(repo.rule(), "4");
+    let active = repo.document("active-slice.json");
+    assert_eq!(active["status"], "in_progress");
+    assert!(
+        active["must_fix_findings"][0]
+            .as_str()
+            .unwrap()
+            .contains(GATE)
+    );
+    let status = repo.cook(&["status", "--json"]).json();
+    assert_eq!(status["slices"][0]["attempts"], 1);
+}
+
+#[test]
+fn verify_runs_gates_again_when_asked() {
+    let repo = Repo::done();
+    repo.cook(&["verify", "--rerun", "--strict"]).exits(0);
+    repo.cook(&["verify", "--trust-repo"]).exits(2);
+    repo.cook(&["verify", "--rerun", "--trust-repo"]).exits(0);
+}
