@@ -8,6 +8,7 @@ use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Rule};
 use crate::model::{Event, Import, Profile, Snapshot};
 use crate::scaffold::{self, Contract, Fate, TRACKED};
+use crate::store::Store;
 use crate::view::NoteAnswer;
 use crate::walk::{self, Workspace};
 
@@ -79,6 +80,10 @@ fn set_up(
         Some(_) => None,
         None => scaffold::import::read(&root.join(".agent"))?,
     };
+    if workspace.store.is_none() {
+        // A log that cannot be begun is said before a file is written.
+        Store::create(workspace.place())?;
+    }
     let contract = scaffold::write_contract(root, mission.as_deref())?;
     findings.extend(contract.findings.iter().cloned());
     let profile = contract
@@ -272,6 +277,6 @@ fn finish(
             format!("set up for: {anchor}")
         },
     );
-    let summary = lines.join("\n          ");
+    let summary = lines.join("; ");
     answer(transition_answer(applied, summary, findings))
 }

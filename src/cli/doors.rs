@@ -15,7 +15,12 @@ use std::path::Path;
 /// Records one event of the user's and answers with who is due.
 pub(super) fn act(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {
     workspace.require()?;
-    let applied = walk::transition(workspace, event, actor)?;
+    let applied = walk::transition(workspace, event, actor).map_err(|mut failure| {
+        if failure.hints.is_empty() {
+            failure.hints = vec!["run `cook status`".to_owned()];
+        }
+        failure
+    })?;
     let findings = applied.findings.clone();
     answer(transition_answer(applied, summary.to_owned(), findings))
 }
@@ -46,21 +51,23 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
         new_wave: args.new_wave,
         review_again: args.review_again,
     };
-    take_answer(&workspace, &resume)?;
-    act(&workspace, &Event::Resumed(resume), actor, "resumed")
+    leave(&workspace, resume, actor, "resumed")
 }
 
-/// An answer that becomes the mission is written into `mission.md` too.
-fn take_answer(workspace: &Workspace, resume: &Resume) -> Result<(), Failure> {
+/// Leaves a stopped state. An answer that becomes the mission is written into
+/// `mission.md` too, once it is known that the door opens.
+fn leave(workspace: &Workspace, resume: Resume, actor: Actor, summary: &str) -> Answer {
     let (_, snapshot) = workspace.require()?;
-    if let Some(answer) = resume
+    let mission = resume
         .answer
-        .as_ref()
-        .filter(|_| snapshot.mission.is_empty())
-    {
-        scaffold::write_mission(workspace.repo.root(), answer)?;
+        .clone()
+        .filter(|_| snapshot.mission.is_empty());
+    let event = Event::Resumed(resume);
+    if let Some(mission) = mission {
+        walk::dry_run(workspace, &event, actor)?;
+        scaffold::write_mission(workspace.repo.root(), &mission)?;
     }
-    Ok(())
+    act(workspace, &event, actor, summary)
 }
 
 pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
@@ -76,8 +83,7 @@ pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
         answer: Some(text),
         ..Resume::default()
     };
-    take_answer(&workspace, &resume)?;
-    act(&workspace, &Event::Resumed(resume), actor, "answered")
+    leave(&workspace, resume, actor, "answered")
 }
 
 pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
