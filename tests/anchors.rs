@@ -64,8 +64,8 @@ impl Stand {
         World {
             repo: &self.repo,
             config: &self.config,
-            receipts: &self.receipts,
-            trust: &self.trust,
+            gates: Some((&self.receipts, &self.trust)),
+            rerun: false,
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
             outside_edits: &no_edits,
@@ -524,6 +524,7 @@ fn measure_answers_exactly_what_is_asked() {
     let nothing = measure(&FactSet::default(), &stand.world()).unwrap();
     let only_now = cook::machine::Facts {
         now: nothing.now.clone(),
+        untrusted: Some(BTreeSet::new()),
         ..Default::default()
     };
     assert_eq!(nothing, only_now);
@@ -534,6 +535,7 @@ fn measure_answers_exactly_what_is_asked() {
     let wanted = FactSet {
         head: true,
         contract: true,
+        existing_receipts_only: false,
         contract_committed: true,
         view: true,
         worktree: true,

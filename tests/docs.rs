@@ -198,6 +198,7 @@ fn done_and_moved() -> Repo {
     repo.accepted("one");
     repo.concluded();
     repo.commit_for("none", "more.txt", "more\n");
+    repo.cook(&["next"]).ok().says("1 commit came since");
     repo
 }
 

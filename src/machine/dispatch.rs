@@ -2,7 +2,7 @@
 //! that fires answers; each asks only for the facts `needs` names for it.
 
 use super::drift::{self, Drift};
-use super::facts::{FactSet, Facts};
+use super::facts::{FactSet, Facts, MAX_COMMITS, Range};
 use super::rule::{Dispatch, Rule, Trace};
 use super::{slices, wave};
 use crate::diagnostic::{Code, Finding, Refusal};
@@ -18,6 +18,9 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
         set.contract = true;
         return set;
     };
+    if snapshot.state.continuation_policy == Policy::Done {
+        set.since = snapshot.ledger.head_seen.clone();
+    }
     if snapshot.state.continuation_policy == Policy::Continue {
         set = drift::needs(snapshot);
         set.config = true;
@@ -183,15 +186,16 @@ impl Walk<'_> {
         let head = self.facts.head()?;
         let policy = snapshot.state.continuation_policy;
         if policy != Policy::Continue {
-            if policy == Policy::Done && head.commit != snapshot.ledger.head_seen {
-                self.findings.push(Finding::new(
-                    Code::HeadMovedSinceDone,
-                    "HEAD is not the commit that was found done",
-                ));
-            }
             let (action, reason, exit) = stopped_words(snapshot);
             let mut answer = Answer::new(action, reason);
             answer.command = exit;
+            if policy == Policy::Done && head.commit != snapshot.ledger.head_seen {
+                let moved = moved_since_done(self.facts.since()?);
+                answer.reason = format!("{}; {moved}", answer.reason);
+                answer.command = Some("cook resume".to_owned());
+                self.findings
+                    .push(Finding::new(Code::HeadMovedSinceDone, moved));
+            }
             return Ok(Some(self.fire(Rule::Stopped, policy, answer)));
         }
         if head.branch != snapshot.ledger.branch {
@@ -458,6 +462,18 @@ fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<String>) {
         }
         Policy::Paused => ("nothing: the workflow is paused".to_owned(), what, exit),
         Policy::AwaitUserInput | Policy::Continue => ("answer".to_owned(), what, exit),
+    }
+}
+
+/// What became of HEAD since the project was found done.
+fn moved_since_done(since: &Range) -> String {
+    if !since.ancestor {
+        return "HEAD no longer contains the commit that was found done".to_owned();
+    }
+    match since.commits.len() {
+        1 => "1 commit came since".to_owned(),
+        MAX_COMMITS => format!("{MAX_COMMITS} commits or more came since"),
+        count => format!("{count} commits came since"),
     }
 }
 

@@ -173,7 +173,10 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             }
         }
         (_, Some(WaitingKind::Budget)) => {
-            if resume.budget.is_none() {
+            let adds = |limits: &Limits| {
+                limits.steps.unwrap_or(0) > 0 || limits.attempts_per_slice.unwrap_or(0) > 0
+            };
+            if !resume.budget.as_ref().is_some_and(adds) {
                 return Err(Refusal::new(Code::BudgetSpent, "the budget is spent")
                     .hint("run `cook resume --budget steps=20`"));
             }

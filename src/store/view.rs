@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 /// A document in `.agent/` larger than this is not read, only reported.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
+/// How often a reader looks again when a writer was at work meanwhile.
+const LOOKS: usize = 16;
+
 /// Transitions whose documents count as cook's own when the stamp is lost.
 const RECENT: usize = 100;
 
@@ -408,10 +411,29 @@ impl Store {
     /// few stat calls when nothing was touched. A write that was interrupted is
     /// no difference: the next writer rolls it forward.
     pub fn differences(&self) -> Result<Vec<Difference>, StoreError> {
-        self.read(|log| match self.tip_id(log)? {
-            Some(tip) => View::open(log, &self.place, tip)?.differences(),
-            None => Ok(Vec::new()),
-        })
+        self.settled_differences(true)
+    }
+
+    /// What a writer shows between a look at the branch and a look at the files
+    /// would pass for an edit, so differences count only when the branch stands
+    /// where it stood before the look.
+    fn settled_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, StoreError> {
+        let mut found = Vec::new();
+        for _ in 0..LOOKS {
+            let tip = self.read(|log| self.tip_id(log))?;
+            found = self.read(|log| match tip {
+                Some(tip) => {
+                    let mut view = View::open(log, &self.place, tip)?;
+                    view.trust_stat = trust_stat;
+                    view.differences()
+                }
+                None => Ok(Vec::new()),
+            })?;
+            if found.is_empty() || self.read(|log| self.tip_id(log))? == tip {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// [`Store::differences`] as the fact that decisions are judged by.
@@ -425,13 +447,6 @@ impl Store {
 
     /// The same with every file read, whatever its stat says (`fsck`, `verify`).
     pub fn differences_by_content(&self) -> Result<Vec<Difference>, StoreError> {
-        self.read(|log| match self.tip_id(log)? {
-            Some(tip) => {
-                let mut view = View::open(log, &self.place, tip)?;
-                view.trust_stat = false;
-                view.differences()
-            }
-            None => Ok(Vec::new()),
-        })
+        self.settled_differences(false)
     }
 }

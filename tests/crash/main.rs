@@ -18,7 +18,7 @@ use sweep::Tally;
 use workflow::Sandbox;
 
 /// Injections that the short sweep spreads over all kinds.
-const SHORT: usize = 160;
+const SHORT: usize = 320;
 
 #[test]
 fn an_interrupted_transition_happened_or_did_not() {

@@ -215,7 +215,7 @@ impl Outcome {
 /// A run and its cuts. `synced` = false takes every sync away from cook: the
 /// control. Of the flushes every `step`-th is cut at.
 pub fn run(synced: bool, step: usize) -> Outcome {
-    let sandbox = Sandbox::at(tempfile::tempdir().unwrap());
+    let sandbox = Sandbox::new();
     let image = sandbox.join("disk.img");
     File::create(&image).unwrap().set_len(IMAGE).unwrap();
     tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
@@ -279,18 +279,33 @@ fn logged(
         act(&["resume", "--as-user"], "");
         std::fs::write(work.join(".agent/plan.json"), "{}\n").unwrap();
         act(&["adopt", "--discard", "--as-user"], "");
-        let commit = sandbox.commit(
-            &work,
-            "greeting.txt",
-            "hello please\n",
-            "Say please\n\nCook-Slice: kind",
-        );
+        let commit = durable_commit(sandbox, &work);
         act(&["record", "implementer"], &reports::implemented(&commit));
         act(&["record", "reviewer"], &reports::reviewed());
         act(&["record", "auditor"], &reports::audited());
         act(&["undo", "--as-user"], "");
     }
     (daemon.entries(), acks, stands)
+}
+
+/// What the implementer commits. git syncs no loose object by default, and a
+/// commit that a power cut takes away is none of cook's.
+fn durable_commit(sandbox: &Sandbox, work: &Path) -> String {
+    let file = work.join("greeting.txt");
+    std::fs::write(&file, "hello please\n").unwrap();
+    File::open(&file).unwrap().sync_all().unwrap();
+    let message = "Say please\n\nCook-Slice: kind";
+    let args = [
+        "-c",
+        "core.fsync=all",
+        "commit",
+        "--quiet",
+        "--all",
+        "--message",
+        message,
+    ];
+    sandbox.git(work, &args);
+    sandbox.git(work, &["rev-parse", "HEAD"])
 }
 
 /// `cook`, or in the control `cook` whose every sync says yes and does nothing.

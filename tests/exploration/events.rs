@@ -6,7 +6,7 @@ use cook::machine::{Rule, Verdict, unanswered};
 use cook::model::{
     ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
     PlanBlock, PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role, Slice,
-    SliceStatus, Snapshot, Submission, Verdicts,
+    SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -414,7 +414,12 @@ fn reconciliations(all: &mut Blocks) {
     all.add(format!("reopen {name}"), |block| {
         block.reconcile = reconcile(name, Decision::Reopened);
     });
-    for kind in ["bad", "gone", "odd", "unrelated", "shared"] {
+    let kinds: &[&str] = if all.bounds.hostile {
+        &["bad", "gone", "odd", "unrelated", "shared"]
+    } else {
+        &["unrelated"]
+    };
+    for &kind in kinds {
         all.add(format!("accept {name}, {kind} proof"), accepted(kind));
     }
     all.add(format!("accept {name} without proof"), |block| {
@@ -773,18 +778,28 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                     });
                 }
                 if block.conclude == Some(Conclude::Stop) {
-                    for gates in [Gates::Red, Gates::NotStarted, Gates::GreenAtBasis] {
+                    let ends: &[Gates] = if bounds.hostile {
+                        &[Gates::Red, Gates::NotStarted, Gates::GreenAtBasis]
+                    } else {
+                        &[Gates::Red]
+                    };
+                    for &gates in ends {
                         with("verifier not green", &|mood| mood.verifier = gates);
                     }
                 }
                 let plain = !decides && block.policy.is_none();
                 if decides || (plain && (bounds.hostile || given.label == "nothing")) {
-                    for verdict in [
-                        Verdict::Moved,
-                        Verdict::Changed,
-                        Verdict::Missing,
-                        Verdict::Unverifiable,
-                    ] {
+                    let verdicts: &[Verdict] = if bounds.hostile {
+                        &[
+                            Verdict::Moved,
+                            Verdict::Changed,
+                            Verdict::Missing,
+                            Verdict::Unverifiable,
+                        ]
+                    } else {
+                        &[Verdict::Changed, Verdict::Missing]
+                    };
+                    for &verdict in verdicts {
                         with(&format!("stored proof {verdict:?}"), &|mood| {
                             mood.stored = verdict;
                         });
@@ -795,13 +810,18 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                 }
             }
             Event::Implemented { .. } if given.label == "implemented HEAD" => {
-                for gates in [
-                    Gates::Red,
-                    Gates::OptionalRed,
-                    Gates::GreenAtBasis,
-                    Gates::NotStarted,
-                    Gates::None,
-                ] {
+                let ends: &[Gates] = if bounds.hostile {
+                    &[
+                        Gates::Red,
+                        Gates::OptionalRed,
+                        Gates::GreenAtBasis,
+                        Gates::NotStarted,
+                        Gates::None,
+                    ]
+                } else {
+                    &[Gates::Red]
+                };
+                for &gates in ends {
                     with(&format!("gates {gates:?}"), &|mood| mood.gates = gates);
                 }
                 if bounds.commands {
@@ -921,7 +941,12 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
             ..Resume::default()
         }),
     );
-    if bounds.steps < 1000 || bounds.attempts < 100 {
+    let spent = snapshot
+        .ledger
+        .waiting
+        .as_ref()
+        .is_some_and(|waiting| waiting.kind == WaitingKind::Budget);
+    if spent || (bounds.doors && snapshot.counters.granted.steps.is_none()) {
         user(
             "resume with budget",
             Event::Resumed(Resume {

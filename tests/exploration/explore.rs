@@ -50,7 +50,7 @@ pub struct Outcome {
 }
 
 /// States an exploration may have before it is called endless.
-const MAX_STATES: usize = 150_000;
+const MAX_STATES: usize = 40_000;
 
 pub struct Explorer<'a> {
     bounds: &'a Bounds,
@@ -234,7 +234,13 @@ impl Explorer<'_> {
         self.count(good.rule);
         let stopped = snapshot.state.continuation_policy != Policy::Continue;
         let mut offers = reports(snapshot, world, good.rule, self.bounds);
-        offers.extend(out_of_turn(snapshot, world, good.role));
+        let turn = if self.bounds.hostile { 0 } else { 3 };
+        offers.extend(
+            out_of_turn(snapshot, world, good.role)
+                .into_iter()
+                .skip(at as usize % 4)
+                .step_by(1 + turn),
+        );
         offers.extend(doors(snapshot, self.bounds, Mood::GOOD));
         offers.extend(self.undos(at, snapshot));
         for mood in [
@@ -291,7 +297,8 @@ impl Explorer<'_> {
         let mut offers = Vec::new();
         let mut past = self.nodes[at as usize].parent;
         let mut seen = snapshot.ledger.seq.0;
-        while past != u32::MAX && offers.len() < self.bounds.undo {
+        let first = snapshot.undone.seqs.is_empty();
+        while past != u32::MAX && first && offers.len() < self.bounds.undo {
             let node = &self.nodes[past as usize];
             let seq = node.snapshot.ledger.seq.0;
             if seq < seen {
@@ -300,7 +307,7 @@ impl Explorer<'_> {
             }
             past = node.parent;
         }
-        if self.bounds.undo > 0 {
+        if self.bounds.undo > 0 && at < 50 {
             let same = snapshot.ledger.seq.0;
             offers.push(self.undo(snapshot, snapshot, same, "undo nothing"));
         }

@@ -60,11 +60,22 @@ const WORKFLOWS: &[Bounds] = &[
         ..CORE
     },
     Bounds {
-        name: "the user's doors, undo, trust",
+        name: "the user's doors",
         commits: 2,
+        stops: false,
         doors: true,
-        commands: true,
+        ..CORE
+    },
+    Bounds {
+        name: "undo",
+        commits: 2,
         undo: 3,
+        ..CORE
+    },
+    Bounds {
+        name: "commands that must be trusted",
+        commits: 2,
+        commands: true,
         ..CORE
     },
     Bounds {
@@ -76,15 +87,21 @@ const WORKFLOWS: &[Bounds] = &[
     },
     Bounds {
         name: "small budgets",
+        commits: 2,
         stops: false,
-        steps: 9,
+        steps: 8,
         attempts: 2,
         ..CORE
     },
 ];
 
 static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
-    let left = Mutex::new(WORKFLOWS.iter().rev().collect::<Vec<_>>());
+    let only = std::env::var("COOK_EXPLORE").unwrap_or_default();
+    let wanted = WORKFLOWS
+        .iter()
+        .rev()
+        .filter(|bounds| bounds.name.contains(&only));
+    let left = Mutex::new(wanted.collect::<Vec<_>>());
     let seen = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..2 {

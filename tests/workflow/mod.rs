@@ -151,8 +151,14 @@ impl Sandbox {
     }
 }
 
-/// Runs a command with that input and a limit of a minute.
+/// Runs a command with that input; it must end within a minute.
 pub fn feed(command: &mut Command, input: &str) -> Output {
+    feed_within(command, input, Duration::from_secs(60))
+        .unwrap_or_else(|| panic!("{command:?} did not end within a minute"))
+}
+
+/// The same with another limit; `None` when it was killed at the limit.
+pub fn feed_within(command: &mut Command, input: &str, limit: Duration) -> Option<Output> {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -163,13 +169,14 @@ pub fn feed(command: &mut Command, input: &str) -> Output {
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > Duration::from_secs(60) {
+        if started.elapsed() > limit {
             let _ = child.kill();
-            panic!("{command:?} did not end within a minute");
+            let _ = child.wait();
+            return None;
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    child.wait_with_output().unwrap()
+    Some(child.wait_with_output().unwrap())
 }
 
 /// The paths of a main worktree.
