@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 use support::{COOK, Repo, clean, run};
 use tempfile::TempDir;
 
+const UPDATE: &str = "run `COOK_UPDATE=1 cargo test --test example`";
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(".agent-example")
 }
@@ -190,9 +192,10 @@ fn it_is_what_its_script_makes() {
         .current_dir(scratch.path());
     run(&mut command, None).ok();
     let repo = Repo::unborn();
-    assert_eq!(
-        files(&example(), &repo),
-        files(&target, &repo),
-        "run `COOK_UPDATE=1 cargo test --test example`"
-    );
+    let (kept, made) = (files(&example(), &repo), files(&target, &repo));
+    let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&kept), names(&made), "{UPDATE}");
+    for (name, text) in kept {
+        assert!(text == made[&name], "`{name}` is another now: {UPDATE}");
+    }
 }

@@ -20,7 +20,7 @@ const CASES: [Case; 15] = [
     ("the reviewer was wrong", reviewer_wrong, "7"),
     ("a judge said no, then HEAD moved", no_then_moved, "2"),
     ("a rebase in the middle of a slice", rebased, "2"),
-    ("a commit without the trailer", no_trailer, "4"),
+    ("a commit without the trailer", no_trailer, "2"),
     ("a report that was lost", lost_report, "4"),
     ("the plan was wrong", returned, "2"),
     ("red gates", red_gates, "4"),
@@ -73,7 +73,7 @@ fn no_then_moved() -> Repo {
 
 fn rebased() -> Repo {
     let repo = started();
-    repo.commit_for("one", "one.txt", "one\n");
+    repo.commit_for("one", "one.txt", "one works\n");
     // HEAD gets another past: the basis is no ancestor any more.
     repo.git(&["reset", "--quiet", "--soft", "HEAD~2"]);
     repo.git(&["commit", "--quiet", "--amend", "--message", "Begin again"]);
@@ -176,6 +176,13 @@ fn help(name: &str, repo: &Repo) {
                 .refused("accept_dirty")
                 .says("notes.txt");
             std::fs::remove_file(repo.root().join("notes.txt")).unwrap();
+        }
+        "a commit without the trailer" => {
+            let commit = repo.head();
+            repo.record("implementer", &repo.implemented(None)).ok();
+            assert_eq!(repo.rule(), "5");
+            let history = repo.read(".agent/slice-history.jsonl");
+            assert!(history.contains(&format!("\"claimed\":[\"{commit}\"]")));
         }
         "a branch switch" => {
             repo.git(&["switch", "--quiet", "main"]);

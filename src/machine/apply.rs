@@ -31,7 +31,7 @@ pub struct Step {
 /// The facts that [`apply`] reads for this event.
 pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
     let Some(snapshot) = snapshot else {
-        return bootstrap::needs();
+        return bootstrap::needs(event);
     };
     let mut set = drift::needs(snapshot);
     match event {

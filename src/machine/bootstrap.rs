@@ -1,25 +1,40 @@
 //! `Bootstrapped`: the first documents of a log, and repairs of the contract later.
 
+use super::drift;
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
 use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Count, Counters, Import, Ledger, Plan, Policy, Profile, Records,
-    RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone, VerificationEvidence,
-    Waiting, WaitingKind, mission_anchor,
+    ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, Policy, Profile,
+    Records, RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone,
+    VerificationEvidence, Waiting, WaitingKind, mission_anchor,
 };
 
 /// What stands in for a mission until the user says it.
 pub const NO_MISSION: &str = "(the mission is not known yet)";
 
-/// What the first transition wants measured.
-pub(super) fn needs() -> FactSet {
-    FactSet {
+/// What the first transition wants measured; of older state that is taken in, what
+/// the first dispatch over it reads.
+pub(super) fn needs(event: &Event) -> FactSet {
+    let mut set = FactSet {
         head: true,
         worktree: true,
         ..FactSet::default()
+    };
+    if let Event::Bootstrapped {
+        profile,
+        import: Some(import),
+        ..
+    } = event
+    {
+        let mut next = empty("", NO_MISSION, profile.clone());
+        take_in(&mut next, &mut Records::default(), import, NO_MISSION);
+        let taken_in = drift::needs(&next);
+        set.ranges = taken_in.ranges;
+        set.on_head = taken_in.on_head;
     }
+    set
 }
 
 /// The first snapshot.

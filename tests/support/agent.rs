@@ -90,10 +90,12 @@ impl Repo {
         if !noes.is_empty() {
             block["answers"] = json!(noes);
         }
-        let active = self.document(".agent/active-slice.json");
-        let in_work = ["selected", "in_progress", "committed"]
+        let status = self.cook(&["status", "--json"]).json();
+        let in_work = status["slices"]
+            .as_array()
+            .unwrap()
             .iter()
-            .any(|status| active["status"] == *status);
+            .any(|slice| slice["status"] == "selected" || slice["status"] == "in_progress");
         let ready = self.cook(&["ready", "--json"]).json();
         if let (false, Some(first)) = (in_work, ready["ready"].as_array().unwrap().first()) {
             block["select"] = first["slice_id"].clone();

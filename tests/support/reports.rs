@@ -51,12 +51,29 @@ fn rubric(verdict: &str, why: &str) -> String {
 }
 
 impl Repo {
+    /// A line of the prompt, after its label: what an agent reads when `.agent/` is gone.
+    fn prompted(&self, label: &str) -> String {
+        let prompt = self.cook(&["next", "--prompt"]).ok().stdout;
+        let line = prompt.lines().find_map(|line| line.strip_prefix(label));
+        line.unwrap().trim().to_owned()
+    }
+
+    fn state(&self) -> Option<Value> {
+        let there = self.root().join(".agent/state.json").exists();
+        there.then(|| self.document(".agent/state.json"))
+    }
+
     fn anchor(&self) -> String {
-        text(&self.document(".agent/state.json"), "mission_anchor").to_owned()
+        match self.state() {
+            Some(state) => text(&state, "mission_anchor").to_owned(),
+            None => self.prompted("Anchor: "),
+        }
     }
 
     fn remaining(&self) -> String {
-        let state = self.document(".agent/state.json");
+        let Some(state) = self.state() else {
+            return self.prompted("Unsatisfied contract ids (echo them in the header): ");
+        };
         let ids: Vec<&str> = state["unsatisfied_contract_ids"]
             .as_array()
             .unwrap()
