@@ -50,7 +50,7 @@ pub struct Outcome {
 }
 
 /// States an exploration may have before it is called endless.
-const MAX_STATES: usize = 40_000;
+const MAX_STATES: usize = 400_000;
 
 pub struct Explorer<'a> {
     bounds: &'a Bounds,
@@ -169,7 +169,7 @@ fn with_claims(facts: &Facts) -> Facts {
 
 impl Explorer<'_> {
     fn start(&mut self) {
-        for length in [0, 1] {
+        for &length in self.bounds.start {
             let world = World::of_length(length);
             let snapshot = Rc::new(bootstrap(&world, self.bounds.judges));
             self.visit(snapshot, world, u32::MAX, "init".into());
