@@ -36,6 +36,8 @@ pub struct Bounds {
     pub stops: bool,
     /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
     pub rewrites: usize,
+    /// Starts from state of older layouts too.
+    pub imports: bool,
     /// Slices name a command that must be trusted.
     pub commands: bool,
     /// Transitions that an undo takes back at most.

@@ -7,6 +7,7 @@
 mod events;
 mod explore;
 mod fingerprint;
+mod imports;
 mod invariants;
 mod world;
 
@@ -31,6 +32,7 @@ const CORE: Bounds = Bounds {
     doors: false,
     stops: true,
     rewrites: 0,
+    imports: false,
     commands: false,
     undo: 0,
 };
@@ -86,6 +88,13 @@ const WORKFLOWS: &[Bounds] = &[
         commits: 2,
         stops: false,
         hostile: true,
+        ..CORE
+    },
+    Bounds {
+        name: "imported state",
+        start: &[],
+        stops: false,
+        imports: true,
         ..CORE
     },
     Bounds {
