@@ -8,7 +8,7 @@ use super::rule::{Dispatch, Rule};
 use super::work::Work;
 use super::{bootstrap, doors, reground, reports};
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{Actor, Event, Policy, Records, Snapshot, Submission};
+use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
 use std::collections::BTreeSet;
 
 /// An accepted transition.
@@ -93,7 +93,7 @@ pub fn apply(
     }
     let rule = due.rule;
     let mut work = Work::new(before, facts, due);
-    run(&mut work, event)?;
+    run(&mut work, event, actor)?;
     if actor == Actor::Script && event.is_user_door() {
         work.next.ledger.script_doors.0 += 1;
     }
@@ -163,11 +163,11 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
     })
 }
 
-fn run(work: &mut Work, event: &Event) -> Result<(), Refusal> {
+fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
     match event {
         Event::Bootstrapped {
             mission, profile, ..
-        } => repair(work, mission.as_deref(), profile),
+        } => repair(work, mission.as_deref(), profile, actor),
         Event::Regrounded { block, submission } => reground::apply(work, block, submission),
         Event::Implemented {
             slice_id,
@@ -187,10 +187,7 @@ fn run(work: &mut Work, event: &Event) -> Result<(), Refusal> {
             verdicts,
             submission,
         } => reports::judged(work, verdicts, submission),
-        Event::Asked { question, .. } => {
-            reports::asked(work, question);
-            Ok(())
-        }
+        Event::Asked { role, question, .. } => reports::asked(work, *role, question),
         Event::Refused { .. } => {
             if work.before.state.continuation_policy != Policy::Continue {
                 return Err(Refusal::new(Code::DoorClosed, "the work is stopped"));
@@ -218,11 +215,13 @@ fn run(work: &mut Work, event: &Event) -> Result<(), Refusal> {
     }
 }
 
-/// A later `cook init`: the profile may change, the mission only while it is unknown.
+/// A later `cook init`: the profile may change, the mission only while it is
+/// unknown. Fewer judges are the user's to ask for.
 fn repair(
     work: &mut Work,
     mission: Option<&str>,
-    profile: &crate::model::Profile,
+    profile: &Profile,
+    actor: Actor,
 ) -> Result<(), Refusal> {
     match mission {
         Some(mission) if work.before.mission.is_empty() => doors::learn_mission(work, mission)?,
@@ -233,6 +232,13 @@ fn repair(
             );
         }
         _ => {}
+    }
+    let fewer = profile.required_stop_judges < work.before.profile.required_stop_judges;
+    if fewer && !matches!(actor, Actor::User | Actor::Script) {
+        return Err(Refusal::new(
+            Code::UserOnly,
+            "the profile asks for fewer judges than the log",
+        ));
     }
     work.next.profile = profile.clone();
     work.next.state.task_type = profile.task_type.clone();

@@ -161,19 +161,18 @@ fn take_in(next: &mut Snapshot, records: &mut Records, import: &Import, anchor: 
         }
     }
     next.state.requires_reground = true;
-    match import.policy {
-        Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) => {
-            next.state.continuation_policy = policy;
-            next.ledger.waiting = Some(Waiting {
-                kind: WaitingKind::Outside,
-                what: if import.reason.is_empty() {
-                    "stopped before it was imported".to_owned()
-                } else {
-                    import.reason.clone()
-                },
-                exit: "cook resume".to_owned(),
-            });
-        }
-        _ => {}
+    if let Some(policy @ (Policy::Paused | Policy::Blocked | Policy::AwaitUserInput)) =
+        import.policy
+    {
+        next.state.continuation_policy = policy;
+        next.ledger.waiting = Some(Waiting {
+            kind: WaitingKind::Outside,
+            what: if import.reason.is_empty() {
+                "stopped before it was imported".to_owned()
+            } else {
+                import.reason.clone()
+            },
+            exit: "cook resume".to_owned(),
+        });
     }
 }

@@ -315,7 +315,7 @@ pub(super) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusa
 }
 
 /// Mission text and its anchor, the same in every document.
-fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+pub(super) fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     let Some(anchor) = mission_anchor(mission) else {
         return Err(Refusal::new(
             Code::MissionMissing,
@@ -485,7 +485,13 @@ pub(super) fn undone(
     next.ledger.seq = current.ledger.seq;
     next.ledger.lease_epoch = current.ledger.lease_epoch;
     next.ledger.script_doors = current.ledger.script_doors;
-    next.ledger.unanswered = current.ledger.unanswered;
+    // Answers that came after `to` are taken back with the rest.
+    let owed = std::mem::take(&mut current.ledger.unanswered);
+    for no in owed {
+        if !next.ledger.unanswered.contains(&no) {
+            next.ledger.unanswered.push(no);
+        }
+    }
     next.ledger.wave = current.ledger.wave;
     next.ledger.wave.running = false;
     next.state.current_stop_wave_id = current.state.current_stop_wave_id;

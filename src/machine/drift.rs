@@ -126,7 +126,7 @@ pub fn contradictions(snapshot: &Snapshot) -> Vec<Finding> {
 
 /// The log holds a contradiction only after an import; `.agent/` may, after an edit.
 fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
-    let selected = snapshot
+    let selected: Vec<&str> = snapshot
         .plan
         .candidate_slices
         .iter()
@@ -136,22 +136,27 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
                 SliceStatus::Selected | SliceStatus::InProgress
             )
         })
-        .count();
-    if selected > 1 {
+        .map(|slice| slice.slice_id.as_str())
+        .collect();
+    let id = snapshot.active.slice_id.as_deref();
+    if let [only] = selected[..]
+        && (!in_work(snapshot) || id != Some(only))
+    {
+        drift.cause(
+            Finding::new(
+                Code::StatusPairIllegal,
+                format!("slice `{only}` is selected in the plan, and it is not active"),
+            )
+            .at(only),
+        );
+    }
+    if selected.len() > 1 {
         drift.cause(Finding::new(
             Code::SelectedTwice,
-            format!("{selected} slices are selected in the plan"),
+            format!("{} slices are selected in the plan", selected.len()),
         ));
     }
-    let Some(id) = snapshot.active.slice_id.as_deref() else {
-        if selected == 1 {
-            drift.cause(Finding::new(
-                Code::StatusPairIllegal,
-                "a slice is selected in the plan, and none is active",
-            ));
-        }
-        return;
-    };
+    let Some(id) = id else { return };
     let Some(slice) = snapshot.plan.slice(id) else {
         if in_work(snapshot) {
             drift.cause(

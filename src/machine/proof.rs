@@ -256,6 +256,20 @@ pub(super) fn stamp(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
                 format!("no slice `{id}` in the plan"),
             ));
         };
+        if let Some(other) = slice
+            .evidence
+            .iter()
+            .filter_map(Evidence::record)
+            .find(|other| other.anchor == record.anchor && other.criterion != record.criterion)
+        {
+            return Err(Refusal::new(
+                Code::EvidenceShared,
+                format!(
+                    "`{}` and `{}` rest on the same proof ({})",
+                    other.criterion, record.criterion, record.anchor
+                ),
+            ));
+        }
         slice.evidence.retain(
             |entry| !matches!(entry, Evidence::Record(old) if old.criterion == record.criterion),
         );

@@ -70,7 +70,7 @@ pub(super) fn apply(
     proof::require_distinct(work, block)?;
     let mut opened = revalidate_done(work, block, submission)?;
     if let Some(reconcile) = &block.reconcile {
-        opened.extend(apply_reconcile(work, block, reconcile, submission)?);
+        opened.extend(apply_reconcile(work, reconcile, submission)?);
     } else if work.due.rule == Rule::Reconcile && block.policy.is_none() {
         return Err(Refusal::new(
             Code::NoProgress,
@@ -265,7 +265,6 @@ fn revalidate_done(
 
 fn apply_reconcile(
     work: &mut Work,
-    block: &Reground,
     reconcile: &Reconcile,
     submission: &Submission,
 ) -> Result<Vec<String>, Refusal> {
@@ -283,7 +282,6 @@ fn apply_reconcile(
         Decision::Reopened if is_due => {
             let findings = must_fix(work, id, &reconcile.findings);
             work.reopen(id, findings, Some(submission));
-            let _ = block;
             Ok(vec![id.clone()])
         }
         Decision::Reopened if status == SliceStatus::Done => {
@@ -730,10 +728,10 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
         slice.must_fix_findings.get_or_insert_default();
     }
     let ledger = work.ledger(id);
+    ledger.last_head = ledger.head.take().or(ledger.last_head.take());
     if !own_commits {
         ledger.claimed.clear();
         ledger.reported = None;
-        ledger.head = None;
     }
     ledger.basis = Some(basis);
     ledger.review = None;

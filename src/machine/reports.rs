@@ -7,7 +7,7 @@ use super::slices::criteria_sha256;
 use super::work::{Work, attach};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveStatus, AuditNote, Count, Outcome, Policy, Receipt, ReviewNote, SliceRecordType,
+    ActiveStatus, AuditNote, Count, Outcome, Policy, Receipt, ReviewNote, Role, SliceRecordType,
     SliceStatus, Snapshot, Subject, Submission, Verdicts, VerificationEvidence, Vote, Waiting,
     WaitingKind, surface_matches,
 };
@@ -322,7 +322,10 @@ fn commit_slice(
     ledger.head = Some(commit.to_owned());
     ledger.head_tree = tree;
     ledger.receipts = receipts.clone();
-    ledger.review = None;
+    // After an undo the same commit may be reported again; a no to it stays.
+    ledger
+        .review
+        .take_if(|review| review.acceptable || review.commit != commit);
     ledger.audit = None;
     let claimed = ledger.claimed.clone();
     let record = work.slice_record(SliceRecordType::Implemented, slice_id, commit);
@@ -561,14 +564,25 @@ fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result
     ))
 }
 
-/// A role needs something only the user has.
-pub(super) fn asked(work: &mut Work, question: &str) {
+/// A role needs something only the user has. Those that judge do not ask.
+pub(super) fn asked(work: &mut Work, role: Role, question: &str) -> Result<(), Refusal> {
+    let may_ask = matches!(
+        role,
+        Role::Bootstrapper | Role::Regrounder | Role::Implementer
+    );
+    if !may_ask {
+        return Err(Refusal::new(
+            Code::NotYourTurn,
+            format!("the {role} reports a verdict and asks nothing"),
+        ));
+    }
     work.next.state.continuation_policy = Policy::AwaitUserInput;
     work.next.ledger.waiting = Some(Waiting {
         kind: WaitingKind::Question,
         what: question.to_owned(),
         exit: "cook answer 'TEXT'".to_owned(),
     });
+    Ok(())
 }
 
 /// A driven session's report was refused: an attempt is spent, nothing else moves.

@@ -67,15 +67,12 @@ impl<'a> SliceGraph<'a> {
     /// Follows edges inside a strongly connected component until a slice comes again.
     fn walk_cycle(&self, component: &[NodeIndex]) -> Vec<String> {
         let mut path = vec![component[0]];
-        loop {
-            let Some(next) = self
-                .graph
-                .edges(path[path.len() - 1])
-                .map(|edge| edge.target())
-                .find(|target| component.contains(target))
-            else {
-                break;
-            };
+        while let Some(next) = self
+            .graph
+            .edges(path[path.len() - 1])
+            .map(|edge| edge.target())
+            .find(|target| component.contains(target))
+        {
             if let Some(start) = path.iter().position(|node| *node == next) {
                 path.drain(..start);
                 path.push(next);

@@ -2,7 +2,7 @@
 //! and what the repository does by itself.
 
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
-use cook::machine::{Rule, Verdict, unanswered};
+use cook::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook::model::{
     ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
     PlanBlock, PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role, Slice,
@@ -19,7 +19,9 @@ pub struct Bounds {
     /// Slices a plan may grow to.
     pub max_slices: usize,
     pub judges: u64,
-    /// Commits that are ever made, the root among them.
+    /// Commits the repository has at the start.
+    pub start: &'static [usize],
+    /// Commits that are ever made, those of the start among them.
     pub commits: usize,
     /// Steps and attempts `cook.toml` allows; steps above 1,000 are never spent.
     pub steps: u64,
@@ -34,6 +36,8 @@ pub struct Bounds {
     pub stops: bool,
     /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
     pub rewrites: usize,
+    /// Starts from state of older layouts too.
+    pub imports: bool,
     /// Slices name a command that must be trusted.
     pub commands: bool,
     /// Transitions that an undo takes back at most.
@@ -525,6 +529,14 @@ fn hostile_plans(all: &mut Blocks) {
         slice.status = Some(SliceStatus::InProgress);
         plan.candidate_slices.push(slice);
     });
+    if snapshot.ledger.seq.0 < 2 {
+        all.plan("too many slices", |plan| {
+            for index in 0..=MAX_SLICES {
+                plan.candidate_slices
+                    .push(slice_plan(&format!("n{index}"), &[], bounds));
+            }
+        });
+    }
     all.plan("an id of two words", |plan| {
         plan.candidate_slices
             .push(slice_plan("two words", &[], bounds));
@@ -950,11 +962,7 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
         user(
             "resume with budget",
             Event::Resumed(Resume {
-                budget: Some(Limits {
-                    steps: Some(2),
-                    attempts_per_slice: Some(1),
-                    ..Limits::default()
-                }),
+                budget: Some(budget_for(snapshot)),
                 ..Resume::default()
             }),
         );
@@ -992,6 +1000,20 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
         offers.push(offer("resume by a role", event, Actor::Role, mood));
     }
     offers
+}
+
+/// What the stopped work says it needs.
+fn budget_for(snapshot: &Snapshot) -> Limits {
+    let attempts = snapshot
+        .ledger
+        .waiting
+        .as_ref()
+        .is_some_and(|waiting| waiting.exit.contains("attempts"));
+    Limits {
+        steps: (!attempts).then_some(2),
+        attempts_per_slice: attempts.then_some(1),
+        ..Limits::default()
+    }
 }
 
 fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
@@ -1103,7 +1125,7 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             next.commit(None, Touch::Surface);
             true
         });
-        if bounds.rewrites > 0 || bounds.hostile {
+        if bounds.hostile {
             with("commit elsewhere", &|next| {
                 next.commit(None, Touch::Elsewhere);
                 true

@@ -2,11 +2,12 @@
 
 use super::events::{Bounds, MISSION, Offer, doors, out_of_turn, reports, repository};
 use super::fingerprint::fingerprint;
+use super::imports::imports;
 use super::invariants;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook::diagnostic::Code;
 use cook::machine::{Dispatch, FactSet, Facts, Rule, Step, apply, dispatch, dispatch_needs, needs};
-use cook::model::{Actor, Count, Event, Phase, Policy, Profile, Snapshot};
+use cook::model::{Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ pub struct Outcome {
 }
 
 /// States an exploration may have before it is called endless.
-const MAX_STATES: usize = 40_000;
+const MAX_STATES: usize = 400_000;
 
 pub struct Explorer<'a> {
     bounds: &'a Bounds,
@@ -94,13 +95,17 @@ pub fn explore(bounds: &Bounds) -> Outcome {
 
 /// The first snapshot of a workflow, as `cook init` makes it.
 pub fn bootstrap(world: &World, judges: u64) -> Snapshot {
+    first(world, judges, None)
+}
+
+fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
     let mut profile = Profile::new("demo");
     profile.required_stop_judges = Count(judges);
     let event = Event::Bootstrapped {
         mission: Some(MISSION.to_owned()),
         profile,
         branch: Some("main".to_owned()),
-        import: None,
+        import: import.map(Box::new),
     };
     let budget = Budget {
         steps: 60,
@@ -169,10 +174,18 @@ fn with_claims(facts: &Facts) -> Facts {
 
 impl Explorer<'_> {
     fn start(&mut self) {
-        for length in [0, 1] {
+        for &length in self.bounds.start {
             let world = World::of_length(length);
             let snapshot = Rc::new(bootstrap(&world, self.bounds.judges));
             self.visit(snapshot, world, u32::MAX, "init".into());
+        }
+        if self.bounds.imports {
+            for (label, import) in imports() {
+                let world = World::of_length(2);
+                let snapshot = Rc::new(first(&world, self.bounds.judges, Some(import)));
+                let label = format!("import {label}");
+                self.visit(snapshot, world, u32::MAX, label.into());
+            }
         }
     }
 

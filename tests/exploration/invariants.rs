@@ -358,9 +358,10 @@ fn criteria_stay(seen: &Seen) -> Check {
                 format!("{id} lost `{criterion}`")
             })?;
         }
-        require(!now.acceptance_criteria.is_empty(), || {
-            format!("{id} has no criteria")
-        })?;
+        require(
+            !now.acceptance_criteria.is_empty() || slice.acceptance_criteria.is_empty(),
+            || format!("{id} has no criteria"),
+        )?;
     }
     Ok(())
 }
@@ -385,6 +386,11 @@ fn noes_stay(seen: &Seen) -> Check {
             .block()
             .is_some_and(|block| matches!(block.conclude, Some(Conclude::GoOn { .. })));
     let kept = noes(seen.after());
+    if let Event::Undone { to, .. } = &seen.offer.event {
+        require(noes(to).is_subset(&kept), || {
+            "a no whose answer was taken back is lost".to_owned()
+        })?;
+    }
     for no in noes(seen.before) {
         let answered = seen
             .block()

@@ -7,6 +7,7 @@
 mod events;
 mod explore;
 mod fingerprint;
+mod imports;
 mod invariants;
 mod world;
 
@@ -22,6 +23,7 @@ const CORE: Bounds = Bounds {
     slices: 1,
     max_slices: 1,
     judges: 1,
+    start: &[0, 1],
     commits: 3,
     steps: 1_000_000,
     attempts: 1_000_000,
@@ -30,6 +32,7 @@ const CORE: Bounds = Bounds {
     doors: false,
     stops: true,
     rewrites: 0,
+    imports: false,
     commands: false,
     undo: 0,
 };
@@ -40,6 +43,7 @@ const WORKFLOWS: &[Bounds] = &[
     CORE,
     Bounds {
         name: "rewritten histories",
+        start: &[1],
         stops: false,
         rewrites: 1,
         ..CORE
@@ -49,6 +53,7 @@ const WORKFLOWS: &[Bounds] = &[
         slices: 2,
         max_slices: 2,
         judges: 2,
+        start: &[1],
         stops: false,
         ..CORE
     },
@@ -61,7 +66,7 @@ const WORKFLOWS: &[Bounds] = &[
     },
     Bounds {
         name: "the user's doors",
-        commits: 2,
+        commits: 1,
         stops: false,
         doors: true,
         ..CORE
@@ -86,11 +91,19 @@ const WORKFLOWS: &[Bounds] = &[
         ..CORE
     },
     Bounds {
+        name: "imported state",
+        start: &[],
+        stops: false,
+        imports: true,
+        ..CORE
+    },
+    Bounds {
         name: "small budgets",
+        start: &[1],
         commits: 2,
         stops: false,
-        steps: 8,
-        attempts: 2,
+        steps: 5,
+        attempts: 1,
         ..CORE
     },
 ];
@@ -168,6 +181,18 @@ const ELSEWHERE: &[(Code, &str)] = &[
     ),
     (Code::InsideRole, "the command line, in a role's session"),
     (Code::Fenced, "the store, after a takeover of the lease"),
+    (
+        Code::SelectMany,
+        "the report grammar: a block has room for one selection",
+    ),
+    (
+        Code::OtherBranch,
+        "the runner; the machine says not_your_turn and why",
+    ),
+    (
+        Code::FactMissing,
+        "a defect, which the exploration looks for in every state",
+    ),
 ];
 
 #[test]

@@ -1,0 +1,159 @@
+//! State of older layouts, much of it contradictory, as `cook init` may find it.
+
+use super::world::id;
+use cook::model::{ActiveSlice, Import, Plan, Policy, SliceRecord};
+use serde_json::{Value, json};
+
+fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {
+    json!({
+        "slice_id": name, "goal": format!("do {name}"), "acceptance_criteria": criteria,
+        "contract_ids": [format!("C-{name}")], "priority": 1, "status": status, "why_now": "",
+        "blocked_on": [], "evidence": ["somebody saw it"], "implementation_surfaces": ["src/"],
+        "must_fix_findings": [], "basis_commit": id(0),
+    })
+}
+
+fn plan(slices: &[Value]) -> Option<Plan> {
+    let plan = json!({
+        "schema_version": 1, "mission_anchor": "old", "last_reground_at": null,
+        "plan_basis": "old", "candidate_slices": slices,
+    });
+    Some(serde_json::from_value(plan).unwrap())
+}
+
+fn active(name: &str, status: &str, basis: &str) -> Option<ActiveSlice> {
+    let active = json!({
+        "schema_version": 1, "status": status, "slice_id": name, "goal": format!("do {name}"),
+        "contract_ids": [format!("C-{name}")], "mission_anchor": "old",
+        "acceptance_criteria": ["a1", "a2"], "priority": 1, "why_now": "", "blocked_on": [],
+        "locked_notes": [], "must_fix_findings": [], "basis_commit": basis,
+        "remaining_contract_ids_before": [], "release_blocker_count_before": 0,
+        "high_value_gap_count_before": 0,
+    });
+    Some(serde_json::from_value(active).unwrap())
+}
+
+fn implemented(commit: &str) -> Vec<SliceRecord> {
+    let record = json!({
+        "schema_version": 1, "type": "implemented", "recorded_at": 1_700_000_000, "slice_id": "a",
+        "commit_sha": commit, "head_sha": commit,
+    });
+    vec![serde_json::from_value(record).unwrap()]
+}
+
+/// By name.
+pub fn imports() -> Vec<(&'static str, Import)> {
+    let both = ["a1", "a2"];
+    let import = |plan, active, slice_history| Import {
+        layout: "agent-0.1.26".to_owned(),
+        plan,
+        active,
+        policy: None,
+        reason: String::new(),
+        slice_history,
+        stop_history: Vec::new(),
+    };
+    let selected = || plan(&[slice("a", "selected", &both)]);
+    let working = || plan(&[slice("a", "in_progress", &both)]);
+    let mut all = vec![
+        (
+            "nothing but a plan",
+            import(plan(&[slice("a", "planned", &both)]), None, Vec::new()),
+        ),
+        (
+            "selected, none active",
+            import(selected(), None, Vec::new()),
+        ),
+        (
+            "two selected",
+            import(
+                plan(&[
+                    slice("a", "selected", &both),
+                    slice("b", "in_progress", &["b1"]),
+                ]),
+                active("a", "selected", &id(0)),
+                Vec::new(),
+            ),
+        ),
+        (
+            "another one selected beside a done one",
+            import(
+                plan(&[slice("a", "done", &both), slice("b", "selected", &["b1"])]),
+                active("a", "done", &id(0)),
+                Vec::new(),
+            ),
+        ),
+        (
+            "not in the plan",
+            import(plan(&[]), active("a", "in_progress", &id(0)), Vec::new()),
+        ),
+        (
+            "no commit as basis",
+            import(selected(), active("a", "selected", "deadbeef"), Vec::new()),
+        ),
+        (
+            "without criteria",
+            import(
+                plan(&[slice("a", "in_progress", &[])]),
+                active("a", "in_progress", &id(0)),
+                Vec::new(),
+            ),
+        ),
+        (
+            "statuses differ",
+            import(
+                plan(&[slice("a", "planned", &both)]),
+                active("a", "committed", &id(0)),
+                Vec::new(),
+            ),
+        ),
+        (
+            "handoff differs",
+            import(
+                plan(&[slice("a", "in_progress", &["a1", "a9"])]),
+                active("a", "in_progress", &id(0)),
+                Vec::new(),
+            ),
+        ),
+        (
+            "committed without a record",
+            import(working(), active("a", "committed", &id(0)), Vec::new()),
+        ),
+        (
+            "committed",
+            import(
+                working(),
+                active("a", "committed", &id(0)),
+                implemented(&id(1)),
+            ),
+        ),
+        (
+            "committed elsewhere",
+            import(
+                working(),
+                active("a", "committed", &id(0)),
+                implemented("feed"),
+            ),
+        ),
+        (
+            "done by word alone",
+            import(
+                plan(&[slice("a", "done", &both)]),
+                active("a", "done", &id(0)),
+                Vec::new(),
+            ),
+        ),
+        (
+            "done, and the plan says planned",
+            import(
+                plan(&[slice("a", "planned", &both)]),
+                active("a", "done", &id(0)),
+                Vec::new(),
+            ),
+        ),
+    ];
+    let mut paused = import(working(), active("a", "in_progress", &id(0)), Vec::new());
+    paused.policy = Some(Policy::Paused);
+    all.push(("paused", paused));
+    all
+}
