@@ -122,16 +122,6 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
                 format!("two slices are called `{id}`"),
             ));
         }
-        if slice
-            .acceptance_criteria
-            .iter()
-            .all(|criterion| criterion.trim().is_empty())
-        {
-            return Err(Refusal::new(
-                Code::CriteriaEmpty,
-                format!("slice `{id}` has no acceptance criteria"),
-            ));
-        }
         let distinct: BTreeSet<&String> = slice.acceptance_criteria.iter().collect();
         if distinct.len() != slice.acceptance_criteria.len() {
             return Err(Refusal::new(
@@ -143,8 +133,21 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// An open slice says what must hold.
+fn require_criteria(planned: &PlannedSlice) -> Result<(), Refusal> {
+    let mut criteria = planned.acceptance_criteria.iter();
+    if criteria.all(|criterion| criterion.trim().is_empty()) {
+        return Err(Refusal::new(
+            Code::CriteriaEmpty,
+            format!("slice `{}` has no acceptance criteria", planned.slice_id),
+        ));
+    }
+    Ok(())
+}
+
 /// A slice the plan names for the first time.
 fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
+    require_criteria(planned)?;
     let status = planned.status.unwrap_or(SliceStatus::Planned);
     match status {
         SliceStatus::Done => return Err(marks_done(&planned.slice_id)),
@@ -231,6 +234,7 @@ fn revise(
         }
         return Ok(slice.clone());
     }
+    require_criteria(planned)?;
     let in_work = matches!(
         slice.status,
         SliceStatus::Selected | SliceStatus::InProgress

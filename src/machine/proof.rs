@@ -167,6 +167,10 @@ pub(super) fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<
             }
         }
     }
+    if slice.acceptance_criteria.is_empty() {
+        lost.gone
+            .push("it never said what must hold, so nothing proves it".to_owned());
+    }
     for criterion in &slice.acceptance_criteria {
         let stamped = evidence
             .iter()

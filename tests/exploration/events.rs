@@ -316,8 +316,17 @@ fn growth(all: &mut Blocks) {
     }
 }
 
-/// The way out that needs no commit.
+/// The way out that needs no commit; an imported slice may lack criteria.
 fn cancellations(all: &mut Blocks) {
+    for (index, slice) in all.snapshot.plan.candidate_slices.iter().enumerate() {
+        if slice.acceptance_criteria.is_empty() {
+            all.revise(
+                format!("give {} criteria", slice.slice_id),
+                index,
+                |planned| planned.acceptance_criteria = vec![format!("{}1", slice.slice_id)],
+            );
+        }
+    }
     for (index, slice) in all.snapshot.plan.candidate_slices.iter().enumerate() {
         if slice.status.is_open() {
             all.revise(format!("cancel {}", slice.slice_id), index, |planned| {
