@@ -198,9 +198,9 @@ fn transitions(size: &Size) {
     let records = size.records[0];
     let imported = Scale::with_records(records);
     logs.push((format!("1 transition, {records} history records"), imported));
-    let door = |scale: &Scale, door: &str| {
+    let door = |scale: &Scale, door: &[&str]| {
         let mut command = scale.command(cook_binary());
-        command.args([door, "--as-user"]);
+        command.args(door);
         command
     };
     // Fewer than the log's packing interval, so that bytes are those of the objects alone.
@@ -210,8 +210,8 @@ fn transitions(size: &Size) {
     let mut bytes = vec![0; logs.len()];
     for turn in 0..size.runs / 5 {
         for ((_, scale), cost) in logs.iter().zip(&mut costs) {
-            cost[0] = cost[0].least(run(door(scale, "pause")));
-            cost[1] = cost[1].least(run(door(scale, "resume")));
+            cost[0] = cost[0].least(run(door(scale, &["pause"])));
+            cost[1] = cost[1].least(run(door(scale, &["resume", "--as-user"])));
         }
         if turn + 1 == pairs {
             for (index, (_, scale)) in logs.iter().enumerate() {

@@ -18,18 +18,20 @@ use std::process::{Command, Stdio};
 const NEXT_AT_MOST: usize = 420;
 
 /// System calls of one transition, all durability calls included.
-const TRANSITION_AT_MOST: usize = 1_500;
+const TRANSITION_AT_MOST: usize = 1_300;
 
 /// Flushes of one transition that changes three documents and no history.
 const FLUSHES_AT_MOST: usize = 24;
 
-/// By how many calls two runs that do the same work may differ.
+/// By how many calls two runs that do the same work may differ: allocation, waiting.
 const SLACK: usize = 40;
 
-/// What one run asked of the kernel.
+/// What one run asked of the kernel. A call that was interrupted and resumed counts once.
 struct Trace {
-    /// By name; a call that was interrupted and resumed counts once.
+    /// Calls of the program itself by name, without those of its threads and children,
+    /// whose number depends on how they are scheduled.
     calls: BTreeMap<String, usize>,
+    /// All calls.
     lines: Vec<String>,
 }
 
@@ -57,13 +59,17 @@ impl Trace {
     fn read(text: &str) -> Self {
         let mut calls = BTreeMap::new();
         let mut lines = Vec::new();
+        let mut own = None;
         for line in text.lines() {
             // `PID name(…) = …`; continuations begin with `<... name resumed>`.
-            let call = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+            let (pid, call) = line.split_once(' ').unwrap();
+            let call = call.trim_start();
             let Some((name, _)) = call.split_once('(').filter(|_| !call.starts_with('<')) else {
                 continue;
             };
-            *calls.entry(name.to_owned()).or_default() += 1;
+            if *own.get_or_insert(pid) == pid {
+                *calls.entry(name.to_owned()).or_default() += 1;
+            }
             lines.push(call.to_owned());
         }
         Self { calls, lines }
@@ -77,9 +83,20 @@ impl Trace {
         names.iter().filter_map(|name| self.calls.get(*name)).sum()
     }
 
-    /// Children of any kind; a thread is one too.
+    /// Children, and children of children; threads are none.
     fn processes(&self) -> usize {
-        self.count(&["fork", "vfork", "clone", "clone3"])
+        let starts = |line: &&String| {
+            ["fork(", "vfork(", "clone(", "clone3("]
+                .iter()
+                .any(|name| line.starts_with(name))
+                && !line.contains("CLONE_THREAD")
+        };
+        self.lines.iter().filter(starts).count()
+    }
+
+    fn threads(&self) -> usize {
+        let starts = |line: &&String| line.contains("CLONE_THREAD");
+        self.lines.iter().filter(starts).count()
     }
 
     fn flushes(&self) -> usize {
@@ -147,7 +164,7 @@ fn selected(files: usize) -> Scale {
 /// tick with the stamp.
 fn settle(scale: &Scale) {
     std::thread::sleep(std::time::Duration::from_millis(20));
-    scale.cook(&["pause", "--as-user"]);
+    scale.cook(&["pause"]);
     std::thread::sleep(std::time::Duration::from_millis(20));
     scale.cook(&["resume", "--as-user"]);
 }
@@ -160,6 +177,7 @@ fn next_spawns_nothing_and_writes_nothing() {
     };
     assert_eq!(trace.count(&["execve"]), 1, "{:#?}", trace.calls);
     assert_eq!(trace.processes(), 0, "{:#?}", trace.calls);
+    assert_eq!(trace.threads(), 0);
     assert_eq!(trace.writes(), Vec::<&String>::new());
     assert_eq!(trace.flushes(), 0);
 }
@@ -181,7 +199,7 @@ fn next_does_not_grow_with_the_repository() {
     else {
         return;
     };
-    assert_same(&few, &many);
+    assert_no_more(&few, &many);
 }
 
 #[test]
@@ -193,7 +211,7 @@ fn next_does_not_grow_with_the_past() {
     scale.grow_log_to(scale.transitions() + 100);
     settle(&scale);
     let old = Trace::of(&scale, &["next"]).unwrap();
-    assert_same(&young, &old);
+    assert_no_more(&young, &old);
 }
 
 #[test]
@@ -211,7 +229,7 @@ fn next_does_not_read_the_histories() {
 #[test]
 fn a_transition_costs_the_same_in_a_long_log() {
     let scale = selected(10);
-    let Some(young) = Trace::of(&scale, &["pause", "--as-user"]) else {
+    let Some(young) = Trace::of(&scale, &["pause"]) else {
         return;
     };
     eprintln!(
@@ -219,17 +237,19 @@ fn a_transition_costs_the_same_in_a_long_log() {
         young.total(),
         young.flushes()
     );
-    assert_eq!(young.processes(), 0, "{:#?}", young.calls);
+    // A pause writes down the worktree's state: git is asked once to judge, and once more
+    // right before the commit.
+    assert_eq!(young.processes(), 2, "{:#?}", young.lines);
     assert!(young.total() <= TRANSITION_AT_MOST, "{:#?}", young.calls);
     assert!(young.flushes() <= FLUSHES_AT_MOST, "{:#?}", young.calls);
     scale.cook(&["resume", "--as-user"]);
-    // An odd number of pauses and resumes behind it, so that this one is a pause too;
-    // loose objects are not counted at it, which happens at every 32nd.
+    // A hundred more, which ends with the workflow going on; loose objects are counted at
+    // every 32nd transition, and this one is none of them.
     scale.grow_log_to(scale.transitions() + 100);
     settle(&scale);
-    let old = Trace::of(&scale, &["pause", "--as-user"]).unwrap();
-    assert_eq!(young.flushes(), old.flushes());
-    assert_same(&young, &old);
+    let old = Trace::of(&scale, &["pause"]).unwrap();
+    assert!(old.flushes() <= young.flushes(), "{:#?}", old.calls);
+    assert_no_more(&young, &old);
 }
 
 #[test]
@@ -238,14 +258,12 @@ fn a_transition_costs_the_same_beside_long_histories() {
     for scale in [&short, &long] {
         settle(scale);
     }
-    let (Some(few), Some(many)) = (
-        Trace::of(&short, &["pause", "--as-user"]),
-        Trace::of(&long, &["pause", "--as-user"]),
-    ) else {
+    let (Some(few), Some(many)) = (Trace::of(&short, &["pause"]), Trace::of(&long, &["pause"]))
+    else {
         return;
     };
-    assert_eq!(few.flushes(), many.flushes());
-    assert_same(&few, &many);
+    assert!(many.flushes() <= few.flushes(), "{:#?}", many.calls);
+    assert_no_more(&few, &many);
 }
 
 #[test]
@@ -271,16 +289,15 @@ fn imported_histories_are_in_the_log_once_and_replay() {
     assert!(said.contains("2000 records"), "{said}");
 }
 
-/// The same work: a handful of calls may differ with the allocator's mood and with
-/// directories of objects that are there or not yet.
-fn assert_same(one: &Trace, other: &Trace) {
-    let difference = one.total().abs_diff(other.total());
+/// No more work beside the larger one. It may be less: a young log has directories of
+/// objects yet to make.
+fn assert_no_more(small: &Trace, large: &Trace) {
     assert!(
-        difference <= SLACK,
+        large.total() <= small.total() + SLACK,
         "{} against {} system calls: {:#?} {:#?}",
-        one.total(),
-        other.total(),
-        one.calls,
-        other.calls
+        small.total(),
+        large.total(),
+        small.calls,
+        large.calls
     );
 }
