@@ -206,11 +206,14 @@ impl Show for DiffAnswer {
     }
 }
 
+/// One kept copy: id, kind, when, files with their sizes.
+pub type RescueRow = (String, String, String, Vec<(String, u64)>);
+
 /// Copies that were set aside.
 #[derive(Debug)]
 pub struct RescueAnswer {
-    /// Id, kind, when, files with sizes.
-    pub copies: Vec<(String, String, String, Vec<(String, u64)>)>,
+    /// Newest last.
+    pub copies: Vec<RescueRow>,
 }
 
 impl Show for RescueAnswer {

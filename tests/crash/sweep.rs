@@ -155,13 +155,16 @@ impl Tally {
         self.slowest = self.slowest.max(other.slowest);
     }
 
-    pub fn lists(&self) -> [(&'static str, &[String]); 4] {
-        [
+    pub fn lists(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let lists = [
             ("mixed", &self.mixed),
             ("lost", &self.lost),
             ("stuck", &self.stuck),
             ("untrue", &self.untrue),
-        ]
+        ];
+        lists
+            .into_iter()
+            .flat_map(|(sort, list)| list.iter().map(move |what| (sort, what)))
     }
 
     pub fn line(&self) -> String {

@@ -6,8 +6,10 @@ use super::imports::imports;
 use super::invariants;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook::diagnostic::Code;
-use cook::machine::{Dispatch, FactSet, Facts, Rule, Step, apply, dispatch, dispatch_needs, needs};
-use cook::model::{Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot};
+use cook::machine::{
+    Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, dispatch, dispatch_needs, needs,
+};
+use cook::model::{ActiveStatus, Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -133,7 +135,16 @@ pub fn try_event(
 /// Who is due, measured afresh.
 pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> Dispatch {
     let set = dispatch_needs(Some(snapshot));
-    assert!(!set.worktree, "`cook next` would walk the tree");
+    // Only where a role comes next that a dirty tree would stop.
+    let decides = snapshot.ledger.regrounded
+        && (!matches!(
+            snapshot.active.status,
+            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+        ) || current_audit(snapshot).is_some());
+    assert!(
+        !set.worktree || decides,
+        "`cook next` would walk the tree for nothing"
+    );
     let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
     dispatch(Some(snapshot), &facts).expect("dispatch is total")
 }
