@@ -633,6 +633,7 @@ fn a_damaged_trust_file_trusts_neither_nothing_nor_everything() {
     let scratch = Scratch::new();
     let repo = scratch.repo();
     let path = repo.cook_dir().unwrap().join("trust.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     for text in [
         "",
         "{",

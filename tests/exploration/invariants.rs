@@ -1,6 +1,7 @@
 //! What must hold of every transition, stated without the code that makes it.
 
 use super::events::Offer;
+use cook::diagnostic::Code;
 use cook::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
 use cook::model::{
     ActiveStatus, Conclude, Decision, Event, Evidence, Policy, Reground, SliceStatus, Snapshot,
@@ -89,13 +90,31 @@ pub fn transition(seen: &Seen) -> Check {
     exits_are_named(seen)
 }
 
+/// A dispatch without the advice that `cook next` adds for the role to come.
+fn decided(dispatch: &Dispatch) -> Dispatch {
+    let advice = [Code::DirtyWorktree, Code::ContractUntracked];
+    let mut decided = dispatch.clone();
+    if decided
+        .findings
+        .iter()
+        .any(|finding| finding.code == Code::ContractUntracked)
+    {
+        decided.blocking_command = None;
+    }
+    decided
+        .findings
+        .retain(|finding| !advice.contains(&finding.code));
+    decided
+}
+
 /// Stored dispatch is what `dispatch` says of the repository right after.
 fn written_down(seen: &Seen) -> Check {
     let (state, now) = (&seen.after().state, seen.now);
     require(seen.step.rule == seen.due.rule, || {
         "the step names another rule".to_owned()
     })?;
-    require(seen.step.next == *now, || {
+    // Advice about the tree and the contract is given where it was measured.
+    require(decided(&seen.step.next) == decided(now), || {
         format!("said {:?}\nmeasured {now:?}", seen.step.next)
     })?;
     require(
