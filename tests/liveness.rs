@@ -1,7 +1,7 @@
 //! What goes wrong in a day, each case on the real binary and to its end: `done`.
 //! The guide's table names these cases, and one test holds the two together.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod support;
 

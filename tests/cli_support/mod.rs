@@ -143,8 +143,8 @@ impl Repo {
     /// Review (yes) and audit of `a` are in.
     pub fn reviewed() -> Self {
         let repo = Self::committed();
-        repo.record("reviewer", &repo.review(true)).exits(0);
-        repo.record("auditor", &repo.audit("b")).exits(0);
+        repo.record("reviewer", repo.review(true)).exits(0);
+        repo.record("auditor", repo.audit("b")).exits(0);
         repo
     }
 
@@ -159,11 +159,8 @@ impl Repo {
             "evidence": evidence_a(),
             "plan": plan,
         });
-        repo.record(
-            "regrounder",
-            &repo.reground("accepted", "a", "none", &block),
-        )
-        .exits(0);
+        repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
+            .exits(0);
         assert_eq!(repo.rule(), "8");
         repo
     }
@@ -174,12 +171,12 @@ impl Repo {
         for judge in 0..3 {
             repo.record_with(
                 &["stop-judge", "--session", &format!("judge-{judge}")],
-                &repo.judge(true),
+                repo.judge(true),
             )
             .exits(0);
         }
         let block = json!({"conclude": {"decision": "stop"}});
-        repo.record("regrounder", &repo.reground("none", "none", "none", &block))
+        repo.record("regrounder", repo.reground("none", "none", "none", &block))
             .exits(0);
         repo
     }
@@ -189,7 +186,7 @@ impl Repo {
         self.write("results", "ok 1 - one\nok 2 - two\n");
         self.write("a.txt", "one\ntwo\n");
         let sha = self.commit("do a", Some("a"));
-        self.record("implementer", &self.implementation("a", &sha))
+        self.record("implementer", self.implementation("a", &sha))
             .exits(0);
     }
 

@@ -243,7 +243,7 @@ fn blocks(
         bounds,
         base: Reground {
             answers: answers(snapshot, world),
-            conclude: (rule == Rule::Conclude).then(|| Conclude::GoOn { reason: None }),
+            conclude: (rule == Rule::Conclude).then_some(Conclude::GoOn { reason: None }),
             ..Reground::default()
         },
         made: Vec::new(),
@@ -1164,20 +1164,19 @@ pub fn repository(snapshot: &Snapshot, world: &World, bounds: &Bounds) -> Vec<(S
             });
         }
     }
-    if bounds.rewrites > 0 {
-        if let Some(seen) = snapshot
+    if bounds.rewrites > 0
+        && let Some(seen) = snapshot
             .ledger
             .head_seen
             .as_deref()
             .and_then(super::world::commit_of)
-            && world.head != Some(seen)
-            && !world.commits[seen].gone
-        {
-            with("back to where cook last was", &|next| {
-                next.head = Some(seen);
-                true
-            });
-        }
+        && world.head != Some(seen)
+        && !world.commits[seen].gone
+    {
+        with("back to where cook last was", &|next| {
+            next.head = Some(seen);
+            true
+        });
     }
     after
 }
