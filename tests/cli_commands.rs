@@ -458,7 +458,8 @@ fn linked_worktrees_have_workflows_of_their_own() {
 
 #[test]
 fn the_view_survives_git_clean_stash_and_branch_switches_in_every_state() {
-    let states: [(&str, fn() -> Repo); 6] = [
+    type State = (&'static str, fn() -> Repo);
+    let states: [State; 6] = [
         ("set up", Repo::set_up),
         ("selected", Repo::selected),
         ("committed", Repo::committed),
