@@ -173,7 +173,7 @@ fn tells_apart(offer: &Offer, mood: &Mood, bounds: &Bounds, stopped: bool) -> bo
 }
 
 /// Commits that an implementer's report claims are not foreign to its slice.
-fn with_claims(facts: &Facts) -> Facts {
+pub fn with_claims(facts: &Facts) -> Facts {
     let mut facts = facts.clone();
     if let (Some(commit), Some(since)) = (&facts.commit, &mut facts.since) {
         since

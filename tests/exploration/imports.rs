@@ -136,6 +136,18 @@ pub fn imports() -> Vec<(&'static str, Import)> {
             ),
         ),
         (
+            "done without criteria",
+            import(plan(&[slice("a", "done", &[])]), None, Vec::new()),
+        ),
+        (
+            "cancelled without criteria",
+            import(
+                plan(&[slice("a", "cancelled", &[]), slice("b", "planned", &["b1"])]),
+                None,
+                Vec::new(),
+            ),
+        ),
+        (
             "done by word alone",
             import(
                 plan(&[slice("a", "done", &both)]),

@@ -4,15 +4,20 @@
 //! transition; the tests below ask what all of them together have seen.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod diagram;
 mod events;
 mod explore;
 mod fingerprint;
 mod imports;
 mod invariants;
+mod liveness;
+mod replay;
+mod walk;
 mod world;
 
 use cook::diagnostic::{CATALOGUE, Code, Family};
 use cook::machine::Rule;
+use cook::model::Snapshot;
 use events::Bounds;
 use explore::{Outcome, explore};
 use std::collections::BTreeSet;
@@ -109,11 +114,12 @@ const WORKFLOWS: &[Bounds] = &[
 ];
 
 static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
+    // `COOK_EXPLORE=undo,doors` explores only the workflows so named.
     let only = std::env::var("COOK_EXPLORE").unwrap_or_default();
     let wanted = WORKFLOWS
         .iter()
         .rev()
-        .filter(|bounds| bounds.name.contains(&only));
+        .filter(|bounds| only.split(',').any(|word| bounds.name.contains(word)));
     let left = Mutex::new(wanted.collect::<Vec<_>>());
     let seen = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -151,6 +157,29 @@ fn from_every_state_done_and_a_stop_stay_reachable() {
         );
         assert_eq!(outcome.restless, 0, "{} cannot stop", outcome.name);
     }
+}
+
+/// States drawn from all over the exploration read back as they were written.
+#[test]
+fn documents_read_back_as_they_were_written() {
+    let mut read = 0;
+    for snapshot in OUTCOMES.iter().flat_map(|outcome| &outcome.samples) {
+        let text = serde_json::to_string(snapshot).unwrap();
+        let again: Snapshot = serde_json::from_str(&text).unwrap();
+        assert_eq!(&again, snapshot);
+        read += 1;
+    }
+    assert!(read > 300, "only {read} states were read");
+}
+
+#[test]
+fn the_diagram_shows_what_was_seen() {
+    let edges: diagram::Edges = OUTCOMES
+        .iter()
+        .flat_map(|outcome| outcome.edges.iter().copied())
+        .collect();
+    diagram::compare(diagram::DIAGRAM, &diagram::diagram(&edges));
+    diagram::compare(diagram::TABLE, &diagram::table(&edges));
 }
 
 #[test]

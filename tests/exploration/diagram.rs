@@ -1,0 +1,95 @@
+//! The state diagram, drawn from the edges the exploration saw.
+
+use cook::model::Phase;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Where the diagram is kept, and where the table of all edges.
+pub const DIAGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/state-diagram.mmd");
+pub const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/state-diagram.md");
+
+pub type Edges = BTreeSet<(Phase, &'static str, Phase)>;
+
+fn name(phase: Phase) -> String {
+    serde_json::to_value(phase)
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn grouped(edges: &Edges, wanted: impl Fn(&str) -> bool) -> BTreeMap<(Phase, Phase), Vec<&str>> {
+    let mut by_ends: BTreeMap<(Phase, Phase), Vec<&str>> = BTreeMap::new();
+    for &(from, event, to) in edges {
+        if wanted(event) {
+            by_ends.entry((from, to)).or_default().push(event);
+        }
+    }
+    by_ends
+}
+
+/// Events of roles: the way a workflow goes by itself.
+fn is_role_event(event: &str) -> bool {
+    matches!(
+        event,
+        "regrounded" | "implemented" | "returned" | "reviewed" | "audited" | "judged" | "asked"
+    )
+}
+
+/// The diagram: phases, and the roles' events between them.
+pub fn diagram(edges: &Edges) -> String {
+    let mut text = String::from(
+        "%% Drawn by the exploration (tests/exploration) from the transitions it saw; do not edit.\n\
+         stateDiagram-v2\n    [*] --> reground: bootstrapped\n",
+    );
+    for ((from, to), events) in grouped(edges, is_role_event) {
+        let _ = writeln!(
+            text,
+            "    {} --> {}: {}",
+            name(from),
+            name(to),
+            events.join(", ")
+        );
+    }
+    text.push_str("    done --> [*]\n");
+    text
+}
+
+/// The table: every edge, the doors of the user and the runner among them.
+pub fn table(edges: &Edges) -> String {
+    let mut text = String::from(
+        "# The phases and what leads from one to another\n\n\
+         Drawn by the exploration (`tests/exploration`) from the transitions it saw; `COOK_UPDATE=1 cargo test\n\
+         --test exploration` writes it again. A phase is what `dispatch` answers, so every edge is an accepted\n\
+         event; what the repository does by itself (a commit, an edit) changes the phase without one.\n\n\
+         ```mermaid\n",
+    );
+    text.push_str(&diagram(edges));
+    text.push_str("```\n\n| from | to | roles | the user, the runner |\n|---|---|---|---|\n");
+    for ((from, to), events) in grouped(edges, |_| true) {
+        let (roles, others): (Vec<&str>, Vec<&str>) =
+            events.into_iter().partition(|event| is_role_event(event));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            name(from),
+            name(to),
+            roles.join(", "),
+            others.join(", ")
+        );
+    }
+    text
+}
+
+/// Compares with the file, or writes it when `COOK_UPDATE` is set.
+pub fn compare(path: &str, wanted: &str) {
+    if std::env::var_os("COOK_UPDATE").is_some() {
+        std::fs::create_dir_all(std::path::Path::new(path).parent().unwrap()).unwrap();
+        std::fs::write(path, wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "{path} is stale: run `COOK_UPDATE=1 cargo test --test exploration`"
+    );
+}

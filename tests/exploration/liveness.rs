@@ -1,0 +1,795 @@
+//! Troubles a workflow must come out of, each driven to `done`.
+
+use super::CORE;
+use super::events::{Bounds, answers, plan_of, submission, verdicts};
+use super::walk::Walk;
+use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
+use cook::diagnostic::Code;
+use cook::machine::Rule;
+use cook::model::{
+    ActiveStatus, Actor, Conclude, Count, Event, Limits, PlanBlock, Policy, Resume, Role,
+    SliceStatus, WaitingKind,
+};
+
+const ONE: Bounds = CORE;
+const TWO: Bounds = Bounds {
+    slices: 2,
+    max_slices: 3,
+    judges: 2,
+    ..CORE
+};
+
+fn resumed(change: impl FnOnce(&mut Resume)) -> Event {
+    let mut resume = Resume::default();
+    change(&mut resume);
+    Event::Resumed(resume)
+}
+
+#[test]
+fn two_slices_from_init_to_done() {
+    let mut walk = Walk::new(TWO);
+    walk.drive();
+    assert_eq!(
+        walk.snapshot.state.latest_completed_slice.as_deref(),
+        Some("b")
+    );
+    assert_eq!(walk.wave(), Count(1));
+}
+
+#[test]
+fn an_empty_plan_goes_straight_to_the_judges() {
+    let mut walk = Walk::new(TWO);
+    let empty = PlanBlock {
+        plan_basis: "all of it is there".to_owned(),
+        candidate_slices: Vec::new(),
+    };
+    walk.take(walk.reground(|block| block.plan = Some(empty)));
+    assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(1)));
+    walk.drive();
+}
+
+#[test]
+fn all_slices_blocked_end_in_a_question_or_a_blocker() {
+    let mut walk = Walk::new(TWO);
+    let mut plan = super::events::first_plan(&TWO);
+    for slice in &mut plan.candidate_slices {
+        slice.status = Some(SliceStatus::Blocked);
+    }
+    walk.take(walk.reground(|block| block.plan = Some(plan)));
+    assert_eq!(walk.rule(), Rule::Select);
+    walk.refused(walk.reground(|_| {}), Code::NoProgress);
+    walk.refused(
+        walk.reground(|block| block.select = Some("a".to_owned())),
+        Code::SelectBlocked,
+    );
+    walk.take(walk.regrounder_asks());
+    assert_eq!(
+        walk.due().blocking_command.as_deref(),
+        Some("cook answer 'TEXT'")
+    );
+    walk.drive();
+}
+
+#[test]
+fn a_reviewer_who_is_wrong_can_be_answered_by_a_new_commit() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.refused(walk.accepted("a"), Code::ReviewNegative);
+    walk.take(walk.reopened("a"));
+    assert_eq!(walk.rule(), Rule::Implement);
+    walk.refused(walk.implemented(), Code::CommitAlreadyReported);
+    walk.drive();
+}
+
+#[test]
+fn a_reviewer_who_is_wrong_can_be_asked_again_by_the_user() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.take(resumed(|resume| resume.review_again = true));
+    assert_eq!(walk.rule(), Rule::Review);
+    walk.take(walk.reviewed(false));
+    walk.take(walk.audited());
+    walk.take(walk.reopened("a"));
+    walk.take(resumed(|resume| resume.review_again = true));
+    assert_eq!(walk.rule(), Rule::Review, "also after it was reopened");
+    walk.drive();
+}
+
+#[test]
+fn another_review_is_of_the_newest_reported_commit_only() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.take(walk.reopened("a"));
+    walk.own_commit();
+    walk.mood.gates = Gates::Red;
+    walk.take(walk.implemented());
+    walk.refused(
+        resumed(|resume| resume.review_again = true),
+        Code::DoorClosed,
+    );
+    walk.mood.gates = Gates::Green;
+    walk.drive();
+}
+
+#[test]
+fn the_implementer_may_give_a_wrongly_reviewed_slice_back() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.take(walk.reopened("a"));
+    walk.take(Event::Returned {
+        slice_id: "a".to_owned(),
+        why: "the review asks for what the mission forbids".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    assert_eq!(walk.rule(), Rule::Recover);
+    assert!(walk.due().reason.contains("forbids"));
+    walk.drive();
+}
+
+#[test]
+fn a_no_then_a_new_head_must_be_answered() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.foreign_commit(Touch::Elsewhere);
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.refused(walk.judged(true), Code::NotYourTurn);
+    walk.refused(
+        walk.reground(|block| block.answers.clear()),
+        Code::NoUnanswered,
+    );
+    let wave = walk.wave();
+    walk.take(walk.reground(|_| {}));
+    assert_eq!((walk.rule(), walk.wave().0), (Rule::Judge, wave.0 + 1));
+    walk.drive();
+}
+
+#[test]
+fn a_rebase_in_the_middle_of_a_slice() {
+    let mut walk = Walk::on(ONE, World::of_length(2));
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    assert!(walk.world.rebase());
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(walk.rule(), Rule::Implement);
+    assert!(
+        walk.due().action.starts_with("report"),
+        "{}",
+        walk.due().action
+    );
+    walk.take(walk.implemented());
+    walk.drive();
+}
+
+#[test]
+fn a_commit_without_trailer_is_claimed_by_its_report() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.foreign_commit(Touch::Surface);
+    assert_eq!(
+        walk.rule(),
+        Rule::Recover,
+        "to everybody else it is foreign"
+    );
+    walk.take(walk.implemented());
+    assert_eq!(walk.status(), ActiveStatus::Committed);
+    walk.drive();
+}
+
+#[test]
+fn a_lost_report_is_asked_for_and_no_work_is_redone() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.own_commit();
+    assert!(
+        walk.due().action.starts_with("report"),
+        "{}",
+        walk.due().action
+    );
+    walk.take(walk.implemented());
+    assert_eq!(walk.snapshot.ledger.slices["a"].claimed.len(), 2);
+    walk.drive();
+}
+
+#[test]
+fn a_commit_after_the_report_is_reported_before_it_is_reviewed() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.own_commit();
+    assert_eq!(walk.rule(), Rule::Implement);
+    walk.drive();
+}
+
+#[test]
+fn drift_without_a_commit_is_put_right_by_a_reground() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.mood.edited = true;
+    assert_eq!(walk.rule(), Rule::Recover);
+    let step = walk.take(walk.reground(|_| {}));
+    assert!(step.displace);
+    walk.drive();
+}
+
+#[test]
+fn edits_can_be_put_aside_by_the_user() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.mood.edited = true;
+    assert!(walk.take(Event::Restored).displace);
+    assert_eq!(walk.rule(), Rule::Implement);
+    walk.refused(Event::Restored, Code::DoorClosed);
+    walk.drive();
+}
+
+#[test]
+fn red_gates_up_to_the_budget_and_out_of_it() {
+    let mut walk = Walk::new(Bounds { attempts: 2, ..ONE });
+    walk.plan_and_select();
+    walk.mood.gates = Gates::Red;
+    for _ in 0..2 {
+        walk.own_commit();
+        walk.take(walk.implemented());
+    }
+    assert_eq!(walk.rule(), Rule::Stopped);
+    assert_eq!(
+        walk.due().blocking_command.as_deref(),
+        Some("cook resume --budget attempts=2")
+    );
+    walk.refused(walk.resume(), Code::BudgetSpent);
+    walk.refused(
+        resumed(|resume| resume.budget = Some(Limits::default())),
+        Code::BudgetSpent,
+    );
+    walk.mood.gates = Gates::Green;
+    walk.drive();
+}
+
+#[test]
+fn gates_that_had_to_be_red_before_leave_nothing_to_fix() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.mood.gates = Gates::OptionalRed;
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(false));
+    walk.take(walk.audited());
+    walk.take(walk.reopened("a"));
+    let handoff = walk.snapshot.active.handoff.clone().unwrap();
+    assert_eq!(handoff.must_fix_findings, ["a hole", "close the hole"]);
+    walk.drive();
+}
+
+#[test]
+fn dirt_of_the_user_stops_acceptance_with_a_question() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.mood.dirt = Dirt::User;
+    walk.refused(walk.accepted("a"), Code::AcceptDirty);
+    walk.take(walk.regrounder_asks());
+    walk.mood.dirt = Dirt::Clean;
+    walk.drive();
+}
+
+#[test]
+fn dirt_of_the_slice_sends_it_back() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.mood.dirt = Dirt::Surface;
+    walk.refused(walk.accepted("a"), Code::AcceptDirty);
+    walk.take(walk.reopened("a"));
+    walk.mood.dirt = Dirt::Clean;
+    walk.drive();
+}
+
+#[test]
+fn another_branch_stops_and_lets_go() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.mood.other_branch = true;
+    assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    assert_eq!(
+        walk.due().blocking_command.as_deref(),
+        Some("git switch main")
+    );
+    walk.own_commit();
+    walk.refused(walk.implemented(), Code::NotYourTurn);
+    walk.mood.other_branch = false;
+    walk.drive();
+}
+
+#[test]
+fn another_branch_can_be_adopted() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.mood.other_branch = true;
+    walk.take(Event::BranchAdopted);
+    assert_eq!(walk.snapshot.ledger.branch.as_deref(), Some("side"));
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.drive();
+}
+
+#[test]
+fn a_new_mission_after_history() {
+    let mut walk = Walk::new(ONE);
+    walk.drive();
+    let steps = walk.snapshot.counters.steps;
+    walk.take(Event::Refocused {
+        mission: "something new\nin two lines".to_owned(),
+    });
+    assert_eq!(walk.snapshot.state.mission_anchor, "something new");
+    assert!(walk.snapshot.plan.candidate_slices.is_empty());
+    assert_eq!(walk.rule(), Rule::Recover);
+    assert_eq!(walk.snapshot.counters.steps, steps);
+    walk.drive();
+}
+
+#[test]
+fn an_unborn_head() {
+    let mut walk = Walk::on(ONE, World::default());
+    let plan = super::events::first_plan(&ONE);
+    walk.refused(
+        walk.reground(|block| {
+            block.plan = Some(plan.clone());
+            block.select = Some("a".to_owned());
+        }),
+        Code::NoCommitYet,
+    );
+    walk.take(walk.reground(|block| block.plan = Some(plan.clone())));
+    walk.world.commit(None, Touch::Elsewhere);
+    walk.drive();
+}
+
+#[test]
+fn a_spent_steps_budget_is_extended() {
+    let mut walk = Walk::new(Bounds { steps: 3, ..ONE });
+    walk.drive_until(|walk| walk.rule() == Rule::Stopped);
+    assert_eq!(walk.snapshot.counters.steps, Count(3));
+    let waiting = walk.snapshot.ledger.waiting.clone().unwrap();
+    assert_eq!(waiting.kind, WaitingKind::Budget);
+    walk.drive();
+}
+
+#[test]
+fn two_waves_at_one_head_and_the_users_third() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    let go_on = |walk: &Walk| {
+        walk.reground(|block| {
+            block.conclude = Some(Conclude::GoOn {
+                reason: Some("the judge read an old page".to_owned()),
+            });
+        })
+    };
+    for wave in 1..=2 {
+        assert_eq!(walk.wave(), Count(wave));
+        walk.take(walk.judged(false));
+        assert_eq!(walk.rule(), Rule::Conclude);
+        if wave == 1 {
+            walk.take(go_on(&walk));
+        }
+    }
+    walk.refused(go_on(&walk), Code::WaveLimit);
+    walk.take(resumed(|resume| resume.new_wave = true));
+    assert_eq!(walk.rule(), Rule::Recover);
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1, "the no is owed");
+    walk.take(walk.reground(|_| {}));
+    assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(3)));
+    walk.drive();
+}
+
+#[test]
+fn a_pause_in_the_middle_of_a_wave_does_not_end_it() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_wave();
+    walk.take(walk.judged(true));
+    walk.take(walk.pause());
+    walk.take(walk.resume());
+    assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(1)));
+    assert_eq!(walk.snapshot.ledger.wave.votes.len(), 1);
+    walk.drive();
+}
+
+#[test]
+fn a_head_that_moved_while_paused_ends_the_wave() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_wave();
+    walk.take(walk.judged(true));
+    walk.take(walk.pause());
+    walk.foreign_commit(Touch::Elsewhere);
+    walk.take(walk.resume());
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(walk.wave(), Count(2));
+    assert_eq!(walk.snapshot.ledger.wave.votes, []);
+    walk.drive();
+}
+
+#[test]
+fn undo_past_a_no_leaves_it_owed() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.take(walk.undo(1));
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.refused(
+        walk.reground(|block| block.answers.clear()),
+        Code::NoUnanswered,
+    );
+    walk.drive();
+    assert_eq!(walk.wave(), Count(2));
+}
+
+#[test]
+fn undo_past_the_answer_to_a_no_leaves_it_owed() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.take(walk.reground(|block| {
+        block.conclude = Some(Conclude::GoOn {
+            reason: Some("it was the wrong page".to_owned()),
+        });
+    }));
+    assert_eq!(walk.snapshot.ledger.unanswered, []);
+    walk.take(walk.undo(1));
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    walk.drive();
+}
+
+#[test]
+fn undo_past_a_vote_begins_another_wave() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_wave();
+    walk.take(walk.judged(true));
+    walk.take(walk.undo(1));
+    walk.take(walk.reground(|_| {}));
+    assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(2)));
+    walk.drive();
+}
+
+#[test]
+fn undo_past_a_selection() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.undo(2));
+    assert_eq!(walk.status(), ActiveStatus::Idle);
+    assert_eq!(walk.snapshot.undone.seqs, [2, 3]);
+    walk.drive();
+}
+
+#[test]
+fn undo_past_a_reviews_no_keeps_it_for_the_same_commit() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(false));
+    walk.take(walk.undo(2));
+    assert_eq!(walk.status(), ActiveStatus::Selected);
+    walk.take(walk.reground(|_| {}));
+    walk.take(walk.implemented());
+    assert_eq!(walk.rule(), Rule::Audit, "the review stands");
+    walk.take(walk.audited());
+    walk.refused(walk.accepted("a"), Code::ReviewNegative);
+    walk.drive();
+}
+
+#[test]
+fn undo_back_into_a_pause_waits_for_the_user() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.take(walk.pause());
+    walk.take(walk.resume());
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.undo(2));
+    assert_eq!(walk.due().policy, Policy::Paused);
+    assert_eq!(walk.due().blocking_command.as_deref(), Some("cook resume"));
+    walk.drive();
+}
+
+#[test]
+fn a_cancelled_workflow_can_be_taken_up_again() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.take(Event::Cancelled {
+        why: "not now".to_owned(),
+    });
+    assert_eq!(walk.snapshot.state.contract_status, "cancelled");
+    assert_eq!(walk.snapshot.plan.open_slices().count(), 0);
+    walk.refused(
+        Event::Cancelled {
+            why: "again".to_owned(),
+        },
+        Code::DoorClosed,
+    );
+    walk.take(walk.resume());
+    let mut plan = plan_of(&walk.snapshot);
+    plan.candidate_slices
+        .push(super::events::slice_plan("c", &[], &TWO));
+    walk.take(walk.reground(|block| {
+        block.plan = Some(plan);
+        block.select = Some("c".to_owned());
+    }));
+    walk.drive();
+    assert_eq!(
+        walk.snapshot.state.latest_completed_slice.as_deref(),
+        Some("c")
+    );
+}
+
+#[test]
+fn done_is_left_only_by_a_new_commit_or_the_user() {
+    let mut walk = Walk::new(ONE);
+    walk.drive();
+    walk.refused(walk.resume(), Code::DoorClosed);
+    walk.refused(walk.judged(true), Code::NotYourTurn);
+    walk.foreign_commit(Touch::Surface);
+    assert_eq!(walk.rule(), Rule::Stopped);
+    assert!(
+        walk.due()
+            .findings
+            .iter()
+            .any(|finding| finding.code == Code::HeadMovedSinceDone)
+    );
+    walk.take(walk.resume());
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.drive();
+}
+
+#[test]
+fn lost_proof_reopens_a_done_slice() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.foreign_commit(Touch::Surface);
+    walk.take(walk.judged(false));
+    walk.mood.stored = cook::machine::Verdict::Missing;
+    walk.take(walk.reground(|block| {
+        block.conclude = Some(Conclude::GoOn { reason: None });
+    }));
+    walk.mood.stored = cook::machine::Verdict::Verified;
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.status, SliceStatus::Planned);
+    walk.drive();
+}
+
+#[test]
+fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.mood.stored = cook::machine::Verdict::Changed;
+    let go_on = Some(Conclude::GoOn {
+        reason: Some("the page moved".to_owned()),
+    });
+    walk.refused(
+        walk.reground(|block| block.conclude.clone_from(&go_on)),
+        Code::EvidenceChanged,
+    );
+    let slice = walk.snapshot.plan.slice("a").unwrap().clone();
+    let mut proof = super::events::claims(&slice, "good");
+    let first = proof[0].anchor.clone();
+    proof[1].anchor = first;
+    walk.refused(
+        walk.reground(|block| {
+            block.conclude.clone_from(&go_on);
+            block.evidence.clone_from(&proof);
+        }),
+        Code::EvidenceShared,
+    );
+    walk.take(walk.reground(|block| {
+        block.conclude.clone_from(&go_on);
+        block.evidence = super::events::claims(&slice, "good");
+    }));
+    walk.mood.stored = cook::machine::Verdict::Verified;
+    // One at a time does not help either.
+    walk.take(walk.judged(false));
+    let one = super::events::claim("a", "a2", "good");
+    let one = cook::model::EvidenceClaim {
+        anchor: "good:a:a1".to_owned(),
+        ..one
+    };
+    walk.refused(
+        walk.reground(|block| {
+            block.conclude = Some(Conclude::GoOn { reason: None });
+            block.evidence = vec![one];
+        }),
+        Code::EvidenceShared,
+    );
+    let mut plan = plan_of(&walk.snapshot);
+    plan.candidate_slices[0].status = Some(SliceStatus::Planned);
+    walk.take(walk.reground(|block| {
+        block.conclude = Some(Conclude::GoOn { reason: None });
+        block.plan = Some(plan);
+    }));
+    walk.drive();
+}
+
+#[test]
+fn an_amended_criterion_voids_review_and_proof() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.take(Event::CriterionAmended {
+        slice_id: "a".to_owned(),
+        number: 1,
+        text: "what was meant".to_owned(),
+        reason: "the text was false".to_owned(),
+    });
+    assert_eq!(walk.rule(), Rule::Review);
+    assert_eq!(walk.snapshot.ledger.amendments[0].old, "a1");
+    walk.drive();
+}
+
+#[test]
+fn untrusted_commands_are_asked_for_and_then_run() {
+    let mut walk = Walk::new(Bounds {
+        commands: true,
+        ..ONE
+    });
+    walk.mood.trusted = false;
+    walk.plan_and_select();
+    assert_eq!(
+        walk.due().blocking_command.as_deref(),
+        Some("cook trust 'check a'")
+    );
+    walk.refused(walk.resume(), Code::TrustMissing);
+    walk.mood.trusted = true;
+    walk.drive();
+}
+
+#[test]
+fn a_missing_contract_is_repaired_first() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.mood.contract = Contract::Missing;
+    assert_eq!(walk.rule(), Rule::Bootstrap);
+    assert_eq!(walk.due().blocking_command.as_deref(), Some("cook init"));
+    walk.refused(walk.implemented(), Code::NotYourTurn);
+    walk.drive();
+}
+
+#[test]
+fn the_plan_lets_go_of_the_slice_in_work() {
+    for to in [
+        SliceStatus::Planned,
+        SliceStatus::Blocked,
+        SliceStatus::Cancelled,
+    ] {
+        let mut walk = Walk::new(ONE);
+        walk.plan_and_select();
+        walk.own_commit();
+        walk.take(Event::Returned {
+            slice_id: "a".to_owned(),
+            why: "not this way".to_owned(),
+            submission: submission(&walk.snapshot, Role::Implementer),
+        });
+        let mut plan = plan_of(&walk.snapshot);
+        plan.candidate_slices[0].status = Some(to);
+        plan.candidate_slices[0].reason = Some("not this way".to_owned());
+        walk.take(walk.reground(|block| block.plan = Some(plan)));
+        assert_eq!(walk.status(), ActiveStatus::Idle);
+        walk.drive();
+        let claimed = walk
+            .snapshot
+            .ledger
+            .slices
+            .get("a")
+            .map(|slice| slice.claimed.clone());
+        if to != SliceStatus::Cancelled {
+            let first = id(1);
+            assert!(
+                claimed.is_some_and(|claimed| claimed.contains(&first)),
+                "the commit made before it was let go is still its own"
+            );
+        }
+    }
+}
+
+#[test]
+fn fewer_judges_are_the_users_to_ask_for() {
+    let mut walk = Walk::new(TWO);
+    let mut profile = walk.snapshot.profile.clone();
+    profile.required_stop_judges = Count(1);
+    let init = Event::Bootstrapped {
+        mission: None,
+        profile,
+        branch: None,
+        import: None,
+    };
+    let refused = walk.attempt(&init, Actor::Runner).map(|step| step.rule);
+    assert_eq!(refused, Err(Code::UserOnly));
+    assert!(walk.attempt(&init, Actor::User).is_ok());
+    walk.drive();
+}
+
+#[test]
+fn a_mission_may_come_with_a_later_init() {
+    let world = World::of_length(1);
+    let event = Event::Bootstrapped {
+        mission: None,
+        profile: cook::model::Profile::new("demo"),
+        branch: Some("main".to_owned()),
+        import: None,
+    };
+    let mut walk = Walk::on(ONE, world);
+    let facts = walk.world.facts(
+        &cook::machine::needs(None, &event),
+        &Mood::GOOD,
+        &walk.budget,
+        Some("main"),
+    );
+    walk.snapshot = cook::machine::apply(None, &facts, &event, Actor::User)
+        .unwrap()
+        .snapshot;
+    assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    let again = Event::Bootstrapped {
+        mission: Some("at last\nall of it".to_owned()),
+        profile: walk.snapshot.profile.clone(),
+        branch: None,
+        import: None,
+    };
+    assert!(walk.attempt(&again, Actor::User).is_ok());
+    assert_eq!(walk.snapshot.state.mission_anchor, "at last");
+    walk.drive();
+}
+
+#[test]
+fn those_who_judge_ask_nothing() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.refused(walk.asked(Role::Reviewer), Code::NotYourTurn);
+    walk.drive();
+}
+
+#[test]
+fn an_implementers_question_is_answered_and_planned_on() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.take(walk.asked(Role::Implementer));
+    walk.refused(walk.resume(), Code::AnswerMissing);
+    walk.take(resumed(|resume| {
+        resume.answer = Some("the first".to_owned())
+    }));
+    assert_eq!(walk.rule(), Rule::Recover);
+    assert!(walk.due().reason.contains("the first"));
+    walk.drive();
+}
+
+#[test]
+fn a_vote_is_told_from_another_by_session_then_ticket_then_text() {
+    let mut walk = Walk::new(Bounds { judges: 3, ..ONE });
+    walk.reach_wave();
+    let vote = |walk: &Walk, session: Option<&str>, ticket: Option<&str>, text: &str| {
+        let mut given = submission(&walk.snapshot, Role::StopJudge);
+        given.session = session.map(str::to_owned);
+        given.ticket = ticket.map(str::to_owned);
+        given.report_sha256 = text.to_owned();
+        Event::Judged {
+            verdicts: verdicts(true),
+            submission: given,
+        }
+    };
+    walk.take(vote(&walk, Some("s1"), Some("t1"), "same words"));
+    walk.refused(
+        vote(&walk, Some("s1"), Some("t2"), "others"),
+        Code::DuplicateReport,
+    );
+    walk.refused(
+        vote(&walk, None, Some("t1"), "others"),
+        Code::DuplicateReport,
+    );
+    walk.refused(vote(&walk, None, None, "same words"), Code::DuplicateReport);
+    walk.take(vote(&walk, Some("s2"), Some("t2"), "same words"));
+    assert!(answers(&walk.snapshot, &walk.world).is_empty());
+    walk.drive();
+}
