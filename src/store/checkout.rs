@@ -334,7 +334,7 @@ impl<'r> View<'r> {
             return Ok(if self.stamp.is_none() {
                 Vec::new()
             } else {
-                shown_files().map(|name| missing(name)).collect()
+                shown_files().map(missing).collect()
             });
         };
         let mut differences = Vec::new();
