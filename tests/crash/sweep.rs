@@ -96,10 +96,9 @@ impl Fault {
         }
     }
 
-    /// Whether it can strike there. A disk fails; pipes, sockets and `/proc` do not.
+    /// Whether it can strike there.
     fn strikes(self, call: &Call) -> bool {
-        let memory = ["<pipe:", "<socket:", "<UNIX", "<anon_inode:", "</proc/"];
-        if self != Fault::Kill && memory.iter().any(|name| call.line.contains(name)) {
+        if self != Fault::Kill && !on_disk(&call.line) {
             return false;
         }
         let call = call.name.as_str();
@@ -126,6 +125,8 @@ pub struct Call {
 #[derive(Debug, Default)]
 pub struct Tally {
     pub injections: usize,
+    /// Calls that did not come, or not on a disk, in four runs.
+    pub missed: usize,
     /// Runs that an error did not stop.
     pub survived: usize,
     /// Neither the state before nor the state after, or the view is not the log's.
@@ -147,6 +148,7 @@ impl Tally {
 
     pub fn merge(&mut self, other: Tally) {
         self.injections += other.injections;
+        self.missed += other.missed;
         self.survived += other.survived;
         self.mixed.extend(other.mixed);
         self.lost.extend(other.lost);
@@ -169,9 +171,10 @@ impl Tally {
 
     pub fn line(&self) -> String {
         format!(
-            "{} injections ({} survived), {} mixed, {} lost, {} stuck, {} untrue, slowest recovery {} ms",
+            "{} injections ({} survived, {} missed), {} mixed, {} lost, {} stuck, {} untrue, slowest recovery {} ms",
             self.injections,
             self.survived,
+            self.missed,
             self.mixed.len(),
             self.lost.len(),
             self.stuck.len(),
@@ -281,32 +284,74 @@ pub fn sweep(sandbox: &Sandbox, kind: &Kind, points: &[&(Call, Fault)], threads:
     total.into_inner().unwrap()
 }
 
-/// One injection, with all that follows.
+/// One injection, with all that follows. How often a call is made varies a
+/// little (a signal may or may not write to a pipe), so what was struck is read
+/// back, and a fault that no disk has is not counted but tried again.
 fn inject(sandbox: &Sandbox, kind: &Kind, call: &Call, fault: Fault) -> Tally {
-    let dir = tempfile::tempdir_in(sandbox.path()).unwrap();
-    let case = Case {
-        sandbox,
-        kind,
-        dir: dir.path().join("w"),
-        what: format!(
-            "{} {fault:?} at {} #{}: {}",
-            kind.name, call.name, call.nth, call.line
-        ),
-        tally: Mutex::new(Tally {
-            injections: 1,
-            ..Tally::default()
-        }),
-    };
-    copy_tree(&kind.prepared, &case.dir);
-    let trace = format!("trace={}", call.name);
-    let inject = format!("inject={}:{}:when={}", call.name, fault.strace(), call.nth);
-    let options = ["-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
-    let mut command = under_strace(sandbox, kind, &case.dir, &options);
-    match feed_within(&mut command, &kind.input, HANG) {
-        Some(output) => case.judge(&output, fault),
-        None => case.note(|tally| &mut tally.stuck, "it hangs"),
+    for _ in 0..4 {
+        let dir = tempfile::tempdir_in(sandbox.path()).unwrap();
+        let worktree = dir.path().join("w");
+        copy_tree(&kind.prepared, &worktree);
+        let log = dir.path().join("strace");
+        let trace = format!("trace={}", call.name);
+        let inject = format!("inject={}:{}:when={}", call.name, fault.strace(), call.nth);
+        let options = [
+            "-qq",
+            "-y",
+            "-s",
+            "8",
+            "-o",
+            log.to_str().unwrap(),
+            "-e",
+            &trace,
+            "-e",
+            &inject,
+        ];
+        let mut command = under_strace(sandbox, kind, &worktree, &options);
+        let output = feed_within(&mut command, &kind.input, HANG);
+        let Some(struck) = struck(&log, fault) else {
+            continue;
+        };
+        let case = Case {
+            sandbox,
+            kind,
+            what: format!("{} {fault:?} at #{} {struck}", kind.name, call.nth)
+                .replace(worktree.to_str().unwrap(), ""),
+            dir: worktree,
+            tally: Mutex::new(Tally {
+                injections: 1,
+                ..Tally::default()
+            }),
+        };
+        match output {
+            Some(output) => case.judge(&output, fault),
+            None => case.note(|tally| &mut tally.stuck, "it hangs"),
+        }
+        return case.tally.into_inner().unwrap();
     }
-    case.tally.into_inner().unwrap()
+    Tally {
+        missed: 1,
+        ..Tally::default()
+    }
+}
+
+/// The call that was struck, when one was and such a fault can strike it.
+fn struck(log: &Path, fault: Fault) -> Option<String> {
+    let text = std::fs::read(log).unwrap();
+    let text = String::from_utf8_lossy(&text);
+    let mark = if fault == Fault::Kill {
+        "= ?"
+    } else {
+        "(INJECTED)"
+    };
+    let line = text.lines().rev().find(|line| line.contains(mark))?;
+    (fault == Fault::Kill || on_disk(line)).then(|| line.to_owned())
+}
+
+/// A disk fails; pipes, sockets and `/proc` do not.
+fn on_disk(line: &str) -> bool {
+    let memory = ["<pipe:", "<socket:", "<UNIX", "<anon_inode:", "</proc/"];
+    !memory.iter().any(|name| line.contains(name))
 }
 
 struct Case<'s> {
