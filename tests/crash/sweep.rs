@@ -345,7 +345,16 @@ fn struck(log: &Path, fault: Fault) -> Option<String> {
         "(INJECTED)"
     };
     let line = text.lines().rev().find(|line| line.contains(mark))?;
-    (fault == Fault::Kill || on_disk(line)).then(|| line.to_owned())
+    (fault == Fault::Kill || (on_disk(line) && !closes_directory(line))).then(|| line.to_owned())
+}
+
+/// Closing a directory reads and writes nothing, so no disk can fail it; the
+/// standard library panics at such an answer.
+fn closes_directory(line: &str) -> bool {
+    line.split_once("close(")
+        .and_then(|(_, rest)| rest.split_once('<'))
+        .and_then(|(_, rest)| rest.split_once('>'))
+        .is_some_and(|(path, _)| Path::new(path).is_dir())
 }
 
 /// A disk fails; pipes, sockets and `/proc` do not.
