@@ -169,6 +169,21 @@ fn settle(scale: &Scale) {
     scale.cook(&["resume", "--as-user"]);
 }
 
+/// The cheapest of a few pauses. A document written in the same tick of the file system's
+/// clock as the stamp beside it is read again by the next command, and whether that
+/// happens is the machine's to say.
+fn cheapest_pause(scale: &Scale) -> Option<Trace> {
+    let mut cheapest = Trace::of(scale, &["pause"])?;
+    for _ in 0..4 {
+        settle(scale);
+        let again = Trace::of(scale, &["pause"])?;
+        if again.total() < cheapest.total() {
+            cheapest = again;
+        }
+    }
+    Some(cheapest)
+}
+
 #[test]
 fn next_spawns_nothing_and_writes_nothing() {
     let scale = selected(10);
@@ -258,8 +273,7 @@ fn a_transition_costs_the_same_beside_long_histories() {
     for scale in [&short, &long] {
         settle(scale);
     }
-    let (Some(few), Some(many)) = (Trace::of(&short, &["pause"]), Trace::of(&long, &["pause"]))
-    else {
+    let (Some(few), Some(many)) = (cheapest_pause(&short), cheapest_pause(&long)) else {
         return;
     };
     assert!(many.flushes() <= few.flushes(), "{:#?}", many.calls);
