@@ -31,20 +31,21 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     {
         set.ranges.insert(basis);
     }
-    set.trust = commands_after(snapshot, block);
+    set.trust = named_commands(snapshot, block);
 }
 
-/// Commands that slices name which may be open after this block.
-fn commands_after(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
-    match &block.plan {
-        Some(plan) => plan
-            .candidate_slices
-            .iter()
-            .filter(|slice| slice.status.is_none_or(SliceStatus::is_open))
-            .flat_map(|slice| slice.verification_commands.iter().cloned())
-            .collect(),
-        None => open_commands(snapshot),
-    }
+/// Commands of every slice that may be open after this block: a done one may be reopened.
+fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
+    let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
+    let kept = &snapshot.plan.candidate_slices;
+    planned
+        .flat_map(|slice| &slice.verification_commands)
+        .chain(
+            kept.iter()
+                .flat_map(|slice| slice.verification_commands.iter().flatten()),
+        )
+        .cloned()
+        .collect()
 }
 
 /// Commands that open slices name.
@@ -94,7 +95,7 @@ pub(super) fn apply(
         apply_select(work, select)?;
     }
     apply_policy(work, block)?;
-    ask_for_trust(work, block)?;
+    ask_for_trust(work)?;
     require_progress(
         work,
         block,
@@ -811,11 +812,11 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
 }
 
 /// Commands of the plan that nobody trusted here yet: the user is asked, once.
-fn ask_for_trust(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands = work.facts.untrusted(&commands_after(work.before, block))?;
+    let commands = work.facts.untrusted(&open_commands(&work.next))?;
     if commands.is_empty() {
         return Ok(());
     }

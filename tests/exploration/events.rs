@@ -5,8 +5,8 @@ use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook::model::{
     ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
-    PlanBlock, PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role, Slice,
-    SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
+    PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role,
+    Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -1004,6 +1004,14 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
             mood,
         ));
     }
+    let stopped = snapshot.state.continuation_policy != Policy::Continue;
+    if bounds.attempts < 100 && stopped {
+        let event = Event::Refused {
+            role: Role::Implementer,
+            codes: vec!["field_missing".to_owned()],
+        };
+        offers.push(offer("refused too late", event, Actor::Runner, mood));
+    }
     if snapshot.ledger.seq.0 % 8 == 3 {
         let event = Event::Resumed(Resume::default());
         offers.push(offer("resume by a role", event, Actor::Role, mood));
@@ -1065,7 +1073,7 @@ fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
     forged.mission_anchor = "something else".to_owned();
     user("adopt another mission", Event::Adopted { plan: forged });
     for slice in &snapshot.plan.candidate_slices {
-        for (number, text) in [(1, AMENDED), (9, "x"), (1, " ")] {
+        for (number, text) in [(1, AMENDED), (2, AMENDED), (9, "x"), (1, " ")] {
             user(
                 "amend",
                 Event::CriterionAmended {

@@ -711,7 +711,7 @@ fn fewer_judges_are_the_users_to_ask_for() {
 }
 
 #[test]
-fn a_mission_may_come_with_a_later_init() {
+fn a_mission_may_come_with_a_later_init_or_an_answer() {
     let world = World::of_length(1);
     let event = Event::Bootstrapped {
         mission: None,
@@ -730,6 +730,14 @@ fn a_mission_may_come_with_a_later_init() {
         .unwrap()
         .snapshot;
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    let mut answered = Walk::on(ONE, World::of_length(1));
+    answered.snapshot = walk.snapshot.clone();
+    answered.take(resumed(|resume| {
+        resume.answer = Some("all of it".to_owned())
+    }));
+    assert_eq!(answered.snapshot.state.mission_anchor, "all of it");
+    assert_eq!(answered.snapshot.plan.mission_anchor, "all of it");
+    answered.drive();
     let again = Event::Bootstrapped {
         mission: Some("at last\nall of it".to_owned()),
         profile: walk.snapshot.profile.clone(),
@@ -739,6 +747,24 @@ fn a_mission_may_come_with_a_later_init() {
     assert!(walk.attempt(&again, Actor::User).is_ok());
     assert_eq!(walk.snapshot.state.mission_anchor, "at last");
     walk.drive();
+}
+
+#[test]
+fn a_workflow_does_not_begin_with_an_empty_mission() {
+    let world = World::of_length(1);
+    let event = Event::Bootstrapped {
+        mission: Some(" \n".to_owned()),
+        profile: cook::model::Profile::new("demo"),
+        branch: Some("main".to_owned()),
+        import: None,
+    };
+    let set = cook::machine::needs(None, &event);
+    let facts = world.facts(&set, &Mood::GOOD, &Walk::new(ONE).budget, Some("main"));
+    let refused = cook::machine::apply(None, &facts, &event, Actor::User).map(|step| step.rule);
+    assert_eq!(
+        refused.map_err(|refusal| refusal.code),
+        Err(Code::MissionMissing)
+    );
 }
 
 #[test]
