@@ -173,9 +173,12 @@ fn help(name: &str, repo: &Repo) {
             let block = json!({"reconcile": {"slice_id": "one", "decision": "accepted"},
                 "evidence": support::reports::proof("one")});
             repo.record("regrounder", &repo.regrounded(&block))
-                .refused("accept_dirty")
+                .ok()
                 .says("notes.txt");
+            assert_eq!(repo.rule(), "S");
+            repo.cook(&["next", "--exit-code"]).exits(10);
             std::fs::remove_file(repo.root().join("notes.txt")).unwrap();
+            repo.cook(&["resume", "--as-user"]).ok();
         }
         "a commit without the trailer" => {
             let commit = repo.head();
