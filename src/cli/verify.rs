@@ -2,6 +2,7 @@
 
 use super::args::{VerifyArgs, VerifyScope};
 use super::{Answer, Context, answer};
+use crate::diagnostic::counted;
 use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
 
@@ -36,8 +37,9 @@ pub(super) fn fsck(context: &Context) -> Answer {
         checked: vec![
             format!("{} objects, {} bytes", report.objects, report.bytes),
             format!(
-                "{} transitions in {} workflows",
-                report.transitions, report.workflows
+                "{} in {}",
+                counted(report.transitions, "transition"),
+                counted(report.workflows, "workflow")
             ),
         ],
         findings: report.findings,

@@ -5,7 +5,7 @@ use super::drift::{self, Drift};
 use super::facts::{FactSet, Facts, MAX_COMMITS, Range};
 use super::rule::{Dispatch, Rule, Trace};
 use super::{slices, wave};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
 use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind};
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
@@ -138,7 +138,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "set up the repository contract",
-                format!("{} is not in the worktree", missing.join(", ")),
+                format!("{} not in the worktree", listed_are(&missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -162,7 +162,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "repair the repository contract",
-                format!("{} is not in the worktree", missing.join(", ")),
+                format!("{} not in the worktree", listed_are(&missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -423,8 +423,8 @@ fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
                 short(newest)
             ),
             format!(
-                "{} of the slice's own commits are in no report; the work is there, only the report is missing",
-                drift.unreported.len()
+                "{} of the slice in no report yet; the work is there, only the report is missing",
+                counted(drift.unreported.len() as u64, "commit")
             ),
         );
     }
@@ -435,7 +435,10 @@ fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
         .map_or(0, |h| h.must_fix_findings.len());
     if must_fix > 0 {
         return Answer::new(
-            format!("fix slice `{id}`: {must_fix} findings must be fixed"),
+            format!(
+                "fix slice `{id}`: {} to fix",
+                counted(must_fix as u64, "finding")
+            ),
             "the slice was reopened, or its gates were red",
         );
     }
@@ -471,9 +474,8 @@ fn moved_since_done(since: &Range) -> String {
         return "HEAD no longer contains the commit that was found done".to_owned();
     }
     match since.commits.len() {
-        1 => "1 commit came since".to_owned(),
         MAX_COMMITS => format!("{MAX_COMMITS} commits or more came since"),
-        count => format!("{count} commits came since"),
+        count => format!("{} came since", counted(count as u64, "commit")),
     }
 }
 

@@ -105,6 +105,9 @@ pub(super) fn resumed(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
         return review_again(work);
     }
     let policy = work.before.state.continuation_policy;
+    if trust_changes_nothing(work, resume)? {
+        return Ok(());
+    }
     if policy == Policy::Continue {
         if resume.budget.is_some() {
             return Ok(());
@@ -126,6 +129,23 @@ pub(super) fn resumed(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
         new_wave(work)?;
     }
     Ok(())
+}
+
+/// Trust that nothing waits for, or that is not all that is waited for, is written down
+/// and moves nothing.
+fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> {
+    let only_trust = !resume.trust.is_empty()
+        && resume.answer.is_none()
+        && resume.budget.is_none()
+        && !resume.new_wave;
+    let waiting = work.before.ledger.waiting.as_ref();
+    let waited_for = waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Trust);
+    Ok(only_trust
+        && (!waited_for
+            || !work
+                .facts
+                .untrusted(&open_commands(work.before))?
+                .is_empty()))
 }
 
 /// What the stopped state names must be brought.

@@ -161,8 +161,9 @@ fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     if let Some(path) = forbidden.first() {
         return Err(Refusal::new(
             Code::ProtectedPath,
-            format!("the slice's commits change `{path}`, which is protected"),
-        ));
+            format!("the slice's work changes `{path}`, which is protected"),
+        )
+        .hint("take the change back, or, when it is the user's own, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"));
     }
     Ok(id.clone())
 }

@@ -10,7 +10,7 @@ mod stop;
 
 pub use stop::stop;
 
-use crate::diagnostic::{Code, Failure, Finding};
+use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::{self, FactSet};
 use crate::model::Snapshot;
 use crate::store::Replayed;
@@ -77,8 +77,9 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         })
     })?;
     outcome.looked(format!(
-        "{} transitions run again, {} records compared",
-        report.transitions, report.records
+        "{} run again, {} compared",
+        counted(report.transitions, "transition"),
+        counted(report.records, "record")
     ));
     outcome.findings.extend(report.findings);
     Ok(())

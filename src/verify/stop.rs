@@ -1,7 +1,7 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding};
+use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::votes_at;
 use crate::model::Phase;
 use crate::walk::{self, Workspace};
@@ -75,7 +75,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     if no > 0 {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,
-            format!("{no} judges of this wave said no"),
+            format!("{} of this wave said no", counted(no as u64, "judge")),
         ));
     } else if yes < required {
         outcome.findings.push(Finding::new(

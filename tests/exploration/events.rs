@@ -991,6 +991,13 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
         }),
     );
     if bounds.doors {
+        user(
+            "resume with trust",
+            Event::Resumed(Resume {
+                trust: vec!["cargo test".to_owned()],
+                ..Resume::default()
+            }),
+        );
         more_doors(snapshot, &mut user);
     }
     if bounds.plans {

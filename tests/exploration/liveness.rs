@@ -270,9 +270,13 @@ fn dirt_of_the_user_stops_acceptance_with_a_question() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);
     walk.mood.dirt = Dirt::User;
-    walk.refused(walk.accepted("a"), Code::AcceptDirty);
-    walk.take(walk.regrounder_asks());
+    walk.take(walk.accepted("a"));
+    assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    assert_eq!(walk.due().blocking_command.as_deref(), Some("cook resume"));
+    assert_eq!(walk.snapshot.active.status, ActiveStatus::Committed);
+    assert_eq!(walk.snapshot.state.latest_completed_slice, None);
     walk.mood.dirt = Dirt::Clean;
+    walk.take(Event::Resumed(Resume::default()));
     walk.drive();
 }
 
@@ -281,8 +285,14 @@ fn dirt_of_the_slice_sends_it_back() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);
     walk.mood.dirt = Dirt::Surface;
-    walk.refused(walk.accepted("a"), Code::AcceptDirty);
-    walk.take(walk.reopened("a"));
+    walk.take(walk.accepted("a"));
+    let handoff = walk.snapshot.active.handoff.clone().unwrap();
+    assert!(
+        handoff.must_fix_findings[0].starts_with("commit or take back"),
+        "{:?}",
+        handoff.must_fix_findings
+    );
+    assert_eq!(walk.due().rule, Rule::Implement);
     walk.mood.dirt = Dirt::Clean;
     walk.drive();
 }
