@@ -89,7 +89,7 @@ pub(super) fn apply(
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
             record_reground(work, block);
-            return Ok(());
+            return ask_for_trust(work);
         }
         proof::stamp(work, block)?;
         accept(work, block, &reconcile.slice_id, submission)?;

@@ -4,8 +4,8 @@
 use super::invariants::{Check, Seen, require};
 use cook::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
 use cook::model::{
-    ActiveStatus, Actor, Conclude, Event, EvidenceClaim, Plan, Policy, Reground, Resume, Role,
-    Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind, surface_matches,
+    ActiveStatus, Actor, Conclude, Decision, Event, EvidenceClaim, Plan, Policy, Reground, Resume,
+    Role, Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind, surface_matches,
 };
 use std::collections::BTreeSet;
 
@@ -224,6 +224,19 @@ fn resumed(seen: &Seen, resume: &Resume) -> Check {
     if resume.review_again {
         return reviewed_again(seen);
     }
+    let brings_trust = resume
+        == &Resume {
+            trust: resume.trust.clone(),
+            ..Resume::default()
+        };
+    if brings_trust && !resume.trust.is_empty() && stopped == seen.after().state.continuation_policy
+    {
+        return require(
+            seen.before.active.status == seen.after().active.status
+                && seen.before.state.requires_reground == seen.after().state.requires_reground,
+            || "trust alone moves the work".to_owned(),
+        );
+    }
     if stopped == Policy::Continue {
         require(resume.budget.is_some() || resume.new_wave, || {
             "the running work is resumed".to_owned()
@@ -397,13 +410,35 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
             require(!claims, || format!("the plan calls {id} done"))?;
         }
     }
+    concluded(seen, block)?;
+    if wants_acceptance(block) && !is_clean(seen) {
+        return held_back(seen);
+    }
     for claim in &block.evidence {
         proved(seen, block, claim)?;
     }
-    concluded(seen, block)?;
     selected(seen, block)?;
     stops_as_it_says(seen, block)?;
     progressed(seen, block)
+}
+
+fn wants_acceptance(block: &Reground) -> bool {
+    let reconcile = block.reconcile.as_ref();
+    reconcile.is_some_and(|reconcile| reconcile.decision == Decision::Accepted)
+}
+
+/// On a dirty tree nothing is accepted, selected or proved: the slice goes back, or the user is asked.
+fn held_back(seen: &Seen) -> Check {
+    let (before, after) = (seen.before, seen.after());
+    let sent_back = after.active.status == ActiveStatus::InProgress;
+    let asked = after.active.status == ActiveStatus::Committed
+        && waiting(after) == Some(WaitingKind::Worktree);
+    require(
+        before.active.slice_id == after.active.slice_id
+            && (sent_back && after.state.continuation_policy != Policy::Done || asked),
+        || "an acceptance on a dirty tree goes on".to_owned(),
+    )?;
+    untrusted_are_asked_for(seen)
 }
 
 /// Ids are words, told apart; every open slice has criteria, told apart; no circle; what is
@@ -568,12 +603,14 @@ fn stops_as_it_says(seen: &Seen, block: &Reground) -> Check {
         block.policy.is_none() || after.state.continuation_policy != Policy::Continue,
         || "a report stops and the work goes on".to_owned(),
     )?;
-    let commands = after
-        .plan
-        .open_slices()
-        .flat_map(|slice| slice.verification_commands.iter().flatten());
+    untrusted_are_asked_for(seen)
+}
+
+fn untrusted_are_asked_for(seen: &Seen) -> Check {
+    let open = seen.after().plan.open_slices();
+    let commands = open.flat_map(|slice| slice.verification_commands.iter().flatten());
     require(
-        after.state.continuation_policy != Policy::Continue || trusted(seen, commands),
+        seen.after().state.continuation_policy != Policy::Continue || trusted(seen, commands),
         || "commands that nobody trusts stay in the plan".to_owned(),
     )
 }
