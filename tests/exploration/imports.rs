@@ -1,7 +1,7 @@
 //! State of older layouts, much of it contradictory, as `cook init` may find it.
 
 use super::world::id;
-use cook::model::{ActiveSlice, Import, Plan, Policy, SliceRecord};
+use cook::model::{ActiveSlice, Import, Plan, Policy, SliceRecord, Trail};
 use serde_json::{Value, json};
 
 fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {
@@ -50,8 +50,8 @@ pub fn imports() -> Vec<(&'static str, Import)> {
         active,
         policy: None,
         reason: String::new(),
-        slice_history,
-        stop_history: Vec::new(),
+        slice_history: Trail::try_from(slice_history).unwrap(),
+        stop_history: Trail::default(),
     };
     let selected = || plan(&[slice("a", "selected", &both)]);
     let working = || plan(&[slice("a", "in_progress", &both)]);
