@@ -70,11 +70,14 @@ pub(super) fn transition(
     )
 }
 
+/// File name to content, which is shared with whoever checked it.
+type Folder = BTreeMap<String, Arc<Vec<u8>>>;
+
 fn write_tree(
     log: &Log,
     before: Option<&Stand<'_>>,
     files: BTreeMap<String, Vec<u8>>,
-    folders: [(&str, BTreeMap<String, Arc<Vec<u8>>>); 2],
+    folders: [(&str, Folder); 2],
 ) -> Result<Oid, StoreError> {
     let mut root = Vec::new();
     for (name, bytes) in files {

@@ -216,6 +216,7 @@ fn recorded(
         let length = length.saturating_sub(before.of(history).bytes);
         if let Some(bytes) = files[index].ahead(length)?
             && objects::blob_id(log, &bytes)? == blob
+            && log.size(blob)? == length
         {
             shown[index].set(true);
             return Ok(bytes);
