@@ -175,6 +175,7 @@ fn settle(scale: &Scale) {
 fn cheapest_pause(scale: &Scale) -> Option<Trace> {
     let mut cheapest = Trace::of(scale, &["pause"])?;
     for _ in 0..4 {
+        scale.cook(&["resume", "--as-user"]);
         settle(scale);
         let again = Trace::of(scale, &["pause"])?;
         if again.total() < cheapest.total() {

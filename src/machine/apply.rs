@@ -146,7 +146,7 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
     else {
         return Err(Refusal::new(Code::NotYourTurn, "there is no log yet").hint("run `cook init`"));
     };
-    let (snapshot, records, next) = bootstrap::first(
+    let (snapshot, next) = bootstrap::first(
         facts,
         mission.as_deref(),
         profile,
@@ -155,7 +155,7 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
     )?;
     Ok(Step {
         snapshot,
-        records,
+        records: Records::default(),
         rule: Rule::Bootstrap,
         next,
         findings: Vec::new(),

@@ -7,8 +7,8 @@ use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, Policy, Profile,
-    Records, RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone,
-    VerificationEvidence, Waiting, WaitingKind, mission_anchor,
+    RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone, VerificationEvidence,
+    Waiting, WaitingKind, mission_anchor,
 };
 
 /// What stands in for a mission until the user says it.
@@ -29,7 +29,7 @@ pub(super) fn needs(event: &Event) -> FactSet {
     } = event
     {
         let mut next = empty("", NO_MISSION, profile.clone());
-        take_in(&mut next, &mut Records::default(), import, NO_MISSION);
+        take_in(&mut next, import, NO_MISSION);
         let taken_in = drift::needs(&next);
         set.ranges = taken_in.ranges;
         set.on_head = taken_in.on_head;
@@ -37,14 +37,14 @@ pub(super) fn needs(event: &Event) -> FactSet {
     set
 }
 
-/// The first snapshot.
+/// The first snapshot. Records of an import are the event's own: nothing is added to them.
 pub(super) fn first(
     facts: &Facts,
     mission: Option<&str>,
     profile: &Profile,
     branch: Option<&str>,
     import: Option<&Import>,
-) -> Result<(Snapshot, Records, Dispatch), Refusal> {
+) -> Result<(Snapshot, Dispatch), Refusal> {
     let anchor = match mission {
         Some(text) => mission_anchor(text)
             .ok_or_else(|| Refusal::new(Code::MissionMissing, "the mission has no line of text"))?,
@@ -52,9 +52,8 @@ pub(super) fn first(
     };
     let mut next = empty(mission.unwrap_or_default(), &anchor, profile.clone());
     next.ledger.branch = branch.map(str::to_owned);
-    let mut records = Records::default();
     if let Some(import) = import {
-        take_in(&mut next, &mut records, import, &anchor);
+        take_in(&mut next, import, &anchor);
     }
     if mission.is_none() {
         next.state.continuation_policy = Policy::AwaitUserInput;
@@ -72,7 +71,7 @@ pub(super) fn first(
         displace: true,
     };
     let dispatch = finish(&mut next, &facts, &before)?;
-    Ok((next, records, dispatch))
+    Ok((next, dispatch))
 }
 
 /// The contract files stand in the worktree when this event is applied.
@@ -131,7 +130,7 @@ fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
 
 /// Older state as it stands; a re-ground is due, and a `done` of an older
 /// layout is not believed.
-fn take_in(next: &mut Snapshot, records: &mut Records, import: &Import, anchor: &str) {
+fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(plan) = &import.plan {
         next.plan = plan.clone();
         next.plan.mission_anchor = anchor.to_owned();
@@ -140,14 +139,10 @@ fn take_in(next: &mut Snapshot, records: &mut Records, import: &Import, anchor: 
         next.active = active.clone();
         next.active.mission_anchor = anchor.to_owned();
     }
-    records.slice = import.slice_history.clone();
-    records.stop = import.stop_history.clone();
     if let Some(id) = next.active.slice_id.clone() {
         let newest = import
             .slice_history
-            .iter()
-            .rev()
-            .find(|record| record.slice_id == id)
+            .newest_of(&id)
             .filter(|record| record.kind != SliceRecordType::Reopened);
         let entry = next.ledger.slices.entry(id).or_default();
         entry.basis = next

@@ -8,7 +8,7 @@ use super::scalar::{Count, Priority, non_empty, non_empty_items};
 use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
 use super::state::{Policy, Role};
-use super::{Profile, SliceRecord, StopRecord};
+use super::{Profile, SliceRecord, StopRecord, Trail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -301,10 +301,10 @@ pub struct Import {
     pub reason: String,
     /// Old slice history.
     #[serde(default)]
-    pub slice_history: Vec<SliceRecord>,
+    pub slice_history: Trail<SliceRecord>,
     /// Old stop history.
     #[serde(default)]
-    pub stop_history: Vec<StopRecord>,
+    pub stop_history: Trail<StopRecord>,
 }
 
 /// What a user's `resume` brings.

@@ -9,6 +9,7 @@ mod config;
 mod contract;
 mod event;
 mod evidence;
+mod exact;
 mod hidden;
 mod history;
 mod ledger;
@@ -19,6 +20,7 @@ mod slice;
 mod snapshot;
 mod state;
 mod surface;
+mod trail;
 
 pub use config::{Access, Config, GateSpec, GateTable, Limits, RoleConfig, Rules, TrackerKind};
 pub use contract::{CONTRACT_FILES, Profile};
@@ -30,6 +32,7 @@ pub use event::{
 pub use evidence::{
     Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
 };
+pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use ledger::{
@@ -43,3 +46,4 @@ pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
 pub use surface::surface_matches;
+pub use trail::Trail;

@@ -5,6 +5,7 @@
 
 mod contract;
 mod documents;
+mod histories;
 mod proof;
 mod stop;
 
@@ -55,7 +56,7 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     let (_, snapshot) = workspace.current()?;
     contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
     let Some(snapshot) = snapshot else {
-        documents::check_without_log(workspace, &mut outcome);
+        documents::check_without_log(workspace, &mut outcome)?;
         return Ok(outcome.sorted());
     };
     documents::check(workspace, &snapshot, &mut outcome)?;

@@ -4,7 +4,7 @@ use super::explore::{due, first};
 use super::world::{Budget, Mood, World, id};
 use cook::diagnostic::Code;
 use cook::machine::{Rule, contradictions};
-use cook::model::{ActiveSlice, Import, Plan, Policy, SliceRecord};
+use cook::model::{ActiveSlice, Import, Plan, Policy, SliceRecord, Trail};
 use serde_json::{Value, json};
 
 fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {
@@ -53,8 +53,8 @@ pub fn imports() -> Vec<(&'static str, Import)> {
         active,
         policy: None,
         reason: String::new(),
-        slice_history,
-        stop_history: Vec::new(),
+        slice_history: Trail::try_from(slice_history).unwrap(),
+        stop_history: Trail::default(),
     };
     let selected = || plan(&[slice("a", "selected", &both)]);
     let working = || plan(&[slice("a", "in_progress", &both)]);
