@@ -9,7 +9,7 @@ mod histories;
 mod proof;
 mod stop;
 
-pub use stop::stop;
+pub use stop::{released, stop};
 
 use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::{self, FactSet};
