@@ -343,13 +343,9 @@ fn must_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
 
 /// The review in hand says yes, to the criteria as they stand.
 fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
-    let Some(review) = slices::current_review(work.before) else {
-        return Err(Refusal::new(
-            Code::ReconcileNotDue,
-            format!("slice `{id}` has no current review"),
-        ));
-    };
-    if !review.acceptable || !review.fails.is_empty() {
+    let accepts = slices::current_review(work.before)
+        .is_some_and(|review| review.acceptable && review.fails.is_empty());
+    if !accepts {
         return Err(Refusal::new(
             Code::ReviewNegative,
             format!("the review of slice `{id}` does not accept it"),

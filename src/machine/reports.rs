@@ -103,14 +103,15 @@ pub(super) fn implemented(
 }
 
 fn require_active(work: &Work, slice_id: &str) -> Result<(), Refusal> {
-    match work.active_id() {
-        Some(active) if active == slice_id => Ok(()),
-        Some(active) => Err(Refusal::new(
-            Code::WrongSlice,
-            format!("the report speaks of slice `{slice_id}`, and `{active}` is in work"),
-        )),
-        None => Err(Refusal::new(Code::WrongSlice, "no slice is in work")),
+    let active = work.active_id();
+    if active.as_deref() == Some(slice_id) {
+        return Ok(());
     }
+    let in_work = active.map_or("nothing".to_owned(), |id| format!("`{id}`"));
+    Err(Refusal::new(
+        Code::WrongSlice,
+        format!("the report speaks of slice `{slice_id}`, and {in_work} is in work"),
+    ))
 }
 
 /// The full id of the reported commit, after every check on it.

@@ -2,10 +2,12 @@
 //! refusal, stated from the event, the documents and the facts alone.
 
 use super::invariants::{Check, Seen, require};
+use cook::diagnostic::Code;
 use cook::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
 use cook::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, EvidenceClaim, Plan, Policy, Reground, Resume,
-    Role, Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind, surface_matches,
+    Role, Slice, SliceRecordType, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
+    surface_matches,
 };
 use std::collections::BTreeSet;
 
@@ -164,6 +166,12 @@ fn implemented(seen: &Seen, slice_id: &str) -> Check {
         }),
         || "a commit is reported twice".to_owned(),
     )?;
+    let outside = !surfaces.is_empty() && !commit.paths.iter().all(listed);
+    let mut findings = seen.step.findings.iter();
+    let noted = findings.any(|finding| finding.code == Code::OutsideSurfaces);
+    require(noted == outside, || {
+        format!("work outside the surfaces: {outside}, and said so: {noted}")
+    })?;
     let commands = slice.verification_commands.iter().flatten();
     require(trusted(seen, commands), || {
         "gates that nobody trusts were run".to_owned()
@@ -406,11 +414,21 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
                 !cancels || reason.is_some_and(|reason| !reason.trim().is_empty()),
                 || format!("{id} is cancelled without a reason"),
             )?;
+            let now = seen
+                .after()
+                .plan
+                .slice(id)
+                .ok_or("a planned slice is gone")?;
+            require(
+                now.goal == planned.goal && now.acceptance_criteria == planned.acceptance_criteria,
+                || format!("{id} is planned in one way and kept in another"),
+            )?;
             let claims = planned.status == Some(SliceStatus::Done) && was != planned.status;
             require(!claims, || format!("the plan calls {id} done"))?;
         }
     }
     concluded(seen, block)?;
+    reconciled(seen, block)?;
     if wants_acceptance(block) && !is_clean(seen) {
         return held_back(seen);
     }
@@ -497,17 +515,37 @@ fn kept(seen: &Seen, was: &Slice, now: &Slice) -> Check {
         was.status != SliceStatus::Cancelled || now.status == SliceStatus::Cancelled,
         || format!("{id} was cancelled and is back"),
     )?;
-    // What is committed leaves work only by a reconciliation, or where its ground is gone.
+    // What is committed and still on HEAD leaves work only by a reconciliation.
     let active = &seen.before.active;
-    let committed =
-        active.status == ActiveStatus::Committed && active.slice_id.as_ref() == Some(id);
-    let ways = [Rule::Reconcile, Rule::Recover];
+    let head = seen.before.ledger.slices.get(id);
+    let head = head.and_then(|ledger| ledger.head.as_ref());
+    let there = head.and_then(|head| seen.facts.on_head.get(head)) == Some(&true);
+    let committed = active.status == ActiveStatus::Committed
+        && active.slice_id.as_ref() == Some(id)
+        && was.status == SliceStatus::InProgress;
+    let reopened = seen.block().is_some_and(|block| block.reconcile.is_some());
     require(
-        !committed
-            || matches!(now.status, SliceStatus::InProgress | SliceStatus::Done)
-            || ways.contains(&seen.due.rule),
+        !(committed && there)
+            || reopened
+            || matches!(now.status, SliceStatus::InProgress | SliceStatus::Done),
         || format!("{id} was committed and is {}", now.status.id()),
     )
+}
+
+/// Accepted or reopened is what waits for it; reopened also what was done.
+fn reconciled(seen: &Seen, block: &Reground) -> Check {
+    let Some(reconcile) = &block.reconcile else {
+        return Ok(());
+    };
+    let id = &reconcile.slice_id;
+    let was = seen.before.plan.slice(id);
+    let was = was.ok_or("a slice is reconciled that is not there")?;
+    let waits =
+        seen.due.rule == Rule::Reconcile && seen.before.active.slice_id.as_ref() == Some(id);
+    let again = reconcile.decision == Decision::Reopened && was.status == SliceStatus::Done;
+    require(waits || again, || {
+        format!("{id} is reconciled and did not wait for it")
+    })
 }
 
 /// Every claim of an accepted report was verified, for a slice of the plan and for itself alone.
@@ -525,6 +563,10 @@ fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
         &seen.facts.anchors[&key]
     };
     let (verdict, target) = (answer(claim).verdict, &answer(claim).target);
+    let serves = wants_acceptance(block) && reconciled == Some(&id);
+    require(!serves || answer(claim).related, || {
+        "evidence that the slice's work did not touch".to_owned()
+    })?;
     require(verdict == Verdict::Verified, || {
         format!("evidence that is {verdict:?}")
     })?;
@@ -581,9 +623,13 @@ fn selected(seen: &Seen, block: &Reground) -> Check {
         format!("{id} is selected without criteria")
     })?;
     let was = seen.before.plan.slice(id).map(|slice| slice.status);
+    let mut records = seen.step.records.slice.iter();
+    let reopened =
+        records.any(|record| record.kind == SliceRecordType::Reopened && &record.slice_id == id);
+    let taken_up = block.plan.is_some() || reopened;
     require(
-        !matches!(was, Some(SliceStatus::Blocked)) || block.plan.is_some(),
-        || format!("{id} is blocked and selected"),
+        was.is_some_and(|was| was.is_open() && was != SliceStatus::Blocked) || taken_up,
+        || format!("{id} was {was:?} and is selected"),
     )
 }
 

@@ -586,6 +586,26 @@ fn hostile_plans(all: &mut Blocks) {
                 planned.status = Some(SliceStatus::Cancelled);
             },
         );
+        all.revise(
+            format!("drop all criteria of {name} with proof"),
+            index,
+            |planned| planned.acceptance_criteria.clear(),
+        );
+        if let Some((_, block)) = all.made.last_mut() {
+            block.evidence = claims(slice, "good");
+        }
+        for kind in ["bad", "odd"] {
+            all.revise(
+                format!("drop a criterion of {name}, {kind} proof"),
+                index,
+                |planned| {
+                    planned.acceptance_criteria.remove(0);
+                },
+            );
+            if let Some((_, block)) = all.made.last_mut() {
+                block.evidence = vec![claim(name, &slice.acceptance_criteria[0], kind)];
+            }
+        }
         all.revise(format!("reword {name}"), index, |planned| {
             planned.acceptance_criteria[0] = "something easier".to_owned();
         });

@@ -31,7 +31,7 @@ impl Seen<'_> {
         &self.step.snapshot
     }
 
-    fn block(&self) -> Option<&Reground> {
+    pub fn block(&self) -> Option<&Reground> {
         match &self.offer.event {
             Event::Regrounded { block, .. } => Some(block),
             _ => None,
