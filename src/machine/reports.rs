@@ -575,11 +575,7 @@ fn words_sha256(report: &ReportRecord) -> String {
     }
     let rubric = serde_json::to_string(&report.rubric).unwrap_or_default();
     digest.update(fold(&rubric));
-    digest
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&digest.finalize())
 }
 
 /// Two votes come from two sessions; told by session, else by ticket, else by text.

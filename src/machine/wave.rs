@@ -66,9 +66,9 @@ pub(super) fn void(next: &mut Snapshot) {
     }
 }
 
-/// Opens the next wave at this HEAD.
+/// Opens the next wave at this HEAD; a no of the one before is still owed an answer.
 pub(super) fn open(next: &mut Snapshot, head: &Head) {
-    next.ledger.wave.votes.clear();
+    void(next);
     next.state.current_stop_wave_id.0 += 1;
     next.counters.waves.0 += 1;
     let wave = &mut next.ledger.wave;

@@ -112,6 +112,10 @@ fn header(seen: &Seen, submission: &Submission) -> Check {
         submission.mission_anchor == seen.before.state.mission_anchor,
         || "a report on another mission".to_owned(),
     )?;
+    let kept = &seen.before.ledger.settings;
+    require(seen.facts.settings.as_ref() == Some(kept), || {
+        "a report over settings that are not as the user left them".to_owned()
+    })?;
     let given: BTreeSet<&String> = submission.remaining_contract_ids.iter().collect();
     require(
         given == open_contracts(seen.before)

@@ -563,6 +563,11 @@ fn hostile_plans(all: &mut Blocks) {
         slice.acceptance_criteria.clear();
         plan.candidate_slices.push(slice);
     });
+    all.plan("a command with an open quote", |plan| {
+        if let Some(slice) = plan.candidate_slices.first_mut() {
+            slice.verification_commands.push("bash 'x".to_owned());
+        }
+    });
     all.plan("one criterion twice", |plan| {
         let mut slice = slice_plan("z", &[], bounds);
         slice.acceptance_criteria = vec!["z1".to_owned(), "z1".to_owned()];
@@ -1128,6 +1133,7 @@ fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
             mission: None,
             profile: profile.clone(),
             branch: None,
+            settings: None,
             import: None,
         },
     );
@@ -1137,6 +1143,7 @@ fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
             mission: Some("something else".to_owned()),
             profile,
             branch: None,
+            settings: None,
             import: None,
         },
     );

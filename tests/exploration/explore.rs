@@ -108,6 +108,7 @@ pub fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
         mission: Some(MISSION.to_owned()),
         profile,
         branch: Some("main".to_owned()),
+        settings: Some(super::world::settings(false)),
         import: import.map(Box::new),
     };
     let budget = Budget {
@@ -278,6 +279,10 @@ impl Explorer<'_> {
                 ..Mood::GOOD
             },
             Mood {
+                contract: Contract::Edited,
+                ..Mood::GOOD
+            },
+            Mood {
                 other_branch: true,
                 ..Mood::GOOD
             },
@@ -289,7 +294,7 @@ impl Explorer<'_> {
         ] {
             let answer = due(snapshot, world, &mood, &self.budget);
             self.count(answer.rule);
-            if mood.edited {
+            if mood.edited || mood.contract == Contract::Edited {
                 offers.extend(
                     reports(snapshot, world, answer.rule, self.bounds)
                         .into_iter()

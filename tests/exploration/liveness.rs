@@ -3,7 +3,7 @@
 use super::CORE;
 use super::events::{Bounds, answers, plan_of, submission, verdicts};
 use super::walk::Walk;
-use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
+use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook::diagnostic::Code;
 use cook::machine::Rule;
 use cook::model::{
@@ -295,6 +295,51 @@ fn dirt_of_the_slice_sends_it_back() {
     assert_eq!(walk.due().rule, Rule::Implement);
     walk.mood.dirt = Dirt::Clean;
     walk.drive();
+}
+
+#[test]
+fn a_no_before_a_repaired_contract_is_still_owed_an_answer() {
+    let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.mood.contract = Contract::Missing;
+    assert_eq!(walk.due().rule, Rule::Bootstrap);
+    walk.take(Event::Bootstrapped {
+        mission: None,
+        profile: walk.snapshot.profile.clone(),
+        branch: None,
+        settings: None,
+        import: None,
+    });
+    walk.mood.contract = Contract::Committed;
+    assert_eq!(walk.due().rule, Rule::Recover);
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    walk.drive();
+}
+
+#[test]
+fn settings_that_somebody_else_changed_wait_for_the_user() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.mood.contract = Contract::Edited;
+    assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    assert_eq!(walk.due().blocking_command.as_deref(), Some("cook init"));
+    walk.refused(walk.accepted("a"), Code::NotYourTurn);
+    // Put back with git, it goes on.
+    walk.mood.contract = Contract::Committed;
+    assert_eq!(walk.due().rule, Rule::Reconcile);
+    // Or the user says that it is theirs.
+    walk.mood.contract = Contract::Edited;
+    let init = Event::Bootstrapped {
+        mission: None,
+        profile: walk.snapshot.profile.clone(),
+        branch: None,
+        settings: Some(settings(true)),
+        import: None,
+    };
+    walk.take(init);
+    assert_eq!(walk.due().rule, Rule::Reconcile);
+    walk.take(walk.accepted("a"));
 }
 
 #[test]
@@ -712,6 +757,7 @@ fn fewer_judges_are_the_users_to_ask_for() {
         mission: None,
         profile,
         branch: None,
+        settings: None,
         import: None,
     };
     let refused = walk.attempt(&init, Actor::Runner).map(|step| step.rule);
@@ -727,6 +773,7 @@ fn a_mission_may_come_with_a_later_init_or_an_answer() {
         mission: None,
         profile: cook::model::Profile::new("demo"),
         branch: Some("main".to_owned()),
+        settings: Some(settings(false)),
         import: None,
     };
     let mut walk = Walk::on(ONE, world);
@@ -752,6 +799,7 @@ fn a_mission_may_come_with_a_later_init_or_an_answer() {
         mission: Some("at last\nall of it".to_owned()),
         profile: walk.snapshot.profile.clone(),
         branch: None,
+        settings: None,
         import: None,
     };
     assert!(walk.attempt(&again, Actor::User).is_ok());
@@ -766,6 +814,7 @@ fn a_workflow_does_not_begin_with_an_empty_mission() {
         mission: Some(" \n".to_owned()),
         profile: cook::model::Profile::new("demo"),
         branch: Some("main".to_owned()),
+        settings: None,
         import: None,
     };
     let set = cook::machine::needs(None, &event);
