@@ -9,7 +9,7 @@ mod catalogue;
 mod text;
 
 pub use catalogue::{CATALOGUE, Code};
-pub use text::{Lines, clean};
+pub use text::{Lines, clean, counted, listed_are};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

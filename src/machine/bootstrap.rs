@@ -7,9 +7,10 @@ use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, Policy, Profile,
-    RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone, VerificationEvidence,
-    Waiting, WaitingKind, mission_anchor,
+    Remark, RoleSlot, SchemaVersion, SliceRecordType, SliceStatus, Snapshot, State, Undone,
+    VerificationEvidence, Waiting, WaitingKind, mission_anchor,
 };
+use std::collections::BTreeMap;
 
 /// What stands in for a mission until the user says it.
 pub const NO_MISSION: &str = "(the mission is not known yet)";
@@ -43,6 +44,7 @@ pub(super) fn first(
     mission: Option<&str>,
     profile: &Profile,
     branch: Option<&str>,
+    settings: Option<&BTreeMap<String, String>>,
     import: Option<&Import>,
 ) -> Result<(Snapshot, Dispatch), Refusal> {
     let anchor = match mission {
@@ -52,6 +54,7 @@ pub(super) fn first(
     };
     let mut next = empty(mission.unwrap_or_default(), &anchor, profile.clone());
     next.ledger.branch = branch.map(str::to_owned);
+    next.ledger.settings = settings.cloned().unwrap_or_default();
     if let Some(import) = import {
         take_in(&mut next, import, &anchor);
     }
@@ -64,7 +67,7 @@ pub(super) fn first(
             exit: "cook answer 'TEXT'".to_owned(),
         });
     }
-    let facts = with_contract(facts);
+    let facts = with_contract(facts, &next.ledger.settings);
     let before = Before {
         rule: Rule::Bootstrap,
         spends_step: false,
@@ -75,9 +78,10 @@ pub(super) fn first(
 }
 
 /// The contract files stand in the worktree when this event is applied.
-pub(super) fn with_contract(facts: &Facts) -> Facts {
+pub(super) fn with_contract(facts: &Facts, settings: &BTreeMap<String, String>) -> Facts {
     let mut facts = facts.clone();
     facts.contract_missing = Some(Vec::new());
+    facts.settings.get_or_insert_with(|| settings.clone());
     facts.outside_edits.get_or_insert_default();
     facts
 }
@@ -134,6 +138,24 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(plan) = &import.plan {
         next.plan = plan.clone();
         next.plan.mission_anchor = anchor.to_owned();
+    }
+    for slice in &mut next.plan.candidate_slices {
+        if slice.status != SliceStatus::Done {
+            continue;
+        }
+        let newest = import.slice_history.newest_of(&slice.slice_id);
+        let accepted = newest.is_some_and(|record| record.kind == SliceRecordType::Accepted);
+        let what = if accepted {
+            "came in done and was accepted elsewhere; its evidence must be anchored again"
+        } else {
+            slice.status = SliceStatus::Planned;
+            "came in done with no record that it was accepted, and is planned again"
+        };
+        next.ledger.remarks.push(Remark {
+            slice_id: slice.slice_id.clone(),
+            code: Code::SliceImported.id().to_owned(),
+            what: what.to_owned(),
+        });
     }
     if let Some(active) = &import.active {
         next.active = active.clone();

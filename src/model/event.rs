@@ -317,6 +317,9 @@ pub struct Resume {
     /// Commands that are now trusted (`cook trust`).
     #[serde(default)]
     pub trust: Vec<String>,
+    /// The settings files are the user's as they stand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settings: bool,
     /// More budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Limits>,
@@ -344,6 +347,9 @@ pub enum Event {
         profile: Profile,
         /// The branch the workflow runs on; none = detached.
         branch: Option<String>,
+        /// Digests of the settings files as the user leaves them; none = as they were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<BTreeMap<String, String>>,
         /// Older state that was found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         import: Option<Box<Import>>,

@@ -23,7 +23,7 @@ mod surface;
 mod trail;
 
 pub use config::{Access, Config, GateSpec, GateTable, Limits, RoleConfig, Rules, TrackerKind};
-pub use contract::{CONTRACT_FILES, Profile};
+pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,
@@ -36,7 +36,7 @@ pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use ledger::{
-    Amendment, AuditNote, Blocker, Counters, Ledger, ReviewNote, SliceLedger, Undone, Vote,
+    Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, SliceLedger, Undone, Vote,
     Waiting, WaitingKind, Wave,
 };
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
@@ -45,5 +45,5 @@ pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
-pub use surface::surface_matches;
+pub use surface::{surface_matches, surface_names};
 pub use trail::Trail;

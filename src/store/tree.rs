@@ -268,6 +268,7 @@ fn without_imported_histories<S: serde::Serializer>(
         mission,
         profile,
         branch,
+        settings,
         import: Some(import),
     } = event
     else {
@@ -286,6 +287,7 @@ fn without_imported_histories<S: serde::Serializer>(
         mission: mission.clone(),
         profile: profile.clone(),
         branch: branch.clone(),
+        settings: settings.clone(),
         import: Some(Box::new(import)),
     }
     .serialize(serializer)

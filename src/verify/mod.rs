@@ -9,9 +9,9 @@ mod histories;
 mod proof;
 mod stop;
 
-pub use stop::stop;
+pub use stop::{released, stop};
 
-use crate::diagnostic::{Code, Failure, Finding};
+use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::{self, FactSet};
 use crate::model::Snapshot;
 use crate::store::Replayed;
@@ -78,8 +78,9 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         })
     })?;
     outcome.looked(format!(
-        "{} transitions run again, {} records compared",
-        report.transitions, report.records
+        "{} run again, {} compared",
+        counted(report.transitions, "transition"),
+        counted(report.records, "record")
     ));
     outcome.findings.extend(report.findings);
     Ok(())

@@ -100,7 +100,8 @@ pub fn bootstrap(world: &World, judges: u64) -> Snapshot {
     first(world, judges, None)
 }
 
-fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
+/// The same with state of an older layout.
+pub fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
     let mut profile = Profile::new("demo");
     profile.required_stop_judges = Count(judges);
     let event = Event::Bootstrapped {

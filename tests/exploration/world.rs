@@ -99,6 +99,8 @@ pub struct Mood {
     /// What stored evidence is worth now.
     pub stored: Verdict,
     pub verifier: Gates,
+    /// `[rules] strict` in `cook.toml`.
+    pub strict: bool,
 }
 
 impl Mood {
@@ -112,6 +114,7 @@ impl Mood {
         trusted: true,
         stored: Verdict::Verified,
         verifier: Gates::Green,
+        strict: false,
     };
 }
 
@@ -493,7 +496,7 @@ impl World {
                     steps: Some(budget.steps),
                     ..Limits::default()
                 },
-                strict: false,
+                strict: mood.strict,
             }),
         }
     }
