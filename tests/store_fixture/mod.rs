@@ -125,6 +125,7 @@ pub fn first_event() -> Event {
         profile: Profile::new("demo"),
         branch: Some("main".to_owned()),
         import: None,
+        settings: None,
     }
 }
 
