@@ -41,12 +41,13 @@ while (<STDIN>) {
 
 # Refusals and causes, by the shape rustfmt gives them.
 my @lines = split /\n/, $text, -1;
-my ( $before, $value ) = ( '', '' );
+my ( $before, $value, $function ) = ( '', '', '' );
 for my $at ( 0 .. $#lines ) {
     my $line = $lines[$at];
     last if $line =~ /^#\[cfg\(test\)\]/;
     $value = $1 if $line =~ /-> (.*?) (?:\{|where)$/;
-    my $what = $source[$at];
+    $function = $1 if $line =~ /^ *(?:pub(?:\(\w+\))? )?fn (\w+)/;
+    my $what = "$function: $source[$at]";
     for my $after ( 1 .. 3 ) {
         last if $what =~ /;$/ || $at + $after > $#lines;
         $what .= " $source[ $at + $after ]";

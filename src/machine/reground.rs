@@ -585,13 +585,8 @@ fn record_reground(work: &mut Work, block: &Reground) {
     next.ledger.answered = None;
 }
 
+/// After a `stop` every slice is closed, so that none can be selected.
 fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
-    if work.next.state.continuation_policy == Policy::Done {
-        return Err(Refusal::new(
-            Code::SelectClosed,
-            "the report concludes with stop and selects a slice",
-        ));
-    }
     let Some(slice) = work.next.plan.slice(id).cloned() else {
         return Err(Refusal::new(
             Code::SliceUnknown,

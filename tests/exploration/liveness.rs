@@ -640,6 +640,13 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         }),
         Code::EvidenceShared,
     );
+    walk.refused(
+        walk.reground(|block| {
+            block.conclude.clone_from(&go_on);
+            block.evidence = super::events::claims(&slice, "shared");
+        }),
+        Code::EvidenceShared,
+    );
     walk.take(walk.reground(|block| {
         block.conclude.clone_from(&go_on);
         block.evidence = super::events::claims(&slice, "good");
@@ -972,6 +979,19 @@ fn review_and_audit_count_for_one_commit_and_one_set_of_criteria() {
     let mut other = walk.snapshot.clone();
     other.ledger.slices.get_mut("a").unwrap().head = Some(id(0));
     assert_eq!(is_current(&other), (false, false));
+}
+
+#[test]
+fn a_commit_that_is_no_work_of_the_slice_is_refused_with_its_reason() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.refused(walk.implemented(), Code::CommitNotAfterBasis);
+    walk.own_commit();
+    let before = walk.implemented();
+    assert!(walk.world.amend());
+    walk.refused(before, Code::CommitNotOnHead);
+    walk.take(walk.implemented());
+    walk.drive();
 }
 
 #[test]
