@@ -126,7 +126,6 @@ pub fn first_event() -> Event {
         branch: Some("main".to_owned()),
         settings: None,
         import: None,
-        settings: None,
     }
 }
 
