@@ -21,6 +21,7 @@ const ORDER: [&str; 18] = [
     "store",
     "receipt",
     "anchor",
+    "session",
     "measure",
     "scaffold",
     "walk",
