@@ -19,6 +19,7 @@ pub mod report;
 pub mod scaffold;
 pub mod schema;
 pub mod store;
+pub mod tracker;
 pub mod verify;
 pub mod view;
 pub mod walk;
