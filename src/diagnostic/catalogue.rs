@@ -208,6 +208,7 @@ codes! {
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
+    ReadyIncomplete "ready_incomplete" Finding Note "the tracker did not say in time what hangs on an issue", "";
     TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take what it is owed; it is tried again", "run `cook issue status`";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
 

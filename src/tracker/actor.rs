@@ -30,10 +30,14 @@ impl Actor {
             };
         }
         let login = ["USER", "LOGNAME"].iter().find_map(variable);
-        let mut names: Vec<String> = [setting(root, "user.name"), login, setting(root, "user.email")]
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut names: Vec<String> = [
+            setting(root, "user.name"),
+            login,
+            setting(root, "user.email"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         if names.is_empty() {
             names.push("cook".to_owned());
         }

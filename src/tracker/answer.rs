@@ -221,7 +221,10 @@ mod tests {
             (r#"{"data":{"data":{"data":[]}}}"#, "object with no members"),
             (r#"[{"id":"a"}]"#, "no `status`"),
             (r#"[{"id":7,"status":"open"}]"#, "no `id`"),
-            (r#"[{"id":"--force","status":"open"}]"#, "`--force` is no issue id"),
+            (
+                r#"[{"id":"--force","status":"open"}]"#,
+                "`--force` is no issue id",
+            ),
             (r#"[{"id":"a b","status":"open"}]"#, "`a b` is no issue id"),
         ] {
             let error = ids(answer).unwrap_err();
@@ -239,7 +242,8 @@ mod tests {
         assert_eq!(found.message, "no[31m such");
         assert_eq!(complaint("INFO all well\n"), None);
         assert_eq!(complaint("{\n  \"error\": {\n"), None);
-        let flat = complaint("{\n\"error\": \"database is locked\", \"code\": \"busy\"}\n").unwrap();
+        let flat =
+            complaint("{\n\"error\": \"database is locked\", \"code\": \"busy\"}\n").unwrap();
         assert_eq!(flat.code, "busy");
     }
 

@@ -322,7 +322,11 @@ impl Tracker for Beads {
     }
 
     fn until(&self, end: Instant) -> Box<dyn Tracker + '_> {
-        let earlier = self.program.bounds.until.map_or(end, |until| until.min(end));
+        let earlier = self
+            .program
+            .bounds
+            .until
+            .map_or(end, |until| until.min(end));
         Box::new(Self {
             program: Program {
                 name: self.program.name,

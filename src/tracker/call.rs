@@ -101,7 +101,9 @@ impl Program {
     fn say(&self, call: &Call) -> Result<Captured, TrackerError> {
         let plain = self.plain.load(Ordering::Relaxed);
         match self.attempt(call, plain) {
-            Err(TrackerError::Rejected { message, .. }) if !plain && is_unknown_option(&message) => {
+            Err(TrackerError::Rejected { message, .. })
+                if !plain && is_unknown_option(&message) =>
+            {
                 // Refused before it began, so saying it again is no second write.
                 self.plain.store(true, Ordering::Relaxed);
                 self.attempt(call, true)
@@ -131,9 +133,9 @@ impl Program {
             Some(complaint) => Err(self.error_of(&complaint)),
             None if said.success() => Ok(said),
             None => Err(self.error_of(&Complaint {
-                code: said
-                    .code
-                    .map_or("ended by a signal".to_owned(), |code| format!("exit {code}")),
+                code: said.code.map_or("ended by a signal".to_owned(), |code| {
+                    format!("exit {code}")
+                }),
                 message: last_words(&said.stderr),
             })),
         }
@@ -254,9 +256,14 @@ fn in_answer(stdout: &[u8]) -> Option<Complaint> {
 
 /// The first line that complains, or else the last one.
 fn last_words(stderr: &str) -> String {
-    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = || {
+        stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
     let said = lines()
         .find(|said| said.to_ascii_lowercase().starts_with("error"))
-        .or_else(|| lines().last());
+        .or_else(|| lines().next_back());
     line(said.unwrap_or("it said nothing"))
 }

@@ -123,11 +123,9 @@ impl From<TrackerError> for Failure {
                 Failure::state(Code::TrackerAbsent, said.clone())
                     .hint(format!("run `{tracker} init`, or set `[tracker] kind`"))
             }
-            TrackerError::Unavailable { .. } => Failure::new(
-                FailureKind::Held,
-                Code::TrackerUnavailable,
-                said.clone(),
-            ),
+            TrackerError::Unavailable { .. } => {
+                Failure::new(FailureKind::Held, Code::TrackerUnavailable, said.clone())
+            }
             TrackerError::Shape { .. } => Failure::state(Code::TrackerUnreadable, said.clone()),
             TrackerError::BadId(_) | TrackerError::BadText(_) => Failure::usage(said.clone()),
             TrackerError::Unknown(_) => refused(Code::IssueUnknown),

@@ -112,7 +112,11 @@ mod tests {
         std::fs::create_dir_all(&root).unwrap();
         program(&bin, "bd");
         let path = Some(bin.as_os_str());
-        let auto = || find(TrackerKind::Auto, &root, path).unwrap().map(|found| found.name);
+        let auto = || {
+            find(TrackerKind::Auto, &root, path)
+                .unwrap()
+                .map(|found| found.name)
+        };
         assert_eq!(auto(), None);
         std::os::unix::fs::symlink(&bin, root.join(WORKSPACE)).unwrap();
         assert_eq!(auto(), None, "a link is no workspace");

@@ -4,10 +4,10 @@
 //! What is owed is read from the documents each time, so a tracker that was away
 //! gets it at the next report; what is settled is remembered and not asked again.
 
+use super::Tracker;
 use super::error::TrackerError;
 use super::issue::is_id;
 use super::memory::{Memory, MemoryError};
-use super::Tracker;
 use crate::model::{Plan, Slice, SliceStatus};
 use std::collections::BTreeSet;
 
@@ -186,7 +186,10 @@ mod tests {
         let next = plan(&[("a", "done", &["issue:x"]), ("b", "selected", &["issue:x"])]);
         assert_eq!(may_claim(&next, "x"), Ok(()));
         assert_eq!(may_close(&next, "x"), Err("b"));
-        let both = plan(&[("a", "done", &["issue:x"]), ("b", "cancelled", &["issue:x"])]);
+        let both = plan(&[
+            ("a", "done", &["issue:x"]),
+            ("b", "cancelled", &["issue:x"]),
+        ]);
         assert_eq!(may_close(&both, "x"), Ok(()));
         assert_eq!(owed(&both).len(), 1);
         assert_eq!(may_claim(&both, "y"), Ok(()));

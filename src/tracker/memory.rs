@@ -184,9 +184,7 @@ fn read(path: &Path) -> Result<Remembered, MemoryError> {
         format: u64,
     }
     match serde_json::from_slice::<Format>(&bytes) {
-        Ok(found) if found.format > FORMAT => {
-            Err(MemoryError::TooNew(path.display().to_string()))
-        }
+        Ok(found) if found.format > FORMAT => Err(MemoryError::TooNew(path.display().to_string())),
         _ => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
     }
 }

@@ -42,11 +42,7 @@ use std::time::Instant;
 /// # Errors
 /// `Absent` when the settings name a tracker that is not here, `Unavailable` when it
 /// is here and does not answer.
-pub fn open(
-    kind: TrackerKind,
-    root: &Path,
-    bounds: Bounds,
-) -> Result<Option<Beads>, TrackerError> {
+pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Beads>, TrackerError> {
     let path = std::env::var_os("PATH");
     let Some(found) = find(kind, root, path.as_deref())? else {
         return Ok(None);

@@ -3,9 +3,9 @@
 //! The first few issues are looked into side by side under one deadline; what
 //! does not come in time is left out and the row says that it is not complete.
 
+use super::Tracker;
 use super::error::TrackerError;
 use super::issue::{Brief, Issue, Link};
-use super::Tracker;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Dfs;
@@ -99,7 +99,9 @@ pub(super) fn explore(
             let down = parents.get(at).and_then(Option::as_ref);
             ReadyIssue {
                 holder: holder(tracker, &issue),
-                reach: (at < ENRICHED).then(|| seen.reach(&graph, &issue.id, down)).flatten(),
+                reach: (at < ENRICHED)
+                    .then(|| seen.reach(&graph, &issue.id, down))
+                    .flatten(),
                 issue,
             }
         })
@@ -117,7 +119,11 @@ pub(super) fn explore(
 /// When the tracker does not say.
 pub fn unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, TrackerError> {
     let waiting: Vec<Brief> = waiting_for(&tracker.dependents(id)?);
-    let ids: Vec<String> = waiting.iter().map(|brief| brief.id.clone()).take(MAX_ASKED).collect();
+    let ids: Vec<String> = waiting
+        .iter()
+        .map(|brief| brief.id.clone())
+        .take(MAX_ASKED)
+        .collect();
     let mut free = Vec::new();
     for (brief, needs) in waiting
         .into_iter()
@@ -170,8 +176,9 @@ impl Seen {
         while !due.is_empty() {
             let room = (MAX_ASKED + first.len()).saturating_sub(self.edges.len());
             if due.len() > room {
-                self.problems
-                    .insert(format!("more than {MAX_ASKED} issues wait; not all were looked at"));
+                self.problems.insert(format!(
+                    "more than {MAX_ASKED} issues wait; not all were looked at"
+                ));
                 self.unasked.extend(due.drain(room..));
             }
             let answers = side_by_side(&due, |id| tracker.dependents(id));
@@ -216,9 +223,9 @@ impl Graph {
     fn new(edges: &BTreeMap<String, Vec<Brief>>) -> Self {
         let mut graph = DiGraph::new();
         let mut nodes = BTreeMap::new();
-        let ids = edges.iter().flat_map(|(from, to)| {
-            std::iter::once(from).chain(to.iter().map(|brief| &brief.id))
-        });
+        let ids = edges
+            .iter()
+            .flat_map(|(from, to)| std::iter::once(from).chain(to.iter().map(|brief| &brief.id)));
         for id in ids {
             if !nodes.contains_key(id) {
                 nodes.insert(id.clone(), graph.add_node(id.clone()));
@@ -249,7 +256,9 @@ impl Graph {
 
     fn chain(&self, id: &str) -> usize {
         let mut known = BTreeMap::new();
-        self.nodes.get(id).map_or(1, |node| self.longest(*node, &mut known))
+        self.nodes
+            .get(id)
+            .map_or(1, |node| self.longest(*node, &mut known))
     }
 
     /// Each node's length is computed once; a circle ends a chain. No deeper than
@@ -259,7 +268,11 @@ impl Graph {
             return *length;
         }
         known.insert(node, 0);
-        let rest = self.graph.neighbors(node).map(|next| self.longest(next, known)).max();
+        let rest = self
+            .graph
+            .neighbors(node)
+            .map(|next| self.longest(next, known))
+            .max();
         let length = rest.unwrap_or(0) + 1;
         known.insert(node, length);
         length
@@ -270,8 +283,10 @@ impl Graph {
             .into_iter()
             .filter(|nodes| nodes.len() > 1 || self.graph.find_edge(nodes[0], nodes[0]).is_some())
             .map(|nodes| {
-                let mut ids: Vec<String> =
-                    nodes.into_iter().map(|node| self.graph[node].clone()).collect();
+                let mut ids: Vec<String> = nodes
+                    .into_iter()
+                    .map(|node| self.graph[node].clone())
+                    .collect();
                 ids.sort();
                 ids
             })
