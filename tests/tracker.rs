@@ -569,13 +569,25 @@ fn a_lost_cursor_repeats_nothing() {
     let done = replay(&desk.tracker, &mut memory, &entries(6)).unwrap();
     assert_eq!((done.found, done.added), (1, 1));
     assert_eq!(desk.issues.comments("x-a"), expected(6));
-    // Found again among the first: those behind it are still searched for.
-    std::fs::write(&file, "").unwrap();
-    drop(memory);
+}
+
+#[test]
+fn a_replay_that_stops_while_it_searches_goes_on_searching() {
+    let desk = Desk::new("br", "paged");
+    project(&desk);
+    let mut trail = entries(4);
+    trail[2].issue = "x-b".to_owned();
+    trail[3].issue = "x-b".to_owned();
     let mut memory = Memory::hold(desk.git_dir()).unwrap();
-    replay(&desk.tracker, &mut memory, &entries(2)).unwrap();
-    let rest = replay(&desk.tracker, &mut memory, &entries(6)).unwrap();
-    assert_eq!(rest.found + rest.added, 4);
+    replay(&desk.tracker, &mut memory, &trail).unwrap();
+    drop(memory);
+    std::fs::remove_file(desk.git_dir().join("cook-tracker.json")).unwrap();
+    let mut memory = Memory::hold(desk.git_dir()).unwrap();
+    desk.issues.fault("comments", "then once locked");
+    let stopped = replay(&desk.tracker, &mut memory, &trail).unwrap();
+    assert_eq!((stopped.found, stopped.waiting), (2, 2));
+    let rest = replay(&desk.tracker, &mut memory, &trail).unwrap();
+    assert_eq!((rest.found, rest.added), (2, 0));
 }
 
 #[test]

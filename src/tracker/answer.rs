@@ -259,4 +259,19 @@ mod tests {
         );
         assert!(bd.issue.is_closed() && !bd.blocks() && !bd.is_parent());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_answer_makes_it_panic(bytes: Vec<u8>, wrapper in "(data|issues|id|error|type)?", inner in "[\\[\\]{}\"a:,0-9.n-]{0,40}") {
+            let wrapped = format!("{{\n\"{wrapper}\":{inner}}}");
+            for text in [String::from_utf8_lossy(&bytes).into_owned(), wrapped] {
+                let _ = complaint(&text);
+                if let Ok(rows) = rows(text.as_bytes()) {
+                    for row in &rows {
+                        let _ = (issue(row), link(row, "a"), comment(row));
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Why a tracker did not do what it was asked.
 
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
+use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::process::ProcessError;
 
 /// Everything that can go wrong between cook and a tracker.
@@ -124,7 +124,7 @@ impl From<TrackerError> for Failure {
                     .hint(format!("run `{tracker} init`, or set `[tracker] kind`"))
             }
             TrackerError::Unavailable { .. } => {
-                Failure::new(FailureKind::Held, Code::TrackerUnavailable, said.clone())
+                Failure::state(Code::TrackerUnavailable, said.clone())
             }
             TrackerError::Shape { .. } => Failure::state(Code::TrackerUnreadable, said.clone()),
             TrackerError::BadId(_) | TrackerError::BadText(_) => Failure::usage(said.clone()),

@@ -93,7 +93,8 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

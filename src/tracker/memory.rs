@@ -74,7 +74,7 @@ pub(super) struct Remembered {
 #[derive(Debug)]
 pub struct Memory {
     file: PathBuf,
-    _lock: File,
+    lock: File,
     pub(super) now: Remembered,
 }
 
@@ -98,11 +98,7 @@ impl Memory {
         }
         let file = file_of(git_dir);
         let now = read(&file)?;
-        Ok(Self {
-            file,
-            _lock: lock,
-            now,
-        })
+        Ok(Self { file, lock, now })
     }
 
     /// Looks without taking hold: the outage that was last noted.
@@ -153,6 +149,14 @@ impl Memory {
             .persist(&self.file)
             .map_err(|error| unwritable(error.error))?;
         Ok(())
+    }
+}
+
+impl Drop for Memory {
+    /// Closing would do it too, but not while a child that is being started still
+    /// has a copy of the handle.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
     }
 }
 

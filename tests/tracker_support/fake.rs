@@ -368,12 +368,16 @@ fn main() {
 
     let place = base().join("faults").join(&name);
     let fault = read(&place).trim().to_owned();
-    let fault = match fault.strip_prefix("once ") {
-        Some(fault) => {
+    let fault = match (fault.strip_prefix("once "), fault.strip_prefix("then ")) {
+        (Some(fault), _) => {
             fs::remove_file(&place).unwrap();
             fault.to_owned()
         }
-        None => fault,
+        (None, Some(later)) => {
+            fs::write(&place, later).unwrap();
+            String::new()
+        }
+        (None, None) => fault,
     };
     let timeout = call.option("lock-timeout").unwrap_or_default();
     match fault.as_str() {
