@@ -208,6 +208,7 @@ fn short(
         stdin: Vec::new(),
         deadline,
         limit,
+        group: false,
     })
 }
 
