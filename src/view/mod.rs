@@ -5,6 +5,7 @@
 mod check;
 mod exit;
 mod history;
+mod issue;
 mod next;
 mod page;
 mod screen;
@@ -15,6 +16,7 @@ mod verify;
 pub use check::CheckAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
 pub use screen::{ColorChoice, Screen};
