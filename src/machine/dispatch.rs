@@ -159,7 +159,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "set up the repository contract",
-                format!("{} not in the worktree", listed_are(&missing)),
+                format!("{} not in the worktree", listed_are(missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -183,7 +183,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "repair the repository contract",
-                format!("{} not in the worktree", listed_are(&missing)),
+                format!("{} not in the worktree", listed_are(missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
