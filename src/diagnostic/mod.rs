@@ -151,6 +151,9 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Catalogue code.
     pub code: Code,
+    /// Where in the input: a field's path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// What is wrong: a lowercase fragment without a final period.
     pub message: String,
     /// What led to it, outermost first.
@@ -169,6 +172,7 @@ impl Failure {
         Self {
             kind,
             code,
+            path: None,
             message: message.into(),
             causes: Vec::new(),
             findings: Vec::new(),
@@ -221,6 +225,7 @@ impl From<Refusal> for Failure {
         Self {
             kind: FailureKind::Refused,
             code: refusal.code,
+            path: None,
             message: refusal.message,
             causes: Vec::new(),
             findings: refusal.findings,

@@ -86,6 +86,7 @@ pub(super) fn with_contract(facts: &Facts) -> Facts {
 fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
     let required = profile.required_stop_judges;
     Snapshot {
+        brief: None,
         mission: mission.to_owned(),
         state: State {
             schema_version: SchemaVersion,

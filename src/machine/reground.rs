@@ -32,6 +32,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
         set.ranges.insert(basis);
     }
     set.trust = commands_after(snapshot, block);
+    set.brief = super::brief::reground_question(snapshot, block.brief.as_ref());
 }
 
 /// Commands that slices name which may be open after this block.
@@ -89,6 +90,7 @@ pub(super) fn apply(
     }
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
+    super::brief::regrounded(work, block.brief.as_ref(), submission)?;
     record_reground(work, block);
     if let Some(select) = &block.select {
         apply_select(work, select)?;

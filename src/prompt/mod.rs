@@ -27,6 +27,8 @@ pub struct PromptInput<'a> {
     pub findings: &'a [Finding],
     /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
     pub context: &'a str,
+    /// The continuation brief, as `cook brief` prints it. Shown in one fence.
+    pub brief: &'a str,
 }
 
 /// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
@@ -95,6 +97,7 @@ fn value(input: &PromptInput, name: &str) -> Option<String> {
         "judges" => snapshot.profile.required_stop_judges.0.to_string(),
         "findings" => list(input.findings.iter().map(finding)),
         "context" => section(input.context),
+        "brief" => section(input.brief),
         "format" => format(input),
         _ => return None,
     })
@@ -275,6 +278,7 @@ mod tests {
             reason: "the slice has no commit\n# Forged",
             findings: &findings,
             context,
+            brief: context,
         })
     }
 

@@ -61,10 +61,10 @@ impl Store {
     ) -> Result<ReplayReport, StoreError> {
         let mut report = ReplayReport::default();
         let mut state = Replay::default();
-        let mut files = [
-            HistoryFile::open(&self.place.agent_dir(), History::Slice)?,
-            HistoryFile::open(&self.place.agent_dir(), History::Stop)?,
-        ];
+        let mut files = Vec::new();
+        for history in History::ALL {
+            files.push(HistoryFile::open(&self.place.agent_dir(), history)?);
+        }
         let mut tip = None;
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
             tip = Some(commit);
@@ -84,6 +84,7 @@ impl Store {
             let added = [
                 History::Slice.lines(&produced.records)?,
                 History::Stop.lines(&produced.records)?,
+                History::Brief.lines(&produced.records)?,
             ];
             let histories = state.extended(&added)?;
             let differs =
@@ -143,7 +144,7 @@ struct Recorded {
     /// In the order of [`Document::ALL`].
     blobs: Vec<Option<Oid>>,
     histories: Option<Oid>,
-    appended: [Option<Oid>; 2],
+    appended: [Option<Oid>; 3],
     format: Option<Oid>,
     /// Names in the tree that no part of the format explains.
     strange: Vec<String>,
@@ -182,6 +183,7 @@ fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         appended: [
             stand.appended(History::Slice)?,
             stand.appended(History::Stop)?,
+            stand.appended(History::Brief)?,
         ],
         format: stand.blob(FORMAT_FILE),
         strange,
@@ -203,7 +205,7 @@ impl Replay {
         log: &Log,
         step: &Recorded,
         produced: &Replayed,
-        added: &[Lines; 2],
+        added: &[Lines; 3],
         histories: &Histories,
         seq: u64,
     ) -> Result<Option<String>, StoreError> {
@@ -244,14 +246,16 @@ impl Replay {
         {
             return Ok(self.blobs.get(index) == Some(&step.blobs[index]));
         }
-        let id = objects::blob_id(log, &document.text(after)?)?;
-        Ok(step.blobs[index] == Some(id))
+        let text = document.text(after)?;
+        let id = text.map(|text| objects::blob_id(log, &text)).transpose()?;
+        Ok(step.blobs[index] == id)
     }
 
-    fn extended(&self, added: &[Lines; 2]) -> Result<Histories, StoreError> {
+    fn extended(&self, added: &[Lines; 3]) -> Result<Histories, StoreError> {
         Ok(Histories {
             slice: self.histories.slice.extend(&added[0])?,
             stop: self.histories.stop.extend(&added[1])?,
+            brief: self.histories.brief.extend(&added[2])?,
         })
     }
 }
@@ -301,6 +305,8 @@ struct HistoryFile {
     path: PathBuf,
     file: Option<File>,
     buffer: Vec<u8>,
+    /// Bytes that it should have.
+    expected: u64,
     /// Bytes that were as they should be.
     good: u64,
     differs: bool,
@@ -320,6 +326,7 @@ impl HistoryFile {
             path,
             file,
             buffer: Vec::new(),
+            expected: 0,
             good: 0,
             differs: false,
             torn: false,
@@ -334,6 +341,7 @@ impl HistoryFile {
     /// The next bytes of the file must be these.
     fn expect(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let failed = self.failed();
+        self.expected += bytes.len() as u64;
         let Some(file) = self.file.as_mut().filter(|_| !self.differs) else {
             return Ok(());
         };
@@ -355,6 +363,10 @@ impl HistoryFile {
         let failed = self.failed();
         let place = format!(".agent/{}", self.history.file());
         let Some(file) = self.file.as_mut() else {
+            // A history that is shown from its first line on is not missed before it.
+            if self.expected == 0 && self.history == History::Brief {
+                return Ok(None);
+            }
             let finding = Finding::new(Code::DocumentMissing, "the history is missing");
             return Ok(Some(finding.at(place)));
         };
