@@ -26,6 +26,13 @@ struct Stand {
     commands: BTreeMap<String, Vec<String>>,
 }
 
+fn no_messages() -> Result<BTreeMap<String, String>, Failure> {
+    Ok(BTreeMap::from([(
+        "msg-1".to_owned(),
+        "use queues; they\nlast".to_owned(),
+    )]))
+}
+
 fn no_edits() -> Result<Vec<OutsideEdit>, Failure> {
     Ok(Vec::new())
 }
@@ -66,6 +73,7 @@ impl Stand {
             config: &self.config,
             gates: Some((&self.receipts, &self.trust)),
             rerun: false,
+            messages: &no_messages,
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
             outside_edits: &no_edits,

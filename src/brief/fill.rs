@@ -1,7 +1,7 @@
 //! What the documents and histories say by themselves, slot by slot, before the
 //! entries that were added. No model, no memory: the same state gives the same brief.
 
-use super::field::normalise;
+use super::field::{normalise, settle};
 use super::identity::line_digest;
 use super::render::{Brief, Weight};
 use crate::diagnostic::{Finding, Severity};
@@ -124,7 +124,7 @@ impl Slots {
     fn add(&mut self, mut line: BriefLine, weight: Weight) {
         for (_, text) in line.texts_mut() {
             match normalise(&cut(text)) {
-                Ok(kept) => *text = kept,
+                Ok(kept) => *text = settle(&kept),
                 Err(_) => return,
             }
         }

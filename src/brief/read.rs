@@ -136,13 +136,20 @@ struct Objects<'a> {
 
 fn objects(text: &str) -> Objects<'_> {
     let whole = text.trim();
-    if whole.starts_with('{') && value_length(whole).is_ok_and(|length| length == whole.len()) {
-        return Objects {
-            artifacts: vec![whole],
-            cut: None,
-        };
+    let is_object =
+        whole.starts_with('{') && value_length(whole).is_ok_and(|length| length == whole.len());
+    let alone = || Objects {
+        artifacts: vec![whole],
+        cut: None,
+    };
+    if is_object && is_artifact_like(whole) {
+        return alone();
     }
     let (found, cut) = scan(text);
+    if is_object && found.is_empty() {
+        // It says which key it lacks.
+        return alone();
+    }
     let reasoning = reasoning(text, &found);
     let outside =
         |object: &&Range<usize>| !reasoning.iter().any(|block| block.contains(&object.start));
@@ -426,7 +433,7 @@ mod tests {
             .iter()
             .flat_map(|w| w.place.clone())
             .collect();
-        assert_eq!(places, ["brief.more", "extra"]);
+        assert_eq!(places, ["extra", "brief.more"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! cause. Anything else is a `silent_drop`.
 
 use super::artifact::Artifact;
+use super::field::settle;
 use super::identity::entry_id;
 use super::render::{Brief, line_text};
 use crate::diagnostic::{Code, Finding, Refusal};
@@ -83,8 +84,9 @@ pub fn reconcile(
     if change.whole {
         next.refuse_drops(&fates)?;
     }
-    next.end(&fates)?;
+    // First, so that a claim which has just become a question is nobody's cause.
     next.follow_and_demote(&fates)?;
+    next.end(&fates)?;
     next.finish(change)
 }
 
@@ -100,6 +102,12 @@ fn normalised(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
     };
     // Through the same reader as an artifact, so that no door is wider than another. It
     // sorts by slot; the order of the change is found again by place within the slot.
+    let mut artifact = artifact;
+    for line in &mut artifact.brief.lines {
+        for (_, text) in line.texts_mut() {
+            *text = settle(text);
+        }
+    }
     let mut ignored = Vec::new();
     let read = Artifact::from_value(&artifact.to_json(), &mut ignored)
         .map_err(|breach| Refusal::new(Code::BriefInvalid, breach.to_string()))?;

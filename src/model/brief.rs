@@ -4,7 +4,8 @@
 use super::anchor::{Stamp, Verdict};
 use super::evidence::Basis;
 use super::scalar::{Count, SchemaVersion, Timestamp, non_empty};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// Characters a field may have.
 pub const MAX_FIELD_CHARS: usize = 4_000;
@@ -58,7 +59,7 @@ impl Slot {
 
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "slot", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "slot", rename_all = "snake_case", try_from = "PlainLine")]
 #[allow(missing_docs)]
 pub enum BriefLine {
     Forbid {
@@ -83,6 +84,112 @@ pub enum BriefLine {
         action: String,
         outcome: String,
     },
+}
+
+/// A line with the fields of every slot: serde's own reading of a tagged enum is
+/// freer than the schema.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainLine {
+    slot: Slot,
+    #[serde(default, deserialize_with = "given")]
+    rule: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    source: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    claim: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    evidence: Option<String>,
+    #[serde(default, deserialize_with = "given_basis")]
+    basis: Option<Basis>,
+    #[serde(default, deserialize_with = "given")]
+    reopen: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    lesson: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    question: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    verifies: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    action: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    outcome: Option<String>,
+}
+
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    non_empty(deserializer).map(Some)
+}
+
+fn given_basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Basis>, D::Error> {
+    Basis::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<PlainLine> for BriefLine {
+    type Error = String;
+
+    fn try_from(plain: PlainLine) -> Result<Self, String> {
+        let slot = plain.slot;
+        let PlainLine {
+            slot: _,
+            rule,
+            source,
+            claim,
+            evidence,
+            basis,
+            reopen,
+            lesson,
+            question,
+            verifies,
+            action,
+            outcome,
+        } = plain;
+        let mut texts = BTreeMap::from([
+            ("rule", rule),
+            ("source", source),
+            ("claim", claim),
+            ("evidence", evidence),
+            ("reopen", reopen),
+            ("lesson", lesson),
+            ("question", question),
+            ("verifies", verifies),
+            ("action", action),
+            ("outcome", outcome),
+        ]);
+        texts.retain(|_, text| text.is_some());
+        let mut take = |key: &str| {
+            let text = texts.remove(key).flatten();
+            text.ok_or_else(|| format!("`{key}` is missing in an entry of `{}`", slot.id()))
+        };
+        let mut basis = basis;
+        let line = match slot {
+            Slot::Forbid => BriefLine::Forbid {
+                rule: take("rule")?,
+                source: take("source")?,
+            },
+            Slot::Established => BriefLine::Established {
+                claim: take("claim")?,
+                evidence: take("evidence")?,
+                basis: basis.take().ok_or("`basis` is missing")?,
+                reopen: take("reopen")?,
+            },
+            Slot::Learned => BriefLine::Learned {
+                lesson: take("lesson")?,
+                source: take("source")?,
+            },
+            Slot::Open => BriefLine::Open {
+                question: take("question")?,
+                verifies: take("verifies")?,
+            },
+            Slot::Next => BriefLine::Next {
+                action: take("action")?,
+                outcome: take("outcome")?,
+            },
+        };
+        match texts.keys().next().copied().or(basis.map(|_| "basis")) {
+            Some(key) => Err(format!("`{key}` is no field of `{}`", slot.id())),
+            None => Ok(line),
+        }
+    }
 }
 
 impl BriefLine {
