@@ -361,7 +361,10 @@ fn commits_documents_and_users() {
         ("doc:docs/none.md", Missing),
         ("doc:https://example.org/x", Unverifiable),
         ("doc:../x", Malformed),
-        ("user@m1: 'yes'", Unverifiable),
+        ("user@m1: 'yes'", Missing),
+        ("user@msg-1", Verified),
+        ("user@msg-1: 'queues; they last'", Verified),
+        ("user@msg-1: 'queues never'", Missing),
     ] {
         assert_eq!(stand.fresh(anchor).verdict, verdict, "{anchor}");
     }
@@ -541,6 +544,7 @@ fn measure_answers_exactly_what_is_asked() {
     let head = stand.head();
     let basis = stand.scratch.git(&["rev-parse", "HEAD~1"]);
     let wanted = FactSet {
+        brief: None,
         head: true,
         contract: true,
         existing_receipts_only: false,

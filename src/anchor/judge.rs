@@ -92,12 +92,17 @@ impl<'a> Sources<'a> {
             Anchor::Receipt(id) => self.receipt(question, id),
             Anchor::Commit(id) => self.commit(question, id),
             Anchor::Doc { place, section } => self.doc(question, place, section.as_deref()),
-            Anchor::User { id, quote } => self.said_by_user(id, quote.as_deref()),
+            Anchor::User { id, quote } => self.said_by_user(question, id, quote.as_deref()),
         }
     }
 
     /// A message of the user's, and whether it holds the quote. White space does not matter.
-    fn said_by_user(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
+    fn said_by_user(
+        &self,
+        question: &AnchorQuestion,
+        id: &str,
+        quote: Option<&str>,
+    ) -> Result<AnchorAnswer, Failure> {
         let messages = self.messages()?;
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {
@@ -109,8 +114,9 @@ impl<'a> Sources<'a> {
             (Some(_), None) => (Verdict::Verified, "the message is there"),
         };
         let mut answer = answer(verdict, why, &format!("user@{id}"));
-        // The user's word needs no change of the slice's to speak of it.
-        answer.related = true;
+        // Of a slice that is to be accepted only receipts and changed places are proof
+        // (protocol section 5).
+        answer.related = question.changed_between.is_none();
         Ok(answer)
     }
 

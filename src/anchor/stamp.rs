@@ -95,6 +95,10 @@ impl Sources<'_> {
             (None, _) => self.by_digest(head, path, stamp)?,
         };
         let mut answer = self.placed(&asked, placed, symbol)?;
+        if basis == Basis::Test && answer.verdict == Verdict::Verified && !is_test_file(path) {
+            answer.verdict = Verdict::Unverifiable;
+            answer.why = format!("`{path}` does not look like a file of tests");
+        }
         // A symbol that another line of its own file names is still where it was.
         if symbol.is_some() && answer.now.as_deref() == Some(anchor) {
             answer.verdict = Verdict::Verified;
@@ -102,6 +106,18 @@ impl Sources<'_> {
         }
         Ok(answer)
     }
+}
+
+/// A word of the path is or ends with `test` or `spec`, as test runners look for them.
+fn is_test_file(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let word = word.to_ascii_lowercase();
+        let marks = ["test", "tests", "spec", "specs"];
+        marks
+            .iter()
+            .any(|mark| word == *mark || word.strip_suffix(mark).is_some_and(|w| w.len() > 2))
+    })
 }
 
 /// The first line of a target such as `a.rs#3-3`.

@@ -154,7 +154,7 @@ codes! {
     BriefEntryUnknown "brief_entry_unknown" Refusal Error "no live entry of the brief has that id", "run `cook brief --ids`";
     BriefContradictory "brief_contradictory" Refusal Error "a reconciliation says two things of one entry", "say one of them";
     BriefFull "brief_full" Refusal Error "a slot of the brief is full", "supersede or retire what no longer matters";
-    BriefInvalid "brief_invalid" Refusal Error "an entry of the brief breaks its contract", "";
+    BriefInvalid "brief_invalid" Refusal Error "an entry of the brief breaks its contract", "mend the named field, then run the command again";
     BriefUnproved "brief_unproved" Refusal Error "the evidence of an established entry does not hold now", "anchor it to what HEAD holds, or note it under `open`";
     BriefUnchanged "brief_unchanged" Refusal Error "the brief says that already", "run `cook brief`";
     GuideMissing "guide_missing" Refusal Error "no update of the agent guide is proposed", "an artifact brings one: `cook brief import FILE`";

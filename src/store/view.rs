@@ -179,7 +179,10 @@ impl<'r> View<'r> {
             return Ok(if self.stamp.is_none() {
                 Vec::new()
             } else {
-                shown_files().map(missing).collect()
+                shown_files()
+                    .filter(|name| self.is_missed(name))
+                    .map(missing)
+                    .collect()
             });
         };
         let mut differences = Vec::new();
