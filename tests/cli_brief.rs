@@ -708,3 +708,61 @@ fn edits_of_the_brief_outside_cook_are_found_and_put_back() {
     std::fs::remove_file(repo.root.join(".agent/brief.json")).unwrap();
     assert_eq!(repo.rule(), "2");
 }
+
+/// Runs the session of `docs/brief.md`: each line of it must be said by the command
+/// above, `…` standing for anything.
+#[test]
+fn the_session_of_the_document_runs_as_it_stands() {
+    let repo = Repo::born();
+    repo.write("src/a.rs", format!("{CODE}\nfn third() {{}}\n//\n"));
+    repo.commit("code", None);
+    repo.cook(&["init", "--mission", cli_support::MISSION])
+        .exits(0);
+    let toml = repo.read(".agent/cook.toml");
+    repo.write(
+        ".agent/cook.toml",
+        format!("{toml}\n[gates.test]\nrun = \"{GATE}\"\n"),
+    );
+    repo.cook(&["init", "--commit"]).exits(0);
+    let document = include_str!("../docs/brief.md");
+    let session = document.split("```console\n").nth(1).unwrap();
+    let session = session.split("\n```").next().unwrap();
+    let mut said = String::new();
+    let mut checked = 0;
+    for line in session.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            let mut shell = repo.command("bash");
+            shell.args(["-c", command]);
+            said = run(shell, b"").out;
+            continue;
+        }
+        let fits = said.lines().any(|found| fits(line, found));
+        assert!(fits, "`{line}` is not in\n{said}");
+        checked += 1;
+    }
+    assert!(checked > 15, "{checked} lines");
+    for word in [
+        "verified",
+        "moved",
+        "changed",
+        "missing",
+        "stale",
+        "unverifiable",
+        "malformed",
+    ] {
+        assert!(document.contains(word), "{word}");
+    }
+}
+
+/// Whether a line is what the pattern says.
+fn fits(pattern: &str, line: &str) -> bool {
+    let mut rest = line.trim();
+    let parts: Vec<&str> = pattern.trim().split('…').map(str::trim).collect();
+    parts.iter().enumerate().all(|(number, part)| {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+        number > 0 || at == 0
+    })
+}
