@@ -22,9 +22,12 @@ pub struct Sources<'a> {
     read: RefCell<BTreeMap<String, Rc<Said>>>,
     messages: RefCell<Option<Rc<BTreeMap<String, String>>>>,
     recall: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-    pub(super) texts: RefCell<HashMap<(String, String), Rc<Text>>>,
-    pub(super) changes: RefCell<HashMap<(String, String), Rc<Vec<Change>>>>,
+    pub(super) texts: Kept<Text>,
+    pub(super) changes: Kept<Vec<Change>>,
 }
+
+/// What was read once: by commit and path, or by two commits.
+type Kept<T> = RefCell<HashMap<(String, String), Rc<T>>>;
 
 /// What a receipt's output says.
 struct Said {

@@ -108,7 +108,7 @@ fn invalid(breach: &Breach) -> Failure {
         false => breach.to_string(),
     };
     let mut failure = Failure::new(FailureKind::Check, Code::ArtifactInvalid, message);
-    failure.path = Some(breach.path.clone());
+    failure.path = Some(breach.path.as_str().into());
     failure
 }
 
@@ -418,7 +418,7 @@ mod tests {
             let mut artifact = good("t");
             artifact["brief"].as_object_mut().unwrap().remove(slot);
             let failure = read(artifact.to_string().as_bytes()).unwrap_err();
-            assert_eq!(failure.path, Some(format!("brief.{slot}")));
+            assert_eq!(failure.path.as_deref(), Some(&*format!("brief.{slot}")));
         }
     }
 

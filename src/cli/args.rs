@@ -74,7 +74,7 @@ pub(super) enum Command {
     /// Extend budgets (yours alone)
     Budget(BudgetArgs),
     /// What the next session must know, every claim with an anchor that is checked
-    Brief(BriefArgs),
+    Brief(Box<BriefArgs>),
     /// Look at what was set aside, and put it back
     Rescue(RescueArgs),
     /// Check the log's objects and the view
@@ -434,7 +434,7 @@ pub(super) enum BriefCommand {
     /// Say of every anchor whether it still holds
     Check,
     /// Add an entry, from flags or as JSON on standard input
-    Note(BriefNoteArgs),
+    Note(Box<BriefNoteArgs>),
     /// Keep a statement of the user's that anchors may quote (yours alone)
     Say {
         /// The statement (`-` = standard input)

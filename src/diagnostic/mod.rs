@@ -153,7 +153,7 @@ pub struct Failure {
     pub code: Code,
     /// Where in the input: a field's path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
+    pub path: Option<Box<str>>,
     /// What is wrong: a lowercase fragment without a final period.
     pub message: String,
     /// What led to it, outermost first.

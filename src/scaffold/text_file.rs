@@ -27,7 +27,7 @@ fn check(root: &Path, path: &str) -> Result<(), Failure> {
     let parts: Vec<&str> = path.split('/').collect();
     let plain =
         |part: &&str| !matches!(*part, "" | "." | "..") && !part.contains(['\\', '\0', ':']);
-    if !parts.iter().all(|part| plain(&part)) || path.chars().any(char::is_control) {
+    if !parts.iter().all(plain) || path.chars().any(char::is_control) {
         return Err(refuse("no plain path inside the worktree"));
     }
     let own = |part: &str| {
