@@ -194,6 +194,9 @@ fn every_rule_answers_somewhere() {
     }
 }
 
+/// Entries of the brief decide nothing, so the workflows here have none.
+const BRIEF: &str = "tests/brief_contract.rs and tests/cli_brief.rs";
+
 /// Refusals that are not the machine's to make, with who makes them.
 const ELSEWHERE: &[(Code, &str)] = &[
     (
@@ -217,6 +220,18 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (
         Code::OtherBranch,
         "the runner; the machine says not_your_turn and why",
+    ),
+    (Code::SilentDrop, BRIEF),
+    (Code::BriefCauseMissing, BRIEF),
+    (Code::BriefEntryUnknown, BRIEF),
+    (Code::BriefContradictory, BRIEF),
+    (Code::BriefFull, BRIEF),
+    (Code::BriefInvalid, BRIEF),
+    (Code::BriefUnproved, BRIEF),
+    (Code::BriefUnchanged, BRIEF),
+    (
+        Code::GuideMissing,
+        "the command line, before an artifact brought one",
     ),
     (
         Code::FactMissing,
