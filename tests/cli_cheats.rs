@@ -19,6 +19,25 @@ fn refused(repo: &Repo, report: &str, role: &str, code: &str) {
 }
 
 #[test]
+fn a_gate_that_its_author_takes_away_is_missed() {
+    let repo = Repo::selected();
+    let settings = repo.read(".agent/cook.toml");
+    repo.write("a.txt", "one\ntwo\n");
+    let sha = repo.commit("a", Some("a"));
+    // Not committed: gates are read from the worktree.
+    repo.write(".agent/cook.toml", "");
+    let report = repo.implementation("a", &sha);
+    let weaker = format!("{settings}\n[limits]\nattempts_per_slice = 400\n");
+    for edited in [weaker.as_str(), "[gates.fake]\nrun = \"true\"\n"] {
+        repo.write(".agent/cook.toml", edited);
+        refused(&repo, &report, "implementer", "protected_path");
+    }
+    let sha = repo.commit("fewer gates", Some("a"));
+    let report = repo.implementation("a", &sha);
+    refused(&repo, &report, "implementer", "protected_path");
+}
+
+#[test]
 fn a_green_gate_is_no_evidence_for_a_criterion() {
     let repo = Repo::reviewed();
     let report = repo.reground("accepted", "a", "b", &accept(json!([])));

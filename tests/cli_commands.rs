@@ -161,7 +161,7 @@ fn a_new_mission_keeps_the_old_plan_in_the_log() {
     repo.cook(&["diff", "@-", "@"])
         .exits(0)
         .says("mission_anchor");
-    repo.cook(&["show", "2"]).exits(0).says("regrounded");
+    repo.cook(&["show", "3"]).exits(0).says("regrounded");
     repo.cook(&["verify", "control-plane"]).exits(0);
 }
 

@@ -92,6 +92,11 @@ fn an_untrusted_gate_is_not_run() {
     repo.cook(&["trust", "touch", "--prefix", "--as-user"])
         .exits(0);
     repo.cook(&["trust", "--list"]).exits(0).says("touch …");
+    // Nothing waited for it, and yet the use of a user's door is on record.
+    repo.cook(&["log", "--json"])
+        .exits(0)
+        .says("\"actor\": \"script\"");
+    repo.cook(&["show", "@"]).exits(0).says("touch …");
     repo.cook(&["gate"]).exits(0);
     assert!(repo.root.join("ran").exists());
 }

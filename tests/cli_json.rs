@@ -177,13 +177,8 @@ fn transitions_and_notes_follow_their_schemas() {
     ]);
     valid("transition", &init.exits(0).json());
     valid("note", &repo.cook(&["init", "--json"]).exits(0).json());
-    valid(
-        "note",
-        &repo
-            .cook(&["trust", GATE, "--as-user", "--json"])
-            .exits(0)
-            .json(),
-    );
+    let trust = repo.cook(&["trust", GATE, "--as-user", "--json"]);
+    valid("transition", &trust.exits(0).json());
     let block = json!({"plan": cli_support::plan(), "select": "a"});
     let report = repo.reground("none", "none", "a", &block);
     let mut command = repo.cook_command(&["record", "regrounder", "--dry-run", "--json"]);

@@ -14,7 +14,7 @@ use support::reports::{plan, slice, waiting_slice};
 type Case = (&'static str, fn() -> Repo, &'static str);
 
 /// The guide's row, the way there, and the rule that then answers.
-const CASES: [Case; 15] = [
+const CASES: [Case; 16] = [
     ("an empty plan: nothing is left to do", empty_plan, "8"),
     ("every slice is blocked", all_blocked, "3"),
     ("the reviewer was wrong", reviewer_wrong, "7"),
@@ -26,6 +26,7 @@ const CASES: [Case; 15] = [
     ("red gates", red_gates, "4"),
     ("a dirty file of yours", dirty, "7"),
     ("a branch switch", switched, "S"),
+    ("your own change of the contract", contract_changed, "4"),
     ("a new mission", refocused, "2"),
     ("no commit in the repository yet", unborn, "3"),
     ("a file in `.agent/` was edited or deleted", edited, "2"),
@@ -141,6 +142,18 @@ fn unborn() -> Repo {
     repo
 }
 
+fn contract_changed() -> Repo {
+    let repo = started();
+    let settings = repo.read(".agent/cook.toml");
+    repo.write(
+        ".agent/cook.toml",
+        &format!("{settings}\n[limits]\nsteps = 99\n"),
+    );
+    repo.commit("Allow more steps");
+    repo.commit_for("one", "one.txt", "one works\n");
+    repo
+}
+
 fn edited() -> Repo {
     let repo = started();
     let state = repo.read(".agent/state.json");
@@ -173,9 +186,12 @@ fn help(name: &str, repo: &Repo) {
             let block = json!({"reconcile": {"slice_id": "one", "decision": "accepted"},
                 "evidence": support::reports::proof("one")});
             repo.record("regrounder", &repo.regrounded(&block))
-                .refused("accept_dirty")
+                .ok()
                 .says("notes.txt");
+            assert_eq!(repo.rule(), "S");
+            repo.cook(&["next", "--exit-code"]).exits(10);
             std::fs::remove_file(repo.root().join("notes.txt")).unwrap();
+            repo.cook(&["resume", "--as-user"]).ok();
         }
         "a commit without the trailer" => {
             let commit = repo.head();
@@ -186,6 +202,17 @@ fn help(name: &str, repo: &Repo) {
         }
         "a branch switch" => {
             repo.git(&["switch", "--quiet", "main"]);
+        }
+        "your own change of the contract" => {
+            repo.record("implementer", &repo.implemented(None))
+                .refused("protected_path")
+                .says("cook adopt");
+            let text = repo.read(".agent/plan.json");
+            let named = text.replace("\"one.txt\"", "\"one.txt\", \".agent/cook.toml\"");
+            assert_ne!(text, named);
+            repo.write(".agent/plan.json", &named);
+            repo.cook(&["adopt", "--as-user"]).ok();
+            repo.reground(&json!({}));
         }
         "a new mission" => {
             repo.reground(&json!({"plan": plan(&[slice("two")]), "select": "two"}));
@@ -260,6 +287,7 @@ cases! {
     red_gates_are_fixed "red gates";
     a_dirty_file_holds_acceptance_up "a dirty file of yours";
     a_branch_switch_waits "a branch switch";
+    your_own_change_of_the_contract_is_named "your own change of the contract";
     a_new_mission_is_planned "a new mission";
     an_unborn_head_gets_its_commit "no commit in the repository yet";
     an_edited_state_is_put_back "a file in `.agent/` was edited or deleted";

@@ -107,8 +107,9 @@ fn invalid(breach: &Breach) -> Failure {
         true => format!("the artifact {}", breach.rule),
         false => breach.to_string(),
     };
+    let finding = Finding::new(Code::ArtifactInvalid, message.clone()).at(breach.path.clone());
     let mut failure = Failure::new(FailureKind::Check, Code::ArtifactInvalid, message);
-    failure.path = Some(breach.path.as_str().into());
+    failure.findings.push(finding);
     failure
 }
 
@@ -403,7 +404,7 @@ mod tests {
             artifact["brief"]["established"] = established.clone();
             *artifact.pointer_mut(pointer).unwrap() = value;
             let failure = read(artifact.to_string().as_bytes()).unwrap_err();
-            assert_eq!(failure.path.as_deref(), Some(path), "{}", failure.message);
+            assert_eq!(failure.path(), Some(path), "{}", failure.message);
             assert_eq!(failure.code, Code::ArtifactInvalid);
         }
         for slot in [
@@ -418,7 +419,7 @@ mod tests {
             let mut artifact = good("t");
             artifact["brief"].as_object_mut().unwrap().remove(slot);
             let failure = read(artifact.to_string().as_bytes()).unwrap_err();
-            assert_eq!(failure.path.as_deref(), Some(&*format!("brief.{slot}")));
+            assert_eq!(failure.path(), Some(&*format!("brief.{slot}")));
         }
     }
 

@@ -3,7 +3,7 @@
 use super::args::{AdoptArgs, UndoArgs};
 use super::doors::{act, closed};
 use super::{Answer, Context, caller};
-use crate::diagnostic::{Code, Failure, Refusal};
+use crate::diagnostic::{Code, Failure, Refusal, counted};
 use crate::model::{Count, Event, Plan};
 use crate::schema;
 use crate::walk::Workspace;
@@ -74,7 +74,7 @@ fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
 pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
     let actor = caller::user_door(args.as_user.as_user)?;
     let workspace = context.workspace()?;
-    let (_, snapshot) = workspace.require()?;
+    workspace.require()?;
     let store = workspace.store()?;
     let target = store.entry(&args.operation)?;
     let mut undone = Vec::new();
@@ -96,11 +96,10 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
     }
     let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
     let summary = format!(
-        "{} transitions taken back to #{}{later}",
-        operations.len(),
+        "{} taken back to #{}{later}",
+        counted(operations.len() as u64, "transition"),
         target.seq
     );
-    let _ = snapshot;
     let event = Event::Undone {
         to: Box::new(target.snapshot),
         to_seq: Count(target.seq),

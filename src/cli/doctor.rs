@@ -2,7 +2,7 @@
 
 use super::args::DoctorArgs;
 use super::{Answer, Context, answer, note};
-use crate::diagnostic::{Code, Finding};
+use crate::diagnostic::{Code, Finding, counted};
 use crate::view::{PromptAnswer, VerifyAnswer};
 
 pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
@@ -40,7 +40,10 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     if let Ok(config) = workspace.config() {
         let trust = workspace.trust()?;
         let gates = config.gate_specs();
-        checked.push(format!("{} gates in `.agent/cook.toml`", gates.len()));
+        checked.push(format!(
+            "{} in `.agent/cook.toml`",
+            counted(gates.len() as u64, "gate")
+        ));
         for gate in gates.iter().filter(|gate| !trust.is_trusted(&gate.run)) {
             findings.push(
                 Finding::new(

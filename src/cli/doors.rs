@@ -47,6 +47,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     let resume = Resume {
         answer: args.answer.clone(),
         trust: args.trust.clone(),
+        settings: false,
         budget: budget_of(&args.budget)?,
         new_wave: args.new_wave,
         review_again: args.review_again,
@@ -233,39 +234,33 @@ fn budget_of(words: &[String]) -> Result<Option<Limits>, Failure> {
     Ok(Some(limits))
 }
 
-/// After `cook trust`: leaves the state that waited for it, when nothing else is missing.
-pub(super) fn resume_after_trust(
+/// After `cook trust`: writes down that it was given, and leaves the state that waited for
+/// it when nothing else is missing. None without a log, where there is nothing to write to.
+pub(super) fn record_trust(
     workspace: &Workspace,
     actor: Actor,
-    command: &str,
+    commands: &[String],
+    settings: bool,
+    mut said: Vec<String>,
 ) -> Result<Option<Answer>, Failure> {
-    let (_, Some(snapshot)) = workspace.current()? else {
+    let (_, Some(before)) = workspace.current()? else {
         return Ok(None);
     };
-    let waits = snapshot
-        .ledger
-        .waiting
-        .as_ref()
-        .is_some_and(|waiting| waiting.kind == crate::model::WaitingKind::Trust);
-    if !waits {
-        return Ok(None);
-    }
     let resume = Resume {
-        trust: vec![command.to_owned()],
+        trust: commands.to_vec(),
+        settings,
         ..Resume::default()
     };
-    match walk::transition(workspace, &Event::Resumed(resume), actor) {
-        Ok(applied) => {
-            let findings = applied.findings.clone();
-            Ok(Some(answer(transition_answer(
-                applied,
-                format!("trusted `{command}`; resumed"),
-                findings,
-            ))))
-        }
-        Err(failure) if failure.code == Code::TrustMissing => Ok(None),
-        Err(failure) => Err(failure),
+    let applied = walk::transition(workspace, &Event::Resumed(resume), actor)?;
+    if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
+        said.push("resumed".to_owned());
     }
+    let findings = applied.findings.clone();
+    Ok(Some(answer(transition_answer(
+        applied,
+        said.join("; "),
+        findings,
+    ))))
 }
 
 /// The refusal of a door that needs a log.

@@ -1,9 +1,9 @@
 //! `cook gate`, `cook trust`.
 
 use super::args::{GateArgs, TrustArgs};
-use super::doors::resume_after_trust;
+use super::doors::record_trust;
 use super::{Answer, Context, answer, caller, note};
-use crate::diagnostic::{Code, Failure, Finding, Refusal};
+use crate::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use crate::machine;
 use crate::model::GateSpec;
 use crate::receipt::{Gates, Receipts};
@@ -22,9 +22,9 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         let mut refusal = Refusal::new(
             Code::TrustMissing,
             format!(
-                "{} of {} gates are not trusted on this machine",
+                "{} of {} not trusted on this machine",
                 untrusted.len(),
-                gates.len()
+                counted(gates.len() as u64, "gate")
             ),
         );
         for gate in untrusted.iter().rev() {
@@ -143,8 +143,20 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             lines.push(format!("trusted: `{command}`"));
         }
     }
-    let named = commands.join(" · ");
-    match resume_after_trust(&workspace, actor, &named)? {
+    let given: Vec<String> = commands
+        .into_iter()
+        .map(|command| match args.prefix {
+            true => format!("{command} …"),
+            false => command,
+        })
+        .collect();
+    match record_trust(
+        &workspace,
+        actor,
+        &given,
+        args.command.is_none(),
+        lines.clone(),
+    )? {
         Some(answer) => answer,
         None => note("trusted", lines),
     }

@@ -3,7 +3,7 @@
 use super::args::RecordArgs;
 use super::next::ticket;
 use super::{Answer, Context, answer, caller, input};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
 use crate::machine;
 use crate::model::{Actor, Event, Role};
 use crate::report::{self, Parsed, Provenance, Report, Reported};
@@ -58,7 +58,7 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     };
     let event = match report::event(&report, provenance) {
         Reported::Event(event) => *event,
-        Reported::Nothing => return super::bootstrap::repair(context, workspace, args.dry_run),
+        Reported::Nothing => return super::bootstrap::repair(workspace, args.dry_run),
     };
     let applied = if args.dry_run {
         walk::dry_run(&workspace, &event, Actor::Role)?
@@ -188,7 +188,10 @@ fn reground_summary(block: &crate::model::Reground, applied: &Applied) -> String
         );
     }
     if let Some(plan) = &block.plan {
-        parts.push(format!("plan of {} slices", plan.candidate_slices.len()));
+        parts.push(format!(
+            "plan of {}",
+            counted(plan.candidate_slices.len() as u64, "slice")
+        ));
     }
     if applied.step.snapshot.state.project_done {
         parts.push("the project is done".to_owned());

@@ -2,6 +2,7 @@
 
 use super::args::{VerifyArgs, VerifyScope};
 use super::{Answer, Context, answer};
+use crate::diagnostic::counted;
 use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
 
@@ -15,6 +16,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         VerifyScope::All => {
             let mut outcome = verify::control_plane(&workspace)?;
             outcome.append(verify::stop(&workspace)?);
+            verify::released(&workspace, &mut outcome)?;
             ("all", outcome.sorted())
         }
     };
@@ -36,8 +38,9 @@ pub(super) fn fsck(context: &Context) -> Answer {
         checked: vec![
             format!("{} objects, {} bytes", report.objects, report.bytes),
             format!(
-                "{} transitions in {} workflows",
-                report.transitions, report.workflows
+                "{} in {}",
+                counted(report.transitions, "transition"),
+                counted(report.workflows, "workflow")
             ),
         ],
         findings: report.findings,

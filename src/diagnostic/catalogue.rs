@@ -108,7 +108,7 @@ codes! {
     CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`";
     GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";
     DependencyCycle "dependency_cycle" Refusal Error "slices wait for one another in a circle", "";
-    SelectMany "select_many" Refusal Error "more than one slice is selected", "";
+    CommandMalformed "command_malformed" Refusal Error "a verification command has no words, or an open quote", "write it as words; list a command that needs a shell as `sh -c '…'`";
     SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "";
     SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "";
     SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "commit, stash or ignore the named paths";
@@ -123,7 +123,6 @@ codes! {
     EvidenceShared "evidence_shared" Refusal Error "one proof is given for several criteria", "give each criterion an anchor of its own";
     EvidenceChanged "evidence_changed" Refusal Error "a done slice's evidence changed and was not anchored again", "anchor it again in the same report";
     EvidenceMalformed "evidence_malformed" Refusal Error "an anchor does not follow the grammar, or its basis does not fit", "";
-    AcceptDirty "accept_dirty" Refusal Error "a slice is accepted on a worktree that is not clean", "";
     ConcludeNotDue "conclude_not_due" Refusal Error "the stop wave is not complete", "run `cook next`";
     ConcludeMissing "conclude_missing" Refusal Error "the stop wave is complete and the report does not conclude it", "add `conclude`";
     StopNotUnanimous "stop_not_unanimous" Refusal Error "a judge of this wave said no, or counted a blocker", "conclude with go_on";
@@ -142,7 +141,6 @@ codes! {
     DoorClosed "door_closed" Refusal Error "that command does not apply now", "run `cook status`";
     AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
     TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
-    OtherBranch "other_branch" Refusal Error "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";
     UserOnly "user_only" Refusal Error "only a person may do this, and an agent's environment is around it", "run it in your own terminal";
     InsideRole "inside_role" Refusal Error "a role session may not do this", "";
     Fenced "fenced" Refusal Error "another writer took over", "run `cook status`";
@@ -199,7 +197,11 @@ codes! {
     GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "";
     GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
     NextRoleDiffers "next_role_differs" Finding Note "the report names another next role than dispatch", "";
+    CommandDropped "command_dropped" Finding Warning "a slice in work no longer names a verification command", "";
+    SliceImported "slice_imported" Finding Warning "a slice came in as done from state that cook did not write here", "";
+    SliceCancelled "slice_cancelled" Finding Warning "a slice was cancelled", "";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "";
+    AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "";
     OtherBranchNow "other_branch_now" Finding NeedsReground "another branch is checked out than the one the workflow runs on", "run `git switch` back, or `cook adopt --branch`";
     HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "run `cook resume`";
@@ -211,6 +213,7 @@ codes! {
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
+    NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
     ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "";

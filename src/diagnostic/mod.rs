@@ -9,7 +9,7 @@ mod catalogue;
 mod text;
 
 pub use catalogue::{CATALOGUE, Code};
-pub use text::{Lines, clean};
+pub use text::{Lines, clean, counted, listed_are};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -151,9 +151,6 @@ pub struct Failure {
     pub kind: FailureKind,
     /// Catalogue code.
     pub code: Code,
-    /// Where in the input: a field's path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<Box<str>>,
     /// What is wrong: a lowercase fragment without a final period.
     pub message: String,
     /// What led to it, outermost first.
@@ -172,7 +169,6 @@ impl Failure {
         Self {
             kind,
             code,
-            path: None,
             message: message.into(),
             causes: Vec::new(),
             findings: Vec::new(),
@@ -191,6 +187,11 @@ impl Failure {
     /// The command line is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, Code::Usage, message)
+    }
+
+    /// Where in the input it is: the place of the first thing that is wrong.
+    pub fn path(&self) -> Option<&str> {
+        self.findings.first()?.place.as_deref()
     }
 
     /// The same with the error that led to it, and what led to that.
@@ -225,7 +226,6 @@ impl From<Refusal> for Failure {
         Self {
             kind: FailureKind::Refused,
             code: refusal.code,
-            path: None,
             message: refusal.message,
             causes: Vec::new(),
             findings: refusal.findings,

@@ -5,8 +5,8 @@ use super::drift::{self, Drift};
 use super::facts::{FactSet, Facts, MAX_COMMITS, Range};
 use super::rule::{Dispatch, Rule, Trace};
 use super::{slices, wave};
-use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind};
+use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
+use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind, surface_names};
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
 pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
@@ -75,6 +75,26 @@ pub fn explain(
     Ok((dispatch, traces))
 }
 
+/// Settings files that are not as the user left them, but for those that the slice in work
+/// names as its own. A missing script is rule 1's.
+fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, Refusal> {
+    let found = facts.settings()?;
+    let missing = facts.contract_missing()?;
+    let surfaces = match &snapshot.active.handoff {
+        Some(handoff) if drift::in_work(snapshot) => handoff.implementation_surfaces.as_deref(),
+        _ => None,
+    }
+    .unwrap_or_default();
+    let changed = snapshot
+        .ledger
+        .settings
+        .iter()
+        .filter(|(path, digest)| found.get(*path) != Some(digest))
+        .filter(|(path, _)| !missing.contains(path))
+        .filter(|(path, _)| !surfaces.iter().any(|surface| surface_names(surface, path)));
+    Ok(changed.map(|(path, _)| path.clone()).collect())
+}
+
 struct Walk<'a> {
     facts: &'a Facts,
     traces: Vec<Trace>,
@@ -138,7 +158,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "set up the repository contract",
-                format!("{} is not in the worktree", missing.join(", ")),
+                format!("{} not in the worktree", listed_are(&missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -162,7 +182,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "repair the repository contract",
-                format!("{} is not in the worktree", missing.join(", ")),
+                format!("{} not in the worktree", listed_are(&missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -231,9 +251,35 @@ impl Walk<'_> {
                 answer,
             )));
         }
+        let changed = settings_changed(snapshot, self.facts)?;
+        if !changed.is_empty() {
+            for path in &changed {
+                self.findings.push(
+                    Finding::new(
+                        Code::ContractEdited,
+                        format!("`{path}` is not as the user left it"),
+                    )
+                    .at(path.clone()),
+                );
+            }
+            let answer = Answer::new(
+                "say whether the change is yours, or put the file back with git",
+                format!(
+                    "{} not as you left {}: what runs and what must pass at the end is yours to decide",
+                    listed_are(&changed),
+                    if changed.len() == 1 { "it" } else { "them" },
+                ),
+            )
+            .command("cook init");
+            return Ok(Some(self.fire(
+                Rule::Stopped,
+                Policy::AwaitUserInput,
+                answer,
+            )));
+        }
         self.pass(
             Rule::Stopped,
-            "the policy is continue, and the workflow's branch is checked out",
+            "the policy is continue, the workflow's branch is checked out, and the settings are the user's",
         );
         Ok(None)
     }
@@ -423,8 +469,8 @@ fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
                 short(newest)
             ),
             format!(
-                "{} of the slice's own commits are in no report; the work is there, only the report is missing",
-                drift.unreported.len()
+                "{} of the slice in no report yet; the work is there, only the report is missing",
+                counted(drift.unreported.len() as u64, "commit")
             ),
         );
     }
@@ -435,7 +481,10 @@ fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
         .map_or(0, |h| h.must_fix_findings.len());
     if must_fix > 0 {
         return Answer::new(
-            format!("fix slice `{id}`: {must_fix} findings must be fixed"),
+            format!(
+                "fix slice `{id}`: {} to fix",
+                counted(must_fix as u64, "finding")
+            ),
             "the slice was reopened, or its gates were red",
         );
     }
@@ -471,9 +520,8 @@ fn moved_since_done(since: &Range) -> String {
         return "HEAD no longer contains the commit that was found done".to_owned();
     }
     match since.commits.len() {
-        1 => "1 commit came since".to_owned(),
         MAX_COMMITS => format!("{MAX_COMMITS} commits or more came since"),
-        count => format!("{count} commits came since"),
+        count => format!("{} came since", counted(count as u64, "commit")),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::facts::{FactSet, Facts, Range};
 use super::wave;
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, counted};
 use crate::model::{ActiveStatus, Slice, SliceLedger, SliceStatus, Snapshot, surface_matches};
 
 /// How the state and the repository have moved apart.
@@ -353,16 +353,16 @@ fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) 
         })
         .map(String::as_str)
         .collect();
-    let count = foreign.len();
+    let count = counted(foreign.len() as u64, "commit");
     let newest = super::dispatch::short(&newest.id);
     match touched.first() {
         Some(path) => drift.cause(Finding::new(
             Code::ForeignTouchesSlice,
-            format!("{count} commits up to {newest} that are not the slice's change `{path}`, which it works on"),
+            format!("{count} up to {newest} not made for the slice: `{path}`, which it works on, changed"),
         )),
         None => drift.findings.push(Finding::new(
             Code::ForeignCommits,
-            format!("{count} commits up to {newest} belong to no slice in work"),
+            format!("{count} up to {newest} not made for a slice in work"),
         )),
     }
 }

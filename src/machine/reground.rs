@@ -31,21 +31,22 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     {
         set.ranges.insert(basis);
     }
-    set.trust = commands_after(snapshot, block);
+    set.trust = named_commands(snapshot, block);
     set.brief = super::brief::reground_question(snapshot, block.brief.as_ref());
 }
 
-/// Commands that slices name which may be open after this block.
-fn commands_after(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
-    match &block.plan {
-        Some(plan) => plan
-            .candidate_slices
-            .iter()
-            .filter(|slice| slice.status.is_none_or(SliceStatus::is_open))
-            .flat_map(|slice| slice.verification_commands.iter().cloned())
-            .collect(),
-        None => open_commands(snapshot),
-    }
+/// Commands of every slice that may be open after this block: a done one may be reopened.
+fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
+    let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
+    let kept = &snapshot.plan.candidate_slices;
+    planned
+        .flat_map(|slice| &slice.verification_commands)
+        .chain(
+            kept.iter()
+                .flat_map(|slice| slice.verification_commands.iter().flatten()),
+        )
+        .cloned()
+        .collect()
 }
 
 /// Commands that open slices name.
@@ -82,11 +83,19 @@ pub(super) fn apply(
         Some(plan) => planning::merge(work, plan, block, submission)?,
         None => Merged::default(),
     };
-    proof::stamp(work, block)?;
     if let Some(reconcile) = &block.reconcile
         && reconcile.decision == Decision::Accepted
     {
+        require_acceptable(work, &reconcile.slice_id)?;
+        if !work.facts.worktree()?.is_clean() {
+            hold_back(work, &reconcile.slice_id, submission)?;
+            record_reground(work, block);
+            return ask_for_trust(work);
+        }
+        proof::stamp(work, block)?;
         accept(work, block, &reconcile.slice_id, submission)?;
+    } else {
+        proof::stamp(work, block)?;
     }
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
@@ -96,7 +105,7 @@ pub(super) fn apply(
         apply_select(work, select)?;
     }
     apply_policy(work, block)?;
-    ask_for_trust(work, block)?;
+    ask_for_trust(work)?;
     require_progress(
         work,
         block,
@@ -334,20 +343,11 @@ fn must_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
     findings
 }
 
-/// The one way to `done` for a slice.
-fn accept(
-    work: &mut Work,
-    block: &Reground,
-    id: &str,
-    submission: &Submission,
-) -> Result<(), Refusal> {
-    let Some(review) = slices::current_review(work.before) else {
-        return Err(Refusal::new(
-            Code::ReconcileNotDue,
-            format!("slice `{id}` has no current review"),
-        ));
-    };
-    if !review.acceptable || !review.fails.is_empty() {
+/// The review in hand says yes, to the criteria as they stand.
+fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
+    let accepts = slices::current_review(work.before)
+        .is_some_and(|review| review.acceptable && review.fails.is_empty());
+    if !accepts {
         return Err(Refusal::new(
             Code::ReviewNegative,
             format!("the review of slice `{id}` does not accept it"),
@@ -361,10 +361,16 @@ fn accept(
             ),
         ));
     }
-    let worktree = work.facts.worktree()?;
-    if !worktree.is_clean() {
-        return Err(dirty(work, id));
-    }
+    Ok(())
+}
+
+/// The one way to `done` for a slice, on a clean tree and with a review that says yes.
+fn accept(
+    work: &mut Work,
+    block: &Reground,
+    id: &str,
+    submission: &Submission,
+) -> Result<(), Refusal> {
     proof::require_complete(work, block, id)?;
     let ledger = work.ledger(id);
     let commit = ledger.head.take().unwrap_or_default();
@@ -388,37 +394,56 @@ fn accept(
     Ok(())
 }
 
-/// Rule 7 on a dirty tree: dirt on the slice's surfaces sends it back, other dirt is the user's.
-fn dirty(work: &Work, id: &str) -> Refusal {
-    let paths = work
-        .facts
-        .worktree
-        .as_ref()
-        .map(|tree| tree.dirty.clone())
-        .unwrap_or_default();
+/// Rule 7 on a dirty tree. What lies on the slice's surfaces is its implementer's to commit, so
+/// it goes back; anything else is the user's, who is asked. What else the report wanted
+/// (evidence, a selection, a policy) builds on the acceptance and waits with it.
+fn hold_back(work: &mut Work, id: &str, submission: &Submission) -> Result<(), Refusal> {
+    let worktree = work.facts.worktree()?;
+    let (dirty, unlisted) = (worktree.dirty.clone(), worktree.more);
     let surfaces = work
         .next
         .plan
         .slice(id)
         .and_then(|slice| slice.implementation_surfaces.clone())
         .unwrap_or_default();
-    let own = paths.iter().any(|path| {
+    let (own, others): (Vec<_>, Vec<_>) = dirty.into_iter().partition(|path| {
         surfaces
             .iter()
             .any(|surface| crate::model::surface_matches(surface, path))
     });
-    let named = paths.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-    let refusal = Refusal::new(
-        Code::AcceptDirty,
-        format!("the worktree is not clean: {named}"),
-    );
-    if own {
-        refusal.hint(format!(
-            "reopen slice `{id}`: its own paths are uncommitted"
-        ))
-    } else {
-        refusal.hint("commit, stash or ignore these paths, or stop with `policy` await_user_input that names them")
+    let named = |paths: &[String]| {
+        let rest = paths.len().saturating_sub(5) as u64 + unlisted;
+        let mut named = paths.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        if rest > 0 {
+            named.push_str(&format!(" and {rest} more"));
+        }
+        named
+    };
+    let finding = |what: String| Finding::new(Code::AcceptDirty, what).at(id);
+    if own.is_empty() {
+        let paths = named(&others);
+        work.findings.push(finding(format!(
+            "slice `{id}` is not accepted yet: {paths} is not committed"
+        )));
+        work.next.state.continuation_policy = Policy::AwaitUserInput;
+        work.next.ledger.waiting = Some(Waiting {
+            kind: WaitingKind::Worktree,
+            what: format!(
+                "slice `{id}` can be accepted on a clean worktree only; commit, stash or ignore: {paths}"
+            ),
+            exit: "cook resume".to_owned(),
+        });
+        return Ok(());
     }
+    let paths = named(&own);
+    work.findings.push(finding(format!(
+        "slice `{id}` is reopened instead of accepted: {paths} is not committed"
+    )));
+    let must = vec![format!(
+        "commit or take back what is uncommitted on the slice's surfaces: {paths}"
+    )];
+    work.reopen(id, must, Some(submission));
+    Ok(())
 }
 
 /// Ends the wave. Returns true when a new one was asked for with a reason.
@@ -562,13 +587,8 @@ fn record_reground(work: &mut Work, block: &Reground) {
     next.ledger.answered = None;
 }
 
+/// After a `stop` every slice is closed, so that none can be selected.
 fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
-    if work.next.state.continuation_policy == Policy::Done {
-        return Err(Refusal::new(
-            Code::SelectClosed,
-            "the report concludes with stop and selects a slice",
-        ));
-    }
     let Some(slice) = work.next.plan.slice(id).cloned() else {
         return Err(Refusal::new(
             Code::SliceUnknown,
@@ -813,11 +833,11 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
 }
 
 /// Commands of the plan that nobody trusted here yet: the user is asked, once.
-fn ask_for_trust(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands = work.facts.untrusted(&commands_after(work.before, block))?;
+    let commands = work.facts.untrusted(&open_commands(&work.next))?;
     if commands.is_empty() {
         return Ok(());
     }

@@ -8,13 +8,13 @@ use crate::anchor::{Anchor, Sources};
 use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure};
 use crate::machine::{
-    AnchorAnswer, BriefFacts, BriefQuestion, ConfigFacts, FactSet, Facts, GateQuestion, GateRun,
-    Head, OutsideEdit,
+    AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, ConfigFacts, FactSet, Facts,
+    GateQuestion, GateRun, Head, OutsideEdit,
 };
 use crate::model::{BriefLine, BriefStanding, Config, GateSpec, Verdict};
 use crate::process::Live;
 use crate::receipt::{Gates, Receipts, Trust, merged, words};
-use crate::repo::Repo;
+use crate::repo::{Entry, Repo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that can be looked at.
@@ -78,6 +78,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     world.history(wanted, &mut facts)?;
     if wanted.contract {
         facts.contract_missing = Some(world.repo.contract_missing()?);
+        facts.settings = Some(world.repo.settings()?);
     }
     if wanted.view {
         facts.outside_edits = Some((world.outside_edits)()?);
@@ -155,13 +156,35 @@ impl World<'_> {
         }
         if let Some(question) = &wanted.commit {
             let protected = &self.config.rules.protected;
-            facts.commit = Some(self.repo.commit_facts(&head, question, protected)?);
+            let mut commit = self.repo.commit_facts(&head, question, protected)?;
+            self.guard_settings(&mut commit)?;
+            facts.commit = Some(commit);
         }
         if wanted.contract_committed {
             facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
         }
         if wanted.head {
             facts.head = Some(head);
+        }
+        Ok(())
+    }
+
+    /// Gates and limits are read from the worktree: an edit of them that no commit holds is
+    /// a change of a protected path like one that is committed.
+    fn guard_settings(&self, facts: &mut CommitFacts) -> Result<(), Failure> {
+        const SETTINGS: &str = ".agent/cook.toml";
+        let Some(commit) = &facts.id else {
+            return Ok(());
+        };
+        let committed = match self.repo.entry(commit, SETTINGS)? {
+            Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
+            Entry::Nothing => Some(Config::default()),
+            _ => None,
+        };
+        if committed.as_ref() != Some(self.config)
+            && !facts.protected.iter().any(|path| path == SETTINGS)
+        {
+            facts.protected.push(SETTINGS.to_owned());
         }
         Ok(())
     }

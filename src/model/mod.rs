@@ -11,6 +11,7 @@ mod config;
 mod contract;
 mod event;
 mod evidence;
+mod exact;
 mod hidden;
 mod history;
 mod ledger;
@@ -21,6 +22,7 @@ mod slice;
 mod snapshot;
 mod state;
 mod surface;
+mod trail;
 
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
 pub use brief::{
@@ -31,7 +33,7 @@ pub use config::{
     Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Limits, RoleConfig, Rules,
     TrackerKind,
 };
-pub use contract::{CONTRACT_FILES, Profile};
+pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,
@@ -40,10 +42,11 @@ pub use event::{
 pub use evidence::{
     Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
 };
+pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use ledger::{
-    Amendment, AuditNote, Blocker, Counters, Ledger, ReviewNote, SliceLedger, Undone, Vote,
+    Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, SliceLedger, Undone, Vote,
     Waiting, WaitingKind, Wave,
 };
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
@@ -52,4 +55,5 @@ pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
-pub use surface::surface_matches;
+pub use surface::{surface_matches, surface_names};
+pub use trail::Trail;

@@ -7,7 +7,7 @@ use crate::diagnostic::Failure;
 use crate::machine::{
     CommitFacts, CommitQuestion, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range,
 };
-use crate::model::{CONTRACT_FILES, surface_matches};
+use crate::model::surface_matches;
 
 impl Repo {
     /// What came on HEAD since `commit`; see [`Range`].
@@ -129,9 +129,10 @@ impl Repo {
     }
 }
 
-/// A contract file, or a path of `[rules] protected`.
+/// A file of the contract or of the settings, whose gates and limits bind its author as
+/// well, or a path of `[rules] protected`.
 pub(super) fn is_protected(path: &str, protected: &[String]) -> bool {
-    CONTRACT_FILES.contains(&path)
+    path.starts_with(".agent/")
         || protected
             .iter()
             .any(|pattern| surface_matches(pattern, path))

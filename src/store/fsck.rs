@@ -138,7 +138,7 @@ fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(),
         };
         let added = Lines {
             count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
-            bytes,
+            bytes: bytes.into(),
         };
         if before.of(history).extend(&added)? != *after.of(history) {
             return Err(StoreError::unreadable(

@@ -5,12 +5,13 @@
 
 mod contract;
 mod documents;
+mod histories;
 mod proof;
 mod stop;
 
-pub use stop::stop;
+pub use stop::{released, stop};
 
-use crate::diagnostic::{Code, Failure, Finding};
+use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::{self, FactSet};
 use crate::model::Snapshot;
 use crate::store::Replayed;
@@ -55,7 +56,7 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     let (_, snapshot) = workspace.current()?;
     contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
     let Some(snapshot) = snapshot else {
-        documents::check_without_log(workspace, &mut outcome);
+        documents::check_without_log(workspace, &mut outcome)?;
         return Ok(outcome.sorted());
     };
     documents::check(workspace, &snapshot, &mut outcome)?;
@@ -77,8 +78,9 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         })
     })?;
     outcome.looked(format!(
-        "{} transitions run again, {} records compared",
-        report.transitions, report.records
+        "{} run again, {} compared",
+        counted(report.transitions, "transition"),
+        counted(report.records, "record")
     ));
     outcome.findings.extend(report.findings);
     Ok(())

@@ -141,6 +141,22 @@ fn changes_json(changes: &[Change]) -> Value {
         .collect()
 }
 
+/// What an event carries beside its name; what it leaves open is left out.
+fn brought(event: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let is_open = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    event
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(field, value)| (field.as_str(), value))
+        .filter(move |(field, value)| *field != "event" && !is_open(value))
+}
+
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
         page.toned(
@@ -153,6 +169,9 @@ impl Show for EntryAnswer {
         page.row("rule", &self.row.rule);
         page.row("actor", &self.row.actor);
         page.row("subject", &self.row.subject);
+        for (field, value) in brought(&self.event) {
+            page.row(field, &short(Some(value)));
+        }
         page.line("changed:");
         change_lines(page, &self.changes);
     }

@@ -4,6 +4,7 @@
 //! transition; the tests below ask what all of them together have seen.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod admission;
 mod diagram;
 mod events;
 mod explore;
@@ -213,14 +214,6 @@ const ELSEWHERE: &[(Code, &str)] = &[
     ),
     (Code::InsideRole, "the command line, in a role's session"),
     (Code::Fenced, "the store, after a takeover of the lease"),
-    (
-        Code::SelectMany,
-        "the report grammar: a block has room for one selection",
-    ),
-    (
-        Code::OtherBranch,
-        "the runner; the machine says not_your_turn and why",
-    ),
     (Code::SilentDrop, BRIEF),
     (Code::BriefCauseMissing, BRIEF),
     (Code::BriefEntryUnknown, BRIEF),
