@@ -716,14 +716,13 @@ fn the_session_of_the_document_runs_as_it_stands() {
     let repo = Repo::born();
     repo.write("src/a.rs", format!("{CODE}\nfn third() {{}}\n//\n"));
     repo.commit("code", None);
-    repo.cook(&["init", "--mission", cli_support::MISSION])
-        .exits(0);
-    let toml = repo.read(".agent/cook.toml");
+    std::fs::create_dir(repo.root.join(".agent")).unwrap();
     repo.write(
         ".agent/cook.toml",
-        format!("{toml}\n[gates.test]\nrun = \"{GATE}\"\n"),
+        format!("[gates.test]\nrun = \"{GATE}\"\n"),
     );
-    repo.cook(&["init", "--commit"]).exits(0);
+    repo.cook(&["init", "--mission", cli_support::MISSION, "--commit"])
+        .exits(0);
     let document = include_str!("../docs/brief.md");
     let session = document.split("```console\n").nth(1).unwrap();
     let session = session.split("\n```").next().unwrap();
