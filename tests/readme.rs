@@ -105,10 +105,11 @@ fn every_command_named_in_the_documents_exists() {
         "ARCHITECTURE.md",
         "docs/guide.md",
         "docs/brief.md",
+        "docs/trackers.md",
         "protocol/completion.md",
     ] {
         for words in mentions(&project(file)) {
-            let nested = ["criteria", "budget", "rescue"].contains(&words[0].as_str())
+            let nested = ["criteria", "budget", "rescue", "issue"].contains(&words[0].as_str())
                 || (words[0] == "brief" && words.get(1).is_some_and(|word| !word.starts_with('-')));
             let depth = if nested { 2 } else { 1 };
             let mut call: Vec<&str> = words.iter().take(depth).map(String::as_str).collect();
@@ -134,6 +135,7 @@ fn the_documents_link_to_what_is_there() {
         "ARCHITECTURE.md",
         "docs/guide.md",
         "docs/brief.md",
+        "docs/trackers.md",
     ] {
         let folder = Path::new(file).parent().unwrap();
         for part in project(file).split("](").skip(1) {

@@ -11,6 +11,7 @@ mod doors;
 mod gate;
 mod history;
 mod input;
+mod issue;
 mod next;
 mod record;
 mod rescue;
@@ -97,6 +98,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Status => status::status(context),
         Command::Ready => status::ready(context),
         Command::Graph(args) => status::graph(context, &args),
+        Command::Issue(args) => issue::issue(context, &args),
         Command::Log(args) => history::log(context, &args),
         Command::Show(args) => history::show(context, &args),
         Command::Diff(args) => history::diff(context, &args),

@@ -6,6 +6,7 @@ mod brief;
 mod check;
 mod exit;
 mod history;
+mod issue;
 mod next;
 mod page;
 mod screen;
@@ -20,6 +21,7 @@ pub use brief::{
 pub use check::CheckAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
 pub use screen::{ColorChoice, Screen};
