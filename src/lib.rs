@@ -5,6 +5,7 @@
 //! the first four are pure, the effects are at the edge.
 
 pub mod anchor;
+pub mod brief;
 pub mod cli;
 pub mod clock;
 pub mod diagnostic;

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "model",
     "diagnostic",
+    "schema",
     "report",
+    "brief",
     "machine",
     "prompt",
-    "schema",
     "clock",
     "process",
     "repo",
@@ -32,13 +33,14 @@ const ORDER: [&str; 20] = [
 ];
 
 /// Modules that decide from values alone.
-const PURE: [&str; 6] = [
+const PURE: [&str; 7] = [
     "model",
     "diagnostic",
+    "schema",
     "report",
+    "brief",
     "machine",
     "prompt",
-    "schema",
 ];
 
 /// What a pure module may not name.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 23] = [
     "next",
     "why",
     "check",
@@ -29,6 +29,10 @@ const NAMES: [&str; 19] = [
     "diff",
     "rescue",
     "failure",
+    "brief",
+    "brief-change",
+    "brief-check",
+    "brief-guide",
 ];
 
 fn directory() -> PathBuf {
@@ -96,6 +100,9 @@ fn readers(repo: &Repo) {
         ("note", &["doctor", "--config"]),
         ("note", &["trust", "--list"]),
         ("gate", &["gate"]),
+        ("brief", &["brief"]),
+        ("brief", &["brief", "--ids"]),
+        ("brief-check", &["brief", "check"]),
     ] {
         let mut args = args.to_vec();
         args.push("--json");

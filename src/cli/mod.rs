@@ -3,6 +3,8 @@
 mod adopt;
 mod args;
 mod bootstrap;
+mod brief;
+mod brief_change;
 mod caller;
 mod doctor;
 mod doors;
@@ -109,6 +111,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Refocus(args) => doors::refocus(context, &args),
         Command::Criteria(args) => doors::criteria(context, &args),
         Command::Budget(args) => doors::budget(context, &args),
+        Command::Brief(args) => brief::brief(context, &args),
         Command::Rescue(args) => rescue::rescue(context, &args),
         Command::Fsck => verify::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),

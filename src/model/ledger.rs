@@ -223,6 +223,14 @@ pub struct Ledger {
     pub script_doors: Count,
     /// Raised by a takeover; a writer with a lower one is fenced off.
     pub lease_epoch: Count,
+    /// Transitions since the last one that moved the work: changes of the brief and
+    /// messages leave tickets and "as before" as they were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub aside: Count,
+}
+
+fn is_zero(count: &Count) -> bool {
+    count.0 == 0
 }
 
 /// `counters.json` in the log: no event lowers a value.

@@ -2,6 +2,7 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
+mod brief;
 mod check;
 mod exit;
 mod history;
@@ -13,6 +14,10 @@ mod status;
 mod transition;
 mod verify;
 
+pub use brief::{
+    ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer,
+    ShownEntry,
+};
 pub use check::CheckAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
