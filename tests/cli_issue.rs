@@ -253,6 +253,7 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
     desk.repo
         .write(".agent/cook.toml", "[tracker]\nkind = \"none\"\n");
     desk.repo.commit("Settle the tracker");
+    desk.repo.cook(&["init", "--as-user"]).ok();
     desk.repo
         .reground(&json!({"plan": plan(&[slice("one"), waiting_slice("two", "one")])}));
     desk.cook(&["issue", "ready"])
