@@ -5,6 +5,7 @@
 //! that a type here accepts is one that its schema in `protocol/schema/` accepts,
 //! and the other way round (a test draws documents from both sides).
 
+mod checkpoint;
 mod config;
 mod contract;
 mod event;
@@ -20,7 +21,8 @@ mod snapshot;
 mod state;
 mod surface;
 
-pub use config::{Access, Config, GateSpec, GateTable, Limits, RoleConfig, Rules, TrackerKind};
+pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT};
+pub use config::{Access, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig, Rules, TrackerKind};
 pub use contract::{CONTRACT_FILES, Profile};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,

@@ -9,10 +9,12 @@ use super::Store;
 use super::error::StoreError;
 use super::files;
 use super::log::Log;
+use super::fsck::taken_in;
 use super::objects::{self, Stand};
+use super::trail;
 use super::tree::{
     self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
-    Lines, RECEIPTS,
+    Lines, RECEIPTS, TRAIL,
 };
 use super::view::{common_prefix, line_at};
 use crate::diagnostic::{Code, Finding};
@@ -85,7 +87,7 @@ impl Store {
                 History::Slice.lines(&produced.records)?,
                 History::Stop.lines(&produced.records)?,
             ];
-            let histories = state.extended(&added)?;
+            let histories = state.extended(&added, &step.trail)?;
             let differs =
                 self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
             if let Some(what) = differs {
@@ -145,6 +147,8 @@ struct Recorded {
     histories: Option<Oid>,
     appended: [Option<Oid>; 2],
     format: Option<Oid>,
+    /// Checkpoints it took in: given, not derived.
+    trail: Lines,
     /// Names in the tree that no part of the format explains.
     strange: Vec<String>,
 }
@@ -162,7 +166,7 @@ fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         .map(|entry| entry.name.clone())
         .filter(|name| !known(name))
         .collect();
-    let history = |name: &str| History::ALL.iter().any(|h| h.file() == name);
+    let history = |name: &str| name == TRAIL || History::ALL.iter().any(|h| h.file() == name);
     strange.extend(
         stand
             .folder(APPENDED)?
@@ -184,6 +188,7 @@ fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
             stand.appended(History::Stop)?,
         ],
         format: stand.blob(FORMAT_FILE),
+        trail: taken_in(log, &stand)?,
         strange,
     })
 }
@@ -248,10 +253,12 @@ impl Replay {
         Ok(step.blobs[index] == Some(id))
     }
 
-    fn extended(&self, added: &[Lines; 2]) -> Result<Histories, StoreError> {
+    fn extended(&self, added: &[Lines; 2], taken: &Lines) -> Result<Histories, StoreError> {
+        let last = trail::last_id(&taken.bytes);
         Ok(Histories {
             slice: self.histories.slice.extend(&added[0])?,
             stop: self.histories.stop.extend(&added[1])?,
+            checkpoints: self.histories.checkpoints.extend(taken, last.as_deref())?,
         })
     }
 }
