@@ -8,6 +8,7 @@ pub mod anchor;
 pub mod cli;
 pub mod clock;
 pub mod diagnostic;
+pub mod hook;
 pub mod machine;
 pub mod measure;
 pub mod model;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "model",
     "diagnostic",
     "report",
@@ -24,6 +24,7 @@ const ORDER: [&str; 18] = [
     "measure",
     "scaffold",
     "walk",
+    "hook",
     "verify",
     "view",
     "cli",

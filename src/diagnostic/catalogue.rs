@@ -227,5 +227,6 @@ codes! {
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
     CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
+    SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";
 }

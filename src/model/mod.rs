@@ -22,7 +22,9 @@ mod state;
 mod surface;
 
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT};
-pub use config::{Access, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig, Rules, TrackerKind};
+pub use config::{
+    Access, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig, Rules, TrackerKind,
+};
 pub use contract::{CONTRACT_FILES, Profile};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,

@@ -4,7 +4,7 @@
 use super::history::History;
 use super::{Repo, RepoError, last_trailer};
 use crate::diagnostic::Failure;
-use crate::machine::Head;
+use crate::machine::{Head, MAX_PATHS};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -24,6 +24,8 @@ pub struct MadeCommit {
     pub subject: String,
     /// Value of its last `Cook-Slice` trailer.
     pub slice: Option<String>,
+    /// Paths it changes against its first parent, at most [`MAX_PATHS`].
+    pub paths: Vec<String>,
 }
 
 /// One line of the record.
@@ -52,7 +54,8 @@ impl Move {
         !LEADS_ELSEWHERE
             .iter()
             .any(|beginning| self.what.starts_with(beginning))
-            && !self.what.contains("Fast-forward")
+            && !(["merge ", "pull"].iter().any(|how| action.starts_with(how))
+                && self.what.ends_with("Fast-forward"))
             && !["(start)", "(finish)", "(abort)", "finished"]
                 .iter()
                 .any(|end| action.ends_with(end))
@@ -97,10 +100,17 @@ impl Repo {
 
     fn made(&self, id: String) -> Result<MadeCommit, RepoError> {
         let listed = self.ask(|history| history.list(None, &id, 1))?;
+        let parent = self.ask(|history| history.parent(&id))?;
+        let changes = self.ask(|history| history.changes(parent.as_deref(), &id))?;
         let message = listed.first().map_or("", |commit| commit.message.as_str());
         Ok(MadeCommit {
             subject: message.lines().next().unwrap_or_default().to_owned(),
             slice: last_trailer(message, super::SLICE_TRAILER),
+            paths: changes
+                .into_iter()
+                .map(|change| change.path)
+                .take(MAX_PATHS)
+                .collect(),
             id,
         })
     }

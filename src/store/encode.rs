@@ -3,11 +3,11 @@
 use super::error::StoreError;
 use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Stand};
+use super::trail::Intake;
 use super::tree::{
     self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
     RECEIPTS, TRAIL,
 };
-use super::trail::Intake;
 use super::write::Transition;
 use crate::model::Actor;
 use git2::{ObjectType, Oid};

@@ -8,8 +8,8 @@
 use super::Store;
 use super::error::StoreError;
 use super::files;
-use super::log::Log;
 use super::fsck::taken_in;
+use super::log::Log;
 use super::objects::{self, Stand};
 use super::trail;
 use super::tree::{

@@ -96,8 +96,7 @@ impl Store {
             // A writer died half way: its line must not swallow this one.
             line.push(b'\n');
         }
-        serde_json::to_writer(&mut line, entry)
-            .map_err(|error| StoreError::write(TRAIL, error))?;
+        serde_json::to_writer(&mut line, entry).map_err(|error| StoreError::write(TRAIL, error))?;
         line.push(b'\n');
         file.write_all(&line).map_err(failed)?;
         Ok(true)
@@ -126,6 +125,24 @@ impl Store {
                 .collect(),
             torn: torn(local.bad),
         })
+    }
+
+    /// Entries that were appended since the file was `length` long; the newest
+    /// `newest` of them. All of it when the file has become shorter.
+    pub fn checkpoints_after(
+        &self,
+        length: u64,
+        newest: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let grown = self.checkpoints_length()?;
+        let cap = grown.checked_sub(length).unwrap_or(grown).min(MAX_TRAIL);
+        // One byte more, so that the cut falls on the line end before.
+        let local = read_local(&self.place, cap.saturating_add(1))?;
+        let skipped = local.good.len().saturating_sub(newest);
+        Ok(local.good[skipped..]
+            .iter()
+            .filter_map(|(_, line)| serde_json::from_slice(line).ok())
+            .collect())
     }
 
     /// Lines that the log holds and the file does not (`git clean`), newest last.
@@ -175,7 +192,11 @@ pub(super) fn intake(
         match (position(&local), tip) {
             (Some(at), _) => from = at + 1,
             (None, Some(tip)) if digest.last.is_some() && !local.good.is_empty() => {
-                known.extend(taken_in(log, tip, usize::MAX)?.into_iter().map(|(id, _)| id));
+                known.extend(
+                    taken_in(log, tip, usize::MAX)?
+                        .into_iter()
+                        .map(|(id, _)| id),
+                );
             }
             (None, _) => {}
         }
@@ -238,18 +259,20 @@ fn read_local(place: &Place, cap: u64) -> Result<Local, StoreError> {
         return Ok(Local::default());
     };
     let failed = |error: io::Error| StoreError::unreadable(format!(".agent/{TRAIL}"), error);
-    let mut file =
-        match files::open_no_follow(OpenOptions::new().read(true), &dir.join(TRAIL)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::default()),
-            Err(error) => return Err(failed(error)),
-        };
+    let mut file = match files::open_no_follow(OpenOptions::new().read(true), &dir.join(TRAIL)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::default()),
+        Err(error) => return Err(failed(error)),
+    };
     let bytes = read_tail(&mut file, cap).map_err(failed)?;
     // The first line of a tail is whatever the cut left of it.
     let whole = (bytes.len() as u64) < cap;
     let start = match whole {
         true => 0,
-        false => bytes.iter().position(|b| *b == b'\n').map_or(0, |at| at + 1),
+        false => bytes
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(0, |at| at + 1),
     };
     Ok(read_lines(&bytes[start..]))
 }
@@ -264,7 +287,10 @@ fn read_tail(file: &mut File, cap: u64) -> io::Result<Vec<u8>> {
 
 fn read_lines(bytes: &[u8]) -> Local {
     let mut local = Local::default();
-    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
         match line_id(line) {
             Some(id) => local.good.push((id, line.to_vec())),
             None => local.bad += 1,

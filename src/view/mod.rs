@@ -5,6 +5,7 @@
 mod check;
 mod exit;
 mod history;
+mod hook;
 mod next;
 mod page;
 mod screen;
@@ -15,6 +16,7 @@ mod verify;
 pub use check::CheckAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
 pub use screen::{ColorChoice, Screen};
@@ -47,6 +49,12 @@ pub trait Show {
     /// What was noticed on the way; people see it on stderr.
     fn findings(&self) -> &[Finding] {
         &[]
+    }
+
+    /// A line for stderr that is no finding; told even to the quiet, because it
+    /// says why there is no answer.
+    fn aside(&self) -> Option<&str> {
+        None
     }
 
     /// How the command ends.
