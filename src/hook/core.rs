@@ -277,13 +277,14 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The beginning of the event's digest: the same for each delivery of it.
-    fn key(&self, length: usize) -> String {
-        self.event.digest.chars().take(length).collect()
+    /// Tells this event from one that says the same at another time.
+    fn key(&self) -> String {
+        let digest: String = self.event.digest.chars().take(16).collect();
+        format!("{digest}-{}", self.facts.now_ms)
     }
 
     fn claimed(&mut self, issue: String) {
-        let id = format!("claim:{issue}:{}", self.key(16));
+        let id = format!("claim:{issue}:{}", self.key());
         self.entry(CheckpointKind::Claim, id, format!("claim: {issue}"), None);
     }
 
@@ -393,7 +394,7 @@ impl<'a> Step<'a> {
             .remove(&closed.id)
             .filter(|f| !f.is_empty())
         {
-            let id = format!("files:{}:{}", closed.id, self.key(16));
+            let id = format!("files:{}:{}", closed.id, self.key());
             let text = format!("Files modified: {}", summary::file_list(&files));
             let item = self.state.item.replace(closed.id.clone());
             self.entry(CheckpointKind::Files, id, text, None);
@@ -492,7 +493,7 @@ impl<'a> Step<'a> {
             .and_then(summary::first_line);
         let next = last.or(self.facts.last_line.clone());
         let text = summary::auto(&self.state, next.as_deref(), command);
-        let id = format!("auto:{}", self.key(32));
+        let id = format!("auto:{}", self.key());
         self.entry(CheckpointKind::Auto, id, text, None);
         self.state.since = Since::default();
         self.state.checkpointed();
@@ -565,7 +566,7 @@ impl<'a> Step<'a> {
         let text = format!(
             "The session stopped although {role} is due: {BLOCKS} refused stops in a row brought no progress."
         );
-        let id = format!("released:{}", self.key(32));
+        let id = format!("released:{}", self.key());
         self.entry(CheckpointKind::Released, id, text.clone(), None);
         self.state.pending.notices.push(format!("cook: {text}"));
     }
