@@ -65,13 +65,23 @@ pub enum Found {
 }
 
 impl Desk {
+    /// The directory, for looking only: nothing is made.
+    pub fn at(repo: &Repo, set_up: bool) -> Self {
+        Self {
+            dir: match set_up {
+                true => repo.root().join(".agent").join("tmp"),
+                false => repo.git_dir().join("cook-hooks"),
+            },
+        }
+    }
+
     /// `.agent/tmp` of a set-up worktree, else a directory in its git dir, so that
-    /// nothing appears in a worktree that has no workflow.
+    /// nothing appears in a worktree that has no workflow. Made when it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is no directory.
     pub fn of(repo: &Repo, set_up: bool) -> io::Result<Self> {
-        let dir = match set_up {
-            true => repo.root().join(".agent").join("tmp"),
-            false => repo.git_dir().join("cook-hooks"),
-        };
+        let Self { dir } = Self::at(repo, set_up);
         match std::fs::create_dir(&dir) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -166,6 +176,12 @@ impl Desk {
                 let _ = std::fs::remove_file(path);
             }
         }
+    }
+
+    /// Removes one session's state.
+    pub fn forget(&self, agent: Agent, session: &str) {
+        // It may never have been there.
+        let _ = std::fs::remove_file(self.file(agent.name(), session));
     }
 
     /// Who was last noted as the workflow's owner.

@@ -12,6 +12,7 @@ mod core;
 mod event;
 mod guard;
 mod input;
+pub mod install;
 mod keep;
 mod measure;
 mod place;

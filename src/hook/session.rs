@@ -62,8 +62,7 @@ pub fn session_to_attach(
     workspace: &Workspace,
     named: Option<&str>,
 ) -> Result<(String, String), Failure> {
-    let desk =
-        Desk::of(&workspace.repo, workspace.store.is_some()).map_err(|error| unwritable(&error))?;
+    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
     let known = desk.sessions();
     let by_id = |id: &str| known.iter().find(|state| state.session == id);
     let found = match named {
@@ -140,7 +139,7 @@ pub fn current_item(workspace: &Workspace) -> Result<Option<String>, Failure> {
 /// The state of the session around this process.
 fn session_state(workspace: &Workspace) -> Option<SessionState> {
     let (agent, session) = session_around()?;
-    let desk = Desk::of(&workspace.repo, workspace.store.is_some()).ok()?;
+    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
     match desk.load(Agent::parse(agent)?, &session) {
         Found::Kept(state) => Some(*state),
         Found::Fresh | Found::Newer => None,
