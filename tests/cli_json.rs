@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "next",
     "why",
     "check",
@@ -24,6 +24,8 @@ const NAMES: [&str; 15] = [
     "show",
     "diff",
     "rescue",
+    "checkpoint",
+    "recover",
     "failure",
 ];
 
@@ -88,6 +90,9 @@ fn readers(repo: &Repo) {
         ("verify", &["fsck"]),
         ("verify", &["doctor"]),
         ("note", &["doctor", "--config"]),
+        ("verify", &["hooks", "check", "claude"]),
+        ("recover", &["recover"]),
+        ("checkpoint", &["checkpoint", "DONE: x; NEXT: y"]),
         ("note", &["trust", "--list"]),
         ("gate", &["gate"]),
     ] {

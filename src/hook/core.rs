@@ -124,7 +124,7 @@ pub struct Outcome {
 
 /// Which of the slower facts an event needs, by what is remembered of the session.
 pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
-    let starts = event.kind == Kind::SessionStart;
+    let starts = matches!(event.kind, Kind::SessionStart | Kind::BeforeCompact);
     Wants {
         recovery: row.context && !event.subagent && (starts || state.pending.recovery),
         due: (event.kind == Kind::Stop && !event.subagent) || event.kind == Kind::BeforeCompact,

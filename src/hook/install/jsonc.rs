@@ -326,19 +326,21 @@ fn append(
         NodeKind::Scalar(_) => None,
     };
     let close = node.span.end - 1;
-    let (at, comma) = match last {
+    // The comma stands at the entry before; comments on its line stay with it.
+    let (comma_at, comma) = match last {
         None => (node.span.start + 1, ""),
         Some(end) => match comma_after(text, end, close) {
             Some(at) => (at + 1, ""),
             None => (end, ","),
         },
     };
+    let at = end_of_line_comments(text, comma_at, close);
     let indent = style.unit.repeat(depth + 1);
     let key = name
         .map(|name| format!("{}: ", Value::from(name)))
         .unwrap_or_default();
     let entry = format!(
-        "{comma}{}{indent}{key}{}",
+        "{}{indent}{key}{}",
         style.newline,
         style.write(value, depth + 1)
     );
@@ -353,7 +355,29 @@ fn append(
     } else {
         rest.trim_end()
     };
-    format!("{}{entry}{rest}{tail}{}", &text[..at], &text[close..])
+    format!(
+        "{}{comma}{}{entry}{rest}{tail}{}",
+        &text[..comma_at],
+        &text[comma_at..at],
+        &text[close..]
+    )
+}
+
+/// Where the comments end that begin on the line of `from`.
+fn end_of_line_comments(text: &str, from: usize, to: usize) -> usize {
+    let mut end = from;
+    loop {
+        let rest = &text[end..to];
+        let comment = rest.trim_start_matches([' ', '\t']);
+        let at = end + rest.len() - comment.len();
+        if comment.starts_with("//") {
+            return at + comment.find('\n').unwrap_or(comment.len());
+        }
+        match comment.strip_prefix("/*").and_then(|body| body.find("*/")) {
+            Some(length) => end = at + length + 4,
+            None => return end,
+        }
+    }
 }
 
 /// A comma between `from` and `to`, comments passed over.
@@ -530,7 +554,7 @@ mod tests {
         let added = push(FILE, &["hooks", "Stop"], &json!({"ours": 1})).unwrap();
         assert_eq!(
             added,
-            FILE.replace("{ \"theirs\": true } // too", "{ \"theirs\": true },\n            {\n                \"ours\": 1\n            } // too")
+            FILE.replace("{ \"theirs\": true } // too", "{ \"theirs\": true }, // too\n            {\n                \"ours\": 1\n            }")
         );
         for part in ["// mine", "/* kept */", "// too"] {
             assert!(added.contains(part));

@@ -16,6 +16,7 @@ use crate::walk::Workspace;
 use jsonc::{JsoncError, parse};
 use layout::{ANY_MARK, Base, Content, Entry, Plan};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -358,11 +359,29 @@ fn locate(workspace: &Workspace, plan: &Plan) -> Result<PathBuf, Failure> {
             let home = std::env::var_os("HOME")
                 .filter(|home| !home.is_empty())
                 .ok_or_else(|| Failure::state(Code::HooksFile, "`HOME` is not set"))?;
-            let path = Path::new(&home).join(&plan.path);
+            let path = in_home(Path::new(&home), &plan.path, |name| std::env::var_os(name));
             // Settings that are kept elsewhere and linked to are changed there.
             Ok(path.canonicalize().unwrap_or(path))
         }
     }
+}
+
+/// Variables that move an agent's directory out of the home.
+const MOVED: [(&str, &str); 5] = [
+    (".claude/", "CLAUDE_CONFIG_DIR"),
+    (".codex/", "CODEX_HOME"),
+    (".config/", "XDG_CONFIG_HOME"),
+    (".copilot/", "COPILOT_HOME"),
+    (".pi/agent/", "PI_CODING_AGENT_DIR"),
+];
+
+fn in_home(home: &Path, path: &str, variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    let moved = MOVED.into_iter().find_map(|(beginning, name)| {
+        let rest = path.strip_prefix(beginning)?;
+        let dir = variable(name).filter(|dir| !dir.is_empty())?;
+        Some(Path::new(&dir).join(rest))
+    });
+    moved.unwrap_or_else(|| home.join(path))
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
