@@ -1024,3 +1024,168 @@ fn kept_texts_hold_no_more_than_a_line_may() {
     assert!(kept[0].len() <= 4096, "{}", kept[0].len());
     assert!(session.start("compact").context().len() <= MAX_BYTES);
 }
+
+/// A tracker that holds one issue, and everything that is kept with it.
+#[derive(Clone, Default)]
+struct OneIssue {
+    kept: std::rc::Rc<std::cell::RefCell<Vec<Checkpoint>>>,
+    open: std::rc::Rc<std::cell::Cell<bool>>,
+    down: bool,
+}
+
+impl cook::hook::Tracker for OneIssue {
+    fn current(&self, _: &str, _: Option<&str>) -> Result<Option<Item>, String> {
+        if self.down {
+            return Err("br did not answer within 1 s".to_owned());
+        }
+        Ok(self.open.get().then(|| Item {
+            id: "br-1".to_owned(),
+            title: "parse\n## widgets <b>".to_owned(),
+            kind: "task".to_owned(),
+            ..Item::default()
+        }))
+    }
+    fn holds(&self, issue: &str) -> Result<bool, String> {
+        Ok(issue == "br-1")
+    }
+    fn trail(&self, _: &str) -> Result<Vec<Checkpoint>, String> {
+        Ok(self.kept.borrow().clone())
+    }
+    fn append(&self, issue: &str, entry: &Checkpoint) -> Result<(), String> {
+        assert_eq!(issue, "br-1");
+        if self.down {
+            return Err("br did not answer within 1 s".to_owned());
+        }
+        self.kept.borrow_mut().push(entry.clone());
+        Ok(())
+    }
+    fn closed(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
+        let closed = issue == "br-1" && !self.open.get();
+        Ok(closed.then(|| ClosedIssue {
+            id: issue.to_owned(),
+            unblocked: vec!["br-2 — render".to_owned()],
+        }))
+    }
+    fn owns_path(&self, path: &str) -> bool {
+        path.starts_with(".beads/")
+    }
+}
+
+#[test]
+fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
+    let repo = Repo::born();
+    let tracker = OneIssue::default();
+    tracker.open.set(true);
+    let number = std::cell::Cell::new(0);
+    let send = |name: &str, fields: Value| {
+        number.set(number.get() + 1);
+        let mut event = fields;
+        event["hook_event_name"] = json!(name);
+        event["session_id"] = json!("s");
+        event["cwd"] = json!(repo.root);
+        event["n"] = json!(number.get());
+        if name.contains("Tool") {
+            event["tool_use_id"] = json!(format!("t{}", number.get()));
+        }
+        let response = cook::hook::respond(&cook::hook::Call {
+            agent: Agent::Claude,
+            named: None,
+            input: event.to_string().as_bytes(),
+            dir: &repo.root,
+            tracker: &|_| Some(Box::new(tracker.clone())),
+        });
+        assert_eq!(response.complaint, None);
+        response.answer.unwrap_or_default()
+    };
+    let shell = |line: &str| json!({"tool_name": "Bash", "tool_input": {"command": line}});
+    let start = send("SessionStart", json!({"source": "startup"}));
+    let text = start["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert!(
+        text.contains("## Resuming: br-1 — parse ## widgets ‹b›"),
+        "{text}"
+    );
+    send(
+        "PostToolUse",
+        shell("br update br-1 --status in_progress --json"),
+    );
+    let path = repo.root.join("src.rs");
+    send(
+        "PostToolUse",
+        json!({"tool_name": "Write", "tool_input": {"file_path": path}}),
+    );
+    repo.write("src.rs", "x");
+    repo.write(".beads/issues.jsonl", "x");
+    let denied = send("PreToolUse", shell("br close br-1"));
+    let why = denied["hookSpecificOutput"]["permissionDecisionReason"]
+        .as_str()
+        .unwrap();
+    assert!(why.contains("src.rs is not committed"), "{why}");
+    repo.git(&["add", "src.rs"]);
+    repo.git(&["commit", "-q", "-m", "made"]);
+    assert_eq!(
+        send("PreToolUse", shell("br close br-1")),
+        Value::Null,
+        "its own files do not count"
+    );
+    // A close that was skipped ends with 0 all the same.
+    send("PostToolUse", shell("br close br-1"));
+    let kinds = || {
+        tracker
+            .kept
+            .borrow()
+            .iter()
+            .map(|entry| entry.kind)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(), [CheckpointKind::Claim, CheckpointKind::Commit]);
+    tracker.open.set(false);
+    send("PostToolUse", shell("br close br-1"));
+    assert_eq!(
+        kinds(),
+        [
+            CheckpointKind::Claim,
+            CheckpointKind::Commit,
+            CheckpointKind::Files
+        ]
+    );
+    let files = tracker.kept.borrow().last().unwrap().text.clone();
+    assert_eq!(files, "Files modified: src.rs");
+    let stop = send("Stop", json!({}));
+    assert!(
+        stop["reason"]
+            .as_str()
+            .unwrap()
+            .contains("it unblocked br-2 — render"),
+        "{stop}"
+    );
+    assert_eq!(send("Stop", json!({})), Value::Null);
+    let status = repo.git(&["status", "--porcelain"]);
+    assert_eq!(
+        status, "?? .beads/",
+        "nothing of cook's is in a tree without a workflow"
+    );
+}
+
+#[test]
+fn a_tracker_that_is_down_is_named_and_holds_nothing_up() {
+    let repo = Repo::selected();
+    let tracker = OneIssue {
+        down: true,
+        ..OneIssue::default()
+    };
+    let start = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": repo.root, "source": "startup"});
+    let response = cook::hook::respond(&cook::hook::Call {
+        agent: Agent::Claude,
+        named: None,
+        input: start.to_string().as_bytes(),
+        dir: &repo.root,
+        tracker: &|_| Some(Box::new(tracker.clone())),
+    });
+    let text = response.answer.unwrap().to_string();
+    assert!(
+        text.contains("(br did not answer within 1 s)") && text.contains("## Resuming: a"),
+        "{text}"
+    );
+}

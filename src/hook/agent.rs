@@ -256,9 +256,4 @@ impl Agent {
     pub fn reports_turns(self) -> bool {
         self.rows().iter().any(|row| row.kind == Kind::TurnEnd)
     }
-
-    /// A session that goes on after a compaction reports a start of its own.
-    pub fn starts_after_compaction(self) -> bool {
-        self == Agent::Claude
-    }
 }

@@ -440,7 +440,6 @@ impl<'a> Step<'a> {
         match self.event.kind {
             Kind::SessionStart => {
                 self.state.pending.recovery = true;
-                self.state.busy = false;
                 if matches!(self.event.source, Source::Compact | Source::Clear) {
                     self.new_window();
                 }
@@ -501,12 +500,7 @@ impl<'a> Step<'a> {
 
     /// Keeps an owning session at work while the policy says so.
     fn stop_gate(&mut self, row: &Row) {
-        if self.event.kind != Kind::Stop {
-            self.state.busy |= matches!(self.event.kind, Kind::Prompt | Kind::AfterTool);
-            return;
-        }
-        self.state.busy = false;
-        if row.gate != Gate::Block {
+        if self.event.kind != Kind::Stop || row.gate != Gate::Block {
             return;
         }
         if let Some(text) = self

@@ -7,7 +7,7 @@
 use super::agent::{Agent, Row};
 use super::answer::answer;
 use super::core::{Outcome, Situation, Wants, step, tracker_word, wants};
-use super::event::{Event, Kind};
+use super::event::{Effects, Event, Kind};
 use super::keep::{Desk, Found, Owner};
 use super::shell::segments;
 use super::state::SessionState;
@@ -110,17 +110,20 @@ pub fn respond(call: &Call) -> Response {
         workspace: &workspace,
     };
     match scene.play() {
-        Ok(outcome) => Response {
-            answer: outcome.and_then(|effects| answer(call.agent, row, &effects)),
-            complaint: None,
-        },
-        Err(error) => {
-            let response = complaint(&error);
-            if let (Ok(desk), Some(line)) = (scene.desk(), &response.complaint) {
-                desk.log(&format!("{} {line}", workspace.clock.now()));
+        Ok(effects) => {
+            // What has to be said is said, whether or not the tracker could be told.
+            let told = effects
+                .as_ref()
+                .map_or(Ok(()), |(_, entries)| scene.tell_tracker(entries));
+            Response {
+                answer: effects.and_then(|(effects, _)| answer(call.agent, row, &effects)),
+                complaint: told.err().and_then(|error| scene.complain(&error)),
             }
-            response
         }
+        Err(error) => Response {
+            answer: None,
+            complaint: scene.complain(&error),
+        },
     }
 }
 
@@ -147,7 +150,16 @@ impl Scene<'_> {
         Desk::of(&self.workspace.repo, self.workspace.store.is_some())
     }
 
-    fn play(&self) -> Result<Option<super::event::Effects>, HookError> {
+    /// The line for stderr, which the hook log gets too.
+    fn complain(&self, error: &HookError) -> Option<String> {
+        let line = complaint(error).complaint?;
+        if let Ok(desk) = self.desk() {
+            desk.log(&format!("{} {line}", self.workspace.clock.now()));
+        }
+        Some(line)
+    }
+
+    fn play(&self) -> Result<Option<(Effects, Vec<Checkpoint>)>, HookError> {
         let desk = self.desk()?;
         let peeked = match desk.load(self.agent, &self.event.session) {
             Found::Newer => return Ok(None),
@@ -175,8 +187,7 @@ impl Scene<'_> {
         if self.event.kind == Kind::SessionStart {
             desk.forget_old();
         }
-        self.tell_tracker(&outcome.entries)?;
-        Ok(Some(outcome.effects))
+        Ok(Some((outcome.effects, outcome.entries)))
     }
 
     /// Measured without the lock.

@@ -59,8 +59,6 @@ pub struct SessionState {
     pub pending: Pending,
     /// The stop gate.
     pub stop: StopGate,
-    /// A prompt, a tool or a response came since the last stop.
-    pub busy: bool,
     /// Events that were handled: key and time.
     pub deliveries: VecDeque<(String, i64)>,
     /// When the last event came, milliseconds since 1970.
@@ -139,7 +137,6 @@ impl Default for SessionState {
             warned: false,
             pending: Pending::default(),
             stop: StopGate::default(),
-            busy: false,
             deliveries: VecDeque::new(),
             seen_ms: 0,
             called_ms: 0,
