@@ -16,22 +16,24 @@ use std::time::{Duration, Instant};
 /// How large, and how often.
 struct Size {
     files: [usize; 2],
+    /// Odd: the work then goes on, and a pause is possible.
     transitions: [u64; 3],
-    records: [u64; 2],
+    /// The last for verification alone.
+    records: [u64; 3],
     runs: usize,
 }
 
 const FULL: Size = Size {
     files: [1_000, 100_000],
-    transitions: [1, 1_000, 10_000],
-    records: [100_000, 1_000_000],
+    transitions: [1, 1_001, 10_001],
+    records: [1_000, 100_000, 1_000_000],
     runs: 200,
 };
 
 const QUICK: Size = Size {
     files: [100, 1_000],
-    transitions: [1, 100, 400],
-    records: [1_000, 100_000],
+    transitions: [1, 101, 401],
+    records: [100, 1_000, 10_000],
     runs: 20,
 };
 
@@ -195,9 +197,10 @@ fn transitions(size: &Size) -> Vec<(String, Scale)> {
         scale.grow_log_to(transitions);
         logs.push((format!("{transitions} transitions"), scale));
     }
-    let records = size.records[0];
-    let imported = Scale::with_records(records);
-    logs.push((format!("1 transition, {records} history records"), imported));
+    for records in &size.records[..2] {
+        let imported = Scale::with_records(*records);
+        logs.push((format!("1 transition, {records} history records"), imported));
+    }
     let door = |scale: &Scale, door: &[&str]| {
         let mut command = scale.command(cook_binary());
         command.args(door);
@@ -238,30 +241,48 @@ fn transitions(size: &Size) -> Vec<(String, Scale)> {
 
 /// `cook verify control-plane` on many transitions, and on many records.
 fn verifying(size: &Size, mut logs: Vec<(String, Scale)>) {
-    let records = size.records[1];
+    let records = size.records[2];
+    let many = Scale::with_old_layout(records);
+    let mut init = many.command(cook_binary());
+    init.args(["init", "--mission", scale::MISSION, "--commit"]);
+    let taken_over = run(init);
     let name = format!("1 transition, {records} history records");
-    logs.push((name, Scale::with_records(records)));
-    println!("\n### `cook verify control-plane`, minimum of 3 runs\n");
+    logs.push((name, many));
+    println!("\n### `cook verify control-plane`, minimum of 5 runs\n");
     println!(
         "| built with | transitions now | history MB | wall s | processor s | history MB a processor second |"
     );
     println!("|---|---|---|---|---|---|");
     for (name, scale) in &logs {
-        let mut cost = Cost::NONE;
-        for _ in 0..3 {
-            let mut command = scale.command(cook_binary());
-            command.args(["verify", "control-plane"]);
-            cost = cost.least(run(command));
-        }
-        let megabytes = scale.history_bytes() as f64 / 1e6;
-        println!(
-            "| {name} | {} | {megabytes:.1} | {:.3} | {:.3} | {:.0} |",
-            scale.transitions(),
-            cost.wall.as_secs_f64(),
-            cost.cpu.as_secs_f64(),
-            megabytes / cost.cpu.as_secs_f64()
-        );
+        verified(name, &scale.transitions().to_string(), scale);
     }
+    if let Some((_, many)) = logs.last() {
+        many.forget_log();
+        verified(&format!("{records} history records, no log"), "none", many);
+    }
+    println!("\n### `cook init` taking {records} history records over, one run\n");
+    println!(
+        "{:.1} s wall, {:.1} s processor",
+        taken_over.wall.as_secs_f64(),
+        taken_over.cpu.as_secs_f64()
+    );
+}
+
+/// One row.
+fn verified(name: &str, transitions: &str, scale: &Scale) {
+    let mut cost = Cost::NONE;
+    for _ in 0..5 {
+        let mut command = scale.command(cook_binary());
+        command.args(["verify", "control-plane"]);
+        cost = cost.least(run(command));
+    }
+    let megabytes = scale.history_bytes() as f64 / 1e6;
+    println!(
+        "| {name} | {transitions} | {megabytes:.1} | {:.3} | {:.3} | {:.0} |",
+        cost.wall.as_secs_f64(),
+        cost.cpu.as_secs_f64(),
+        megabytes / cost.cpu.as_secs_f64()
+    );
 }
 
 /// `cook init` in a fresh repository, each run in another.

@@ -19,6 +19,7 @@ pub mod repo;
 pub mod report;
 pub mod scaffold;
 pub mod schema;
+pub mod session;
 pub mod store;
 pub mod verify;
 pub mod view;

@@ -38,13 +38,30 @@ impl Scale {
     /// As [`Scale::with_files`], and `cook init` committed its contract.
     pub fn initialised(files: usize) -> Self {
         let scale = Self::with_files(files);
+        scale.settle_index();
         scale.cook(&["init", "--mission", MISSION, "--commit"]);
         scale
+    }
+
+    /// An index younger than the files, by whole seconds: git reads a file's content again
+    /// for as long as the index might have been written in the same second.
+    fn settle_index(&self) {
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        self.git(&["read-tree", "HEAD"]);
+        self.git(&["update-index", "-q", "--refresh"]);
     }
 
     /// A mission whose histories were taken over from an older layout. The records
     /// are divided evenly between the two histories.
     pub fn with_records(records: u64) -> Self {
+        let scale = Self::with_old_layout(records);
+        scale.cook(&["init", "--mission", MISSION, "--commit"]);
+        scale
+    }
+
+    /// The same before `cook init`. The lines have another order of keys than cook's, as
+    /// those of another writer do.
+    pub fn with_old_layout(records: u64) -> Self {
         let scale = Self::with_files(10);
         let current = scale.root().join(".agent/current");
         std::fs::create_dir_all(&current).unwrap();
@@ -54,8 +71,12 @@ impl Scale {
         write_lines(&current.join("slice-history.jsonl"), slices, slice_line);
         let stops = records - slices;
         write_lines(&current.join("stop-check-history.jsonl"), stops, stop_line);
-        scale.cook(&["init", "--mission", MISSION, "--commit"]);
         scale
+    }
+
+    /// Takes the log away, as in a copy of the worktree.
+    pub fn forget_log(&self) {
+        std::fs::remove_dir_all(self.root().join(".git/cook")).unwrap();
     }
 
     /// The worktree.
@@ -231,7 +252,7 @@ fn sha(number: u64) -> String {
 fn slice_line(number: u64) -> String {
     let (commit, head) = (sha(number), sha(number + 7));
     format!(
-        "{{\"schema_version\":1,\"type\":\"reviewed\",\"recorded_at\":\"2026-01-02T03:04:05Z\",\
+        "{{\"type\":\"reviewed\",\"recorded_at\":\"2026-01-02T03:04:05Z\",\"schema_version\":1,\
          \"slice_id\":\"slice-{number:06}\",\"commit_sha\":\"{commit}\",\"head_sha\":\"{head}\",\
          \"role\":\"completion-reviewer\",\"report_sha256\":\"{commit}{}\",\
          \"findings\":[\"the boundary case of input {number} is not covered by a test that would fail without it\"]}}",
@@ -242,7 +263,7 @@ fn slice_line(number: u64) -> String {
 fn stop_line(number: u64) -> String {
     let head = sha(number);
     format!(
-        "{{\"schema_version\":1,\"type\":\"judgment\",\"recorded_at\":\"2026-01-02T03:04:05Z\",\
+        "{{\"type\":\"judgment\",\"recorded_at\":\"2026-01-02T03:04:05Z\",\"schema_version\":1,\
          \"head_sha\":\"{head}\",\"can_stop\":false,\"blocker_count\":1,\"high_value_gap_count\":2,\
          \"stop_wave_id\":{number},\"role\":\"completion-stop-judge\",\
          \"report_sha256\":\"{head}{}\",\"session\":\"01jx{number:022}\"}}",

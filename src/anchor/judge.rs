@@ -162,6 +162,10 @@ impl<'a> Sources<'a> {
             };
             seen += 1;
             match self.test_in(&receipt, name)? {
+                Some(true) if !receipt.passed() => {
+                    let (why, target) = (red(&receipt), format!("test {name}"));
+                    return Ok(self.backed(question, Verdict::Missing, why, &receipt, &target));
+                }
                 Some(true) => {
                     passed.get_or_insert((command, receipt));
                 }
@@ -197,7 +201,7 @@ impl<'a> Sources<'a> {
         let target = format!("test {name}");
         let mut answer = self.backed(question, Verdict::Verified, why, &receipt, &target);
         answer.related = self.is_slices(question, &receipt, |old| {
-            Ok(self.test_in(old, name)? == Some(true))
+            Ok(old.passed() && self.test_in(old, name)? == Some(true))
         })?;
         Ok(answer)
     }

@@ -111,6 +111,8 @@ pub(super) struct InitArgs {
     /// Commit the contract files, and nothing else
     #[arg(long)]
     pub commit: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
 }
 
 #[derive(Debug, Args)]

@@ -15,7 +15,11 @@ use crate::walk::{self, Workspace};
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     let workspace = context.workspace()?;
-    let done = set_up(context, &workspace, given, false)?;
+    let door = caller::user_door(args.as_user.as_user);
+    if args.as_user.as_user {
+        door.as_ref().map_err(Clone::clone)?;
+    }
+    let done = set_up(&workspace, given, false, door.is_ok())?;
     let mut lines = done.lines;
     if args.commit {
         lines.push(commit_contract(&workspace)?);
@@ -24,7 +28,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
 }
 
 /// A bootstrapper's report: cook repairs the contract itself.
-pub(super) fn repair(context: &Context, workspace: Workspace, dry_run: bool) -> Answer {
+pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
     let (_, snapshot) = workspace.current()?;
     let (dispatch, _) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
     if dispatch.rule != Rule::Bootstrap {
@@ -43,7 +47,7 @@ pub(super) fn repair(context: &Context, workspace: Workspace, dry_run: bool) -> 
             vec!["cook would set the contract up".to_owned()],
         );
     }
-    let done = set_up(context, &workspace, None, true)?;
+    let done = set_up(&workspace, None, true, false)?;
     finish(workspace, done.event, done.findings, done.lines)
 }
 
@@ -54,11 +58,12 @@ struct Done {
     lines: Vec<String>,
 }
 
+/// `door`: a person, or a script that says so, answers for the settings as they stand.
 fn set_up(
-    context: &Context,
     workspace: &Workspace,
     given: Option<String>,
     repair: bool,
+    door: bool,
 ) -> Result<Done, Failure> {
     let (_, snapshot) = workspace.current()?;
     if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
@@ -104,9 +109,9 @@ fn set_up(
         profile,
         import,
         repair || !missing_before.is_empty(),
+        door,
         &mut findings,
     )?;
-    let _ = context;
     Ok(Done {
         event,
         findings,
@@ -199,17 +204,28 @@ fn event(
     mut profile: Profile,
     import: Option<Box<Import>>,
     repaired: bool,
+    door: bool,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Event>, Failure> {
+    let settings = workspace.repo.settings()?;
     let Some(snapshot) = snapshot else {
         let branch = workspace.repo.head()?.branch;
         return Ok(Some(Event::Bootstrapped {
             mission,
             profile,
             branch,
+            settings: Some(settings),
             import,
         }));
     };
+    let settings = Some(settings).filter(|settings| *settings != snapshot.ledger.settings);
+    if settings.is_some() && !door {
+        findings.push(Finding::new(
+            Code::ContractEdited,
+            "settings are not as the user left them; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, says that they are the user's",
+        ));
+    }
+    let settings = settings.filter(|_| door);
     if profile != snapshot.profile && caller::agent_around().is_some() {
         findings.push(
             Finding::new(
@@ -221,7 +237,7 @@ fn event(
         profile = snapshot.profile.clone();
     }
     let learned = snapshot.mission.is_empty() && mission.is_some();
-    if !repaired && !learned && profile == snapshot.profile {
+    if !repaired && !learned && profile == snapshot.profile && settings.is_none() {
         return Ok(None);
     }
     let branch = snapshot.ledger.branch.clone();
@@ -229,6 +245,7 @@ fn event(
         mission,
         profile,
         branch,
+        settings,
         import: None,
     }))
 }

@@ -47,6 +47,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
     let resume = Resume {
         answer: args.answer.clone(),
         trust: args.trust.clone(),
+        settings: false,
         budget: budget_of(&args.budget)?,
         new_wave: args.new_wave,
         review_again: args.review_again,
@@ -239,6 +240,7 @@ pub(super) fn record_trust(
     workspace: &Workspace,
     actor: Actor,
     commands: &[String],
+    settings: bool,
     mut said: Vec<String>,
 ) -> Result<Option<Answer>, Failure> {
     let (_, Some(before)) = workspace.current()? else {
@@ -246,6 +248,7 @@ pub(super) fn record_trust(
     };
     let resume = Resume {
         trust: commands.to_vec(),
+        settings,
         ..Resume::default()
     };
     let applied = walk::transition(workspace, &Event::Resumed(resume), actor)?;

@@ -150,7 +150,13 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             false => command,
         })
         .collect();
-    match record_trust(&workspace, actor, &given, lines.clone())? {
+    match record_trust(
+        &workspace,
+        actor,
+        &given,
+        args.command.is_none(),
+        lines.clone(),
+    )? {
         Some(answer) => answer,
         None => note("trusted", lines),
     }

@@ -59,7 +59,7 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     };
     let event = match report::event(&report, provenance) {
         Reported::Event(event) => *event,
-        Reported::Nothing => return super::bootstrap::repair(context, workspace, args.dry_run),
+        Reported::Nothing => return super::bootstrap::repair(workspace, args.dry_run),
     };
     let applied = if args.dry_run {
         walk::dry_run(&workspace, &event, Actor::Role)?

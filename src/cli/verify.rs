@@ -16,6 +16,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         VerifyScope::All => {
             let mut outcome = verify::control_plane(&workspace)?;
             outcome.append(verify::stop(&workspace)?);
+            verify::released(&workspace, &mut outcome)?;
             ("all", outcome.sorted())
         }
     };

@@ -108,6 +108,7 @@ codes! {
     CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`";
     GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";
     DependencyCycle "dependency_cycle" Refusal Error "slices wait for one another in a circle", "";
+    CommandMalformed "command_malformed" Refusal Error "a verification command has no words, or an open quote", "write it as words; list a command that needs a shell as `sh -c '…'`";
     SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "";
     SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "";
     SelectDirty "select_dirty" Refusal Error "a slice is selected on a worktree that is not clean", "commit, stash or ignore the named paths";
@@ -187,6 +188,9 @@ codes! {
     GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "";
     GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
     NextRoleDiffers "next_role_differs" Finding Note "the report names another next role than dispatch", "";
+    CommandDropped "command_dropped" Finding Warning "a slice in work no longer names a verification command", "";
+    SliceImported "slice_imported" Finding Warning "a slice came in as done from state that cook did not write here", "";
+    SliceCancelled "slice_cancelled" Finding Warning "a slice was cancelled", "";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "";
@@ -204,6 +208,7 @@ codes! {
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
+    NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";

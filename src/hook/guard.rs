@@ -4,7 +4,7 @@ use super::core::{Situation, tracker_word};
 use super::event::{Action, Tool};
 use super::recovery::data;
 use super::shell::segments;
-use crate::model::{CONTRACT_FILES, Policy, Role, surface_matches};
+use crate::model::{CONTRACT_FILES, Policy, Role, SETTINGS_FILES, surface_matches};
 
 /// Why the call is refused; none = it may run. `role` is none where no role binds
 /// the session.
@@ -50,7 +50,7 @@ fn edit(role: Role, facts: &Situation) -> Option<String> {
 
 /// The state of the work, and its contract.
 fn is_cooks(path: &str) -> bool {
-    const STATE: [&str; 8] = [
+    const STATE: [&str; 7] = [
         ".agent/state.json",
         ".agent/plan.json",
         ".agent/active-slice.json",
@@ -58,9 +58,8 @@ fn is_cooks(path: &str) -> bool {
         ".agent/slice-history.jsonl",
         ".agent/stop-check-history.jsonl",
         ".agent/checkpoints.jsonl",
-        ".agent/cook.toml",
     ];
-    STATE.contains(&path) || CONTRACT_FILES.contains(&path)
+    STATE.contains(&path) || CONTRACT_FILES.contains(&path) || SETTINGS_FILES.contains(&path)
 }
 
 fn commit(role: Role, line: &str) -> Option<String> {

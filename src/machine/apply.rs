@@ -100,7 +100,7 @@ pub fn apply(
     let spends_step = event.submission().is_some() || matches!(event, Event::Refused { .. });
     let repaired;
     let facts = if matches!(event, Event::Bootstrapped { .. }) {
-        repaired = bootstrap::with_contract(facts);
+        repaired = bootstrap::with_contract(facts, &work.next.ledger.settings);
         &repaired
     } else {
         facts
@@ -141,21 +141,23 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
         mission,
         profile,
         branch,
+        settings,
         import,
     } = event
     else {
         return Err(Refusal::new(Code::NotYourTurn, "there is no log yet").hint("run `cook init`"));
     };
-    let (snapshot, records, next) = bootstrap::first(
+    let (snapshot, next) = bootstrap::first(
         facts,
         mission.as_deref(),
         profile,
         branch.as_deref(),
+        settings.as_ref(),
         import.as_deref(),
     )?;
     Ok(Step {
         snapshot,
-        records,
+        records: Records::default(),
         rule: Rule::Bootstrap,
         next,
         findings: Vec::new(),
@@ -166,8 +168,16 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
 fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
     match event {
         Event::Bootstrapped {
-            mission, profile, ..
-        } => repair(work, mission.as_deref(), profile, actor),
+            mission,
+            profile,
+            settings,
+            ..
+        } => {
+            if let Some(settings) = settings {
+                work.next.ledger.settings = settings.clone();
+            }
+            repair(work, mission.as_deref(), profile, actor)
+        }
         Event::Regrounded { block, submission } => reground::apply(work, block, submission),
         Event::Implemented {
             slice_id,

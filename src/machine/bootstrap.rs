@@ -7,9 +7,10 @@ use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
     ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, Policy, Profile,
-    Records, RoleSlot, SchemaVersion, SliceRecordType, Snapshot, State, Undone,
+    Remark, RoleSlot, SchemaVersion, SliceRecordType, SliceStatus, Snapshot, State, Undone,
     VerificationEvidence, Waiting, WaitingKind, mission_anchor,
 };
+use std::collections::BTreeMap;
 
 /// What stands in for a mission until the user says it.
 pub const NO_MISSION: &str = "(the mission is not known yet)";
@@ -29,7 +30,7 @@ pub(super) fn needs(event: &Event) -> FactSet {
     } = event
     {
         let mut next = empty("", NO_MISSION, profile.clone());
-        take_in(&mut next, &mut Records::default(), import, NO_MISSION);
+        take_in(&mut next, import, NO_MISSION);
         let taken_in = drift::needs(&next);
         set.ranges = taken_in.ranges;
         set.on_head = taken_in.on_head;
@@ -37,14 +38,15 @@ pub(super) fn needs(event: &Event) -> FactSet {
     set
 }
 
-/// The first snapshot.
+/// The first snapshot. Records of an import are the event's own: nothing is added to them.
 pub(super) fn first(
     facts: &Facts,
     mission: Option<&str>,
     profile: &Profile,
     branch: Option<&str>,
+    settings: Option<&BTreeMap<String, String>>,
     import: Option<&Import>,
-) -> Result<(Snapshot, Records, Dispatch), Refusal> {
+) -> Result<(Snapshot, Dispatch), Refusal> {
     let anchor = match mission {
         Some(text) => mission_anchor(text)
             .ok_or_else(|| Refusal::new(Code::MissionMissing, "the mission has no line of text"))?,
@@ -52,9 +54,9 @@ pub(super) fn first(
     };
     let mut next = empty(mission.unwrap_or_default(), &anchor, profile.clone());
     next.ledger.branch = branch.map(str::to_owned);
-    let mut records = Records::default();
+    next.ledger.settings = settings.cloned().unwrap_or_default();
     if let Some(import) = import {
-        take_in(&mut next, &mut records, import, &anchor);
+        take_in(&mut next, import, &anchor);
     }
     if mission.is_none() {
         next.state.continuation_policy = Policy::AwaitUserInput;
@@ -65,20 +67,21 @@ pub(super) fn first(
             exit: "cook answer 'TEXT'".to_owned(),
         });
     }
-    let facts = with_contract(facts);
+    let facts = with_contract(facts, &next.ledger.settings);
     let before = Before {
         rule: Rule::Bootstrap,
         spends_step: false,
         displace: true,
     };
     let dispatch = finish(&mut next, &facts, &before)?;
-    Ok((next, records, dispatch))
+    Ok((next, dispatch))
 }
 
 /// The contract files stand in the worktree when this event is applied.
-pub(super) fn with_contract(facts: &Facts) -> Facts {
+pub(super) fn with_contract(facts: &Facts, settings: &BTreeMap<String, String>) -> Facts {
     let mut facts = facts.clone();
     facts.contract_missing = Some(Vec::new());
+    facts.settings.get_or_insert_with(|| settings.clone());
     facts.outside_edits.get_or_insert_default();
     facts
 }
@@ -131,23 +134,37 @@ fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
 
 /// Older state as it stands; a re-ground is due, and a `done` of an older
 /// layout is not believed.
-fn take_in(next: &mut Snapshot, records: &mut Records, import: &Import, anchor: &str) {
+fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(plan) = &import.plan {
         next.plan = plan.clone();
         next.plan.mission_anchor = anchor.to_owned();
+    }
+    for slice in &mut next.plan.candidate_slices {
+        if slice.status != SliceStatus::Done {
+            continue;
+        }
+        let newest = import.slice_history.newest_of(&slice.slice_id);
+        let accepted = newest.is_some_and(|record| record.kind == SliceRecordType::Accepted);
+        let what = if accepted {
+            "came in done and was accepted elsewhere; its evidence must be anchored again"
+        } else {
+            slice.status = SliceStatus::Planned;
+            "came in done with no record that it was accepted, and is planned again"
+        };
+        next.ledger.remarks.push(Remark {
+            slice_id: slice.slice_id.clone(),
+            code: Code::SliceImported.id().to_owned(),
+            what: what.to_owned(),
+        });
     }
     if let Some(active) = &import.active {
         next.active = active.clone();
         next.active.mission_anchor = anchor.to_owned();
     }
-    records.slice = import.slice_history.clone();
-    records.stop = import.stop_history.clone();
     if let Some(id) = next.active.slice_id.clone() {
         let newest = import
             .slice_history
-            .iter()
-            .rev()
-            .find(|record| record.slice_id == id)
+            .newest_of(&id)
             .filter(|record| record.kind != SliceRecordType::Reopened);
         let entry = next.ledger.slices.entry(id).or_default();
         entry.basis = next

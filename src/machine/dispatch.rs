@@ -6,7 +6,7 @@ use super::facts::{FactSet, Facts, MAX_COMMITS, Range};
 use super::rule::{Dispatch, Rule, Trace};
 use super::{slices, wave};
 use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
-use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind};
+use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind, surface_names};
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
 pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
@@ -73,6 +73,26 @@ pub fn explain(
         });
     }
     Ok((dispatch, traces))
+}
+
+/// Settings files that are not as the user left them, but for those that the slice in work
+/// names as its own. A missing script is rule 1's.
+fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, Refusal> {
+    let found = facts.settings()?;
+    let missing = facts.contract_missing()?;
+    let surfaces = match &snapshot.active.handoff {
+        Some(handoff) if drift::in_work(snapshot) => handoff.implementation_surfaces.as_deref(),
+        _ => None,
+    }
+    .unwrap_or_default();
+    let changed = snapshot
+        .ledger
+        .settings
+        .iter()
+        .filter(|(path, digest)| found.get(*path) != Some(digest))
+        .filter(|(path, _)| !missing.contains(path))
+        .filter(|(path, _)| !surfaces.iter().any(|surface| surface_names(surface, path)));
+    Ok(changed.map(|(path, _)| path.clone()).collect())
 }
 
 struct Walk<'a> {
@@ -231,9 +251,35 @@ impl Walk<'_> {
                 answer,
             )));
         }
+        let changed = settings_changed(snapshot, self.facts)?;
+        if !changed.is_empty() {
+            for path in &changed {
+                self.findings.push(
+                    Finding::new(
+                        Code::ContractEdited,
+                        format!("`{path}` is not as the user left it"),
+                    )
+                    .at(path.clone()),
+                );
+            }
+            let answer = Answer::new(
+                "say whether the change is yours, or put the file back with git",
+                format!(
+                    "{} not as you left {}: what runs and what must pass at the end is yours to decide",
+                    listed_are(&changed),
+                    if changed.len() == 1 { "it" } else { "them" },
+                ),
+            )
+            .command("cook init");
+            return Ok(Some(self.fire(
+                Rule::Stopped,
+                Policy::AwaitUserInput,
+                answer,
+            )));
+        }
         self.pass(
             Rule::Stopped,
-            "the policy is continue, and the workflow's branch is checked out",
+            "the policy is continue, the workflow's branch is checked out, and the settings are the user's",
         );
         Ok(None)
     }

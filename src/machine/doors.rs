@@ -85,6 +85,7 @@ pub(super) fn blocked(work: &mut Work, why: &str, exit: &str) -> Result<(), Refu
 pub(super) fn resumed_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
     set.worktree = true;
     set.trust = open_commands(snapshot);
+    set.contract |= resume.settings;
     if resume.review_again {
         set.on_head.extend(reviewed_head(snapshot));
     }
@@ -101,6 +102,9 @@ fn reviewed_head(snapshot: &Snapshot) -> Option<String> {
 /// The one way out of every stopped state.
 pub(super) fn resumed(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
     grant(work, resume);
+    if resume.settings {
+        work.next.ledger.settings = work.facts.settings()?.clone();
+    }
     if resume.review_again {
         return review_again(work);
     }
@@ -134,7 +138,7 @@ pub(super) fn resumed(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
 /// Trust that nothing waits for, or that is not all that is waited for, is written down
 /// and moves nothing.
 fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> {
-    let only_trust = !resume.trust.is_empty()
+    let only_trust = (!resume.trust.is_empty() || resume.settings)
         && resume.answer.is_none()
         && resume.budget.is_none()
         && !resume.new_wave;
@@ -302,6 +306,7 @@ pub(super) fn refocused(work: &mut Work, mission: &str) -> Result<(), Refusal> {
     next.ledger.wave.running = false;
     next.ledger.unanswered.clear();
     next.ledger.amendments.clear();
+    next.ledger.remarks.clear();
     next.ledger.high_value_gaps.clear();
     next.ledger.regrounded = false;
     next.ledger.returned = None;
@@ -494,17 +499,20 @@ pub(super) fn undone(
     let mut next = to.clone();
     wave::void(&mut next);
     next.counters = current.counters;
-    let mut undone: Vec<u64> = work.before.undone.seqs.clone();
+    // What was void at `to`, and all that came after it: taking an undo back makes what it
+    // had voided count again.
+    let mut undone: Vec<u64> = to.undone.seqs.clone();
     undone.extend(
         seqs.iter()
             .copied()
-            .filter(|seq| !work.before.undone.seqs.contains(seq)),
+            .filter(|seq| !to.undone.seqs.contains(seq)),
     );
     undone.sort_unstable();
     next.undone = Undone { seqs: undone };
     next.ledger.seq = current.ledger.seq;
     next.ledger.lease_epoch = current.ledger.lease_epoch;
     next.ledger.script_doors = current.ledger.script_doors;
+    next.ledger.settings = std::mem::take(&mut current.ledger.settings);
     // Answers that came after `to` are taken back with the rest.
     let owed = std::mem::take(&mut current.ledger.unanswered);
     for no in owed {

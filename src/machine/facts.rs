@@ -301,6 +301,9 @@ pub struct Facts {
     /// See [`FactSet::contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_missing: Option<Vec<String>>,
+    /// Digest of each settings file that is there; measured with [`FactSet::contract`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<BTreeMap<String, String>>,
     /// See [`FactSet::contract_committed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_uncommitted: Option<Vec<String>>,
@@ -352,6 +355,10 @@ impl Facts {
         self.contract_missing
             .as_deref()
             .ok_or_else(|| missing("contract"))
+    }
+
+    pub(super) fn settings(&self) -> Result<&BTreeMap<String, String>, Refusal> {
+        self.settings.as_ref().ok_or_else(|| missing("contract"))
     }
 
     pub(super) fn contract_uncommitted(&self) -> Result<&[String], Refusal> {

@@ -46,8 +46,13 @@ pub(super) fn finish(
         && next.ledger.wave.opened_at == head.commit
         && next.ledger.wave.running;
     if dispatch_now.rule == Rule::Judge && before.rule != Rule::Judge && !resumed_wave {
-        wave::open(next, &head);
+        // A no of the wave before is answered first; the next one opens after that.
+        wave::void(next);
         dispatch_now = dispatch(Some(next), &facts)?;
+        if dispatch_now.rule == Rule::Judge {
+            wave::open(next, &head);
+            dispatch_now = dispatch(Some(next), &facts)?;
+        }
     }
     next.ledger.wave.running = next.ledger.wave.opened.0 > 0
         && matches!(

@@ -122,6 +122,18 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
                 format!("two slices are called `{id}`"),
             ));
         }
+        if let Some(command) = slice
+            .verification_commands
+            .iter()
+            .find(|command| shell_words::split(command).map_or(true, |words| words.is_empty()))
+        {
+            return Err(Refusal::new(
+                Code::CommandMalformed,
+                format!(
+                    "slice `{id}` names `{command}`, which has no words or an open quote; commands run without a shell"
+                ),
+            ));
+        }
         let distinct: BTreeSet<&String> = slice.acceptance_criteria.iter().collect();
         if distinct.len() != slice.acceptance_criteria.len() {
             return Err(Refusal::new(
@@ -257,13 +269,21 @@ fn revise(
                 ),
             ));
         }
-        work.findings.push(
-            Finding::new(
-                Code::CriterionDropped,
-                format!("slice `{id}` drops `{criterion}` with proof"),
-            )
-            .at(id),
-        );
+        let anchors = proof::dropped_by(work.before, block, id, criterion);
+        let what = format!("`{criterion}` was dropped as satisfied already, by {anchors}");
+        work.remark(Code::CriterionDropped, id, what);
+    }
+    let commands = slice.verification_commands.as_deref().unwrap_or_default();
+    for command in commands {
+        if in_work && !planned.verification_commands.contains(command) {
+            let what = format!("`{command}` no longer has to pass");
+            work.remark(Code::CommandDropped, id, what);
+        }
+    }
+    if status == SliceStatus::Cancelled {
+        let why = planned.reason.as_deref().unwrap_or_default();
+        let what = format!("cancelled ({}): {why}", slice.goal);
+        work.remark(Code::SliceCancelled, id, what);
     }
     Ok(with_plan_fields(slice.clone(), planned, status))
 }

@@ -375,8 +375,35 @@ pub(super) fn may_drop(snapshot: &Snapshot, block: &Reground, id: &str, criterio
     claims_for(snapshot, block, id, criterion).next().is_some()
 }
 
-/// Proof that several criteria share: one anchor may serve one criterion of a
-/// slice, dropped ones among them.
+/// The anchors by which a criterion leaves a slice.
+pub(super) fn dropped_by(
+    snapshot: &Snapshot,
+    block: &Reground,
+    id: &str,
+    criterion: &str,
+) -> String {
+    let claims = claims_for(snapshot, block, id, criterion);
+    let anchors: Vec<String> = claims.map(|claim| format!("`{}`", claim.anchor)).collect();
+    anchors.join(", ")
+}
+
+/// The block's plan leaves the criterion out, and the plan before has it.
+fn is_dropped(snapshot: &Snapshot, block: &Reground, question: &AnchorQuestion) -> bool {
+    let had = snapshot
+        .plan
+        .slice(&question.slice_id)
+        .is_some_and(|slice| slice.acceptance_criteria.contains(&question.criterion));
+    let keeps = block.plan.as_ref().is_none_or(|plan| {
+        plan.candidate_slices
+            .iter()
+            .filter(|planned| planned.slice_id == question.slice_id)
+            .any(|planned| planned.acceptance_criteria.contains(&question.criterion))
+    });
+    had && !keeps
+}
+
+/// Proof that several criteria share: one anchor may serve one criterion of a slice, and one
+/// dropped criterion of the whole plan.
 pub(super) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refusal> {
     let mut seen: BTreeMap<(String, String), String> = BTreeMap::new();
     for claim in &block.evidence {
@@ -384,7 +411,11 @@ pub(super) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refu
             continue;
         };
         let target = work.facts.anchor(&question)?.target.clone();
-        let key = (question.slice_id.clone(), target);
+        let slice_id = match is_dropped(work.before, block, &question) {
+            true => String::new(),
+            false => question.slice_id.clone(),
+        };
+        let key = (slice_id, target);
         if let Some(other) = seen.insert(key, claim.criterion.clone())
             && other != claim.criterion
         {

@@ -31,20 +31,21 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     {
         set.ranges.insert(basis);
     }
-    set.trust = commands_after(snapshot, block);
+    set.trust = named_commands(snapshot, block);
 }
 
-/// Commands that slices name which may be open after this block.
-fn commands_after(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
-    match &block.plan {
-        Some(plan) => plan
-            .candidate_slices
-            .iter()
-            .filter(|slice| slice.status.is_none_or(SliceStatus::is_open))
-            .flat_map(|slice| slice.verification_commands.iter().cloned())
-            .collect(),
-        None => open_commands(snapshot),
-    }
+/// Commands of every slice that may be open after this block: a done one may be reopened.
+fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
+    let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
+    let kept = &snapshot.plan.candidate_slices;
+    planned
+        .flat_map(|slice| &slice.verification_commands)
+        .chain(
+            kept.iter()
+                .flat_map(|slice| slice.verification_commands.iter().flatten()),
+        )
+        .cloned()
+        .collect()
 }
 
 /// Commands that open slices name.
@@ -88,7 +89,7 @@ pub(super) fn apply(
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
             record_reground(work, block);
-            return Ok(());
+            return ask_for_trust(work);
         }
         proof::stamp(work, block)?;
         accept(work, block, &reconcile.slice_id, submission)?;
@@ -102,7 +103,7 @@ pub(super) fn apply(
         apply_select(work, select)?;
     }
     apply_policy(work, block)?;
-    ask_for_trust(work, block)?;
+    ask_for_trust(work)?;
     require_progress(
         work,
         block,
@@ -342,13 +343,9 @@ fn must_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
 
 /// The review in hand says yes, to the criteria as they stand.
 fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
-    let Some(review) = slices::current_review(work.before) else {
-        return Err(Refusal::new(
-            Code::ReconcileNotDue,
-            format!("slice `{id}` has no current review"),
-        ));
-    };
-    if !review.acceptable || !review.fails.is_empty() {
+    let accepts = slices::current_review(work.before)
+        .is_some_and(|review| review.acceptable && review.fails.is_empty());
+    if !accepts {
         return Err(Refusal::new(
             Code::ReviewNegative,
             format!("the review of slice `{id}` does not accept it"),
@@ -588,13 +585,8 @@ fn record_reground(work: &mut Work, block: &Reground) {
     next.ledger.answered = None;
 }
 
+/// After a `stop` every slice is closed, so that none can be selected.
 fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
-    if work.next.state.continuation_policy == Policy::Done {
-        return Err(Refusal::new(
-            Code::SelectClosed,
-            "the report concludes with stop and selects a slice",
-        ));
-    }
     let Some(slice) = work.next.plan.slice(id).cloned() else {
         return Err(Refusal::new(
             Code::SliceUnknown,
@@ -839,11 +831,11 @@ fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
 }
 
 /// Commands of the plan that nobody trusted here yet: the user is asked, once.
-fn ask_for_trust(work: &mut Work, block: &Reground) -> Result<(), Refusal> {
+fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     if work.next.state.continuation_policy != Policy::Continue {
         return Ok(());
     }
-    let commands = work.facts.untrusted(&commands_after(work.before, block))?;
+    let commands = work.facts.untrusted(&open_commands(&work.next))?;
     if commands.is_empty() {
         return Ok(());
     }

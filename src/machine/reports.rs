@@ -3,14 +3,15 @@
 use super::drift;
 use super::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use super::finish::auditor_verdict;
-use super::slices::criteria_sha256;
+use super::slices::{criteria_sha256, hex};
 use super::work::{Work, attach};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveStatus, AuditNote, Count, Outcome, Policy, Receipt, ReviewNote, Role, SliceRecordType,
-    SliceStatus, Snapshot, Subject, Submission, Verdicts, VerificationEvidence, Vote, Waiting,
-    WaitingKind, surface_matches,
+    ActiveStatus, AuditNote, Count, Outcome, Policy, Receipt, ReportRecord, ReviewNote, Role,
+    SliceRecordType, SliceStatus, Snapshot, Subject, Submission, Verdicts, VerificationEvidence,
+    Vote, Waiting, WaitingKind, surface_matches, surface_names,
 };
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 /// What an `Implemented` wants measured.
@@ -87,6 +88,7 @@ pub(super) fn implemented(
     }
     note_outside_surfaces(work, slice_id)?;
     claim(work, slice_id, &commit)?;
+    keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
     if green {
         commit_slice(work, slice_id, &commit, &runs, submission)?;
@@ -101,14 +103,15 @@ pub(super) fn implemented(
 }
 
 fn require_active(work: &Work, slice_id: &str) -> Result<(), Refusal> {
-    match work.active_id() {
-        Some(active) if active == slice_id => Ok(()),
-        Some(active) => Err(Refusal::new(
-            Code::WrongSlice,
-            format!("the report speaks of slice `{slice_id}`, and `{active}` is in work"),
-        )),
-        None => Err(Refusal::new(Code::WrongSlice, "no slice is in work")),
+    let active = work.active_id();
+    if active.as_deref() == Some(slice_id) {
+        return Ok(());
     }
+    let in_work = active.map_or("nothing".to_owned(), |id| format!("`{id}`"));
+    Err(Refusal::new(
+        Code::WrongSlice,
+        format!("the report speaks of slice `{slice_id}`, and {in_work} is in work"),
+    ))
 }
 
 /// The full id of the reported commit, after every check on it.
@@ -152,20 +155,24 @@ fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     let forbidden: Vec<&String> = facts
         .protected
         .iter()
-        .filter(|path| {
-            !surfaces
-                .iter()
-                .any(|surface| surface_matches(surface, path))
-        })
+        .filter(|path| !surfaces.iter().any(|surface| surface_names(surface, path)))
+        .filter(|path| !is_as_the_user_left_it(work, path))
         .collect();
     if let Some(path) = forbidden.first() {
         return Err(Refusal::new(
             Code::ProtectedPath,
             format!("the slice's work changes `{path}`, which is protected"),
         )
-        .hint("take the change back, or, when it is the user's own, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"));
+        .hint("take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"));
     }
     Ok(id.clone())
+}
+
+/// A settings file that changed since the basis, and is as the user wants it.
+fn is_as_the_user_left_it(work: &Work, path: &str) -> bool {
+    let left = work.before.ledger.settings.get(path);
+    let found = work.facts.settings.as_ref();
+    left.is_some() && left == found.and_then(|found| found.get(path))
 }
 
 fn has_must_fix(work: &Work) -> bool {
@@ -228,16 +235,27 @@ fn note_outside_surfaces(work: &mut Work, slice_id: &str) -> Result<(), Refusal>
         .cloned()
         .collect();
     if !outside.is_empty() {
-        work.findings.push(
-            Finding::new(
-                Code::OutsideSurfaces,
-                format!(
-                    "changed outside the slice's surfaces: {}",
-                    outside.join(", ")
-                ),
-            )
-            .at(slice_id),
+        let what = format!(
+            "changed outside the slice's surfaces: {}",
+            outside.join(", ")
         );
+        work.remark(Code::OutsideSurfaces, slice_id, what);
+    }
+    Ok(())
+}
+
+/// Settings that the slice names as its own work are the user's from here on.
+fn keep_named_settings(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {
+    let surfaces = surfaces(work, slice_id);
+    let found = work.facts.settings()?.clone();
+    for (path, digest) in found {
+        let named = surfaces.iter().any(|surface| surface_names(surface, &path));
+        let kept = work.next.ledger.settings.get(&path);
+        if named && kept.is_some_and(|kept| *kept != digest) {
+            let what = format!("`{path}` was changed, as the slice says it would be");
+            work.remark(Code::ContractEdited, slice_id, what);
+            work.next.ledger.settings.insert(path, digest);
+        }
     }
     Ok(())
 }
@@ -431,6 +449,7 @@ pub(super) fn reviewed(
 ) -> Result<(), Refusal> {
     require_same_tree(work)?;
     let (id, head, criteria) = committed_key(work)?;
+    require_new_words(work, submission)?;
     let seq = work.seq();
     work.ledger(&id).review = Some(ReviewNote {
         commit: head.clone(),
@@ -456,6 +475,7 @@ pub(super) fn audited(
 ) -> Result<(), Refusal> {
     require_same_tree(work)?;
     let (id, head, criteria) = committed_key(work)?;
+    require_new_words(work, submission)?;
     let seq = work.seq();
     work.ledger(&id).audit = Some(AuditNote {
         commit: head.clone(),
@@ -480,6 +500,7 @@ pub(super) fn judged(
     require_same_tree(work)?;
     let head = work.head()?;
     require_new_judge(work, submission)?;
+    require_new_words(work, submission)?;
     require_latest_commit(work, verdicts, &head)?;
     let seq = work.seq();
     let mut blockers: Vec<String> = verdicts.findings.clone();
@@ -515,6 +536,46 @@ pub(super) fn judged(
     }
     work.stop_record(&head, verdicts, submission);
     Ok(())
+}
+
+/// Reports whose digests are kept.
+const HEARD: usize = 256;
+
+/// Without a session or a ticket the words are all that tells two reports apart, whatever
+/// commit or wave they are handed in for.
+fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Refusal> {
+    if submission.session.is_some() || submission.ticket.is_some() {
+        return Ok(());
+    }
+    let words = words_sha256(&submission.report);
+    let heard = &mut work.next.ledger.heard;
+    if heard.contains(&words) {
+        return Err(Refusal::new(
+            Code::DuplicateReport,
+            "these words were handed in before",
+        )
+        .hint("hand the report in with the ticket of `cook next --json`: `cook record ROLE --ticket TICKET`"));
+    }
+    heard.push(words);
+    let over = heard.len().saturating_sub(HEARD);
+    heard.drain(..over);
+    Ok(())
+}
+
+/// Digest of what a report says, white space folded.
+fn words_sha256(report: &ReportRecord) -> String {
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut digest = Sha256::new();
+    digest.update(report.role.id());
+    for (field, value) in &report.fields {
+        digest.update([0]);
+        digest.update(field);
+        digest.update([0]);
+        digest.update(fold(value));
+    }
+    let rubric = serde_json::to_string(&report.rubric).unwrap_or_default();
+    digest.update(fold(&rubric));
+    hex(&digest.finalize())
 }
 
 /// Two votes come from two sessions; told by session, else by ticket, else by text.

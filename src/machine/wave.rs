@@ -66,9 +66,8 @@ pub(super) fn void(next: &mut Snapshot) {
     }
 }
 
-/// Opens the next wave at this HEAD.
+/// Opens the next wave at this HEAD; the one before was voided.
 pub(super) fn open(next: &mut Snapshot, head: &Head) {
-    next.ledger.wave.votes.clear();
     next.state.current_stop_wave_id.0 += 1;
     next.counters.waves.0 += 1;
     let wave = &mut next.ledger.wave;

@@ -5,9 +5,9 @@ use super::facts::Facts;
 use super::rule::Dispatch;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Count, Handoff, Records, ReportRecord, Role, SchemaVersion, Slice,
-    SliceLedger, SliceRecord, SliceRecordType, SliceStatus, Snapshot, StopRecord, StopRecordType,
-    Submission, Timestamp, Verdicts,
+    ActiveSlice, ActiveStatus, Count, Handoff, Records, Remark, ReportRecord, Role, SchemaVersion,
+    Slice, SliceLedger, SliceRecord, SliceRecordType, SliceStatus, Snapshot, StopRecord,
+    StopRecordType, Submission, Timestamp, Verdicts,
 };
 
 pub(super) struct Work<'a> {
@@ -133,6 +133,20 @@ impl<'a> Work<'a> {
     /// Closes the active slice's cursor.
     pub fn go_idle(&mut self) {
         self.next.active = ActiveSlice::idle(&self.next.state.mission_anchor);
+    }
+
+    /// A finding that reviewers, auditors and judges are told of as well.
+    pub fn remark(&mut self, code: Code, slice_id: &str, what: impl Into<String>) {
+        let finding = Finding::new(code, what).at(slice_id);
+        let remark = Remark {
+            slice_id: slice_id.to_owned(),
+            code: code.id().to_owned(),
+            what: finding.message.clone(),
+        };
+        if !self.next.ledger.remarks.contains(&remark) {
+            self.next.ledger.remarks.push(remark);
+        }
+        self.findings.push(finding);
     }
 
     /// Reopens a slice: `in_progress` while it is the active one, `planned` when it

@@ -70,6 +70,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     world.history(wanted, &mut facts)?;
     if wanted.contract {
         facts.contract_missing = Some(world.repo.contract_missing()?);
+        facts.settings = Some(world.repo.settings()?);
     }
     if wanted.view {
         facts.outside_edits = Some((world.outside_edits)()?);

@@ -12,6 +12,14 @@ pub const CONTRACT_FILES: [&str; 5] = [
     ".agent/verify_completion_stop.sh",
 ];
 
+/// The contract files whose content the user answers for: what runs, how long, and what
+/// must pass at the end. A change of theirs that the user did not make stops the work.
+pub const SETTINGS_FILES: [&str; 3] = [
+    ".agent/cook.toml",
+    ".agent/verify_completion_control_plane.sh",
+    ".agent/verify_completion_stop.sh",
+];
+
 /// `profile.json`: how this repository runs the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

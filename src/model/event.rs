@@ -8,7 +8,7 @@ use super::scalar::{Count, Priority, non_empty, non_empty_items};
 use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
 use super::state::{Policy, Role};
-use super::{Profile, SliceRecord, StopRecord};
+use super::{Profile, SliceRecord, StopRecord, Trail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -301,10 +301,10 @@ pub struct Import {
     pub reason: String,
     /// Old slice history.
     #[serde(default)]
-    pub slice_history: Vec<SliceRecord>,
+    pub slice_history: Trail<SliceRecord>,
     /// Old stop history.
     #[serde(default)]
-    pub stop_history: Vec<StopRecord>,
+    pub stop_history: Trail<StopRecord>,
 }
 
 /// What a user's `resume` brings.
@@ -317,6 +317,9 @@ pub struct Resume {
     /// Commands that are now trusted (`cook trust`).
     #[serde(default)]
     pub trust: Vec<String>,
+    /// The settings files are the user's as they stand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settings: bool,
     /// More budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Limits>,
@@ -344,6 +347,9 @@ pub enum Event {
         profile: Profile,
         /// The branch the workflow runs on; none = detached.
         branch: Option<String>,
+        /// Digests of the settings files as the user leaves them; none = as they were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<BTreeMap<String, String>>,
         /// Older state that was found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         import: Option<Box<Import>>,

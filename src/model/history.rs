@@ -18,6 +18,15 @@ pub enum SliceRecordType {
 }
 
 impl SliceRecordType {
+    /// All five.
+    pub const ALL: [SliceRecordType; 5] = [
+        Self::Implemented,
+        Self::Reviewed,
+        Self::Audited,
+        Self::Accepted,
+        Self::Reopened,
+    ];
+
     /// The word in documents.
     pub fn id(self) -> &'static str {
         match self {

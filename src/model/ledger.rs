@@ -163,6 +163,19 @@ pub struct Amendment {
     pub reason: String,
 }
 
+/// Something that made the work smaller or touched what it should not: reviewers, auditors
+/// and judges are told for as long as the mission lasts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remark {
+    /// The slice.
+    pub slice_id: String,
+    /// Id of the finding it was.
+    pub code: String,
+    /// What happened.
+    pub what: String,
+}
+
 /// `ledger.json` in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -194,6 +207,16 @@ pub struct Ledger {
     pub waiting: Option<Waiting>,
     /// Amended criteria of this mission.
     pub amendments: Vec<Amendment>,
+    /// Digests of the newest judgments, reviews and audits that came without session and
+    /// ticket: the same words are taken once. Newest last, at most 256.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heard: Vec<String>,
+    /// What reviewers and judges must know of this mission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
+    /// Digests of the settings files as the user left them; empty in logs of before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// High-value gaps the last re-ground named.
     pub high_value_gaps: Vec<String>,
     /// Times a user door was opened with `--as-user`.

@@ -10,6 +10,7 @@ mod config;
 mod contract;
 mod event;
 mod evidence;
+mod exact;
 mod hidden;
 mod history;
 mod ledger;
@@ -20,12 +21,13 @@ mod slice;
 mod snapshot;
 mod state;
 mod surface;
+mod trail;
 
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT};
 pub use config::{
     Access, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig, Rules, TrackerKind,
 };
-pub use contract::{CONTRACT_FILES, Profile};
+pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,
@@ -34,10 +36,11 @@ pub use event::{
 pub use evidence::{
     Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
 };
+pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use ledger::{
-    Amendment, AuditNote, Blocker, Counters, Ledger, ReviewNote, SliceLedger, Undone, Vote,
+    Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, SliceLedger, Undone, Vote,
     Waiting, WaitingKind, Wave,
 };
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
@@ -46,4 +49,5 @@ pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
-pub use surface::surface_matches;
+pub use surface::{surface_matches, surface_names};
+pub use trail::Trail;

@@ -42,6 +42,12 @@ pub fn surface_matches(pattern: &str, path: &str) -> bool {
     reached.contains(&true)
 }
 
+/// True when `pattern` matches `path` and says so: its first segment is the path's own, so
+/// neither `.` nor `**` names a protected path.
+pub fn surface_names(pattern: &str, path: &str) -> bool {
+    segments(pattern).next() == segments(path).next() && surface_matches(pattern, path)
+}
+
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/')
         .filter(|segment| !segment.is_empty() && *segment != ".")

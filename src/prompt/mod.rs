@@ -91,6 +91,7 @@ fn value(input: &PromptInput, name: &str) -> Option<String> {
         "answered" => line_or_none(ledger.answered.as_deref()),
         "unanswered" => list(ledger.unanswered.iter().map(unanswered)),
         "amendments" => list(amendments(snapshot)),
+        "remarks" => list(remarks(snapshot)),
         "wave" => snapshot.state.current_stop_wave_id.0.to_string(),
         "judges" => snapshot.profile.required_stop_judges.0.to_string(),
         "findings" => list(input.findings.iter().map(finding)),
@@ -186,6 +187,16 @@ fn amendments(snapshot: &Snapshot) -> Vec<String> {
             )
         })
         .collect()
+}
+
+fn remarks(snapshot: &Snapshot) -> impl Iterator<Item = String> {
+    let remarks = snapshot.ledger.remarks.iter();
+    remarks.map(|remark| {
+        format!(
+            "`{}` (slice `{}`): {}",
+            remark.code, remark.slice_id, remark.what
+        )
+    })
 }
 
 fn finding(finding: &Finding) -> String {

@@ -184,6 +184,7 @@ impl Gates<'_> {
             Err(problem) => return Ok((None, Some(problem))),
         };
         let moved = repo.head()?.commit != place.commit;
+        let changed = repo.status()?.tracked;
         let receipt = seal(Receipt {
             command: command.to_owned(),
             argv,
@@ -196,14 +197,24 @@ impl Gates<'_> {
             tail: tail(&ended),
             head_sha: place.commit.clone(),
             tree_oid: place.tree.clone(),
-            dirty: place.dirty || touched || moved || repo.status()?.tracked,
+            dirty: place.dirty || touched || moved || changed,
             started_at: Timestamp::Text(started_at),
             id: String::new(),
         });
         self.receipts
             .keep(&receipt, [&ended.stdout, &ended.stderr])?;
-        let left = "a process it started could not be ended".to_owned();
-        Ok((Some(receipt), (!ended.swept).then_some(left)))
+        let problem = if !ended.swept {
+            Some("a process it started could not be ended")
+        } else if moved {
+            Some("it moved HEAD, so it shows nothing about the commit it was run for")
+        } else if !place.dirty && touched {
+            Some("a command before it changed tracked files")
+        } else if !place.dirty && changed {
+            Some("it changed tracked files, so it shows nothing about what is committed")
+        } else {
+            None
+        };
+        Ok((Some(receipt), problem.map(str::to_owned)))
     }
 
     fn start(

@@ -3,11 +3,14 @@
 use super::history::{Entry, path_text};
 use super::program::Call;
 use super::{Repo, RepoError};
-use crate::diagnostic::Failure;
+use crate::diagnostic::{Code, Failure};
 use crate::machine::{Head, MAX_PATHS, Worktree};
-use crate::model::CONTRACT_FILES;
+use crate::model::{CONTRACT_FILES, SETTINGS_FILES};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Largest settings file: one that is larger counts as another than the user left.
+const MAX_SETTINGS: u64 = 4 << 20;
 
 /// What `git status` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +45,33 @@ impl Repo {
             !found.is_ok_and(|found| found.is_file())
         });
         Ok(missing.map(|file| (*file).to_owned()).collect())
+    }
+
+    /// SHA-256 of each settings file that is a regular file, by path.
+    ///
+    /// # Errors
+    /// When one that is there cannot be read.
+    pub fn settings(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut digests = BTreeMap::new();
+        for file in SETTINGS_FILES {
+            let path = self.root.join(file);
+            if !path
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_file() && found.len() <= MAX_SETTINGS)
+            {
+                continue;
+            }
+            let bytes = std::fs::read(&path).map_err(|error| {
+                Failure::state(Code::InputUnreadable, format!("`{file}` cannot be read"))
+                    .caused_by(&error)
+            })?;
+            let digest: String = Sha256::digest(&bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            digests.insert(file.to_owned(), digest);
+        }
+        Ok(digests)
     }
 
     /// Contract files that HEAD's tree does not hold; all of them on an unborn branch.

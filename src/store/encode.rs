@@ -12,6 +12,7 @@ use super::write::Transition;
 use crate::model::Actor;
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Writes the tree of one transition; files that did not change keep their blob.
 pub(super) fn transition(
@@ -49,7 +50,7 @@ pub(super) fn transition(
     let mut appended = BTreeMap::new();
     let mut digests = Histories::default();
     for history in History::ALL {
-        let added = history.lines(&transition.records)?;
+        let added = history.added(&transition.event, &transition.records)?;
         *digests.of_mut(history) = histories.of(history).extend(&added)?;
         if !added.bytes.is_empty() {
             appended.insert(history.file().to_owned(), added.bytes);
@@ -64,7 +65,10 @@ pub(super) fn transition(
     files.insert(HISTORIES.to_owned(), tree::pretty(&digests)?);
     let mut receipts = BTreeMap::new();
     for receipt in &transition.receipts {
-        receipts.insert(format!("{}.json", receipt.id), tree::pretty(receipt)?);
+        receipts.insert(
+            format!("{}.json", receipt.id),
+            Arc::new(tree::pretty(receipt)?),
+        );
     }
     write_tree(
         log,
@@ -74,11 +78,14 @@ pub(super) fn transition(
     )
 }
 
+/// File name to content, which is shared with whoever checked it.
+type Folder = BTreeMap<String, Arc<Vec<u8>>>;
+
 fn write_tree(
     log: &Log,
     before: Option<&Stand<'_>>,
     files: BTreeMap<String, Vec<u8>>,
-    folders: [(&str, BTreeMap<String, Vec<u8>>); 2],
+    folders: [(&str, Folder); 2],
 ) -> Result<Oid, StoreError> {
     let mut root = Vec::new();
     for (name, bytes) in files {

@@ -90,6 +90,14 @@ pub enum StoreError {
         /// What is wrong.
         what: String,
     },
+    /// An imported history of the log that cook cannot have written.
+    #[error("line {line} of `{file}` in the log is no record as cook writes it")]
+    NoRecord {
+        /// Name in the commit's tree.
+        file: String,
+        /// From 1.
+        line: u64,
+    },
     /// A file that is larger than cook keeps.
     #[error("`{}` holds {bytes} bytes; at most {cap} are kept", path.display())]
     TooLarge {
@@ -149,7 +157,7 @@ impl StoreError {
             Self::ForeignOwner { .. } => Code::ForeignOwner,
             Self::AgentDir { .. } => Code::AgentDirUnsafe,
             Self::TooNew { .. } => Code::LogTooNew,
-            Self::Unreadable { .. } => Code::LogUnreadable,
+            Self::Unreadable { .. } | Self::NoRecord { .. } => Code::LogUnreadable,
             Self::WriteFailed { .. } | Self::Malformed { .. } => Code::WriteFailed,
             Self::LockHeld => Code::LockHeld,
             Self::LeaseHeld { .. } => Code::LeaseHeld,

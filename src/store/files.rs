@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// `symlink_metadata`, with absence as `None`. Any other error stays an error:
 /// one that is read as absence would restart a log.
-pub(super) fn look(path: &Path) -> io::Result<Option<Metadata>> {
+pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     match std::fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -16,18 +16,18 @@ pub(super) fn look(path: &Path) -> io::Result<Option<Metadata>> {
 
 /// Makes a directory's entries durable.
 #[cfg(unix)]
-pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
 /// Directories cannot be synced here; a file's own sync covers its entry.
 #[cfg(not(unix))]
-pub(super) fn sync_dir(_dir: &Path) -> io::Result<()> {
+pub(crate) fn sync_dir(_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
 /// Opens without following a symlink at the last component.
-pub(super) fn open_no_follow(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub(crate) fn open_no_follow(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -37,7 +37,7 @@ pub(super) fn open_no_follow(options: &mut OpenOptions, path: &Path) -> io::Resu
 }
 
 /// A regular file's bytes, at most `cap` of them. `Ok(None)` when it is absent.
-pub(super) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open_no_follow(OpenOptions::new().read(true), path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -63,7 +63,7 @@ pub(super) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> 
 
 /// Replaces `target` by a synced temporary file from `scratch` (same file system).
 /// The directory entry is not synced: see [`sync_dir`].
-pub(super) fn replace(scratch: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(scratch: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = named_temp(scratch)?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;
@@ -72,7 +72,7 @@ pub(super) fn replace(scratch: &Path, target: &Path, bytes: &[u8]) -> io::Result
 }
 
 /// A temporary file that will become one people and other tools read.
-pub(super) fn named_temp(scratch: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(crate) fn named_temp(scratch: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("cook-").suffix(".tmp");
     #[cfg(unix)]

@@ -141,7 +141,7 @@ fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(),
         };
         let added = Lines {
             count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
-            bytes,
+            bytes: bytes.into(),
         };
         if before.of(history).extend(&added)? != *after.of(history) {
             return Err(StoreError::unreadable(
@@ -170,6 +170,6 @@ pub(super) fn taken_in(log: &Log, stand: &Stand<'_>) -> Result<Lines, StoreError
     let bytes = blob.map_or(Ok(Vec::new()), |entry| log.blob(entry.id))?;
     Ok(Lines {
         count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
-        bytes,
+        bytes: bytes.into(),
     })
 }

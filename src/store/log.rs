@@ -11,11 +11,15 @@ use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// No object of a log is larger, before compression.
 const MAX_OBJECT: u64 = 1 << 30;
+
+/// Objects from this size on are written here: libgit2's deflate and its search for
+/// SHA-1 collisions take several times as long.
+const LARGE: usize = 1 << 20;
 
 /// Modes of tree entries.
 pub(super) const FILE: u32 = 0o100_644;
@@ -170,6 +174,10 @@ impl Log {
             };
             if !sound {
                 std::fs::remove_file(loose_path(dir, id)).map_err(failed)?;
+            }
+            if bytes.len() >= LARGE {
+                write_loose(dir, id, kind, bytes).map_err(failed)?;
+                return Ok(id);
             }
         }
         self.odb()?
@@ -332,6 +340,33 @@ fn parse_tree(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
 /// A loose object; `None` when there is no such file.
 fn read_loose(objects: &Path, id: Oid) -> io::Result<Option<(ObjectType, Vec<u8>)>> {
     open_loose(objects, id)?.map(inflate).transpose()
+}
+
+/// Writes a loose object as git does: under a temporary name, synced, then renamed, and
+/// the directory it lies in synced.
+fn write_loose(objects: &Path, id: Oid, kind: ObjectType, bytes: &[u8]) -> io::Result<()> {
+    let path = loose_path(objects, id);
+    let dir = path.parent().unwrap_or(objects);
+    match std::fs::create_dir(dir) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let mut builder = tempfile::Builder::new();
+    // The name that git's own cleaning knows.
+    builder.prefix("tmp_obj_");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o444));
+    }
+    let file = builder.tempfile_in(dir)?;
+    let mut stream = flate2::write::ZlibEncoder::new(file, flate2::Compression::fast());
+    write!(stream, "{} {}\0", kind.str(), bytes.len())?;
+    stream.write_all(bytes)?;
+    let file = stream.finish()?;
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|error| error.error)?;
+    files::sync_dir(dir)
 }
 
 fn open_loose(objects: &Path, id: Oid) -> io::Result<Option<File>> {

@@ -12,7 +12,7 @@ mod difference;
 mod displaced;
 mod encode;
 mod error;
-mod files;
+pub(crate) mod files;
 mod fsck;
 mod lease;
 mod lock;

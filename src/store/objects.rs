@@ -164,10 +164,18 @@ impl<'r> Stand<'r> {
     }
 
     pub(super) fn event(&self) -> Result<EventFile, StoreError> {
+        self.event_with(|_, blob| self.log.blob(blob))
+    }
+
+    /// The event, with its imported histories from whoever has the content of those blobs.
+    pub(super) fn event_with(
+        &self,
+        content: impl Fn(History, Oid) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<EventFile, StoreError> {
         let mut file: EventFile = tree::parse(EVENT, &self.file(EVENT)?)?;
         tree::with_imported_histories(&mut file.event, |history| {
             match self.appended(history)? {
-                Some(blob) => self.log.blob(blob),
+                Some(blob) => content(history, blob),
                 None => Ok(Vec::new()),
             }
         })?;

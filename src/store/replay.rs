@@ -3,7 +3,8 @@
 //! finding `log_not_derivable`.
 //!
 //! A history file in `.agent/` is read once, beside the records that replay
-//! produces; no line of it is parsed.
+//! produces. Where it holds the very bytes a commit imported, they are taken from it:
+//! their digest says whether they are the log's, without inflating the log's copy.
 
 use super::Store;
 use super::error::StoreError;
@@ -21,9 +22,11 @@ use crate::diagnostic::{Code, Finding};
 use crate::machine::Facts;
 use crate::model::{Actor, Event, Records, Snapshot};
 use git2::Oid;
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -70,8 +73,13 @@ impl Store {
         let mut tip = None;
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
             tip = Some(commit);
-            let step = self.read(|log| recorded(log, commit))?;
             let seq = report.transitions + 1;
+            let step = match self.read(|log| recorded(log, commit, &state.histories, &files)) {
+                Err(error @ StoreError::NoRecord { .. }) => {
+                    return Ok(stopped(report, commit, seq, &error.to_string()));
+                }
+                step => step?,
+            };
             let outcome = apply(
                 state.snapshot.as_ref(),
                 &step.file.event,
@@ -84,8 +92,8 @@ impl Store {
                 Err(why) => return Ok(stopped(report, commit, seq, &why)),
             };
             let added = [
-                History::Slice.lines(&produced.records)?,
-                History::Stop.lines(&produced.records)?,
+                History::Slice.added(&step.file.event, &produced.records)?,
+                History::Stop.added(&step.file.event, &produced.records)?,
             ];
             let histories = state.extended(&added, &step.trail)?;
             let differs =
@@ -93,8 +101,12 @@ impl Store {
             if let Some(what) = differs {
                 return Ok(stopped(report, commit, seq, &what));
             }
-            for (file, added) in files.iter_mut().zip(&added) {
-                file.expect(&added.bytes)?;
+            for (index, (file, added)) in files.iter_mut().zip(&added).enumerate() {
+                if step.shown[index] && step.imports(index, added) {
+                    file.skip(added.bytes.len() as u64)?;
+                } else {
+                    file.expect(&added.bytes)?;
+                }
                 report.records += added.count;
                 report.history_bytes += added.bytes.len() as u64;
             }
@@ -146,6 +158,8 @@ struct Recorded {
     blobs: Vec<Option<Oid>>,
     histories: Option<Oid>,
     appended: [Option<Oid>; 2],
+    /// Whether the imported part of a history was read from the file in `.agent/`.
+    shown: [bool; 2],
     format: Option<Oid>,
     /// Checkpoints it took in: given, not derived.
     trail: Lines,
@@ -153,7 +167,31 @@ struct Recorded {
     strange: Vec<String>,
 }
 
-fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
+impl Recorded {
+    /// Whether these lines are its import and nothing else: the text that was read as
+    /// the content of its `appended/` blob.
+    fn imports(&self, index: usize, added: &Lines) -> bool {
+        let Event::Bootstrapped {
+            import: Some(import),
+            ..
+        } = &self.file.event
+        else {
+            return false;
+        };
+        let text = match History::ALL[index] {
+            History::Slice => import.slice_history.text(),
+            History::Stop => import.stop_history.text(),
+        };
+        !text.is_empty() && Arc::ptr_eq(text, &added.bytes)
+    }
+}
+
+fn recorded(
+    log: &Log,
+    commit: Oid,
+    before: &Histories,
+    files: &[HistoryFile; 2],
+) -> Result<Recorded, StoreError> {
     let stand = Stand::at(log, commit)?;
     stand.check_format()?;
     let known = |name: &str| {
@@ -174,8 +212,24 @@ fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
             .map(|entry| entry.name)
             .filter(|name| !history(name)),
     );
+    let histories = stand.histories()?;
+    let shown = [Cell::new(false), Cell::new(false)];
+    let file = stand.event_with(|history, blob| {
+        let index = history as usize;
+        let length = histories.of(history).bytes;
+        let length = length.saturating_sub(before.of(history).bytes);
+        if let Some(bytes) = files[index].ahead(length)?
+            && objects::blob_id(log, &bytes)? == blob
+            && log.size(blob)? == length
+        {
+            shown[index].set(true);
+            return Ok(bytes);
+        }
+        log.blob(blob)
+    })?;
     Ok(Recorded {
-        file: stand.event()?,
+        file,
+        shown: shown.map(Cell::into_inner),
         meta: objects::meta(log, commit)?,
         parents: log.commit(commit)?.parents.len(),
         blobs: Document::ALL
@@ -224,7 +278,9 @@ impl Replay {
             }
         }
         for (index, history) in History::ALL.into_iter().enumerate() {
-            if !appended_is(log, step.appended[index], &added[index].bytes)? {
+            if !step.imports(index, &added[index])
+                && !appended_is(log, step.appended[index], &added[index].bytes)?
+            {
                 return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
             }
         }
@@ -336,6 +392,41 @@ impl HistoryFile {
     fn failed(&self) -> impl Fn(std::io::Error) -> StoreError + use<> {
         let name = self.history.file();
         move |error| StoreError::unreadable(name, error)
+    }
+
+    /// That many bytes from here on, without moving on; none when the file cannot hold
+    /// what the log says.
+    fn ahead(&self, length: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let failed = self.failed();
+        let Some(file) = self.file.as_ref().filter(|_| !self.differs) else {
+            return Ok(None);
+        };
+        let found = file.metadata().map_err(&failed)?.len();
+        let Some(capacity) = usize::try_from(length)
+            .ok()
+            .filter(|_| length <= found.saturating_sub(self.good))
+        else {
+            return Ok(None);
+        };
+        let mut reader = file;
+        reader.seek(SeekFrom::Start(self.good)).map_err(&failed)?;
+        let mut bytes = Vec::with_capacity(capacity);
+        let read = reader.take(length).read_to_end(&mut bytes);
+        reader
+            .seek(SeekFrom::Start(self.good))
+            .and(read)
+            .map_err(&failed)?;
+        Ok((bytes.len() as u64 == length).then_some(bytes))
+    }
+
+    /// The next bytes were read with [`HistoryFile::ahead`] and are as they should be.
+    fn skip(&mut self, length: u64) -> Result<(), StoreError> {
+        let failed = self.failed();
+        self.good += length;
+        if let Some(file) = self.file.as_mut() {
+            file.seek(SeekFrom::Start(self.good)).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// The next bytes of the file must be these.

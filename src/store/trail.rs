@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How much of the file's end is looked at before all of it is.
@@ -208,8 +209,9 @@ pub(super) fn intake(
     };
     for (id, line) in local.good.drain(from.min(local.good.len())..) {
         if known.insert(id.clone()) {
-            intake.lines.bytes.extend_from_slice(&line);
-            intake.lines.bytes.push(b'\n');
+            let bytes = Arc::make_mut(&mut intake.lines.bytes);
+            bytes.extend_from_slice(&line);
+            bytes.push(b'\n');
             intake.lines.count += 1;
             intake.last = Some(id);
         }

@@ -3,11 +3,14 @@
 
 use super::error::StoreError;
 use crate::machine::Facts;
-use crate::model::{Actor, Event, Import, Records, SliceRecord, Snapshot, StopRecord};
+use crate::model::{
+    Actor, Event, Import, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::Write;
+use std::sync::Arc;
 
 /// The format this build writes.
 pub const FORMAT: u32 = 1;
@@ -122,11 +125,16 @@ impl History {
         }
     }
 
-    /// The lines that a transition adds to it.
-    pub(super) fn lines(self, records: &Records) -> Result<Lines, StoreError> {
+    /// The lines that a transition adds to it: what its event imports as it stands, then
+    /// the records it produces.
+    pub(super) fn added(self, event: &Event, records: &Records) -> Result<Lines, StoreError> {
+        let import = match event {
+            Event::Bootstrapped { import, .. } => import.as_deref(),
+            _ => None,
+        };
         match self {
-            History::Slice => lines(&records.slice),
-            History::Stop => lines(&records.stop),
+            History::Slice => lines(import.map(|import| &import.slice_history), &records.slice),
+            History::Stop => lines(import.map(|import| &import.stop_history), &records.stop),
         }
     }
 }
@@ -135,19 +143,19 @@ impl History {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) count: u64,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Arc<Vec<u8>>,
 }
 
-fn lines<T: Serialize>(records: &[T]) -> Result<Lines, StoreError> {
-    let mut bytes = Vec::new();
+fn lines<T: Record>(imported: Option<&Trail<T>>, records: &[T]) -> Result<Lines, StoreError> {
+    let mut trail = imported.cloned().unwrap_or_default();
     for record in records {
-        serde_json::to_writer(&mut bytes, record)
+        trail
+            .push(record)
             .map_err(|error| StoreError::write("a record", error))?;
-        bytes.push(b'\n');
     }
     Ok(Lines {
-        count: records.len() as u64,
-        bytes,
+        count: trail.len(),
+        bytes: Arc::clone(trail.text()),
     })
 }
 
@@ -202,7 +210,7 @@ impl HistoryDigest {
             .ok_or_else(|| StoreError::malformed("a history's digest is no SHA-256"))?;
         let mut hash = Sha256::new();
         hash.update(before);
-        hash.update(&added.bytes);
+        hash.update(added.bytes.as_slice());
         Ok(Self {
             records: self.records + added.count,
             bytes: self.bytes + added.bytes.len() as u64,
@@ -303,6 +311,7 @@ fn without_imported_histories<S: serde::Serializer>(
         mission,
         profile,
         branch,
+        settings,
         import: Some(import),
     } = event
     else {
@@ -314,13 +323,14 @@ fn without_imported_histories<S: serde::Serializer>(
         active: import.active.clone(),
         policy: import.policy,
         reason: import.reason.clone(),
-        slice_history: Vec::new(),
-        stop_history: Vec::new(),
+        slice_history: Trail::default(),
+        stop_history: Trail::default(),
     };
     Event::Bootstrapped {
         mission: mission.clone(),
         profile: profile.clone(),
         branch: branch.clone(),
+        settings: settings.clone(),
         import: Some(Box::new(import)),
     }
     .serialize(serializer)
@@ -332,13 +342,19 @@ pub(super) fn with_imported_histories(
     event: &mut Event,
     appended: impl Fn(History) -> Result<Vec<u8>, StoreError>,
 ) -> Result<(), StoreError> {
+    fn trail<T: Record>(history: History, text: Vec<u8>) -> Result<Trail<T>, StoreError> {
+        Trail::read(text).map_err(|line| StoreError::NoRecord {
+            file: format!("{APPENDED}/{}", history.file()),
+            line,
+        })
+    }
     if let Event::Bootstrapped {
         import: Some(import),
         ..
     } = event
     {
-        import.slice_history = parse_lines(&appended(History::Slice)?)?;
-        import.stop_history = parse_lines(&appended(History::Stop)?)?;
+        import.slice_history = trail(History::Slice, appended(History::Slice)?)?;
+        import.stop_history = trail(History::Stop, appended(History::Stop)?)?;
     }
     Ok(())
 }

@@ -65,19 +65,24 @@ fn read<T: Documented>(
 }
 
 /// A clone without execution state passes on its contract; state without a log is said so.
-pub(super) fn check_without_log(workspace: &Workspace, outcome: &mut Outcome) {
+pub(super) fn check_without_log(
+    workspace: &Workspace,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
     let root = workspace.repo.root();
     let plan = read::<Plan>(root, "plan.json", outcome, false);
     let state = read::<State>(root, "state.json", outcome, false);
     read::<ActiveSlice>(root, "active-slice.json", outcome, false);
     read::<VerificationEvidence>(root, "verification-evidence.json", outcome, false);
-    if plan.is_some() || state.is_some() {
+    let history = super::histories::check(root, outcome)?;
+    if plan.is_some() || state.is_some() || history {
         outcome.findings.push(Finding::new(
             Code::LogMissing,
             "there is execution state and no log for this worktree; `cook init` takes it in",
         ));
     }
     outcome.looked("no log here: the contract alone was checked");
+    Ok(())
 }
 
 pub(super) fn check(

@@ -5,10 +5,11 @@
 
 mod contract;
 mod documents;
+mod histories;
 mod proof;
 mod stop;
 
-pub use stop::stop;
+pub use stop::{released, stop};
 
 use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::{self, FactSet};
@@ -55,7 +56,7 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     let (_, snapshot) = workspace.current()?;
     contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
     let Some(snapshot) = snapshot else {
-        documents::check_without_log(workspace, &mut outcome);
+        documents::check_without_log(workspace, &mut outcome)?;
         return Ok(outcome.sorted());
     };
     documents::check(workspace, &snapshot, &mut outcome)?;

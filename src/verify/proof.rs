@@ -3,8 +3,20 @@
 use super::Outcome;
 use crate::diagnostic::{Code, Failure, Finding};
 use crate::machine::{AnchorQuestion, FactSet, Verdict};
-use crate::model::{Evidence, SliceStatus, Snapshot};
+use crate::model::{Evidence, EvidenceRecord, Slice, SliceStatus, Snapshot};
 use crate::walk::Workspace;
+
+/// A criterion that was dropped as satisfied is asked for like any other.
+fn question(slice: &Slice, record: &EvidenceRecord) -> AnchorQuestion {
+    AnchorQuestion {
+        slice_id: slice.slice_id.clone(),
+        criterion: record.criterion.clone(),
+        anchor: record.anchor.clone(),
+        basis: record.basis,
+        stamped_at: Some(record.head_sha.clone()),
+        changed_between: None,
+    }
+}
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -22,6 +34,11 @@ pub(super) fn check(
         .iter()
         .filter(|slice| slice.status == SliceStatus::Done);
     for slice in done {
+        for record in slice.evidence.iter().filter_map(Evidence::record) {
+            if !slice.acceptance_criteria.contains(&record.criterion) {
+                set.anchors.insert(question(slice, record));
+            }
+        }
         for criterion in &slice.acceptance_criteria {
             let stamped = slice.evidence.iter().filter_map(Evidence::record);
             let Some(record) = stamped
@@ -37,14 +54,7 @@ pub(super) fn check(
                 );
                 continue;
             };
-            set.anchors.insert(AnchorQuestion {
-                slice_id: slice.slice_id.clone(),
-                criterion: criterion.clone(),
-                anchor: record.anchor.clone(),
-                basis: record.basis,
-                stamped_at: Some(record.head_sha.clone()),
-                changed_between: None,
-            });
+            set.anchors.insert(question(slice, record));
         }
     }
     if set.anchors.is_empty() {

@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::votes_at;
-use crate::model::Phase;
+use crate::model::{Phase, Policy};
 use crate::walk::{self, Workspace};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
@@ -81,6 +81,31 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,
             format!("{yes} of {required} votes are in at this HEAD"),
+        ));
+    }
+    Ok(())
+}
+
+/// Whether this HEAD is the one that was found done: what a release rests on.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn released(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let Some(snapshot) = snapshot else {
+        outcome.findings.push(Finding::new(
+            Code::LogMissing,
+            "there is no log here, so no vote can be recomputed; the tracked contract alone was checked",
+        ));
+        return Ok(());
+    };
+    if snapshot.state.continuation_policy != Policy::Done {
+        outcome.findings.push(Finding::new(
+            Code::NotDone,
+            format!(
+                "the project is not done: {}",
+                snapshot.state.continuation_reason
+            ),
         ));
     }
     Ok(())

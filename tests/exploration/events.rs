@@ -5,8 +5,8 @@ use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook::model::{
     ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
-    PlanBlock, PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role, Slice,
-    SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
+    PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role,
+    Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -563,6 +563,11 @@ fn hostile_plans(all: &mut Blocks) {
         slice.acceptance_criteria.clear();
         plan.candidate_slices.push(slice);
     });
+    all.plan("a command with an open quote", |plan| {
+        if let Some(slice) = plan.candidate_slices.first_mut() {
+            slice.verification_commands.push("bash 'x".to_owned());
+        }
+    });
     all.plan("one criterion twice", |plan| {
         let mut slice = slice_plan("z", &[], bounds);
         slice.acceptance_criteria = vec!["z1".to_owned(), "z1".to_owned()];
@@ -586,6 +591,26 @@ fn hostile_plans(all: &mut Blocks) {
                 planned.status = Some(SliceStatus::Cancelled);
             },
         );
+        all.revise(
+            format!("drop all criteria of {name} with proof"),
+            index,
+            |planned| planned.acceptance_criteria.clear(),
+        );
+        if let Some((_, block)) = all.made.last_mut() {
+            block.evidence = claims(slice, "good");
+        }
+        for kind in ["bad", "odd"] {
+            all.revise(
+                format!("drop a criterion of {name}, {kind} proof"),
+                index,
+                |planned| {
+                    planned.acceptance_criteria.remove(0);
+                },
+            );
+            if let Some((_, block)) = all.made.last_mut() {
+                block.evidence = vec![claim(name, &slice.acceptance_criteria[0], kind)];
+            }
+        }
         all.revise(format!("reword {name}"), index, |planned| {
             planned.acceptance_criteria[0] = "something easier".to_owned();
         });
@@ -1011,6 +1036,14 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
             mood,
         ));
     }
+    let stopped = snapshot.state.continuation_policy != Policy::Continue;
+    if bounds.attempts < 100 && stopped {
+        let event = Event::Refused {
+            role: Role::Implementer,
+            codes: vec!["field_missing".to_owned()],
+        };
+        offers.push(offer("refused too late", event, Actor::Runner, mood));
+    }
     if snapshot.ledger.seq.0 % 8 == 3 {
         let event = Event::Resumed(Resume::default());
         offers.push(offer("resume by a role", event, Actor::Role, mood));
@@ -1072,7 +1105,7 @@ fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
     forged.mission_anchor = "something else".to_owned();
     user("adopt another mission", Event::Adopted { plan: forged });
     for slice in &snapshot.plan.candidate_slices {
-        for (number, text) in [(1, AMENDED), (9, "x"), (1, " ")] {
+        for (number, text) in [(1, AMENDED), (2, AMENDED), (9, "x"), (1, " ")] {
             user(
                 "amend",
                 Event::CriterionAmended {
@@ -1100,6 +1133,7 @@ fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
             mission: None,
             profile: profile.clone(),
             branch: None,
+            settings: None,
             import: None,
         },
     );
@@ -1109,6 +1143,7 @@ fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
             mission: Some("something else".to_owned()),
             profile,
             branch: None,
+            settings: None,
             import: None,
         },
     );

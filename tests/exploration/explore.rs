@@ -100,13 +100,15 @@ pub fn bootstrap(world: &World, judges: u64) -> Snapshot {
     first(world, judges, None)
 }
 
-fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
+/// The same with state of an older layout.
+pub fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
     let mut profile = Profile::new("demo");
     profile.required_stop_judges = Count(judges);
     let event = Event::Bootstrapped {
         mission: Some(MISSION.to_owned()),
         profile,
         branch: Some("main".to_owned()),
+        settings: Some(super::world::settings(false)),
         import: import.map(Box::new),
     };
     let budget = Budget {
@@ -277,6 +279,10 @@ impl Explorer<'_> {
                 ..Mood::GOOD
             },
             Mood {
+                contract: Contract::Edited,
+                ..Mood::GOOD
+            },
+            Mood {
                 other_branch: true,
                 ..Mood::GOOD
             },
@@ -288,7 +294,7 @@ impl Explorer<'_> {
         ] {
             let answer = due(snapshot, world, &mood, &self.budget);
             self.count(answer.rule);
-            if mood.edited {
+            if mood.edited || mood.contract == Contract::Edited {
                 offers.extend(
                     reports(snapshot, world, answer.rule, self.bounds)
                         .into_iter()

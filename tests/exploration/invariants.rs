@@ -20,18 +20,18 @@ pub struct Seen<'a> {
     pub now: &'a Dispatch,
 }
 
-type Check = Result<(), String>;
+pub type Check = Result<(), String>;
 
-fn require(holds: bool, what: impl FnOnce() -> String) -> Check {
+pub fn require(holds: bool, what: impl FnOnce() -> String) -> Check {
     if holds { Ok(()) } else { Err(what()) }
 }
 
 impl Seen<'_> {
-    fn after(&self) -> &Snapshot {
+    pub fn after(&self) -> &Snapshot {
         &self.step.snapshot
     }
 
-    fn block(&self) -> Option<&Reground> {
+    pub fn block(&self) -> Option<&Reground> {
         match &self.offer.event {
             Event::Regrounded { block, .. } => Some(block),
             _ => None,
@@ -77,6 +77,7 @@ pub fn asks_little(event: &Event, set: &FactSet) -> Check {
 
 /// All of them.
 pub fn transition(seen: &Seen) -> Check {
+    super::admission::admitted(seen)?;
     written_down(seen)?;
     counted(seen)?;
     done_only_by_judges(seen)?;

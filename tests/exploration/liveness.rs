@@ -3,7 +3,7 @@
 use super::CORE;
 use super::events::{Bounds, answers, plan_of, submission, verdicts};
 use super::walk::Walk;
-use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
+use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook::diagnostic::Code;
 use cook::machine::Rule;
 use cook::model::{
@@ -295,6 +295,51 @@ fn dirt_of_the_slice_sends_it_back() {
     assert_eq!(walk.due().rule, Rule::Implement);
     walk.mood.dirt = Dirt::Clean;
     walk.drive();
+}
+
+#[test]
+fn a_no_before_a_repaired_contract_is_still_owed_an_answer() {
+    let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    walk.mood.contract = Contract::Missing;
+    assert_eq!(walk.due().rule, Rule::Bootstrap);
+    walk.take(Event::Bootstrapped {
+        mission: None,
+        profile: walk.snapshot.profile.clone(),
+        branch: None,
+        settings: None,
+        import: None,
+    });
+    walk.mood.contract = Contract::Committed;
+    assert_eq!(walk.due().rule, Rule::Recover);
+    assert_eq!(walk.snapshot.ledger.unanswered.len(), 1);
+    walk.drive();
+}
+
+#[test]
+fn settings_that_somebody_else_changed_wait_for_the_user() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.mood.contract = Contract::Edited;
+    assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    assert_eq!(walk.due().blocking_command.as_deref(), Some("cook init"));
+    walk.refused(walk.accepted("a"), Code::NotYourTurn);
+    // Put back with git, it goes on.
+    walk.mood.contract = Contract::Committed;
+    assert_eq!(walk.due().rule, Rule::Reconcile);
+    // Or the user says that it is theirs.
+    walk.mood.contract = Contract::Edited;
+    let init = Event::Bootstrapped {
+        mission: None,
+        profile: walk.snapshot.profile.clone(),
+        branch: None,
+        settings: Some(settings(true)),
+        import: None,
+    };
+    walk.take(init);
+    assert_eq!(walk.due().rule, Rule::Reconcile);
+    walk.take(walk.accepted("a"));
 }
 
 #[test]
@@ -595,6 +640,13 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         }),
         Code::EvidenceShared,
     );
+    walk.refused(
+        walk.reground(|block| {
+            block.conclude.clone_from(&go_on);
+            block.evidence = super::events::claims(&slice, "shared");
+        }),
+        Code::EvidenceShared,
+    );
     walk.take(walk.reground(|block| {
         block.conclude.clone_from(&go_on);
         block.evidence = super::events::claims(&slice, "good");
@@ -712,6 +764,7 @@ fn fewer_judges_are_the_users_to_ask_for() {
         mission: None,
         profile,
         branch: None,
+        settings: None,
         import: None,
     };
     let refused = walk.attempt(&init, Actor::Runner).map(|step| step.rule);
@@ -721,12 +774,13 @@ fn fewer_judges_are_the_users_to_ask_for() {
 }
 
 #[test]
-fn a_mission_may_come_with_a_later_init() {
+fn a_mission_may_come_with_a_later_init_or_an_answer() {
     let world = World::of_length(1);
     let event = Event::Bootstrapped {
         mission: None,
         profile: cook::model::Profile::new("demo"),
         branch: Some("main".to_owned()),
+        settings: Some(settings(false)),
         import: None,
     };
     let mut walk = Walk::on(ONE, world);
@@ -740,14 +794,203 @@ fn a_mission_may_come_with_a_later_init() {
         .unwrap()
         .snapshot;
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
+    let mut answered = Walk::on(ONE, World::of_length(1));
+    answered.snapshot = walk.snapshot.clone();
+    answered.take(resumed(|resume| {
+        resume.answer = Some("all of it".to_owned())
+    }));
+    assert_eq!(answered.snapshot.state.mission_anchor, "all of it");
+    assert_eq!(answered.snapshot.plan.mission_anchor, "all of it");
+    answered.drive();
     let again = Event::Bootstrapped {
         mission: Some("at last\nall of it".to_owned()),
         profile: walk.snapshot.profile.clone(),
         branch: None,
+        settings: None,
         import: None,
     };
     assert!(walk.attempt(&again, Actor::User).is_ok());
     assert_eq!(walk.snapshot.state.mission_anchor, "at last");
+    walk.drive();
+}
+
+#[test]
+fn a_workflow_does_not_begin_with_an_empty_mission() {
+    let world = World::of_length(1);
+    let event = Event::Bootstrapped {
+        mission: Some(" \n".to_owned()),
+        profile: cook::model::Profile::new("demo"),
+        branch: Some("main".to_owned()),
+        settings: None,
+        import: None,
+    };
+    let set = cook::machine::needs(None, &event);
+    let facts = world.facts(&set, &Mood::GOOD, &Walk::new(ONE).budget, Some("main"));
+    let refused = cook::machine::apply(None, &facts, &event, Actor::User).map(|step| step.rule);
+    assert_eq!(
+        refused.map_err(|refusal| refusal.code),
+        Err(Code::MissionMissing)
+    );
+}
+
+#[test]
+fn a_rewritten_history_is_noticed_and_under_strict_rules_looked_at() {
+    let mut walk = Walk::on(ONE, World::of_length(3));
+    walk.take(walk.reground(|block| block.plan = Some(super::events::first_plan(&ONE))));
+    assert!(walk.world.rewind());
+    assert_eq!(walk.rule(), Rule::Select);
+    let findings = walk.due().findings;
+    assert!(
+        findings
+            .iter()
+            .any(|finding| finding.code == Code::HistoryRewritten)
+    );
+    walk.mood.strict = true;
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(walk.rule(), Rule::Select);
+    walk.drive();
+}
+
+/// To rule 7 with evidence that an earlier re-ground stored.
+fn at_rule_7_with_stored(kind: &str) -> Walk {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    for criterion in ["a1", "a2"] {
+        walk.foreign_commit(Touch::Surface);
+        assert_eq!(walk.rule(), Rule::Recover);
+        let given = super::events::claim("a", criterion, kind);
+        walk.take(walk.reground(|block| block.evidence = vec![given]));
+    }
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(walk.audited());
+    walk
+}
+
+fn accepted_as_stored(walk: &Walk) -> Event {
+    walk.reground(|block| {
+        block.reconcile = super::events::reconcile("a", cook::model::Decision::Accepted);
+    })
+}
+
+#[test]
+fn stored_evidence_is_judged_again_when_the_slice_is_accepted() {
+    let mut walk = at_rule_7_with_stored("good");
+    for (verdict, accepted) in [
+        (cook::machine::Verdict::Changed, false),
+        (cook::machine::Verdict::Verified, true),
+    ] {
+        walk.mood.stored = verdict;
+        let code = walk.attempt(&accepted_as_stored(&walk), Actor::Role);
+        let code = code.map(|_| ()).err();
+        assert_eq!(code, (!accepted).then_some(Code::EvidenceUnverified));
+    }
+    walk.drive();
+    for (kind, code) in [
+        ("unrelated", Code::EvidenceUnrelated),
+        ("shared", Code::EvidenceShared),
+    ] {
+        let mut walk = at_rule_7_with_stored(kind);
+        walk.refused(accepted_as_stored(&walk), code);
+    }
+}
+
+#[test]
+fn a_claim_that_is_no_proof_is_not_helped_by_an_older_one() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(walk.judged(false));
+    let mut plan = plan_of(&walk.snapshot);
+    plan.candidate_slices[0].status = Some(SliceStatus::Planned);
+    walk.take(walk.reground(|block| {
+        block.conclude = Some(Conclude::GoOn { reason: None });
+        block.plan = Some(plan);
+        block.select = Some("a".to_owned());
+    }));
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(walk.audited());
+    let Event::Regrounded {
+        mut block,
+        submission,
+    } = accepted_as_stored(&walk)
+    else {
+        unreachable!()
+    };
+    block.evidence = vec![super::events::claim("a", "a1", "unrelated")];
+    walk.refused(
+        Event::Regrounded { block, submission },
+        Code::EvidenceUnrelated,
+    );
+    walk.drive();
+}
+
+#[test]
+fn no_other_slice_is_selected_while_one_is_committed() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.foreign_commit(Touch::Surface);
+    assert_eq!(walk.rule(), Rule::Recover);
+    let mut plan = plan_of(&walk.snapshot);
+    plan.candidate_slices
+        .push(super::events::slice_plan("c", &[], &TWO));
+    walk.refused(
+        walk.reground(|block| {
+            block.plan = Some(plan);
+            block.select = Some("c".to_owned());
+        }),
+        Code::UnreconciledCommit,
+    );
+    for to in [
+        SliceStatus::Planned,
+        SliceStatus::Blocked,
+        SliceStatus::Cancelled,
+    ] {
+        let mut plan = plan_of(&walk.snapshot);
+        plan.candidate_slices[0].status = Some(to);
+        plan.candidate_slices[0].reason = Some("not this way".to_owned());
+        walk.refused(
+            walk.reground(|block| block.plan = Some(plan)),
+            Code::UnreconciledCommit,
+        );
+    }
+    walk.drive();
+}
+
+#[test]
+fn review_and_audit_count_for_one_commit_and_one_set_of_criteria() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    let is_current = |snapshot: &cook::model::Snapshot| {
+        (
+            cook::machine::current_review(snapshot).is_some(),
+            cook::machine::current_audit(snapshot).is_some(),
+        )
+    };
+    assert_eq!(is_current(&walk.snapshot), (true, true));
+    let mut other = walk.snapshot.clone();
+    other.plan.candidate_slices[0].acceptance_criteria.pop();
+    assert_eq!(is_current(&other), (false, false));
+    let mut other = walk.snapshot.clone();
+    other.ledger.slices.get_mut("a").unwrap().head = Some(id(0));
+    assert_eq!(is_current(&other), (false, false));
+}
+
+#[test]
+fn a_commit_that_is_no_work_of_the_slice_is_refused_with_its_reason() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.refused(walk.implemented(), Code::CommitNotAfterBasis);
+    walk.own_commit();
+    let before = walk.implemented();
+    assert!(walk.world.amend());
+    walk.refused(before, Code::CommitNotOnHead);
+    walk.take(walk.implemented());
     walk.drive();
 }
 

@@ -4,6 +4,7 @@
 //! transition; the tests below ask what all of them together have seen.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod admission;
 mod diagram;
 mod events;
 mod explore;

@@ -8,8 +8,8 @@ use cook::machine::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
     Facts, GateRun, Head, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
 };
-use cook::model::{CONTRACT_FILES, Count, GateSpec, Limits, Receipt};
-use std::collections::BTreeSet;
+use cook::model::{CONTRACT_FILES, Count, GateSpec, Limits, Receipt, SETTINGS_FILES};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a commit changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +70,14 @@ pub enum Contract {
     Committed,
     Uncommitted,
     Missing,
+    /// Committed, and the settings are not as the user left them.
+    Edited,
+}
+
+/// Digests of the settings files.
+pub fn settings(edited: bool) -> BTreeMap<String, String> {
+    let digest = if edited { "edited" } else { "the user's" };
+    BTreeMap::from([(SETTINGS_FILES[0].to_owned(), digest.to_owned())])
 }
 
 /// How gates end.
@@ -99,6 +107,8 @@ pub struct Mood {
     /// What stored evidence is worth now.
     pub stored: Verdict,
     pub verifier: Gates,
+    /// `[rules] strict` in `cook.toml`.
+    pub strict: bool,
 }
 
 impl Mood {
@@ -112,6 +122,7 @@ impl Mood {
         trusted: true,
         stored: Verdict::Verified,
         verifier: Gates::Green,
+        strict: false,
     };
 }
 
@@ -428,8 +439,11 @@ impl World {
                 Contract::Missing => vec![CONTRACT_FILES[0].to_owned()],
                 _ => Vec::new(),
             }),
+            settings: set
+                .contract
+                .then(|| settings(mood.contract == Contract::Edited)),
             contract_uncommitted: set.contract_committed.then(|| match mood.contract {
-                Contract::Committed => Vec::new(),
+                Contract::Committed | Contract::Edited => Vec::new(),
                 _ => vec![CONTRACT_FILES[0].to_owned()],
             }),
             outside_edits: set.view.then(|| {
@@ -493,7 +507,7 @@ impl World {
                     steps: Some(budget.steps),
                     ..Limits::default()
                 },
-                strict: false,
+                strict: mood.strict,
             }),
         }
     }

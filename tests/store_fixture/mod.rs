@@ -124,6 +124,7 @@ pub fn first_event() -> Event {
         mission: Some("# Ship it\n\nAll of it.\n".to_owned()),
         profile: Profile::new("demo"),
         branch: Some("main".to_owned()),
+        settings: None,
         import: None,
     }
 }

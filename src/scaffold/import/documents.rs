@@ -62,10 +62,13 @@ fn slice(value: Value, index: usize, notes: &mut Notes) -> Option<Slice> {
     Some(slice)
 }
 
-/// Older evidence is text; an object that is no record is kept as its JSON text.
+/// Evidence of elsewhere is text, whoever says that it was checked: nobody checked it here.
 fn evidence(value: Value) -> Evidence {
     match serde_json::from_value::<Evidence>(value.clone()) {
-        Ok(evidence) => evidence,
+        Ok(Evidence::Record(record)) => {
+            Evidence::Text(format!("{}: {}", record.criterion, record.anchor))
+        }
+        Ok(text) => text,
         Err(_) => Evidence::Text(value.to_string()),
     }
 }

@@ -3,62 +3,107 @@
 
 use super::fields::{Fields, Notes};
 use crate::diagnostic::Code;
-use crate::model::{SchemaVersion, SliceRecord, StopRecord, StopRecordType};
+use crate::model::{Record, SchemaVersion, SliceRecord, StopRecord, StopRecordType, Trail};
 use crate::schema::Document;
+use memchr::memmem;
 use serde_json::Value;
 
 /// Bytes of a history that are read.
 pub(super) const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-pub(super) fn slice_history(bytes: Vec<u8>, notes: &mut Notes) -> Vec<SliceRecord> {
-    records(&bytes, Document::SliceRecord, notes, slice_record)
+pub(super) fn slice_history(bytes: &[u8], notes: &mut Notes) -> Trail<SliceRecord> {
+    let kind = Kind {
+        document: Document::SliceRecord,
+        without_seq: |record| SliceRecord {
+            seq: None,
+            ..record
+        },
+        record: slice_record,
+    };
+    kind.take_in(bytes, notes)
 }
 
-pub(super) fn stop_history(bytes: Vec<u8>, notes: &mut Notes) -> Vec<StopRecord> {
-    records(&bytes, Document::StopRecord, notes, stop_record)
+pub(super) fn stop_history(bytes: &[u8], notes: &mut Notes) -> Trail<StopRecord> {
+    let kind = Kind {
+        document: Document::StopRecord,
+        without_seq: |record| StopRecord {
+            seq: None,
+            ..record
+        },
+        record: stop_record,
+    };
+    kind.take_in(bytes, notes)
 }
 
-fn records<T>(
-    bytes: &[u8],
+/// How the lines of one history are read.
+struct Kind<T> {
     document: Document,
-    notes: &mut Notes,
+    without_seq: fn(T) -> T,
     record: fn(&mut Fields<'_>) -> Result<T, &'static str>,
-) -> Vec<T> {
-    let mut records = Vec::new();
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let line = line.trim_ascii();
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        if line.is_empty() {
-            continue;
+}
+
+impl<T: Record> Kind<T> {
+    fn take_in(&self, bytes: &[u8], notes: &mut Notes) -> Trail<T> {
+        let mut trail = Trail::default();
+        // Numbers of another log, and empty texts, which are as good as absent.
+        let changes = [b",\"seq\":".as_slice(), b"\"\""].map(memmem::Finder::new);
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let line = line.trim_ascii();
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+            if line.is_empty() {
+                continue;
+            }
+            let stays = changes.iter().all(|change| change.find(line).is_none());
+            if stays && trail.push_exact(line) {
+                continue;
+            }
+            let place = || format!("{}:{}", self.document.file(), index + 1);
+            let Some(record) = self.typed(line).or_else(|| self.loose(line, &place, notes)) else {
+                continue;
+            };
+            if let Err(error) = trail.push(&record) {
+                notes.add(Code::TrailTorn, &place(), &error.to_string());
+            }
         }
-        let place = format!("{}:{}", document.file(), index + 1);
+        trail
+    }
+
+    /// A record that the type reads, and reads as [`Kind::loose`] would.
+    fn typed(&self, line: &[u8]) -> Option<T> {
+        if line.first() != Some(&b'{') || memmem::find(line, b"\"\"").is_some() {
+            return None;
+        }
+        let record = serde_json::from_slice(line).ok()?;
+        Some((self.without_seq)(record))
+    }
+
+    /// Field by field; what is not taken is noted.
+    fn loose(&self, line: &[u8], place: &dyn Fn() -> String, notes: &mut Notes) -> Option<T> {
         let value = match serde_json::from_slice::<Value>(line) {
             Ok(value) => value,
             Err(error) => {
                 let what = format!("no JSON, not taken in: {error}");
-                notes.add(Code::TrailTorn, &place, &what);
-                continue;
+                notes.add(Code::TrailTorn, &place(), &what);
+                return None;
             }
         };
         if !value.is_object() {
-            notes.add(Code::TrailTorn, &place, "no JSON object, not taken in");
-            continue;
+            notes.add(Code::TrailTorn, &place(), "no JSON object, not taken in");
+            return None;
         }
-        let Some(mut fields) = Fields::new(value, document.file(), notes) else {
-            continue;
-        };
-        match record(&mut fields) {
+        let mut fields = Fields::new(value, self.document.file(), notes)?;
+        match (self.record)(&mut fields) {
             Ok(record) => {
                 fields.finish();
-                records.push(record);
+                Some(record)
             }
             Err(what) => {
                 let what = format!("{what}; the record was not taken in");
-                notes.add(Code::TrailTorn, &place, &what);
+                notes.add(Code::TrailTorn, &place(), &what);
+                None
             }
         }
     }
-    records
 }
 
 fn slice_record(fields: &mut Fields<'_>) -> Result<SliceRecord, &'static str> {

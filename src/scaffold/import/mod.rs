@@ -99,8 +99,8 @@ impl Source<'_> {
             active: active.and_then(|active| documents::active(active, shown_anchor, &mut notes)),
             policy,
             reason,
-            slice_history: history::slice_history(self.lines(Document::SliceRecord)?, &mut notes),
-            stop_history: history::stop_history(self.lines(Document::StopRecord)?, &mut notes),
+            slice_history: history::slice_history(&self.lines(Document::SliceRecord)?, &mut notes),
+            stop_history: history::stop_history(&self.lines(Document::StopRecord)?, &mut notes),
         };
         if self.bytes(Document::VerificationEvidence)?.is_some() {
             let what = "the old verification is not taken in; cook runs the gates itself";

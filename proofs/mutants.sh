@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# Switches off each guard of the protocol in turn and expects a test to notice.
+#
+#   proofs/mutants.sh            every guard
+#   proofs/mutants.sh --short    a sample of them, what CI runs
+#   proofs/mutants.sh --only RE  those whose number, place or text matches
+#
+# In a copy of the package (target/mutants) proofs/mutants.pl turns each guard of src/machine/ and
+# of the rules in src/report/ into one that is skipped when MUTANT names its number, so that one
+# build serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
+# Guards of src/machine/ must be missed by tests/exploration, rules of src/report/ by
+# tests/reports. proofs/mutants.allowed names those that nothing can miss, with the reason.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+root=$PWD
+copy=$root/target/mutants
+every=1
+only=
+case "${1:-}" in
+  --short) every=10 ;;
+  --only) only=$2 ;;
+  '') ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+
+rm -rf "$copy"
+mkdir -p "$copy/tests"
+cp -R Cargo.toml Cargo.lock src protocol "$copy/"
+cp -R tests/exploration tests/reports.rs "$copy/tests/"
+# The pure modules are enough, and quick to build. Benches are named in Cargo.toml.
+rm -rf "$copy"/src/{cli,view,verify,walk,scaffold,measure,anchor,receipt,store,repo,process,clock,schema,prompt}
+# Another name, so that both packages can be built into one target directory.
+sed -i -e 's/^name = "cook-cli"/name = "cook-mutants"/' "$copy/Cargo.toml" "$copy/Cargo.lock"
+sed -i -e '/^\[\[\(bench\|bin\)\]\]/,/^$/d' "$copy/Cargo.toml"
+rm "$copy/src/main.rs"
+cat >"$copy/src/lib.rs" <<'RUST'
+#![allow(missing_docs, unused)]
+#[macro_use]
+mod mutant;
+pub mod diagnostic;
+pub mod machine;
+pub mod model;
+pub mod report;
+RUST
+cat >"$copy/src/mutant.rs" <<'RUST'
+use std::sync::LazyLock;
+
+/// A refusal that is skipped.
+macro_rules! guard {
+    ($number:expr, $($refusal:tt)*) => {
+        if !crate::mutant::is($number) {
+            return Err($($refusal)*);
+        }
+    };
+}
+/// A refusal in whose place an empty answer is given.
+macro_rules! refuse {
+    ($number:expr, $($refusal:tt)*) => {
+        if crate::mutant::is($number) {
+            Ok(Default::default())
+        } else {
+            Err($($refusal)*)
+        }
+    };
+}
+/// Something noticed that is not kept.
+macro_rules! keep {
+    ($number:expr, $($list:ident).+, $($what:tt)*) => {
+        if !crate::mutant::is($number) {
+            $($list).+($($what)*);
+        }
+    };
+}
+static MUTANT: LazyLock<u32> = LazyLock::new(|| {
+    let number = std::env::var("MUTANT").map_or(0, |text| text.parse().unwrap());
+    // The first breach is enough; other threads would go on for a while.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        hook(panic);
+        std::process::exit(101);
+    }));
+    number
+});
+pub(crate) fn is(number: u32) -> bool {
+    *MUTANT == number
+}
+RUST
+
+mutants=$copy/mutants
+: >"$mutants"
+for file in src/machine/*.rs src/report/rules.rs; do
+  { grep -F "$file"$'\t' proofs/mutants.list || true; } |
+    perl proofs/mutants.pl "$copy/$file" "$file" "$(wc -l <"$mutants")" "$mutants"
+done
+
+# Dependencies are those of the package itself, so they are built already.
+export CARGO_TARGET_DIR=$root/target
+cargo test --quiet --manifest-path "$copy/Cargo.toml" --test exploration --test reports --no-run \
+  --message-format=json >"$copy/built"
+program() { sed -n "s/.*\"executable\":\"\([^\"]*\/$1-[^\"]*\)\".*/\1/p" "$copy/built" | tail -1; }
+exploration=$(program exploration)
+reports=$(program reports)
+export exploration reports copy root every
+unset COOK_UPDATE COOK_EXPLORE RUST_BACKTRACE
+
+# Ends with 0 when no test notices mutant $1 of the place $2. What finds most is asked first. The
+# random walks are left out: whoever is killed is killed every time.
+unnoticed() {
+  cd "$copy"
+  export MUTANT=$1
+  case "$2" in
+    src/report/*) asked "$reports" ;;
+    *)
+      asked "$exploration" liveness:: imports:: &&
+        COOK_EXPLORE=hostile,doors asked "$exploration" from_every &&
+        COOK_EXPLORE=trusted,undo,budgets asked "$exploration" from_every &&
+        COOK_EXPLORE=imported,two asked "$exploration" from_every &&
+        COOK_EXPLORE=plans,rewritten,one asked "$exploration" from_every
+      ;;
+  esac >"$copy/out.$1" 2>&1
+}
+asked() { timeout 600 nice -n 10 "$@" --nocapture; }
+judge() {
+  local number=$1 place=$2 what=$3
+  # What survives takes the whole exploration; the sample leaves out what is known to.
+  if [ "$every" -gt 1 ] && is_allowed "$place" "$what"; then return; fi
+  if unnoticed "$number" "$place"; then
+    printf 'survived\t%s\t%s\n' "$place" "$what"
+  else
+    printf 'killed\t%s\t%s\t%s\n' "$place" "$what" \
+      "$(grep -A1 -m1 'panicked at' "$copy/out.$number" | tail -1 | cut -c1-160)"
+    rm -f "$copy/out.$number"
+  fi
+}
+is_allowed() { grep -qF -- "${1%%:*}"$'\t'"$2"$'\t' "$root/proofs/mutants.allowed"; }
+export -f unnoticed asked judge is_allowed
+unchanged_fails() {
+  echo "the unchanged copy fails:"
+  tail -30 "$copy/out.0"
+  exit 2
+}
+
+# Nothing may be taken for a kill that fails without a mutant too. The sample trusts `cargo test`
+# for the longer explorations.
+asked "$exploration" liveness:: imports:: >"$copy/out.0" 2>&1 || unchanged_fails
+if [ "$every" -eq 1 ]; then
+  unnoticed 0 src/machine/ || unchanged_fails
+fi
+unnoticed 0 src/report/ || unchanged_fails
+started=$SECONDS
+awk -F'\t' -v every="$every" -v only="$only" \
+  '(NR - 1) % every == 0 && (only == "" || $0 ~ only) { printf "%s%c%s%c%s%c", $1, 0, $2, 0, $3, 0 }' \
+  "$mutants" | xargs -0 -n3 -P2 bash -c 'judge "$@"' judge >"$copy/judged"
+
+killed=0
+allowed=0
+survived=0
+while IFS=$'\t' read -r verdict place what _; do
+  if [ "$verdict" = killed ]; then
+    killed=$((killed + 1))
+  elif is_allowed "$place" "$what"; then
+    allowed=$((allowed + 1))
+  else
+    survived=$((survived + 1))
+    printf 'survived: %s  %s\n' "$place" "$what"
+  fi
+done <"$copy/judged"
+echo "$((killed + allowed + survived)) guards, $killed killed, $allowed allowed, $survived survived, $((SECONDS - started)) s"
+[ "$survived" -eq 0 ] && [ "$killed" -gt 0 ]

@@ -1,0 +1,645 @@
+//! One call and what becomes of it: where it goes on from, how the supplier learns what came
+//! before, what is kept, what a compaction makes of it.
+//!
+//! Invariants: nothing is sent before it is known that it can be kept and gone on from; what
+//! was kept earlier stays as it was, on every path; each answer that came is kept, also one
+//! that is refused afterwards; a supplier's own record is forked, never continued in place.
+
+use super::error::{Fault, Prior, SessionError};
+use super::hash::ContentHash;
+use super::reference::{Grade, On, Ref};
+use super::replay;
+use super::store::{SessionStore, load_episode};
+use super::stored::{Entry, Native, Object};
+use super::supplier::{Answer, Continuation, Deed, Failure, Grain, Supplier, Turn, estimate};
+use super::value::{Episode, Exchange, Kind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// How many times an answer that breaks its schema is asked for again.
+const REPAIRS: u32 = 2;
+
+/// Whether a supplier's own record is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NativeUse {
+    /// Where it is still what it was.
+    #[default]
+    Auto,
+    /// Never: what came before is told.
+    Never,
+    /// Only that: otherwise nothing is sent.
+    Require,
+}
+
+/// How what came before reached the supplier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// Nothing came before.
+    Fresh,
+    /// Its own record, forked.
+    Fork,
+    /// It was told.
+    Replay,
+}
+
+/// What is asked or ordered.
+pub struct Call<'a> {
+    /// The words.
+    pub say: &'a str,
+    /// Whether anything may change.
+    pub deed: Deed,
+    /// What it goes on from.
+    pub on: Option<On>,
+    /// Checks an answer; what is wrong with it, by path.
+    pub schema: Option<&'a dyn Fn(&Value) -> Vec<String>>,
+    /// The schema itself, for suppliers that take one.
+    pub schema_text: Option<&'a Value>,
+    /// Whether a supplier's own record may be used.
+    pub native: NativeUse,
+    /// What a new window begins with, when cook knows it without asking.
+    pub recap: Option<&'a dyn Fn() -> String>,
+    /// The moment, RFC 3339.
+    pub at: &'a str,
+}
+
+/// An answer and the refs to go on from.
+#[derive(Debug)]
+pub struct Reply {
+    /// The final text.
+    pub output: String,
+    /// The data, when a schema was given.
+    pub data: Option<Value>,
+    /// The exchange.
+    pub exchange: Ref,
+    /// The window after it.
+    pub episode: Ref,
+    /// The chain after it; none for an atom.
+    pub series: Option<Ref>,
+    /// Hash of the exchange.
+    pub exchange_hash: ContentHash,
+    /// Hash of the window.
+    pub episode_hash: ContentHash,
+    /// Hash of the chain.
+    pub series_hash: Option<ContentHash>,
+    /// How what came before reached the supplier.
+    pub transport: Transport,
+    /// The summary, when a new window was begun.
+    pub recap: Option<String>,
+    /// As the supplier reports it.
+    pub usage: Option<Value>,
+    /// In millionths of a US dollar; none = unknown.
+    pub cost_micro_usd: Option<u64>,
+    /// Answers that were asked for until one fitted.
+    pub attempts: u32,
+}
+
+/// Where a call goes on from.
+#[derive(Debug, Clone, Default)]
+struct Start {
+    episode: Option<Entry>,
+    series: Option<Entry>,
+    /// The chain whose current window goes on; a branch has none.
+    grows: bool,
+}
+
+impl Start {
+    fn prior(&self) -> Prior {
+        Prior {
+            episode: self.episode.as_ref().map(|entry| entry.name),
+            series: self.series.as_ref().map(|entry| entry.name),
+        }
+    }
+}
+
+/// Makes a call and keeps what comes of it.
+///
+/// # Errors
+/// A [`SessionError`] with the refs that are still good.
+pub fn call(
+    store: &dyn SessionStore,
+    supplier: &dyn Supplier,
+    call: &Call,
+) -> Result<Reply, SessionError> {
+    call_into(store, supplier, call, Room::Kept)
+}
+
+/// How much of the window a prompt may fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// All but the reserve.
+    Kept,
+    /// All of it: a summary is what the reserve is for.
+    Whole,
+}
+
+fn call_into(
+    store: &dyn SessionStore,
+    supplier: &dyn Supplier,
+    call: &Call,
+    room: Room,
+) -> Result<Reply, SessionError> {
+    let start = resolve(store, supplier, call)?;
+    let mut talk = Talk {
+        store,
+        supplier,
+        call,
+        start,
+        room,
+        usage: None,
+        cost: None,
+    };
+    let outcome = talk.run();
+    if let Err(error) = &outcome {
+        talk.note(&json!({
+            "error": error.fault.code(),
+            "message": error.to_string(),
+            "prior": error.prior,
+        }))
+        .map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
+    }
+    outcome
+}
+
+fn resolve(
+    store: &dyn SessionStore,
+    supplier: &dyn Supplier,
+    call: &Call,
+) -> Result<Start, SessionError> {
+    let Some(on) = call.on else {
+        return Ok(Start::default());
+    };
+    let start = match on {
+        On::Episode(name) => {
+            let episode = entry(store, name, Grade::Episode)?;
+            let series = match episode.series {
+                Some(series) => store.entry(series)?,
+                None => None,
+            };
+            Start {
+                episode: Some(episode),
+                series,
+                grows: false,
+            }
+        }
+        On::Series(name) => {
+            let series = entry(store, name, Grade::Series)?;
+            let current = series.episode.ok_or_else(|| corrupt(name))?;
+            Start {
+                episode: Some(entry(store, current, Grade::Episode)?),
+                series: Some(series),
+                grows: true,
+            }
+        }
+    };
+    let keep = |fault: Fault| SessionError::new(fault).keeping(start.prior());
+    if supplier.continuation() == Continuation::None {
+        return Err(keep(Fault::ContinuationNotSupported {
+            supplier: supplier.name().to_owned(),
+        }));
+    }
+    let is_repl = supplier.grain() == Grain::Repl;
+    if let (On::Episode(episode), true) = (on, is_repl)
+        && let Some(series) = store.sealed(episode).map_err(keep)?
+    {
+        return Err(
+            SessionError::new(Fault::EpisodeCompacted { episode, series }).keeping(Prior {
+                episode: Some(episode),
+                series: Some(series),
+            }),
+        );
+    }
+    if start.grows && !is_repl {
+        return Err(keep(Fault::RefKindMismatch {
+            name: start
+                .prior()
+                .series
+                .map_or(String::new(), |name| name.to_string()),
+            found: Grade::Series,
+            wanted: Grade::Episode,
+        }));
+    }
+    Ok(start)
+}
+
+fn corrupt(name: Ref) -> Fault {
+    Fault::ObjectCorrupt {
+        what: name.to_string(),
+        why: "it names no current window".to_owned(),
+    }
+}
+
+fn entry(store: &dyn SessionStore, name: Ref, wanted: Grade) -> Result<Entry, Fault> {
+    if name.grade() != wanted {
+        return Err(Fault::RefKindMismatch {
+            name: name.to_string(),
+            found: name.grade(),
+            wanted,
+        });
+    }
+    store.entry(name)?.ok_or_else(|| match wanted {
+        Grade::Series => Fault::SeriesNotFound(name.to_string()),
+        Grade::Episode | Grade::Exchange => Fault::EpisodeNotFound(name.to_string()),
+    })
+}
+
+/// One call in the making.
+struct Talk<'a> {
+    store: &'a dyn SessionStore,
+    supplier: &'a dyn Supplier,
+    call: &'a Call<'a>,
+    start: Start,
+    room: Room,
+    usage: Option<Value>,
+    cost: Option<u64>,
+}
+
+/// What a turn left behind.
+struct Kept {
+    reply: Reply,
+    answer: Answer,
+}
+
+impl Talk<'_> {
+    fn run(&mut self) -> Result<Reply, SessionError> {
+        let recap = self.make_room()?;
+        let kind = match self.call.deed {
+            Deed::Ask => Kind::Say,
+            Deed::Act => Kind::Act,
+        };
+        let mut kept = self.turn(kind, self.call.say, recap)?;
+        for attempt in 1.. {
+            let Some(check) = self.call.schema else { break };
+            let (data, wrong) = checked(&kept.answer, check);
+            if wrong.is_empty() {
+                kept.reply.data = data;
+                break;
+            }
+            if attempt > REPAIRS {
+                return Err(self.keep(Fault::OutputSchemaInvalid {
+                    paths: wrong,
+                    attempts: attempt,
+                }));
+            }
+            let again = format!(
+                "The answer does not fit the schema:\n{}\nAnswer again with the data alone, as JSON that fits.",
+                wrong.join("\n")
+            );
+            kept = self.turn(Kind::Repair, &again, None)?;
+            kept.reply.attempts = attempt + 1;
+        }
+        Ok(kept.reply)
+    }
+
+    fn keep(&self, fault: Fault) -> SessionError {
+        SessionError::new(fault).keeping(self.start.prior())
+    }
+
+    /// Begins a new window when what was said and what is said now do not fit this one.
+    fn make_room(&mut self) -> Result<Option<String>, SessionError> {
+        let Some(window) = self.supplier.window() else {
+            return Ok(None);
+        };
+        let room = match self.room {
+            Room::Kept => window.room(),
+            Room::Whole => window.tokens,
+        };
+        let now = self.call.say.len() as u64;
+        let before = self.start.episode.as_ref().map_or(0, |entry| entry.bytes);
+        let needed = estimate(before + now);
+        if needed <= room {
+            return Ok(None);
+        }
+        let exceeded = |needed| Fault::ContextWindowExceeded { needed, room };
+        if !self.start.grows || estimate(now) > room {
+            return Err(self.keep(exceeded(needed)));
+        }
+        let recap = match self.call.recap {
+            Some(render) => render(),
+            None => self
+                .ask_for_recap()
+                .map_err(|_| self.keep(exceeded(needed)))?,
+        };
+        let needed = estimate(recap.len() as u64 + now);
+        if needed > room {
+            return Err(self.keep(exceeded(needed)));
+        }
+        Ok(Some(recap))
+    }
+
+    /// One ask on a fork, recorded like any other; the chain itself does not move.
+    fn ask_for_recap(&self) -> Result<String, SessionError> {
+        let Some(episode) = &self.start.episode else {
+            return Err(self.keep(corrupt(Ref::new(Grade::Episode))));
+        };
+        let reply = call_into(
+            self.store,
+            self.supplier,
+            &Call {
+                say: RECAP,
+                deed: Deed::Ask,
+                on: Some(On::Episode(episode.name)),
+                schema: None,
+                schema_text: None,
+                native: self.call.native,
+                recap: None,
+                at: self.call.at,
+            },
+            Room::Whole,
+        )?;
+        Ok(reply.output)
+    }
+
+    fn turn(&mut self, kind: Kind, say: &str, recap: Option<String>) -> Result<Kept, SessionError> {
+        let before = match (&recap, &self.start.episode) {
+            (None, Some(entry)) => Some(entry.clone()),
+            _ => None,
+        };
+        let fork = before.as_ref().and_then(|entry| self.forkable(entry));
+        if before.is_some() && fork.is_none() && self.call.native == NativeUse::Require {
+            return Err(self.keep(Fault::ContinuationNotSupported {
+                supplier: self.supplier.name().to_owned(),
+            }));
+        }
+        let (prompt, transport) = self
+            .prompt(before.as_ref(), fork.as_ref(), recap.as_deref(), say)
+            .map_err(|fault| self.keep(fault))?;
+        let answer = self
+            .supplier
+            .call(&Turn {
+                prompt: &prompt,
+                deed: self.call.deed,
+                fork: fork.as_ref(),
+                schema: self.call.schema_text,
+            })
+            .map_err(|failure| self.keep(self.fault(failure)))?;
+        let recap = recap.or_else(|| self.reported_recap(&answer));
+        let reply = self
+            .store_turn(kind, say, &answer, recap, transport)
+            .map_err(|fault| self.keep(fault))?;
+        if self.call.deed == Deed::Ask && !answer.changed.is_empty() {
+            return Err(self.keep(Fault::ReadOnlyViolated {
+                changed: answer.changed,
+            }));
+        }
+        Ok(Kept { reply, answer })
+    }
+
+    /// A supplier's own compaction begins a new window where a chain goes on.
+    fn reported_recap(&self, answer: &Answer) -> Option<String> {
+        answer.compaction.clone().filter(|_| self.start.grows)
+    }
+
+    fn forkable(&self, entry: &Entry) -> Option<Native> {
+        let native = entry.native.clone()?;
+        let may = self.call.native != NativeUse::Never
+            && self.supplier.continuation() == Continuation::Native
+            && entry.supplier == self.supplier.name()
+            && self.supplier.can_fork(&native);
+        may.then_some(native)
+    }
+
+    fn prompt(
+        &self,
+        before: Option<&Entry>,
+        fork: Option<&Native>,
+        recap: Option<&str>,
+        say: &str,
+    ) -> Result<(String, Transport), Fault> {
+        if fork.is_some() {
+            return Ok((say.to_owned(), Transport::Fork));
+        }
+        if let Some(recap) = recap {
+            let window =
+                Episode::empty().with(Exchange::new(Kind::Recap, RECAP, recap, None), None);
+            return Ok((replay::prompt(&window, say), Transport::Replay));
+        }
+        match before {
+            Some(entry) => {
+                let episode = load_episode(self.store, &entry.hash, None)?;
+                Ok((replay::prompt(&episode, say), Transport::Replay))
+            }
+            None => Ok((say.to_owned(), Transport::Fresh)),
+        }
+    }
+
+    fn fault(&self, failure: Failure) -> Fault {
+        let supplier = self.supplier.name().to_owned();
+        match failure {
+            Failure::Failed(why) => Fault::SupplierFailed { supplier, why },
+            Failure::TimedOut(why) => Fault::SupplierTimeout { supplier, why },
+            Failure::Unparseable(why) => Fault::SupplierUnparseable { supplier, why },
+        }
+    }
+
+    /// Keeps exchange, window and chain, and goes on from them.
+    fn store_turn(
+        &mut self,
+        kind: Kind,
+        say: &str,
+        answer: &Answer,
+        recap: Option<String>,
+        transport: Transport,
+    ) -> Result<Reply, Fault> {
+        let store = self.store;
+        let exchange = Exchange::new(kind, say, answer.output.as_str(), answer.exid.clone());
+        let exchange_hash = store.put(&Object::of_exchange(&exchange))?;
+        let sealed = recap.is_some().then(|| self.start.clone());
+        let mut parent = match (&recap, &self.start.episode) {
+            (None, Some(entry)) => Some((entry.hash.clone(), entry.length, entry.bytes)),
+            _ => None,
+        };
+        if let Some(text) = &recap {
+            let first = Exchange::new(Kind::Recap, RECAP, text.as_str(), None);
+            let hash = store.put(&Object::of_exchange(&first))?;
+            let window = store.put(&Object::Episode {
+                parent: None,
+                exchange: hash,
+                length: 1,
+            })?;
+            parent = Some((window, 1, (RECAP.len() + text.len()) as u64));
+        }
+        let (parent_hash, length, bytes) = match parent {
+            Some((hash, length, bytes)) => (Some(hash), length, bytes),
+            None => (None, 0, 0),
+        };
+        let episode_hash = store.put(&Object::Episode {
+            parent: parent_hash,
+            exchange: exchange_hash.clone(),
+            length: length + 1,
+        })?;
+        let series_object = self.series_object(&episode_hash, sealed.as_ref())?;
+        let series_hash = match &series_object {
+            Some(object) => Some(store.put(object)?),
+            None => None,
+        };
+        let names = Names::new(series_hash.is_some());
+        let entry = |name: Ref, hash: &ContentHash, length: u64| Entry {
+            schema_version: 1,
+            name,
+            hash: hash.clone(),
+            exid: answer
+                .exid
+                .clone()
+                .filter(|_| name.grade() != Grade::Series),
+            supplier: self.supplier.name().to_owned(),
+            series: names.series.filter(|_| name.grade() != Grade::Series),
+            episode: Some(names.episode).filter(|_| name.grade() != Grade::Episode),
+            length,
+            bytes: bytes + (say.len() + answer.output.len()) as u64,
+            native: answer
+                .native
+                .clone()
+                .filter(|_| name.grade() == Grade::Episode),
+            head: answer.head_after.clone(),
+            at: self.call.at.to_owned(),
+        };
+        let episode = entry(names.episode, &episode_hash, length + 1);
+        store.name(&entry(names.exchange, &exchange_hash, 1))?;
+        store.name(&episode)?;
+        let mut series = None;
+        if let (Some(name), Some(hash), Some(object)) = (names.series, &series_hash, &series_object)
+        {
+            let Object::Series { length, .. } = object else {
+                return Err(corrupt(name));
+            };
+            let kept = entry(name, hash, *length);
+            store.name(&kept)?;
+            series = Some(kept);
+        }
+        if let (Some(sealed), Some(name)) = (sealed, names.series)
+            && let Some(window) = sealed.episode
+        {
+            store.seal(window.name, name)?;
+        }
+        self.start = Start {
+            episode: Some(episode),
+            grows: series.is_some(),
+            series,
+        };
+        self.cost = answer.cost_micro_usd;
+        self.usage = answer.usage.clone();
+        self.note(&json!({
+            "kind": kind,
+            "transport": transport,
+            "exchange": names.exchange,
+            "episode": names.episode,
+            "series": names.series,
+            "exid": answer.exid,
+            "usage": answer.usage,
+            "cost_micro_usd": answer.cost_micro_usd,
+            "duration_ms": answer.duration_ms,
+            "head_before": answer.head_before,
+            "head_after": answer.head_after,
+        }))?;
+        Ok(Reply {
+            output: answer.output.clone(),
+            data: None,
+            exchange: names.exchange,
+            episode: names.episode,
+            series: names.series,
+            exchange_hash,
+            episode_hash,
+            series_hash,
+            transport,
+            recap,
+            usage: answer.usage.clone(),
+            cost_micro_usd: answer.cost_micro_usd,
+            attempts: 1,
+        })
+    }
+
+    /// The chain after this turn; none for an atom.
+    fn series_object(
+        &self,
+        episode: &ContentHash,
+        sealed: Option<&Start>,
+    ) -> Result<Option<Object>, Fault> {
+        if self.supplier.grain() == Grain::Atom {
+            return Ok(None);
+        }
+        let fresh = Object::Series {
+            parent: None,
+            episode: episode.clone(),
+            length: 1,
+        };
+        let Some(before) = self.start.series.as_ref().filter(|_| self.start.grows) else {
+            return Ok(Some(fresh));
+        };
+        if sealed.is_some() {
+            return Ok(Some(Object::Series {
+                parent: Some(before.hash.clone()),
+                episode: episode.clone(),
+                length: before.length + 1,
+            }));
+        }
+        match self.store.get(&before.hash)? {
+            Object::Series { parent, length, .. } => Ok(Some(Object::Series {
+                parent,
+                episode: episode.clone(),
+                length,
+            })),
+            _ => Err(corrupt(before.name)),
+        }
+    }
+
+    fn note(&self, what: &Value) -> Result<(), Fault> {
+        let mut line = json!({
+            "schema_version": 1,
+            "at": self.call.at,
+            "supplier": self.supplier.name(),
+            "deed": self.call.deed,
+            "on": self.call.on,
+        });
+        if let (Some(line), Some(what)) = (line.as_object_mut(), what.as_object()) {
+            line.extend(what.clone());
+        }
+        self.store.record(&line)
+    }
+}
+
+/// What a summary is asked for with.
+const RECAP: &str = "Summarise this conversation for whoever goes on with it and has nothing else: the task, what holds, \
+what was learned, what is open, what is next. Plain text.";
+
+/// The refs of one turn.
+struct Names {
+    exchange: Ref,
+    episode: Ref,
+    series: Option<Ref>,
+}
+
+impl Names {
+    fn new(chained: bool) -> Self {
+        Self {
+            exchange: Ref::new(Grade::Exchange),
+            episode: Ref::new(Grade::Episode),
+            series: chained.then(|| Ref::new(Grade::Series)),
+        }
+    }
+}
+
+/// The data of an answer and what is wrong with it.
+fn checked(answer: &Answer, check: &dyn Fn(&Value) -> Vec<String>) -> (Option<Value>, Vec<String>) {
+    let data = match &answer.data {
+        Some(data) => Some(data.clone()),
+        None => serde_json::from_str(unfenced(&answer.output)).ok(),
+    };
+    match data {
+        Some(data) => {
+            let wrong = check(&data);
+            (Some(data), wrong)
+        }
+        None => (None, vec!["the answer is no JSON".to_owned()]),
+    }
+}
+
+/// The inside of one fence around the whole text, or the text.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix("```json")
+        .or_else(|| text.strip_prefix("```"))
+        .and_then(|inside| inside.strip_suffix("```"))
+        .map_or(text, str::trim)
+}

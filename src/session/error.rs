@@ -1,0 +1,216 @@
+//! What can go wrong with a call, each with what is needed to go on: the code, the refs that
+//! are still good, and the next step.
+
+use super::reference::Ref;
+use serde::Serialize;
+
+/// The refs a caller still holds when a call fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Prior {
+    /// The newest context window that is kept.
+    pub episode: Option<Ref>,
+    /// The newest chain that is kept; none for an atom.
+    pub series: Option<Ref>,
+}
+
+/// Why a call gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The supplier answers once and cannot go on from anything.
+    #[error("`{supplier}` cannot go on from an earlier conversation")]
+    ContinuationNotSupported {
+        /// The supplier.
+        supplier: String,
+    },
+    /// The context window was sealed by a compaction.
+    #[error("episode {episode} was compacted; its series goes on")]
+    EpisodeCompacted {
+        /// The sealed window.
+        episode: Ref,
+        /// The series that went on.
+        series: Ref,
+    },
+    /// No such window.
+    #[error("no episode `{0}`")]
+    EpisodeNotFound(String),
+    /// No such chain.
+    #[error("no series `{0}`")]
+    SeriesNotFound(String),
+    /// A prefix that several refs begin with.
+    #[error("`{name}` is ambiguous: {}", candidates.join(", "))]
+    RefAmbiguous {
+        /// What was given.
+        name: String,
+        /// What it may mean, at most ten.
+        candidates: Vec<String>,
+    },
+    /// A ref of another kind than the one asked for.
+    #[error("`{name}` names an {found}, not an {wanted}")]
+    RefKindMismatch {
+        /// What was given.
+        name: String,
+        /// What it names.
+        found: super::Grade,
+        /// What was wanted.
+        wanted: super::Grade,
+    },
+    /// What is stored is not what was stored.
+    #[error("{what} is damaged: {why}")]
+    ObjectCorrupt {
+        /// Which.
+        what: String,
+        /// How it shows.
+        why: String,
+    },
+    /// Neither or both of episode and series.
+    #[error("go on from an episode or from a series, not from both or neither")]
+    OnConflict,
+    /// What must be said does not fit the window.
+    #[error("the call needs about {needed} tokens, and {room} fit")]
+    ContextWindowExceeded {
+        /// Tokens that the prompt takes, estimated.
+        needed: u64,
+        /// Tokens there are, the reserve taken off.
+        room: u64,
+    },
+    /// The answer broke the schema each time.
+    #[error("the answer broke the schema {attempts} times: {}", paths.join("; "))]
+    OutputSchemaInvalid {
+        /// What is wrong, by path.
+        paths: Vec<String>,
+        /// How many answers were asked for.
+        attempts: u32,
+    },
+    /// The supplier ended with an error.
+    #[error("`{supplier}` failed: {why}")]
+    SupplierFailed {
+        /// The supplier.
+        supplier: String,
+        /// Its last word.
+        why: String,
+    },
+    /// The supplier took too long.
+    #[error("`{supplier}` did not answer in time: {why}")]
+    SupplierTimeout {
+        /// The supplier.
+        supplier: String,
+        /// Which clock ran out.
+        why: String,
+    },
+    /// The supplier's output could not be read.
+    #[error("the output of `{supplier}` could not be read: {why}")]
+    SupplierUnparseable {
+        /// The supplier.
+        supplier: String,
+        /// What was expected.
+        why: String,
+    },
+    /// A question changed the repository.
+    #[error("the question changed the repository: {}", changed.join(", "))]
+    ReadOnlyViolated {
+        /// What changed.
+        changed: Vec<String>,
+    },
+    /// The tree is not the one the conversation was about.
+    #[error("the worktree is not the one the conversation left: {0}")]
+    TreeDrift(String),
+    /// The store cannot be read or written.
+    #[error("the session store: {0}")]
+    Store(#[source] std::io::Error),
+}
+
+impl Fault {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ContinuationNotSupported { .. } => "continuation_not_supported",
+            Self::EpisodeCompacted { .. } => "episode_compacted",
+            Self::EpisodeNotFound(_) => "episode_not_found",
+            Self::SeriesNotFound(_) => "series_not_found",
+            Self::RefAmbiguous { .. } => "ref_ambiguous",
+            Self::RefKindMismatch { .. } => "ref_kind_mismatch",
+            Self::ObjectCorrupt { .. } => "object_corrupt",
+            Self::OnConflict => "on_conflict",
+            Self::ContextWindowExceeded { .. } => "context_window_exceeded",
+            Self::OutputSchemaInvalid { .. } => "output_schema_invalid",
+            Self::SupplierFailed { .. } => "supplier_failed",
+            Self::SupplierTimeout { .. } => "supplier_timeout",
+            Self::SupplierUnparseable { .. } => "supplier_unparseable",
+            Self::ReadOnlyViolated { .. } => "read_only_violated",
+            Self::TreeDrift(_) => "tree_drift",
+            Self::Store(_) => "session_store",
+        }
+    }
+}
+
+/// A failed call: why, and the refs that are still good.
+#[derive(Debug, thiserror::Error)]
+#[error("{fault}")]
+pub struct SessionError {
+    /// Why.
+    #[source]
+    pub fault: Fault,
+    /// What the caller still holds.
+    pub prior: Prior,
+}
+
+impl SessionError {
+    /// A failure before anything was kept.
+    pub fn new(fault: Fault) -> Self {
+        Self {
+            fault,
+            prior: Prior::default(),
+        }
+    }
+
+    /// The same with the refs that are still good.
+    #[must_use]
+    pub fn keeping(mut self, prior: Prior) -> Self {
+        self.prior = prior;
+        self
+    }
+
+    /// The next step, as a command where there is one.
+    pub fn hint(&self) -> String {
+        let on_series = |series: &Ref| format!("go on with `--on-series {series}`");
+        match &self.fault {
+            Fault::ContinuationNotSupported { .. } => {
+                "ask afresh without `--on-…`, or go on with another agent".to_owned()
+            }
+            Fault::EpisodeCompacted { series, .. } => on_series(series),
+            Fault::EpisodeNotFound(_) | Fault::SeriesNotFound(_) => {
+                "leave `--on-…` out to begin afresh; `cook session log` lists what there is"
+                    .to_owned()
+            }
+            Fault::RefAmbiguous { .. } => "give more of the ref".to_owned(),
+            Fault::RefKindMismatch { found, .. } => format!("use the option for an {found}"),
+            Fault::ObjectCorrupt { .. } => "run `cook session verify`".to_owned(),
+            Fault::OnConflict => "give one of `--on-episode` and `--on-series`".to_owned(),
+            Fault::ContextWindowExceeded { .. } => match &self.prior.series {
+                Some(series) => format!("{}, which compacts, or say less", on_series(series)),
+                None => "say less, or use an agent with a larger window".to_owned(),
+            },
+            Fault::OutputSchemaInvalid { .. }
+            | Fault::SupplierFailed { .. }
+            | Fault::SupplierTimeout { .. }
+            | Fault::SupplierUnparseable { .. } => {
+                match (&self.prior.series, &self.prior.episode) {
+                    (Some(series), _) => on_series(series),
+                    (None, Some(episode)) => format!("go on with `--on-episode {episode}`"),
+                    (None, None) => "ask again".to_owned(),
+                }
+            }
+            Fault::ReadOnlyViolated { .. } => "look with `git status`".to_owned(),
+            Fault::TreeDrift(_) => {
+                "leave `--require-tree` out to go on with the tree as it is".to_owned()
+            }
+            Fault::Store(_) => "run `cook doctor`".to_owned(),
+        }
+    }
+}
+
+impl From<Fault> for SessionError {
+    fn from(fault: Fault) -> Self {
+        Self::new(fault)
+    }
+}

@@ -1,0 +1,28 @@
+//! Sessions: what was said to agents and models and what they answered, as immutable,
+//! content-addressed values that can be gone on from, branched from, moved to another
+//! supplier and checked.
+//!
+//! Exchange = one request and its response; episode = one context window of exchanges;
+//! series = a chain of episodes bridged by compaction.
+
+mod conversation;
+mod error;
+mod file;
+mod hash;
+mod reference;
+mod replay;
+mod store;
+mod stored;
+mod supplier;
+mod value;
+
+pub use conversation::{Call, NativeUse, Reply, Transport, call};
+pub use error::{Fault, Prior, SessionError};
+pub use file::FileStore;
+pub use hash::ContentHash;
+pub use reference::{Grade, On, Ref};
+pub use replay::prompt as replay_prompt;
+pub use store::{MemoryStore, SessionStore, load_episode, load_exchange, load_series};
+pub use stored::{Entry, Native, Object};
+pub use supplier::{Answer, Continuation, Deed, Failure, Grain, Supplier, Turn, Window, estimate};
+pub use value::{Episode, Exchange, Kind, Series};

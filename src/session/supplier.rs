@@ -1,0 +1,133 @@
+//! What a conversation asks of whoever answers: the seam between sessions and agents.
+
+use super::stored::Native;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a supplier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grain {
+    /// A model that answers once.
+    Atom,
+    /// An agent with tools.
+    Repl,
+}
+
+/// How a supplier can go on from what was said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Continuation {
+    /// By a fork of its own record, and by replay.
+    Native,
+    /// By being told what was said.
+    Replay,
+    /// Not at all.
+    None,
+}
+
+/// Tokens that a supplier can have before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// All of them.
+    pub tokens: u64,
+    /// Kept free for the answer.
+    pub reserve: u64,
+}
+
+impl Window {
+    /// Tokens that a prompt may take.
+    pub fn room(self) -> u64 {
+        self.tokens.saturating_sub(self.reserve)
+    }
+}
+
+/// Tokens of a text, estimated: a third of its UTF-8 bytes, rounded up.
+pub fn estimate(bytes: u64) -> u64 {
+    bytes.div_ceil(3)
+}
+
+/// Whether something is asked or ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    /// Nothing may change.
+    Ask,
+    /// The worktree may change.
+    Act,
+}
+
+/// One call of a supplier.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// All that is sent.
+    pub prompt: &'a str,
+    /// Whether it may change anything.
+    pub deed: Deed,
+    /// The supplier's own record to fork; none = a fresh session.
+    pub fork: Option<&'a Native>,
+    /// The shape the answer must have, as a hint to the supplier.
+    pub schema: Option<&'a Value>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// The final text.
+    pub output: String,
+    /// Structured data, where the supplier reports it beside the text.
+    pub data: Option<Value>,
+    /// The supplier's own name for the call.
+    pub exid: Option<String>,
+    /// How it can be forked.
+    pub native: Option<Native>,
+    /// A summary, when the supplier compacted on its own during the call.
+    pub compaction: Option<String>,
+    /// Tokens, as the supplier reports them.
+    pub usage: Option<Value>,
+    /// Cost in millionths of a US dollar; none = unknown, which is not 0.
+    pub cost_micro_usd: Option<u64>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What changed in the repository during the call.
+    pub changed: Vec<String>,
+    /// HEAD before.
+    pub head_before: Option<String>,
+    /// HEAD after.
+    pub head_after: Option<String>,
+}
+
+/// Why a supplier gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It ended with an error.
+    Failed(String),
+    /// A clock ran out.
+    TimedOut(String),
+    /// What it printed could not be read.
+    Unparseable(String),
+}
+
+/// Whoever answers.
+pub trait Supplier {
+    /// Its name in the settings.
+    fn name(&self) -> &str;
+
+    /// What it is.
+    fn grain(&self) -> Grain;
+
+    /// How it goes on.
+    fn continuation(&self) -> Continuation;
+
+    /// What fits before it; none = unknown, and nothing is compacted by estimate.
+    fn window(&self) -> Option<Window>;
+
+    /// Whether its own record is still what it was after the call that made it.
+    fn can_fork(&self, native: &Native) -> bool;
+
+    /// Sends one turn and waits for the answer.
+    ///
+    /// # Errors
+    /// What the supplier did instead of answering.
+    fn call(&self, turn: &Turn) -> Result<Answer, Failure>;
+}

@@ -1,0 +1,131 @@
+//! Histories in `.agent/` without a log to compare them with: each line by itself.
+//!
+//! A clone holds none (they are not tracked), so these are a copied or restored
+//! worktree's. One pass with one buffer, whatever their size.
+
+use super::Outcome;
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::model::{Record, SliceRecord, StopRecord, is_exact};
+use crate::schema::{self, Documented};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// Bytes that are read at a time; a longer line makes the buffer grow up to the cap of
+/// a document.
+const CHUNK: usize = 1 << 20;
+
+/// Checks both files. True when one of them holds a record.
+pub(super) fn check(root: &Path, outcome: &mut Outcome) -> Result<bool, Failure> {
+    let slice = Lines::<SliceRecord>::check(root, outcome)?;
+    let stop = Lines::<StopRecord>::check(root, outcome)?;
+    if slice + stop > 0 {
+        outcome.looked(format!("{} history records", slice + stop));
+    }
+    Ok(slice + stop > 0)
+}
+
+/// The lines of one history as they come.
+struct Lines<'o, T> {
+    outcome: &'o mut Outcome,
+    lines: u64,
+    /// Findings of this file so far.
+    found: usize,
+    of: std::marker::PhantomData<T>,
+}
+
+impl<'o, T: Record + Documented> Lines<'o, T> {
+    /// How many lines the file holds; 0 when it is not there.
+    fn check(root: &Path, outcome: &'o mut Outcome) -> Result<u64, Failure> {
+        let name = T::DOCUMENT.file();
+        let path = root.join(".agent").join(name);
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => {
+                let finding = Finding::new(Code::DocumentUnreadable, "no regular file");
+                outcome.findings.push(finding.at(format!(".agent/{name}")));
+                return Ok(0);
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(unreadable(name, &error)),
+        }
+        let file = File::open(&path).map_err(|error| unreadable(name, &error))?;
+        let mut lines = Self {
+            outcome,
+            lines: 0,
+            found: 0,
+            of: std::marker::PhantomData,
+        };
+        lines.all(file).map_err(|error| unreadable(name, &error))?;
+        Ok(lines.lines)
+    }
+
+    fn all(&mut self, mut file: File) -> std::io::Result<()> {
+        let mut buffer = vec![0; CHUNK];
+        let mut filled = 0;
+        while self.found < schema::MAX_FINDINGS {
+            if filled == buffer.len() {
+                if filled > schema::MAX_DOCUMENT_BYTES {
+                    // Where it ends, and what follows, is not looked for.
+                    self.line(&buffer);
+                    return Ok(());
+                }
+                buffer.resize(2 * filled, 0);
+            }
+            let read = match file.read(&mut buffer[filled..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            if read == 0 {
+                if filled > 0 {
+                    self.lines += 1;
+                    let what = "the last line is incomplete";
+                    self.add(Finding::new(Code::HistoryTorn, what));
+                }
+                return Ok(());
+            }
+            let searched = filled;
+            filled += read;
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', &buffer[searched..filled]) {
+                self.line(&buffer[start..searched + end]);
+                start = searched + end + 1;
+            }
+            buffer.copy_within(start..filled, 0);
+            filled -= start;
+        }
+        Ok(())
+    }
+
+    /// One line. cook's own text needs no parser; another writer's is read as a document.
+    fn line(&mut self, line: &[u8]) {
+        self.lines += 1;
+        if self.found >= schema::MAX_FINDINGS {
+            return;
+        }
+        if line.len() <= schema::MAX_DOCUMENT_BYTES && is_exact::<T>(line) {
+            return;
+        }
+        if let Err(findings) = schema::read_document::<T>(line, schema::MAX_DOCUMENT_BYTES) {
+            for finding in findings {
+                self.add(finding);
+            }
+        }
+    }
+
+    fn add(&mut self, mut finding: Finding) {
+        self.found += 1;
+        let name = T::DOCUMENT.file();
+        let inside = finding.place.take().unwrap_or_default();
+        let inside = inside.strip_prefix(name).unwrap_or(&inside);
+        let place = format!(".agent/{name}:{}{inside}", self.lines);
+        self.outcome.findings.push(finding.at(place));
+    }
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Failure {
+    Failure::state(
+        Code::DocumentUnreadable,
+        format!("`.agent/{name}`: {error}"),
+    )
+}
