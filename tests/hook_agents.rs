@@ -652,7 +652,11 @@ fn installing_harms_nothing_and_removing_leaves_no_trace() {
             Agent::Copilot | Agent::Opencode | Agent::Pi => "",
         };
         if !settings.is_empty() {
-            repo.write(settings, THEIRS);
+            let theirs = match agent {
+                Agent::Cursor => THEIRS.replacen('{', "{\n  \"version\": 1,", 1),
+                _ => THEIRS.to_owned(),
+            };
+            repo.write(settings, theirs);
         }
         if agent == Agent::Copilot {
             repo.write(".github/copilot-instructions.md", "Be kind.\n");

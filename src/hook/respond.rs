@@ -249,10 +249,10 @@ impl Scene<'_> {
                 word == "--claim" || word == "in_progress" || word == "--status=in_progress"
             });
             match (tracker_word(&segment), named) {
-                (Some("update" | "claim"), Some(issue)) if claims || rest.len() == 1 => {
-                    if tracker.holds(issue) == Ok(true) {
-                        facts.claimed = Some(issue.clone());
-                    }
+                (Some("update" | "claim"), Some(issue))
+                    if (claims || rest.len() == 1) && tracker.holds(issue) == Ok(true) =>
+                {
+                    facts.claimed = Some(issue.clone());
                 }
                 // A close that was skipped can end with 0: it is verified, not believed.
                 (Some("close"), Some(issue)) => {

@@ -51,15 +51,15 @@ impl Move {
     /// Whether it made a commit. A fast-forward, and the begin and end of a rebase, did not.
     fn made(&self) -> bool {
         let action = self.what.split(':').next().unwrap_or_default();
-        !LEADS_ELSEWHERE
+        let elsewhere = LEADS_ELSEWHERE
             .iter()
-            .any(|beginning| self.what.starts_with(beginning))
-            && !(["merge ", "pull"].iter().any(|how| action.starts_with(how))
-                && self.what.ends_with("Fast-forward"))
-            && !["(start)", "(finish)", "(abort)", "finished"]
-                .iter()
-                .any(|end| action.ends_with(end))
-            && !self.what.is_empty()
+            .any(|beginning| self.what.starts_with(beginning));
+        let pulled = ["merge ", "pull"].iter().any(|how| action.starts_with(how));
+        let forward = pulled && self.what.ends_with("Fast-forward");
+        let edge = ["(start)", "(finish)", "(abort)", "finished"]
+            .iter()
+            .any(|end| action.ends_with(end));
+        !(self.what.is_empty() || elsewhere || forward || edge)
     }
 }
 

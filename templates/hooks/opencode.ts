@@ -25,6 +25,7 @@ export const CookPlugin: Plugin = async ({ client, directory }) => {
   const children = new Set<string>();
   const windows = new Map<string, number>();
   const fed = new Set<string>();
+  const answers = new Map<string, string>();
   const send = async (session: string, event: string, more: Record<string, unknown> = {}) => {
     const answer = await ask(directory, { event, session, subagent: children.has(session), ...more });
     if (answer.notice) await client.tui.showToast({ body: { message: answer.notice, variant: "info" } }).catch(() => {});
@@ -40,13 +41,14 @@ export const CookPlugin: Plugin = async ({ client, directory }) => {
       } else if (event.type === "session.deleted") {
         await send(event.properties.info.id, "session_end");
       } else if (event.type === "message.updated" && event.properties.info.role === "assistant") {
-        const { sessionID, tokens } = event.properties.info;
+        const { id, sessionID, tokens } = event.properties.info;
+        answers.set(sessionID, id);
         const used = tokens.input + tokens.output + tokens.cache.read + tokens.cache.write;
         const window = windows.get(sessionID);
         if (window && used) await send(sessionID, "usage", { percent: (used / window) * 100 });
       } else if (event.type === "session.idle") {
         const id = event.properties.sessionID;
-        const { block } = await send(id, "stop");
+        const { block } = await send(id, "stop", { turn: answers.get(id) });
         if (!block) return;
         fed.add(block);
         await client.session.prompt({ path: { id }, body: { parts: [{ type: "text", text: block }] } }).catch(() => {});

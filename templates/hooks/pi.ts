@@ -33,7 +33,9 @@ export default function cook(pi: ExtensionAPI) {
   const send = async (ctx: ExtensionContext, event: string, more: Record<string, unknown> = {}) => {
     const percent = ctx.getContextUsage?.()?.percent ?? undefined;
     const session = ctx.sessionManager.getSessionId();
-    const answer = await ask(ctx.cwd, { event, session, percent, last_message: last || undefined, ...more });
+    // The same in a second copy of this extension, another one after each message.
+    const turn = String(ctx.sessionManager.getEntries().length);
+    const answer = await ask(ctx.cwd, { event, session, turn, percent, last_message: last || undefined, ...more });
     if (answer.notice && ctx.hasUI) ctx.ui.notify(answer.notice, "info");
     return answer;
   };
@@ -60,7 +62,7 @@ export default function cook(pi: ExtensionAPI) {
   pi.on("turn_end", async (event, ctx) => {
     last = words(event.message) || last;
     if (event.toolResults.length === 0) return;
-    const { context } = await send(ctx, "turn_end", { turn: `${event.turnIndex}-${Date.now()}` });
+    const { context } = await send(ctx, "turn_end");
     if (context) pi.sendMessage(say(context), { deliverAs: "steer" });
   });
   pi.on("session_before_compact", async (_, ctx) => void (await send(ctx, "before_compact")));

@@ -29,7 +29,7 @@ out.denied = await hooks["tool.execute.before"]({ tool: "write", sessionID, call
   .then(() => null, (error) => error.message);
 await hooks["chat.params"]({ sessionID, model: { limit: { context: 100 } } });
 const tokens = { input: 80, output: 6, cache: { read: 4, write: 0 } };
-await hooks.event({ event: { type: "message.updated", properties: { info: { role: "assistant", sessionID, tokens } } } });
+await hooks.event({ event: { type: "message.updated", properties: { info: { id: "m", role: "assistant", sessionID, tokens } } } });
 const compacting = { context: [] };
 await hooks["experimental.session.compacting"]({ sessionID }, compacting);
 out.compacting = compacting.context;

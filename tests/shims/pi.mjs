@@ -3,6 +3,7 @@ const { default: extension } = await import(process.argv[2]);
 const handlers = {};
 const sent = [];
 const notes = [];
+let entries = 0;
 extension({
   on: (name, handler) => (handlers[name] = handler),
   sendMessage: (message, options) => sent.push({ ...message, ...options }),
@@ -11,7 +12,7 @@ const context = {
   cwd: process.cwd(),
   hasUI: true,
   ui: { notify: (text) => notes.push(text) },
-  sessionManager: { getSessionId: () => "pi-session" },
+  sessionManager: { getSessionId: () => "pi-session", getEntries: () => ({ length: entries++ }) },
   getContextUsage: () => ({ tokens: 90, contextWindow: 100, percent: 90 }),
 };
 const fire = (name, event = {}) => handlers[name]({ type: name, ...event }, context);
