@@ -21,6 +21,7 @@ pub mod scaffold;
 pub mod schema;
 pub mod session;
 pub mod store;
+pub mod tracker;
 pub mod verify;
 pub mod view;
 pub mod walk;

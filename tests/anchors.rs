@@ -574,7 +574,11 @@ fn measure_answers_exactly_what_is_asked() {
         ["src/code.rs"]
     );
     assert!(facts.on_head[&basis] && !facts.on_head["feedfeed"]);
-    assert_eq!(facts.commit.as_ref().unwrap().protected, ["src/code.rs"]);
+    // The settings given here are in no commit, which counts as a change of theirs.
+    assert_eq!(
+        facts.commit.as_ref().unwrap().protected,
+        ["src/code.rs", ".agent/cook.toml"]
+    );
     let gates = facts.gates.as_ref().unwrap();
     assert!(gates[0].gate.name == "unit" && gates[0].passed());
     assert!(

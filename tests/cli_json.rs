@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 21] = [
     "next",
     "why",
     "check",
@@ -20,6 +20,10 @@ const NAMES: [&str; 17] = [
     "status",
     "ready",
     "graph",
+    "issue-ready",
+    "issue-show",
+    "issue-changed",
+    "issue-status",
     "log",
     "show",
     "diff",
@@ -80,6 +84,8 @@ fn readers(repo: &Repo) {
         ("status", &["status"]),
         ("ready", &["ready"]),
         ("graph", &["graph"]),
+        ("issue-ready", &["issue", "ready"]),
+        ("issue-status", &["issue", "status"]),
         ("log", &["log"]),
         ("log", &["log", "--all-worktrees"]),
         ("show", &["show"]),

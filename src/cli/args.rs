@@ -49,6 +49,8 @@ pub(super) enum Command {
     Ready,
     /// The plan as a graph
     Graph(GraphArgs),
+    /// Issues: of `br` or `bd` where one is here, else the plan's slices
+    Issue(IssueArgs),
     /// The transitions, newest first
     Log(LogArgs),
     /// One transition
@@ -461,6 +463,68 @@ pub(super) enum RescueCommand {
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct IssueArgs {
+    #[command(subcommand)]
+    pub command: IssueCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum IssueCommand {
+    /// What could be worked on, and what hangs on it
+    Ready,
+    /// One issue with its dependencies and comments
+    Show {
+        /// The issue
+        id: String,
+    },
+    /// Take an issue; one that somebody else holds is left alone
+    Claim {
+        /// The issue
+        id: String,
+    },
+    /// Close an issue, and see that it is closed
+    Close {
+        /// The issue
+        id: String,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "done")]
+        reason: String,
+    },
+    /// Say something about an issue
+    Comment {
+        /// The issue
+        id: String,
+        /// What to say (`-` = standard input)
+        text: String,
+        /// Say it once however often this is called with this word
+        #[arg(long, value_name = "WORD")]
+        key: Option<String>,
+    },
+    /// Make an issue
+    Create(CreateIssueArgs),
+    /// Which tracker there is, and what is in work
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateIssueArgs {
+    /// Its title
+    pub title: String,
+    /// `task` (the default), `bug`, `feature`, …
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// 0 = first
+    #[arg(long, value_name = "N")]
+    pub priority: Option<u8>,
+    /// What it is about
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// The issue in whose work it was found
+    #[arg(long, value_name = "ID")]
+    pub discovered_from: Option<String>,
 }
 
 #[derive(Debug, Args)]

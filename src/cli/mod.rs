@@ -11,6 +11,7 @@ mod history;
 mod hook;
 mod hooks;
 mod input;
+mod issue;
 mod next;
 mod record;
 mod rescue;
@@ -100,6 +101,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Status => status::status(context),
         Command::Ready => status::ready(context),
         Command::Graph(args) => status::graph(context, &args),
+        Command::Issue(args) => issue::issue(context, &args),
         Command::Log(args) => history::log(context, &args),
         Command::Show(args) => history::show(context, &args),
         Command::Diff(args) => history::diff(context, &args),

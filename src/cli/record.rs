@@ -72,6 +72,9 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     }
     let mut findings = applied.findings.clone();
     findings.extend(next_role_finding(&report, &applied));
+    if applied.tip.is_some() {
+        findings.extend(super::issue::follow(&workspace, &applied.step.snapshot));
+    }
     let summary = summary(&event, &applied);
     answer(transition_answer(applied, summary, findings))
 }

@@ -146,6 +146,12 @@ codes! {
     Fenced "fenced" Refusal Error "another writer took over", "run `cook status`";
     AdoptIllegal "adopt_illegal" Refusal Error "the edited plan is no legal successor of the log's", "run `cook adopt --discard` to put the log's plan back";
     UndoTooFar "undo_too_far" Refusal Error "there is nothing to take back that far", "run `cook log`";
+    IssueUnknown "issue_unknown" Refusal Error "the tracker has no such issue", "run `cook issue ready`";
+    IssueHeld "issue_held" Refusal Error "another actor holds the issue", "run `cook issue ready`";
+    IssueNotClosed "issue_not_closed" Refusal Error "the issue was asked to close and is still open", "run `cook issue show ID`";
+    IssueFollowsSlice "issue_follows_slice" Refusal Error "the issue or slice moves with the plan: claimed when selected, closed when accepted", "run `cook next`";
+    IssueDirty "issue_dirty" Refusal Error "an issue is closed on a worktree that is not clean", "commit, stash or ignore the named paths";
+    TrackerRefused "tracker_refused" Refusal Error "the issue tracker refused", "run `cook issue status`";
     MissionMissing "mission_missing" Refusal Error "the mission is not known yet", "run `cook refocus --mission TEXT`";
     FactMissing "fact_missing" Refusal Error "a decision read a fact that was not measured; this is a defect in cook", "report it";
 
@@ -211,6 +217,8 @@ codes! {
     NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
+    ReadyIncomplete "ready_incomplete" Finding Note "the tracker did not say in time what hangs on an issue", "";
+    TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take what it is owed; it is tried again", "run `cook issue status`";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
 
     // Commands that cannot run.
@@ -238,5 +246,8 @@ codes! {
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
     HooksFile "hooks_file" Failure Error "an agent's settings file cannot be changed", "mend or move the named file, then run the command again";
     SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";
+    TrackerAbsent "tracker_absent" Failure Error "there is no such issue tracker in this worktree", "";
+    TrackerUnavailable "tracker_unavailable" Failure Error "the issue tracker is locked, hangs or may not be used", "run `cook issue status`";
+    TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";
 }

@@ -207,7 +207,7 @@ pub struct Ledger {
     pub waiting: Option<Waiting>,
     /// Amended criteria of this mission.
     pub amendments: Vec<Amendment>,
-    /// Digests of the newest judgments, reviews and audits that came without session and
+    /// Digests of the newest judgments and reviews that came without session and
     /// ticket: the same words are taken once. Newest last, at most 256.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heard: Vec<String>,

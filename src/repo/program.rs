@@ -79,6 +79,7 @@ impl Program {
             stdin: call.stdin,
             deadline: DEADLINE,
             limit: LIMIT,
+            group: false,
         })
         .map_err(|error| match error {
             ProcessError::NotFound(_) => RepoError::GitMissing,

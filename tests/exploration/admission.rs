@@ -7,7 +7,7 @@ use cook::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
 use cook::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, EvidenceClaim, Plan, Policy, Reground, Resume,
     Role, Slice, SliceRecordType, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
-    surface_matches,
+    surface_matches, surface_names,
 };
 use std::collections::BTreeSet;
 
@@ -112,10 +112,7 @@ fn header(seen: &Seen, submission: &Submission) -> Check {
         submission.mission_anchor == seen.before.state.mission_anchor,
         || "a report on another mission".to_owned(),
     )?;
-    let kept = &seen.before.ledger.settings;
-    require(seen.facts.settings.as_ref() == Some(kept), || {
-        "a report over settings that are not as the user left them".to_owned()
-    })?;
+    settled(seen)?;
     let given: BTreeSet<&String> = submission.remaining_contract_ids.iter().collect();
     require(
         given == open_contracts(seen.before)
@@ -128,6 +125,29 @@ fn header(seen: &Seen, submission: &Submission) -> Check {
         claimed.is_none_or(|claimed| claimed == is_clean(seen)),
         || "a report on a tree that is not so".to_owned(),
     )
+}
+
+/// The settings are the user's, but for those that the slice in work names as its own, and a
+/// commit of the slice makes those the user's too.
+fn settled(seen: &Seen) -> Check {
+    let surfaces = seen.before.active.handoff.as_ref();
+    let surfaces = surfaces.and_then(|handoff| handoff.implementation_surfaces.as_deref());
+    let named = |path: &str| {
+        let mut surfaces = surfaces.unwrap_or_default().iter();
+        surfaces.any(|surface| surface_names(surface, path))
+    };
+    let found = seen.facts.settings.as_ref().ok_or("settings unseen")?;
+    for (path, kept) in &seen.before.ledger.settings {
+        require(found.get(path) == Some(kept) || named(path), || {
+            "a report over settings that are not as the user left them".to_owned()
+        })?;
+        let taken_over = matches!(seen.offer.event, Event::Implemented { .. });
+        let now = seen.after().ledger.settings.get(path);
+        require(!taken_over || now == found.get(path), || {
+            format!("{path} was the slice's work and is not the user's")
+        })?;
+    }
+    Ok(())
 }
 
 fn speaks_of_active(seen: &Seen, slice_id: &str) -> Check {

@@ -343,6 +343,24 @@ fn settings_that_somebody_else_changed_wait_for_the_user() {
 }
 
 #[test]
+fn settings_that_are_a_slices_work_are_the_users_once_it_is_reported() {
+    let mut walk = Walk::new(ONE);
+    let mut plan = super::events::first_plan(&ONE);
+    let own = &mut plan.candidate_slices[0].implementation_surfaces;
+    own.extend(settings(false).into_keys());
+    walk.take(walk.reground(|block| {
+        block.plan = Some(plan);
+        block.select = Some("a".to_owned());
+    }));
+    walk.mood.contract = Contract::Edited;
+    assert_eq!(walk.due().rule, Rule::Implement, "they are its work");
+    walk.own_commit();
+    walk.take(walk.implemented());
+    assert_eq!(walk.snapshot.ledger.settings, settings(true));
+    walk.drive();
+}
+
+#[test]
 fn another_branch_stops_and_lets_go() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();

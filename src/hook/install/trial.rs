@@ -44,6 +44,7 @@ pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
         stdin: event.to_string().into_bytes(),
         deadline: DEADLINE,
         limit: 64 * 1024,
+        group: true,
     })
     .map_err(|error| error.to_string())?;
     Desk::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
