@@ -195,6 +195,22 @@ JSON
 JSON
 }
 
+hand_over() {
+  step "what the next session must know, with anchors that are checked"
+  show 0 cook brief note established "words counts with wc" --evidence tally:words --basis observed --reopen "when tally changes"
+  run 1 cook brief note established "it is fine" --evidence tally --basis observed --reopen none
+  says "[artifact_invalid]"
+  run 4 cook brief say "words of the user's"
+  says "[user_only]"
+  show 0 cook brief check
+  says "1 verified"
+  run 0 cook brief --write
+  says "Slice \`words\` was reopened: tally:8 hides a file that is not there"
+  says "- As the implementer: "
+  run 0 cmp CONTINUE.md <(cook brief)
+  next 4 completion-implementer
+}
+
 second_attempt() {
   step "the fix, its review and its audit"
   next 4 completion-implementer
@@ -307,6 +323,7 @@ whole_job() {
   set_up
   plan
   first_attempt
+  hand_over
   second_attempt
   accept_first
   build_second

@@ -5,6 +5,7 @@
 //! the first four are pure, the effects are at the edge.
 
 pub mod anchor;
+pub mod brief;
 pub mod cli;
 pub mod clock;
 pub mod diagnostic;
@@ -20,6 +21,7 @@ pub mod scaffold;
 pub mod schema;
 pub mod session;
 pub mod store;
+pub mod tracker;
 pub mod verify;
 pub mod view;
 pub mod walk;

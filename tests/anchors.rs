@@ -26,6 +26,13 @@ struct Stand {
     commands: BTreeMap<String, Vec<String>>,
 }
 
+fn no_messages() -> Result<BTreeMap<String, String>, Failure> {
+    Ok(BTreeMap::from([(
+        "msg-1".to_owned(),
+        "use queues; they\nlast".to_owned(),
+    )]))
+}
+
 fn no_edits() -> Result<Vec<OutsideEdit>, Failure> {
     Ok(Vec::new())
 }
@@ -66,6 +73,7 @@ impl Stand {
             config: &self.config,
             gates: Some((&self.receipts, &self.trust)),
             rerun: false,
+            messages: &no_messages,
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
             outside_edits: &no_edits,
@@ -353,7 +361,10 @@ fn commits_documents_and_users() {
         ("doc:docs/none.md", Missing),
         ("doc:https://example.org/x", Unverifiable),
         ("doc:../x", Malformed),
-        ("user@m1: 'yes'", Unverifiable),
+        ("user@m1: 'yes'", Missing),
+        ("user@msg-1", Verified),
+        ("user@msg-1: 'queues; they last'", Verified),
+        ("user@msg-1: 'queues never'", Missing),
     ] {
         assert_eq!(stand.fresh(anchor).verdict, verdict, "{anchor}");
     }
@@ -533,6 +544,7 @@ fn measure_answers_exactly_what_is_asked() {
     let head = stand.head();
     let basis = stand.scratch.git(&["rev-parse", "HEAD~1"]);
     let wanted = FactSet {
+        brief: None,
         head: true,
         contract: true,
         existing_receipts_only: false,
@@ -574,7 +586,11 @@ fn measure_answers_exactly_what_is_asked() {
         ["src/code.rs"]
     );
     assert!(facts.on_head[&basis] && !facts.on_head["feedfeed"]);
-    assert_eq!(facts.commit.as_ref().unwrap().protected, ["src/code.rs"]);
+    // The settings given here are in no commit, which counts as a change of theirs.
+    assert_eq!(
+        facts.commit.as_ref().unwrap().protected,
+        ["src/code.rs", ".agent/cook.toml"]
+    );
     let gates = facts.gates.as_ref().unwrap();
     assert!(gates[0].gate.name == "unit" && gates[0].passed());
     assert!(

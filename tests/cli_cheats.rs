@@ -30,11 +30,17 @@ fn a_gate_that_its_author_takes_away_is_missed() {
     let weaker = format!("{settings}\n[limits]\nattempts_per_slice = 400\n");
     for edited in [weaker.as_str(), "[gates.fake]\nrun = \"true\"\n"] {
         repo.write(".agent/cook.toml", edited);
-        refused(&repo, &report, "implementer", "protected_path");
+        refused(&repo, &report, "implementer", "not_your_turn");
+        repo.cook(&["next", "--exit-code"])
+            .exits(10)
+            .says("cook.toml");
     }
     let sha = repo.commit("fewer gates", Some("a"));
     let report = repo.implementation("a", &sha);
-    refused(&repo, &report, "implementer", "protected_path");
+    refused(&repo, &report, "implementer", "not_your_turn");
+    repo.cook(&["verify", "control-plane", "--strict"])
+        .exits(1)
+        .says("contract_edited");
 }
 
 #[test]

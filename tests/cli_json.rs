@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 23] = [
     "next",
     "why",
     "check",
@@ -20,11 +20,19 @@ const NAMES: [&str; 15] = [
     "status",
     "ready",
     "graph",
+    "issue-ready",
+    "issue-show",
+    "issue-changed",
+    "issue-status",
     "log",
     "show",
     "diff",
     "rescue",
     "failure",
+    "brief",
+    "brief-change",
+    "brief-check",
+    "brief-guide",
 ];
 
 fn directory() -> PathBuf {
@@ -78,6 +86,8 @@ fn readers(repo: &Repo) {
         ("status", &["status"]),
         ("ready", &["ready"]),
         ("graph", &["graph"]),
+        ("issue-ready", &["issue", "ready"]),
+        ("issue-status", &["issue", "status"]),
         ("log", &["log"]),
         ("log", &["log", "--all-worktrees"]),
         ("show", &["show"]),
@@ -90,6 +100,9 @@ fn readers(repo: &Repo) {
         ("note", &["doctor", "--config"]),
         ("note", &["trust", "--list"]),
         ("gate", &["gate"]),
+        ("brief", &["brief"]),
+        ("brief", &["brief", "--ids"]),
+        ("brief-check", &["brief", "check"]),
     ] {
         let mut args = args.to_vec();
         args.push("--json");

@@ -45,6 +45,7 @@ fn records<T: Documented>(name: &str) -> Vec<T> {
 
 fn snapshot() -> Snapshot {
     Snapshot {
+        brief: None,
         mission: String::from_utf8(bytes("mission.md")).unwrap(),
         profile: document::<Profile>("profile.json"),
         state: document::<State>("state.json"),

@@ -208,6 +208,7 @@ fn short(
         stdin: Vec::new(),
         deadline,
         limit,
+        group: false,
     })
 }
 
@@ -254,6 +255,7 @@ fn short_commands_have_a_deadline_and_a_cap() {
         stdin: Vec::new(),
         deadline: MINUTE,
         limit: 1,
+        group: false,
     });
     assert!(matches!(missing, Err(ProcessError::NotFound(_))));
 }

@@ -26,7 +26,7 @@ const CASES: [Case; 16] = [
     ("red gates", red_gates, "4"),
     ("a dirty file of yours", dirty, "7"),
     ("a branch switch", switched, "S"),
-    ("your own change of the contract", contract_changed, "4"),
+    ("your own change of the contract", contract_changed, "S"),
     ("a new mission", refocused, "2"),
     ("no commit in the repository yet", unborn, "3"),
     ("a file in `.agent/` was edited or deleted", edited, "2"),
@@ -205,14 +205,12 @@ fn help(name: &str, repo: &Repo) {
         }
         "your own change of the contract" => {
             repo.record("implementer", &repo.implemented(None))
-                .refused("protected_path")
-                .says("cook adopt");
-            let text = repo.read(".agent/plan.json");
-            let named = text.replace("\"one.txt\"", "\"one.txt\", \".agent/cook.toml\"");
-            assert_ne!(text, named);
-            repo.write(".agent/plan.json", &named);
-            repo.cook(&["adopt", "--as-user"]).ok();
-            repo.reground(&json!({}));
+                .refused("not_your_turn")
+                .says("cook init");
+            // Without a terminal and without `--as-user` it is nobody's word.
+            repo.cook(&["init"]).ok().says("contract_edited");
+            assert_eq!(repo.rule(), "S");
+            repo.cook(&["init", "--as-user"]).ok();
         }
         "a new mission" => {
             repo.reground(&json!({"plan": plan(&[slice("two")]), "select": "two"}));

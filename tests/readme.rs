@@ -104,10 +104,13 @@ fn every_command_named_in_the_documents_exists() {
         "README.md",
         "ARCHITECTURE.md",
         "docs/guide.md",
+        "docs/brief.md",
+        "docs/trackers.md",
         "protocol/completion.md",
     ] {
         for words in mentions(&project(file)) {
-            let nested = ["criteria", "budget", "rescue"].contains(&words[0].as_str());
+            let nested = ["criteria", "budget", "rescue", "issue"].contains(&words[0].as_str())
+                || (words[0] == "brief" && words.get(1).is_some_and(|word| !word.starts_with('-')));
             let depth = if nested { 2 } else { 1 };
             let mut call: Vec<&str> = words.iter().take(depth).map(String::as_str).collect();
             call.push("--help");
@@ -127,7 +130,13 @@ fn every_command_named_in_the_documents_exists() {
 
 #[test]
 fn the_documents_link_to_what_is_there() {
-    for file in ["README.md", "ARCHITECTURE.md", "docs/guide.md"] {
+    for file in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "docs/guide.md",
+        "docs/brief.md",
+        "docs/trackers.md",
+    ] {
         let folder = Path::new(file).parent().unwrap();
         for part in project(file).split("](").skip(1) {
             let target = part.split([')', '#']).next().unwrap();

@@ -372,6 +372,104 @@ impl Drawn for VerificationEvidence {
     }
 }
 
+fn basis(d: &mut Draw) -> Basis {
+    *d.of(&[
+        Basis::Observed,
+        Basis::Test,
+        Basis::Output,
+        Basis::User,
+        Basis::Doc,
+    ])
+}
+
+fn brief_entry(d: &mut Draw) -> BriefEntry {
+    let (one, two) = (d.text(), d.text());
+    let line = match d.below(5) {
+        0 => BriefLine::Forbid {
+            rule: one,
+            source: two,
+        },
+        1 => BriefLine::Established {
+            claim: one,
+            evidence: two,
+            basis: basis(d),
+            reopen: d.text(),
+        },
+        2 => BriefLine::Learned {
+            lesson: one,
+            source: two,
+        },
+        3 => BriefLine::Open {
+            question: one,
+            verifies: two,
+        },
+        _ => BriefLine::Next {
+            action: one,
+            outcome: two,
+        },
+    };
+    BriefEntry {
+        id: d.text(),
+        line,
+        by: d.text(),
+        recorded_at: d.moment(),
+        seq: d.count(),
+        session: d.maybe(Draw::any_text),
+        cycle: d.count(),
+        demoted_from: d.maybe(Draw::any_text),
+        stamp: d.maybe(|d| Stamp {
+            head: d.maybe(Draw::any_text),
+            branch: d.maybe(Draw::any_text),
+            blob: d.maybe(Draw::any_text),
+            text_sha256: d.maybe(Draw::any_text),
+            context_sha256: d.maybe(Draw::any_text),
+            line: d.maybe(Draw::count),
+            lines: d.maybe(Draw::count),
+        }),
+    }
+}
+
+impl Drawn for BriefDocument {
+    fn drawn(d: &mut Draw) -> Self {
+        BriefDocument {
+            schema_version: SchemaVersion,
+            cycle: d.count(),
+            entries: (0..d.below(3)).map(|_| brief_entry(d)).collect(),
+            guide: d.maybe(|d| GuideUpdate {
+                content: d.text(),
+                reason: d.any_text(),
+                by: d.text(),
+                seq: d.count(),
+            }),
+        }
+    }
+}
+
+impl Drawn for BriefRecord {
+    fn drawn(d: &mut Draw) -> Self {
+        BriefRecord {
+            schema_version: SchemaVersion,
+            kind: *d.of(&[
+                Cause::Said,
+                Cause::Added,
+                Cause::Followed,
+                Cause::Superseded,
+                Cause::Demoted,
+                Cause::Retired,
+                Cause::Restored,
+            ]),
+            recorded_at: d.moment(),
+            seq: d.count(),
+            id: d.text(),
+            text: d.text(),
+            by: d.text(),
+            cause: d.maybe(Draw::any_text),
+            why: d.maybe(Draw::any_text),
+            session: d.maybe(Draw::any_text),
+        }
+    }
+}
+
 /// A value drawn from a schema: nearly always one that it accepts.
 struct FromSchema<'a> {
     root: &'a Value,
@@ -385,6 +483,10 @@ impl FromSchema<'_> {
         }
         if let Some(constant) = schema.get("const") {
             return constant.clone();
+        }
+        if let Some(options) = schema.get("oneOf") {
+            let option = d.of(options.as_array().unwrap()).clone();
+            return self.value(d, &option);
         }
         if let Some(options) = schema.get("enum") {
             return d.of(options.as_array().unwrap()).clone();
@@ -700,6 +802,8 @@ fn types_and_schemas_agree_on_drawn_and_mutated_documents() {
         agree::<StopRecord>(6, ROUNDS),
         agree::<VerificationEvidence>(7, ROUNDS),
         agree::<Receipt>(8, ROUNDS),
+        agree::<BriefDocument>(9, ROUNDS),
+        agree::<BriefRecord>(10, ROUNDS),
     ];
     let accepted: usize = tallies.iter().map(|t| t.accepted).sum();
     let rejected: usize = tallies.iter().map(|t| t.rejected).sum();
@@ -736,6 +840,8 @@ fn every_field_of_a_schema_is_one_the_type_writes_or_reads() {
     full::<StopRecord>();
     full::<VerificationEvidence>();
     full::<Receipt>();
+    full::<BriefDocument>();
+    full::<BriefRecord>();
 }
 
 #[test]

@@ -361,7 +361,7 @@ fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
     // The sealed window refuses and names the series that goes on, which works.
     let error = call(&store, &repl, &say("x", Some(On::Episode(first.episode)))).unwrap_err();
     assert_eq!(code(&error), "episode_compacted");
-    let Fault::EpisodeCompacted { series, .. } = error.fault else {
+    let Fault::EpisodeCompacted { series, .. } = *error.fault else {
         panic!("{error:?}")
     };
     assert!(error.hint().contains(&series.to_string()));

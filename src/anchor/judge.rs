@@ -1,15 +1,14 @@
 //! The verdict on an anchor (protocol section 5; the anchor forms are the brief's).
 
-use super::grammar::{Anchor, fits};
 use super::output::{TestOutcome, names, test_outcomes, without_escapes};
-use super::place::Placed;
+use super::place::{Placed, Text};
 use crate::diagnostic::Failure;
-use crate::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict};
-use crate::model::Receipt;
+use crate::machine::{AnchorAnswer, AnchorQuestion, Head};
+use crate::model::{Anchor, Receipt, Verdict, fits};
 use crate::receipt::Receipts;
-use crate::repo::{Entry, Repo};
+use crate::repo::{Change, Entry, Repo};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// Characters a text after `#` needs to stand for the beginning of a line.
@@ -19,9 +18,16 @@ const BEGINNING: usize = 8;
 pub struct Sources<'a> {
     pub(super) repo: &'a Repo,
     receipts: &'a Receipts,
-    head: &'a Head,
+    pub(super) head: &'a Head,
     read: RefCell<BTreeMap<String, Rc<Said>>>,
+    messages: RefCell<Option<Rc<BTreeMap<String, String>>>>,
+    recall: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+    pub(super) texts: Kept<Text>,
+    pub(super) changes: Kept<Vec<Change>>,
 }
+
+/// What was read once: by commit and path, or by two commits.
+type Kept<T> = RefCell<HashMap<(String, String), Rc<T>>>;
 
 /// What a receipt's output says.
 struct Said {
@@ -31,14 +37,34 @@ struct Said {
 }
 
 impl<'a> Sources<'a> {
-    /// The repository at this HEAD, and its receipts.
-    pub fn new(repo: &'a Repo, receipts: &'a Receipts, head: &'a Head) -> Self {
+    /// The repository at this HEAD, its receipts, and the user's messages by id, which
+    /// are only asked for when an anchor points to one.
+    pub fn new(
+        repo: &'a Repo,
+        receipts: &'a Receipts,
+        head: &'a Head,
+        messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+    ) -> Self {
         Self {
             repo,
             receipts,
             head,
             read: RefCell::default(),
+            messages: RefCell::default(),
+            recall: messages,
+            texts: RefCell::default(),
+            changes: RefCell::default(),
         }
+    }
+
+    /// The user's messages that count.
+    pub fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
+        if let Some(messages) = &*self.messages.borrow() {
+            return Ok(Rc::clone(messages));
+        }
+        let messages = Rc::new((self.recall)()?);
+        *self.messages.borrow_mut() = Some(Rc::clone(&messages));
+        Ok(messages)
     }
 
     /// What an anchor is worth now. `gates` are the commands whose receipts may
@@ -69,11 +95,32 @@ impl<'a> Sources<'a> {
             Anchor::Receipt(id) => self.receipt(question, id),
             Anchor::Commit(id) => self.commit(question, id),
             Anchor::Doc { place, section } => self.doc(question, place, section.as_deref()),
-            Anchor::User { .. } => {
-                let why = "a user's message cannot be looked up here";
-                Ok(answer(Verdict::Unverifiable, why, &question.anchor))
-            }
+            Anchor::User { id, quote } => self.said_by_user(question, id, quote.as_deref()),
         }
+    }
+
+    /// A message of the user's, and whether it holds the quote. White space does not matter.
+    fn said_by_user(
+        &self,
+        question: &AnchorQuestion,
+        id: &str,
+        quote: Option<&str>,
+    ) -> Result<AnchorAnswer, Failure> {
+        let messages = self.messages()?;
+        let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (verdict, why) = match (messages.get(id), quote) {
+            (None, _) => (Verdict::Missing, "no message of the user's has that id"),
+            (Some(text), Some(quote)) if !fold(text).contains(&fold(quote)) => {
+                (Verdict::Missing, "the message does not say that")
+            }
+            (Some(_), Some(_)) => (Verdict::Verified, "the message says that"),
+            (Some(_), None) => (Verdict::Verified, "the message is there"),
+        };
+        let mut answer = answer(verdict, why, &format!("user@{id}"));
+        // Of a slice that is to be accepted only receipts and changed places are proof
+        // (protocol section 5).
+        answer.related = question.changed_between.is_none();
+        Ok(answer)
     }
 
     fn place(&self, question: &AnchorQuestion, anchor: &Anchor) -> Result<AnchorAnswer, Failure> {
@@ -115,7 +162,7 @@ impl<'a> Sources<'a> {
         self.placed(question, placed, symbol.map(String::as_str))
     }
 
-    fn placed(
+    pub(super) fn placed(
         &self,
         question: &AnchorQuestion,
         placed: Placed,

@@ -1,15 +1,16 @@
 //! Anchors: where a proof is, and what it is worth now.
 //!
-//! [`Anchor::parse`] is the grammar and knows nothing of the repository;
+//! [`Anchor::parse`] is the grammar (in `model`) and knows nothing of the repository;
 //! [`Sources::judge`] holds an anchor against HEAD's tree, its history and kept
 //! receipts. Nothing is read outside git's objects and cook's own files, no link
 //! is followed, and no command is run.
 
-mod grammar;
 mod judge;
 mod output;
 mod place;
+mod stamp;
 
-pub use grammar::{Anchor, MAX_ANCHOR, Malformed, fits};
+pub use crate::model::{Anchor, MAX_ANCHOR, Malformed, fits};
 pub use judge::Sources;
 pub use output::{TestOutcome, test_outcomes};
+pub use stamp::natural_basis;

@@ -49,6 +49,8 @@ pub(super) enum Command {
     Ready,
     /// The plan as a graph
     Graph(GraphArgs),
+    /// Issues: of `br` or `bd` where one is here, else the plan's slices
+    Issue(IssueArgs),
     /// The transitions, newest first
     Log(LogArgs),
     /// One transition
@@ -73,6 +75,8 @@ pub(super) enum Command {
     Criteria(CriteriaArgs),
     /// Extend budgets (yours alone)
     Budget(BudgetArgs),
+    /// What the next session must know, every claim with an anchor that is checked
+    Brief(Box<BriefArgs>),
     /// Look at what was set aside, and put it back
     Rescue(RescueArgs),
     /// Check the log's objects and the view
@@ -380,6 +384,157 @@ pub(super) struct BudgetAddArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct BriefArgs {
+    #[command(subcommand)]
+    pub command: Option<BriefCommand>,
+    #[command(flatten)]
+    pub show: BriefShowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BriefShowArgs {
+    /// At most this many bytes; what is left out is counted
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub max_bytes: Option<usize>,
+    /// All of it
+    #[arg(long)]
+    pub all: bool,
+    /// Write it into a file too, `CONTINUE.md` when none is named
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
+    pub write: Option<String>,
+    /// The entries with their ids
+    #[arg(long, conflicts_with = "write")]
+    pub ids: bool,
+    /// End or replace entries: a list of `{id, verdict, by, why}` (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "ids"])]
+    pub reconcile: Option<PathBuf>,
+    #[command(flatten)]
+    pub author: BriefAuthorArgs,
+}
+
+/// Who changes the brief.
+#[derive(Debug, Args)]
+pub(super) struct BriefAuthorArgs {
+    /// Who says so
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// The session it comes from
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BriefCommand {
+    /// Print it
+    Show(BriefShowArgs),
+    /// Print an artifact as a brief; needs no repository
+    Render {
+        /// The artifact (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+    },
+    /// Say of every anchor whether it still holds
+    Check,
+    /// Add an entry, from flags or as JSON on standard input
+    Note(Box<BriefNoteArgs>),
+    /// Keep a statement of the user's that anchors may quote (yours alone)
+    Say {
+        /// The statement (`-` = standard input)
+        text: String,
+        /// The session it was made in
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
+    /// Take in an artifact as the whole next brief
+    Import {
+        /// The artifact (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+        /// Causes of the entries that it leaves out
+        #[arg(long, value_name = "FILE")]
+        reconcile: Option<PathBuf>,
+        #[command(flatten)]
+        author: BriefAuthorArgs,
+    },
+    /// Print the brief as an artifact
+    Export,
+    /// The proposed update of the agent guide
+    Guide {
+        /// Show what it would change
+        #[arg(long, required_unless_present = "apply", conflicts_with = "apply")]
+        diff: bool,
+        /// Write it
+        #[arg(long)]
+        apply: bool,
+    },
+}
+
+/// A list of the brief.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum BriefSlot {
+    /// What must not be done: rule, source
+    Forbid,
+    /// What holds, with its proof: claim, evidence, basis, reopen
+    Established,
+    /// What was found out: lesson, source
+    Learned,
+    /// What must be answered: question, verifies
+    Open,
+    /// What comes next: action, outcome
+    Next,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BriefNoteArgs {
+    /// Which list
+    #[arg(value_enum)]
+    pub slot: BriefSlot,
+    /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
+    pub text: Option<String>,
+    /// Of forbid and learned: where it comes from
+    #[arg(long)]
+    pub source: Option<String>,
+    /// Of established: the anchor
+    #[arg(long, value_name = "ANCHOR")]
+    pub evidence: Option<String>,
+    /// Of established: observed, test, output, user or doc
+    #[arg(long)]
+    pub basis: Option<String>,
+    /// Of established: what would make it worth another look
+    #[arg(long)]
+    pub reopen: Option<String>,
+    /// Of open: what would answer it
+    #[arg(long)]
+    pub verifies: Option<String>,
+    /// Of next: what it leads to
+    #[arg(long)]
+    pub outcome: Option<String>,
+    /// Of forbid: the rule
+    #[arg(long, conflicts_with = "text")]
+    pub rule: Option<String>,
+    /// Of established: the claim
+    #[arg(long, conflicts_with = "text")]
+    pub claim: Option<String>,
+    /// Of learned: the lesson
+    #[arg(long, conflicts_with = "text")]
+    pub lesson: Option<String>,
+    /// Of open: the question
+    #[arg(long, conflicts_with = "text")]
+    pub question: Option<String>,
+    /// Of next: the action
+    #[arg(long, conflicts_with = "text")]
+    pub action: Option<String>,
+    /// What becomes of earlier entries
+    #[arg(long, value_name = "FILE")]
+    pub reconcile: Option<PathBuf>,
+    #[command(flatten)]
+    pub author: BriefAuthorArgs,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct RescueArgs {
     #[command(subcommand)]
     pub command: RescueCommand,
@@ -402,6 +557,68 @@ pub(super) enum RescueCommand {
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct IssueArgs {
+    #[command(subcommand)]
+    pub command: IssueCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum IssueCommand {
+    /// What could be worked on, and what hangs on it
+    Ready,
+    /// One issue with its dependencies and comments
+    Show {
+        /// The issue
+        id: String,
+    },
+    /// Take an issue; one that somebody else holds is left alone
+    Claim {
+        /// The issue
+        id: String,
+    },
+    /// Close an issue, and see that it is closed
+    Close {
+        /// The issue
+        id: String,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "done")]
+        reason: String,
+    },
+    /// Say something about an issue
+    Comment {
+        /// The issue
+        id: String,
+        /// What to say (`-` = standard input)
+        text: String,
+        /// Say it once however often this is called with this word
+        #[arg(long, value_name = "WORD")]
+        key: Option<String>,
+    },
+    /// Make an issue
+    Create(CreateIssueArgs),
+    /// Which tracker there is, and what is in work
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateIssueArgs {
+    /// Its title
+    pub title: String,
+    /// `task` (the default), `bug`, `feature`, …
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// 0 = first
+    #[arg(long, value_name = "N")]
+    pub priority: Option<u8>,
+    /// What it is about
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// The issue in whose work it was found
+    #[arg(long, value_name = "ID")]
+    pub discovered_from: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -102,12 +102,15 @@ fn set_up(
         findings.extend(imported.findings);
         Box::new(imported.import)
     });
-    let event = event(
-        workspace,
-        snapshot.as_ref(),
+    let found = Found {
         mission,
         profile,
         import,
+    };
+    let event = event(
+        workspace,
+        snapshot.as_ref(),
+        found,
         repair || !missing_before.is_empty(),
         door,
         &mut findings,
@@ -196,17 +199,27 @@ fn trust_proposed(
     Ok(())
 }
 
+/// What a set-up found in the worktree.
+struct Found {
+    mission: Option<String>,
+    profile: Profile,
+    import: Option<Box<Import>>,
+}
+
 /// The transition that init leads to, if there is anything to write down.
 fn event(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
-    mission: Option<String>,
-    mut profile: Profile,
-    import: Option<Box<Import>>,
+    found: Found,
     repaired: bool,
     door: bool,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Event>, Failure> {
+    let Found {
+        mission,
+        mut profile,
+        import,
+    } = found;
     let settings = workspace.repo.settings()?;
     let Some(snapshot) = snapshot else {
         let branch = workspace.repo.head()?.branch;

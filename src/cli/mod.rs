@@ -3,12 +3,15 @@
 mod adopt;
 mod args;
 mod bootstrap;
+mod brief;
+mod brief_change;
 mod caller;
 mod doctor;
 mod doors;
 mod gate;
 mod history;
 mod input;
+mod issue;
 mod next;
 mod record;
 mod rescue;
@@ -95,6 +98,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Status => status::status(context),
         Command::Ready => status::ready(context),
         Command::Graph(args) => status::graph(context, &args),
+        Command::Issue(args) => issue::issue(context, &args),
         Command::Log(args) => history::log(context, &args),
         Command::Show(args) => history::show(context, &args),
         Command::Diff(args) => history::diff(context, &args),
@@ -107,6 +111,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Refocus(args) => doors::refocus(context, &args),
         Command::Criteria(args) => doors::criteria(context, &args),
         Command::Budget(args) => doors::budget(context, &args),
+        Command::Brief(args) => brief::brief(context, &args),
         Command::Rescue(args) => rescue::rescue(context, &args),
         Command::Fsck => verify::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),

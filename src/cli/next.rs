@@ -10,9 +10,17 @@ use crate::store::Tip;
 use crate::view::{NextAnswer, PromptAnswer, WhyAnswer, scripted_line};
 use crate::walk::{self, Workspace};
 
-/// The ticket for the state that was looked at.
-pub(super) fn ticket(tip: Option<&Tip>, head: &Head) -> Option<String> {
-    tip.map(|tip| machine::ticket(&tip.commit, head))
+/// The ticket for the state that was looked at; changes of the brief leave it as it was.
+pub(super) fn ticket(
+    workspace: &Workspace,
+    current: Option<(&Tip, &Snapshot)>,
+    head: &Head,
+) -> Result<Option<String>, Failure> {
+    let Some((tip, snapshot)) = current else {
+        return Ok(None);
+    };
+    let settled = workspace.settled(tip, snapshot)?;
+    Ok(Some(machine::ticket(&settled.commit, head)))
 }
 
 pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
@@ -29,7 +37,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     }
     let head = head_of(&facts)?;
     answer(NextAnswer {
-        ticket: ticket(tip.as_ref(), &head),
+        ticket: ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?,
         dispatch,
         snapshot,
         head,
@@ -71,6 +79,7 @@ fn prompt_text(
             "no prompt before `cook init`",
         ));
     };
+    let brief = walk::put_together(workspace, snapshot, dispatch, facts)?;
     Ok(prompt::render(&PromptInput {
         role,
         snapshot,
@@ -79,6 +88,7 @@ fn prompt_text(
         reason: &dispatch.reason,
         findings: &dispatch.findings,
         context: &context_text(workspace, snapshot, facts)?,
+        brief: &brief.within(Some(walk::DEFAULT_BYTES)).text,
     }))
 }
 

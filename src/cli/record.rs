@@ -67,6 +67,9 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     };
     let mut findings = applied.findings.clone();
     findings.extend(next_role_finding(&report, &applied));
+    if applied.tip.is_some() {
+        findings.extend(super::issue::follow(&workspace, &applied.step.snapshot));
+    }
     let summary = summary(&event, &applied);
     answer(transition_answer(applied, summary, findings))
 }
@@ -97,9 +100,10 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
 /// A report that came with a ticket must fit the state the ticket was given for.
 fn check_ticket(workspace: &Workspace, given: Option<&str>) -> Result<(), Failure> {
     let Some(given) = given else { return Ok(()) };
-    let (tip, _) = workspace.current()?;
+    let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
-    if ticket(tip.as_ref(), &head).as_deref() == Some(given) {
+    let now = ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
+    if now.as_deref() == Some(given) {
         return Ok(());
     }
     Err(Refusal::new(

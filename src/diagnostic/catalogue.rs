@@ -146,7 +146,22 @@ codes! {
     Fenced "fenced" Refusal Error "another writer took over", "run `cook status`";
     AdoptIllegal "adopt_illegal" Refusal Error "the edited plan is no legal successor of the log's", "run `cook adopt --discard` to put the log's plan back";
     UndoTooFar "undo_too_far" Refusal Error "there is nothing to take back that far", "run `cook log`";
+    IssueUnknown "issue_unknown" Refusal Error "the tracker has no such issue", "run `cook issue ready`";
+    IssueHeld "issue_held" Refusal Error "another actor holds the issue", "run `cook issue ready`";
+    IssueNotClosed "issue_not_closed" Refusal Error "the issue was asked to close and is still open", "run `cook issue show ID`";
+    IssueFollowsSlice "issue_follows_slice" Refusal Error "the issue or slice moves with the plan: claimed when selected, closed when accepted", "run `cook next`";
+    IssueDirty "issue_dirty" Refusal Error "an issue is closed on a worktree that is not clean", "commit, stash or ignore the named paths";
+    TrackerRefused "tracker_refused" Refusal Error "the issue tracker refused", "run `cook issue status`";
     MissionMissing "mission_missing" Refusal Error "the mission is not known yet", "run `cook refocus --mission TEXT`";
+    SilentDrop "silent_drop" Refusal Error "entries of the brief would be lost without a cause", "name each under `reconciliation` (`--reconcile FILE`), or keep it";
+    BriefCauseMissing "brief_cause_missing" Refusal Error "a reconciliation names no live entry and no message of the user's as the cause", "run `cook brief --ids`";
+    BriefEntryUnknown "brief_entry_unknown" Refusal Error "no live entry of the brief has that id", "run `cook brief --ids`";
+    BriefContradictory "brief_contradictory" Refusal Error "a reconciliation says two things of one entry", "say one of them";
+    BriefFull "brief_full" Refusal Error "a slot of the brief is full", "supersede or retire what no longer matters";
+    BriefInvalid "brief_invalid" Refusal Error "an entry of the brief breaks its contract", "mend the named field, then run the command again";
+    BriefUnproved "brief_unproved" Refusal Error "the evidence of an established entry does not hold now", "anchor it to what HEAD holds, or note it under `open`";
+    BriefUnchanged "brief_unchanged" Refusal Error "the brief says that already", "run `cook brief`";
+    GuideMissing "guide_missing" Refusal Error "no update of the agent guide is proposed", "an artifact brings one: `cook brief import FILE`";
     FactMissing "fact_missing" Refusal Error "a decision read a fact that was not measured; this is a defect in cook", "report it";
 
     // What verify, next and status point at.
@@ -207,9 +222,23 @@ codes! {
     NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
+    ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "";
+    ReopenNotAbsolute "reopen_not_absolute" Finding Warning "`reopen: none` stands on evidence that can change", "say what would reopen it";
+    BriefDemoted "brief_demoted" Finding Warning "an established entry became a question, because its anchor changed", "anchor it again: `cook brief note established …`";
+    BriefContradiction "brief_contradiction" Finding Warning "two live entries of the brief say opposite things", "supersede one of them: `cook brief --reconcile FILE`";
+    BriefNotTaken "brief_not_taken" Finding Warning "the task and its end come from the documents, not from an artifact", "";
+    BriefUnverified "brief_unverified" Finding Warning "the evidence of an entry that came in does not hold now", "run `cook brief check`";
+    BriefOverBudget "brief_over_budget" Finding Warning "what may not be left out of the brief is larger than the budget", "";
+    BriefUndone "brief_undone" Finding Note "`cook undo` took back or brought back entries of the brief", "run `cook brief --ids`";
+    ReadyIncomplete "ready_incomplete" Finding Note "the tracker did not say in time what hangs on an issue", "";
+    TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take what it is owed; it is tried again", "run `cook issue status`";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
 
     // Commands that cannot run.
+    ArtifactUnreadable "artifact_unreadable" Failure Error "no artifact can be read from the input", "give one JSON object of at most 1 MiB";
+    ArtifactAmbiguous "artifact_ambiguous" Failure Error "the input holds two different artifacts", "keep one";
+    ArtifactInvalid "artifact_invalid" Failure Error "an artifact breaks its contract", "mend the named field";
+    PathUnsafe "path_unsafe" Failure Error "that path may not be written", "name a plain path inside the worktree, free of symlinks";
     Usage "usage" Failure Error "the command line is wrong", "run `cook help`";
     NotARepository "not_a_repository" Failure Error "this is no git repository", "run `git init`";
     BareRepository "bare_repository" Failure Error "a bare repository has no worktree to work in", "run cook in a worktree";
@@ -232,5 +261,8 @@ codes! {
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
     CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
+    TrackerAbsent "tracker_absent" Failure Error "there is no such issue tracker in this worktree", "";
+    TrackerUnavailable "tracker_unavailable" Failure Error "the issue tracker is locked, hangs or may not be used", "run `cook issue status`";
+    TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";
 }

@@ -189,6 +189,11 @@ impl Failure {
         Self::new(FailureKind::Usage, Code::Usage, message)
     }
 
+    /// Where in the input it is: the place of the first thing that is wrong.
+    pub fn path(&self) -> Option<&str> {
+        self.findings.first()?.place.as_deref()
+    }
+
     /// The same with the error that led to it, and what led to that.
     #[must_use]
     pub fn caused_by(mut self, error: &dyn std::error::Error) -> Self {

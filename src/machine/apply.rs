@@ -6,7 +6,7 @@ use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
 use super::rule::{Dispatch, Rule};
 use super::work::Work;
-use super::{bootstrap, doors, reground, reports};
+use super::{bootstrap, brief, doors, reground, reports};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
 use std::collections::BTreeSet;
@@ -52,7 +52,9 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
             set.ranges.append(&mut then.ranges);
             set.on_head.append(&mut then.on_head);
         }
-        Event::Bootstrapped { .. }
+        Event::Briefed { change, .. } => set.brief = Some(brief::question(snapshot, change)),
+        Event::Said { .. }
+        | Event::Bootstrapped { .. }
         | Event::Cancelled { .. }
         | Event::Blocked { .. }
         | Event::Refocused { .. }
@@ -90,6 +92,9 @@ pub fn apply(
             return Err(not_your_turn(role, &due));
         }
         check_submission(before, facts, event, submission)?;
+    }
+    if event.is_aside() {
+        return brief::aside(before, facts, due, event, actor);
     }
     let rule = due.rule;
     let mut work = Work::new(before, facts, due);
@@ -222,6 +227,8 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             text,
             reason,
         } => doors::amended(work, slice_id, *number, text, reason),
+        // They leave the work where it stands and never come here.
+        Event::Briefed { .. } | Event::Said { .. } => Ok(()),
     }
 }
 

@@ -89,6 +89,7 @@ pub(super) fn with_contract(facts: &Facts, settings: &BTreeMap<String, String>) 
 fn empty(mission: &str, anchor: &str, profile: Profile) -> Snapshot {
     let required = profile.required_stop_judges;
     Snapshot {
+        brief: None,
         mission: mission.to_owned(),
         state: State {
             schema_version: SchemaVersion,

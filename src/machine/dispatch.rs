@@ -76,10 +76,12 @@ pub fn explain(
 }
 
 /// Settings files that are not as the user left them, but for those that the slice in work
-/// names as its own. A missing script is rule 1's.
+/// names as its own. Where contract files are missing, rule 1 comes first.
 fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, Refusal> {
     let found = facts.settings()?;
-    let missing = facts.contract_missing()?;
+    if !facts.contract_missing()?.is_empty() {
+        return Ok(Vec::new());
+    }
     let surfaces = match &snapshot.active.handoff {
         Some(handoff) if drift::in_work(snapshot) => handoff.implementation_surfaces.as_deref(),
         _ => None,
@@ -90,7 +92,6 @@ fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, R
         .settings
         .iter()
         .filter(|(path, digest)| found.get(*path) != Some(digest))
-        .filter(|(path, _)| !missing.contains(path))
         .filter(|(path, _)| !surfaces.iter().any(|surface| surface_names(surface, path)));
     Ok(changed.map(|(path, _)| path.clone()).collect())
 }
@@ -158,7 +159,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "set up the repository contract",
-                format!("{} not in the worktree", listed_are(&missing)),
+                format!("{} not in the worktree", listed_are(missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));
@@ -182,7 +183,7 @@ impl Walk<'_> {
         if !missing.is_empty() {
             let answer = Answer::new(
                 "repair the repository contract",
-                format!("{} not in the worktree", listed_are(&missing)),
+                format!("{} not in the worktree", listed_are(missing)),
             )
             .command("cook init");
             return Ok(self.fire(Rule::Bootstrap, Policy::Continue, answer));

@@ -520,6 +520,7 @@ pub(super) fn undone(
             next.ledger.unanswered.push(no);
         }
     }
+    super::brief::undone(work, to, &mut next);
     next.ledger.wave = current.ledger.wave;
     next.ledger.wave.running = false;
     next.state.current_stop_wave_id = current.state.current_stop_wave_id;

@@ -7,7 +7,8 @@
 //! that `verify` can judge it again.
 
 use crate::diagnostic::{Code, Refusal};
-use crate::model::{GateSpec, Limits, Receipt};
+pub use crate::model::Verdict;
+use crate::model::{BriefEntry, BriefLine, BriefStanding, GateSpec, Limits, Receipt, Stamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +45,19 @@ pub struct FactSet {
     pub trust: BTreeSet<String>,
     /// Limits and rules of `cook.toml`.
     pub config: bool,
+    /// What the anchors of the brief are worth.
+    pub brief: Option<BriefQuestion>,
+}
+
+/// Ask about the brief: no gate is run for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BriefQuestion {
+    /// Entries that are there: does their anchor stand as it was stamped.
+    pub entries: Vec<BriefEntry>,
+    /// Entries that come in: where does their anchor point.
+    pub lines: Vec<BriefLine>,
+    /// Messages of the user's by id: are they there.
+    pub messages: BTreeSet<String>,
 }
 
 /// Ask about a commit that a report names.
@@ -220,26 +234,6 @@ impl GateRun {
     }
 }
 
-/// What an anchor is worth now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It holds.
-    Verified,
-    /// It holds in another place.
-    Moved,
-    /// The place holds something else.
-    Changed,
-    /// The file, symbol, test or receipt is gone, or its gate is red.
-    Missing,
-    /// The receipt is of another tree.
-    Stale,
-    /// It cannot be told offline.
-    Unverifiable,
-    /// It does not follow the grammar.
-    Malformed,
-}
-
 /// The answer to an [`AnchorQuestion`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -257,6 +251,22 @@ pub struct AnchorAnswer {
     pub target: String,
     /// The slice's commits changed the place, or the receipt is of the slice head's tree.
     pub related: bool,
+}
+
+/// The answer to a [`BriefQuestion`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BriefFacts {
+    /// Entries whose anchor does not stand as it was stamped, by id.
+    pub standings: BTreeMap<String, BriefStanding>,
+    /// Where anchors that moved point now, by entry id.
+    pub followed: BTreeMap<String, Stamp>,
+    /// For each line that comes in: its stamp, where there is one.
+    pub stamps: Vec<Option<Stamp>>,
+    /// For each line that comes in: why its anchor does not hold now.
+    pub unproved: BTreeMap<usize, BriefStanding>,
+    /// The messages that are there.
+    pub messages: BTreeSet<String>,
 }
 
 /// The stop verifier's run at HEAD.
@@ -340,6 +350,9 @@ pub struct Facts {
     /// See [`FactSet::config`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<ConfigFacts>,
+    /// See [`FactSet::brief`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brief: Option<BriefFacts>,
 }
 
 fn missing(what: &str) -> Refusal {
@@ -417,6 +430,10 @@ impl Facts {
         }
         let untrusted = self.untrusted.as_ref().ok_or_else(|| missing("trust"))?;
         Ok(untrusted.intersection(commands).cloned().collect())
+    }
+
+    pub(super) fn brief(&self) -> Result<&BriefFacts, Refusal> {
+        self.brief.as_ref().ok_or_else(|| missing("brief"))
     }
 
     pub(super) fn config(&self) -> Result<&ConfigFacts, Refusal> {

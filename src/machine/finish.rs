@@ -29,6 +29,7 @@ pub(super) fn finish(
 ) -> Result<Dispatch, Refusal> {
     let head = facts.head()?.clone();
     next.ledger.seq.0 += 1;
+    next.ledger.aside.0 = 0;
     next.ledger.head_seen = head.commit.clone();
     next.ledger.last_at = Some(facts.now.clone());
     if let Some(worktree) = &facts.worktree {

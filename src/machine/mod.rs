@@ -5,6 +5,7 @@
 
 mod apply;
 mod bootstrap;
+mod brief;
 mod dispatch;
 mod doors;
 mod drift;
@@ -21,12 +22,13 @@ mod work;
 
 pub use apply::{Step, apply, needs};
 pub use bootstrap::NO_MISSION;
+pub use brief::{incoming, message_id};
 pub use dispatch::{dispatch, dispatch_needs, explain};
 pub use drift::{contradictions, handoff_differences};
 pub use facts::{
-    AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
-    Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS, OutsideEdit, Range,
-    StopVerifierRun, Verdict, Worktree,
+    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion,
+    CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS,
+    OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
 };
 pub use planning::MAX_SLICES;
 pub use rule::{Dispatch, Rule, Trace};

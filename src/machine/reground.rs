@@ -32,6 +32,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
         set.ranges.insert(basis);
     }
     set.trust = named_commands(snapshot, block);
+    set.brief = super::brief::reground_question(snapshot, block.brief.as_ref());
 }
 
 /// Commands of every slice that may be open after this block: a done one may be reopened.
@@ -98,6 +99,7 @@ pub(super) fn apply(
     }
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
+    super::brief::regrounded(work, block.brief.as_ref(), submission)?;
     record_reground(work, block);
     if let Some(select) = &block.select {
         apply_select(work, select)?;

@@ -475,7 +475,6 @@ pub(super) fn audited(
 ) -> Result<(), Refusal> {
     require_same_tree(work)?;
     let (id, head, criteria) = committed_key(work)?;
-    require_new_words(work, submission)?;
     let seq = work.seq();
     work.ledger(&id).audit = Some(AuditNote {
         commit: head.clone(),
@@ -541,8 +540,8 @@ pub(super) fn judged(
 /// Reports whose digests are kept.
 const HEARD: usize = 256;
 
-/// Without a session or a ticket the words are all that tells two reports apart, whatever
-/// commit or wave they are handed in for.
+/// Without a session or a ticket the words are all that tells two verdicts apart, whatever
+/// commit or wave they are handed in for. (An audit decides nothing, and may say the same.)
 fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Refusal> {
     if submission.session.is_some() || submission.ticket.is_some() {
         return Ok(());

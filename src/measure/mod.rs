@@ -8,9 +8,10 @@ use crate::anchor::{Anchor, Sources};
 use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure};
 use crate::machine::{
-    CommitFacts, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, OutsideEdit,
+    AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, ConfigFacts, FactSet, Facts,
+    GateQuestion, GateRun, Head, OutsideEdit,
 };
-use crate::model::{Config, GateSpec};
+use crate::model::{BriefLine, BriefStanding, Config, GateSpec, Verdict};
 use crate::process::Live;
 use crate::receipt::{Gates, Receipts, Trust, merged, words};
 use crate::repo::{Entry, Repo};
@@ -33,6 +34,9 @@ pub struct World<'a> {
     pub outside_edits: &'a dyn Fn() -> Result<Vec<OutsideEdit>, Failure>,
     /// By slice: the commands its plan entry names, which anchors may rest on.
     pub slice_commands: &'a BTreeMap<String, Vec<String>>,
+    /// The user's messages by id, those that were not taken back; asked only when an
+    /// anchor points to one.
+    pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
     /// Who watches gates.
     pub live: Option<Live>,
     /// Gates that anchors rest on are run again even where a receipt is kept.
@@ -45,6 +49,7 @@ pub fn wants_gates(wanted: &FactSet) -> bool {
         || wanted.stop_verifier
         || !wanted.anchors.is_empty()
         || !wanted.trust.is_empty()
+        || wanted.brief.is_some()
 }
 
 /// The gate that a plan's command amounts to.
@@ -66,6 +71,9 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     }
     if !wanted.anchors.is_empty() {
         world.anchors(wanted, &mut facts)?;
+    }
+    if let Some(question) = &wanted.brief {
+        facts.brief = Some(world.brief(question)?);
     }
     world.history(wanted, &mut facts)?;
     if wanted.contract {
@@ -258,12 +266,67 @@ impl World<'_> {
         if !wanted.existing_receipts_only {
             self.complete(&head, &resting)?;
         }
-        let sources = Sources::new(self.repo, self.gates_here()?.0, &head);
+        let sources = Sources::new(self.repo, self.gates_here()?.0, &head, self.messages);
         for question in &wanted.anchors {
             let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
             facts.anchors.insert(question.key(), answer);
         }
         Ok(())
+    }
+
+    /// The brief's anchors, by what is kept: no gate is run for them.
+    fn brief(&self, question: &BriefQuestion) -> Result<BriefFacts, Failure> {
+        let head = self.repo.head()?;
+        let sources = Sources::new(self.repo, self.gates_here()?.0, &head, self.messages);
+        let gates = self.every_gate();
+        let mut facts = BriefFacts::default();
+        for entry in &question.entries {
+            let BriefLine::Established {
+                evidence, basis, ..
+            } = &entry.line
+            else {
+                continue;
+            };
+            let answer = sources.recheck(evidence, *basis, entry.stamp.as_ref(), &gates)?;
+            if answer.verdict == Verdict::Verified {
+                continue;
+            }
+            if let Some(now) = &answer.now {
+                let (_, stamp) = sources.stamp(now, *basis, &gates)?;
+                facts.followed.insert(entry.id.clone(), stamp);
+            }
+            facts.standings.insert(entry.id.clone(), standing(answer));
+        }
+        for (number, line) in question.lines.iter().enumerate() {
+            let BriefLine::Established {
+                evidence, basis, ..
+            } = line
+            else {
+                facts.stamps.push(None);
+                continue;
+            };
+            let (answer, stamp) = sources.stamp(evidence, *basis, &gates)?;
+            facts.stamps.push(Some(stamp));
+            if answer.verdict != Verdict::Verified {
+                facts.unproved.insert(number, standing(answer));
+            }
+        }
+        if !question.messages.is_empty() {
+            let known = sources.messages()?;
+            let asked = question.messages.iter();
+            facts.messages = asked
+                .filter(|id| known.contains_key(*id))
+                .cloned()
+                .collect();
+        }
+        Ok(facts)
+    }
+
+    /// The gates of `cook.toml` and of every slice.
+    fn every_gate(&self) -> Vec<String> {
+        let own: Vec<String> = self.slice_commands.values().flatten().cloned().collect();
+        let gates = merged(self.config.gate_specs(), &own);
+        gates.into_iter().map(|gate| gate.run).collect()
     }
 
     fn specs_of(&self, slice: &str) -> Vec<GateSpec> {
@@ -300,6 +363,14 @@ impl World<'_> {
         }
         self.runner()?.run_at(commit, None, &due)?;
         Ok(())
+    }
+}
+
+fn standing(answer: AnchorAnswer) -> BriefStanding {
+    BriefStanding {
+        verdict: answer.verdict,
+        why: answer.why,
+        now: answer.now,
     }
 }
 

@@ -135,6 +135,39 @@ pub enum TrackerKind {
     Bd,
 }
 
+/// When `CONTINUE.md` is written without being asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BriefSync {
+    /// After every change of the brief.
+    Always,
+    /// Only with `--write`.
+    #[default]
+    Manual,
+}
+
+/// `[brief]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BriefSettings {
+    /// When the file is written.
+    pub sync: BriefSync,
+    /// Where, in the worktree.
+    pub path: String,
+    /// The agent guide that `cook brief guide` speaks of.
+    pub guide: String,
+}
+
+impl Default for BriefSettings {
+    fn default() -> Self {
+        Self {
+            sync: BriefSync::Manual,
+            path: "CONTINUE.md".to_owned(),
+            guide: "AGENTS.md".to_owned(),
+        }
+    }
+}
+
 /// `[limits]` as the file writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -173,6 +206,8 @@ pub struct Config {
     pub rules: Rules,
     /// `[roles.*]`.
     pub roles: BTreeMap<String, RoleConfig>,
+    /// `[brief]`.
+    pub brief: BriefSettings,
     tracker: TrackerTable,
 }
 

@@ -1,5 +1,6 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
+use super::brief::BriefChange;
 use super::config::Limits;
 use super::evidence::Basis;
 use super::ledger::{Waiting, WaitingKind};
@@ -279,6 +280,9 @@ pub struct Reground {
     /// High-value gaps, one text each.
     #[serde(default, deserialize_with = "non_empty_items")]
     pub high_value_gaps: Vec<String>,
+    /// What changes in the brief.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<BriefChange>,
 }
 
 /// State that `cook init` found and takes in.
@@ -471,6 +475,24 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The brief changes: a note, an import, a checkpoint.
+    Briefed {
+        /// How.
+        change: BriefChange,
+        /// Who, as they call themselves.
+        by: String,
+        /// The session, when known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
+    /// The user said something that `user@` anchors may point to.
+    Said {
+        /// What.
+        text: String,
+        /// The session, when known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
+    },
 }
 
 impl Event {
@@ -496,6 +518,8 @@ impl Event {
             Event::Restored => "restored",
             Event::Undone { .. } => "undone",
             Event::CriterionAmended { .. } => "criterion_amended",
+            Event::Briefed { .. } => "briefed",
+            Event::Said { .. } => "said",
         }
     }
 
@@ -538,7 +562,13 @@ impl Event {
                 | Event::Restored
                 | Event::Undone { .. }
                 | Event::CriterionAmended { .. }
+                | Event::Said { .. }
         )
+    }
+
+    /// Events that leave the work where it stands.
+    pub fn is_aside(&self) -> bool {
+        matches!(self, Event::Briefed { .. } | Event::Said { .. })
     }
 }
 

@@ -207,7 +207,7 @@ pub struct Ledger {
     pub waiting: Option<Waiting>,
     /// Amended criteria of this mission.
     pub amendments: Vec<Amendment>,
-    /// Digests of the newest judgments, reviews and audits that came without session and
+    /// Digests of the newest judgments and reviews that came without session and
     /// ticket: the same words are taken once. Newest last, at most 256.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heard: Vec<String>,
@@ -223,6 +223,14 @@ pub struct Ledger {
     pub script_doors: Count,
     /// Raised by a takeover; a writer with a lower one is fenced off.
     pub lease_epoch: Count,
+    /// Transitions since the last one that moved the work: changes of the brief and
+    /// messages leave tickets and "as before" as they were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub aside: Count,
+}
+
+fn is_zero(count: &Count) -> bool {
+    count.0 == 0
 }
 
 /// `counters.json` in the log: no event lowers a value.

@@ -5,6 +5,8 @@
 //! that a type here accepts is one that its schema in `protocol/schema/` accepts,
 //! and the other way round (a test draws documents from both sides).
 
+mod anchor;
+mod brief;
 mod config;
 mod contract;
 mod event;
@@ -22,7 +24,15 @@ mod state;
 mod surface;
 mod trail;
 
-pub use config::{Access, Config, GateSpec, GateTable, Limits, RoleConfig, Rules, TrackerKind};
+pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
+pub use brief::{
+    BriefChange, BriefDocument, BriefEntry, BriefFate, BriefLine, BriefRecord, BriefStanding,
+    Cause, FateVerdict, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
+};
+pub use config::{
+    Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Limits, RoleConfig, Rules,
+    TrackerKind,
+};
 pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,

@@ -1,5 +1,6 @@
 //! Everything a decision may look at, and what a transition appends.
 
+use super::brief::{BriefDocument, BriefRecord};
 use super::contract::Profile;
 use super::evidence::VerificationEvidence;
 use super::history::{SliceRecord, StopRecord};
@@ -31,6 +32,9 @@ pub struct Snapshot {
     pub counters: Counters,
     /// What was taken back.
     pub undone: Undone,
+    /// `brief.json`; none until somebody adds to the brief.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<BriefDocument>,
 }
 
 /// History records that one transition appends.
@@ -41,4 +45,7 @@ pub struct Records {
     pub slice: Vec<SliceRecord>,
     /// For `stop-check-history.jsonl`.
     pub stop: Vec<StopRecord>,
+    /// For `brief-history.jsonl`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brief: Vec<BriefRecord>,
 }

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 /// How long the pipes are waited for after the program itself has ended: a
 /// process it left behind may hold them open.
 const PIPE_GRACE: Duration = Duration::from_secs(2);
+/// The same for a child with a deadline that counts for its whole group.
+const GROUP_GRACE: Duration = Duration::from_millis(50);
 /// Bytes of stderr that are kept.
 const STDERR_LIMIT: usize = 64 * 1024;
 
@@ -30,6 +32,9 @@ pub struct Short<'a> {
     pub deadline: Duration,
     /// Bytes of stdout that are read.
     pub limit: usize,
+    /// The child leads a process group, and all of it ends with the deadline or
+    /// the cap; the pipes are not waited for beyond the deadline either.
+    pub group: bool,
 }
 
 /// What a short command said.
@@ -63,9 +68,8 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
         start(command, program, arguments).map_err(|cause| ProcessError::start(program, cause))?;
     let handle = Arc::new(handle);
     let flooded = Arc::clone(&handle);
-    let stdout = drain(stdout, command.limit, move || {
-        let _ = flooded.kill();
-    });
+    let group = command.group;
+    let stdout = drain(stdout, command.limit, move || end(&flooded, group));
     let stderr = drain(stderr, STDERR_LIMIT, || ());
     let name = || program.to_string_lossy().into_owned();
     let late = || ProcessError::Deadline {
@@ -75,20 +79,25 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
     let status = match handle.wait_deadline(started + command.deadline) {
         Ok(Some(output)) => output.status,
         Ok(None) => {
-            let _ = handle.kill();
+            end(&handle, group);
             let _ = handle.wait();
             return Err(late());
         }
         Err(cause) => return Err(ProcessError::start(program, cause)),
     };
-    let out = stdout.recv_timeout(PIPE_GRACE).map_err(|_| late())?;
+    let grace = if group {
+        (started + command.deadline).saturating_duration_since(Instant::now()) + GROUP_GRACE
+    } else {
+        PIPE_GRACE
+    };
+    let out = stdout.recv_timeout(grace).map_err(|_| late())?;
     if out.len() > command.limit {
         return Err(ProcessError::TooMuch {
             program: name(),
             limit: command.limit,
         });
     }
-    let err = stderr.recv_timeout(PIPE_GRACE).unwrap_or_default();
+    let err = stderr.recv_timeout(grace).unwrap_or_default();
     Ok(Captured {
         code: status.code(),
         stdout: out,
@@ -117,8 +126,33 @@ fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> std::io::R
         environment.insert(OsString::from(name), value.clone());
     }
     expression = expression.full_env(environment);
+    #[cfg(unix)]
+    if command.group {
+        use std::os::unix::process::CommandExt;
+        expression = expression.before_spawn(|child| {
+            child.process_group(0);
+            Ok(())
+        });
+    }
     // The expression holds the writing ends; it goes at the end of this function.
     Ok((expression.start()?, stdout, stderr))
+}
+
+/// Ends the child, and its group where it leads one. Only while it runs: after
+/// that its id may be another's.
+fn end(handle: &duct::Handle, group: bool) {
+    #[cfg(unix)]
+    if group && matches!(handle.try_wait(), Ok(None)) {
+        for pid in handle.pids() {
+            if let Ok(pid) = i32::try_from(pid) {
+                let pid = nix::unistd::Pid::from_raw(pid);
+                let _ = nix::sys::signal::killpg(pid, nix::sys::signal::Signal::SIGKILL);
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = group;
+    let _ = handle.kill();
 }
 
 /// Reads a pipe to its end on a thread of its own, keeps it up to one byte above

@@ -27,6 +27,8 @@ pub struct PromptInput<'a> {
     pub findings: &'a [Finding],
     /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
     pub context: &'a str,
+    /// The continuation brief, as `cook brief` prints it. Shown in one fence.
+    pub brief: &'a str,
 }
 
 /// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
@@ -96,6 +98,7 @@ fn value(input: &PromptInput, name: &str) -> Option<String> {
         "judges" => snapshot.profile.required_stop_judges.0.to_string(),
         "findings" => list(input.findings.iter().map(finding)),
         "context" => section(input.context),
+        "brief" => section(input.brief),
         "format" => format(input),
         _ => return None,
     })
@@ -286,6 +289,7 @@ mod tests {
             reason: "the slice has no commit\n# Forged",
             findings: &findings,
             context,
+            brief: context,
         })
     }
 
@@ -385,8 +389,9 @@ mod tests {
 
     #[test]
     fn an_endless_text_is_cut() {
-        let text = prompt(Role::Reviewer, "m", &"x".repeat(MAX_PART_CHARS * 2));
-        assert!(text.len() < MAX_PART_CHARS + 50_000);
+        let text = prompt(Role::Reviewer, "m", &"x".repeat(MAX_PART_CHARS * 3));
+        // The context and the brief, each cut.
+        assert!(text.len() < MAX_PART_CHARS * 2 + 50_000);
         assert!(text.contains("bytes cut"));
     }
 }

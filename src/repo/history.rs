@@ -57,6 +57,8 @@ pub const MAX_FILE: u64 = 8 * 1024 * 1024;
 
 /// Ids here are full, lower-case and known to name commits, unless said otherwise.
 pub(super) trait History {
+    /// A blob's content by its id; none when it is not here, or too large.
+    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError>;
     fn head(&self) -> Result<Head, RepoError>;
     /// `hex` is 4 to 64 hexadecimal digits; none when no commit, or more than one, begins so.
     fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError>;

@@ -28,6 +28,17 @@ fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, RepoError> {
 }
 
 impl History for Libgit {
+    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
+        let odb = self.0.odb()?;
+        let id = self.oid(id)?;
+        match absent(odb.read_header(id))? {
+            Some((size, ObjectType::Blob)) if size as u64 <= MAX_FILE => {
+                Ok(Some(self.0.find_blob(id)?.content().to_vec()))
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn head(&self) -> Result<Head, RepoError> {
         let head = self.0.find_reference("HEAD")?;
         let branch = head.symbolic_target_bytes().map(|target| {

@@ -23,6 +23,28 @@ pub fn changed_lines(old: &[u8], new: &[u8]) -> Result<Vec<RangeInclusive<usize>
     Ok(ranges)
 }
 
+/// The two texts as a unified diff; empty when they are equal.
+///
+/// # Errors
+/// When libgit2 cannot compare them.
+pub fn unified_diff(path: &str, old: &str, new: &str) -> Result<String, RepoError> {
+    if old == new {
+        return Ok(String::new());
+    }
+    let mut options = DiffOptions::new();
+    options.force_text(true);
+    let file = Some(std::path::Path::new(path));
+    let mut patch = Patch::from_buffers(
+        old.as_bytes(),
+        file,
+        new.as_bytes(),
+        file,
+        Some(&mut options),
+    )?;
+    let bytes = patch.to_buf()?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

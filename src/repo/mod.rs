@@ -23,7 +23,7 @@ mod trailers;
 pub use commit::NewCommit;
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
-pub use lines::changed_lines;
+pub use lines::{changed_lines, unified_diff};
 pub use status::Status;
 pub use throwaway::Throwaway;
 pub use trailers::{last_trailer, trailers};
@@ -167,6 +167,18 @@ impl Repo {
             return Ok(Entry::Nothing);
         }
         Ok(self.ask(|history| history.entry(commit, path))?)
+    }
+
+    /// A blob's content by its full id; none when this repository does not have it, or
+    /// it is larger than any file that is read.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, Failure> {
+        if !(40..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        Ok(self.ask(|history| history.blob(id))?)
     }
 
     /// Asks libgit2 where it can answer, and git where it cannot.

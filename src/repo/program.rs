@@ -79,6 +79,7 @@ impl Program {
             stdin: call.stdin,
             deadline: DEADLINE,
             limit: LIMIT,
+            group: false,
         })
         .map_err(|error| match error {
             ProcessError::NotFound(_) => RepoError::GitMissing,
@@ -155,6 +156,20 @@ fn complaint(stderr: &str) -> String {
 }
 
 impl History for Program {
+    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
+        let check = "--batch-check=%(objecttype) %(objectsize)";
+        let call = Self::history(&["cat-file", check]).stdin(id.as_bytes().to_vec());
+        let answer = self.answer(call)?;
+        let answer = String::from_utf8_lossy(&answer);
+        let size = answer.trim().strip_prefix("blob ").map(str::parse::<u64>);
+        match size {
+            Some(Ok(size)) if size <= MAX_FILE => self
+                .answer(Self::history(&["cat-file", "blob"]).arg(id))
+                .map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn head(&self) -> Result<Head, RepoError> {
         let branch = self.line(Self::history(&["symbolic-ref", "-q", "HEAD"]))?;
         let branch = branch.map(|name| {

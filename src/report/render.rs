@@ -125,7 +125,11 @@ const BLOCK_FORMAT: &str = r#"
   "select": "<slice id>",
   "policy": {"to": "await_user_input", "question": "<only when the user must decide>"},
   "release_blocker_ids": [],
-  "high_value_gaps": []
+  "high_value_gaps": [],
+  "brief": {
+    "entries": [{"slot": "learned", "lesson": "<what the next session should know>", "source": "<where it was seen>"}],
+    "reconciliation": [{"id": "<entry id>", "verdict": "retired", "by": "<entry id or user@ID>", "why": "<why>"}]
+  }
 }
 ```
 Leave out every key that does not apply. `decision` is accepted or reopened; `status` is planned, blocked or

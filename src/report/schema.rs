@@ -3,7 +3,7 @@
 use super::parse::MAX_FIELD_CHARS;
 use super::table::{DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
 use super::value::MAX_COUNT;
-use crate::model::Role;
+use crate::model::{Role, Slot};
 use serde_json::{Map, Value, json};
 
 /// The schema that `protocol/schema/report-<role>.json` holds.
@@ -149,6 +149,58 @@ fn block() -> Value {
             "policy": policy(),
             "release_blocker_ids": texts,
             "high_value_gaps": texts,
+            "brief": brief(),
+        },
+    })
+}
+
+/// A change of the brief: [`crate::model::BriefChange`].
+fn brief() -> Value {
+    let name = json!({"type": "string", "minLength": 1});
+    let line = |slot: Slot| {
+        let mut properties = Map::new();
+        properties.insert("slot".to_owned(), json!({"const": slot.id()}));
+        for key in slot.fields() {
+            let kind = match *key {
+                "basis" => json!({"enum": ["observed", "test", "output", "user", "doc"]}),
+                _ => name.clone(),
+            };
+            properties.insert((*key).to_owned(), kind);
+        }
+        let required: Vec<&str> = ["slot"]
+            .into_iter()
+            .chain(slot.fields().iter().copied())
+            .collect();
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    };
+    json!({
+        "type": ["object", "null"],
+        "additionalProperties": false,
+        "properties": {
+            "entries": {"type": "array", "items": {"oneOf": Slot::ALL.map(line)}},
+            "reconciliation": {"type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "id": name,
+                    "verdict": {"enum": ["superseded", "demoted", "retired"]},
+                    "by": {"type": ["string", "null"]},
+                    "why": name,
+                },
+                "required": ["id", "verdict", "why"],
+                "additionalProperties": false,
+            }},
+            "whole": {"type": "boolean"},
+            "guide": {
+                "type": ["object", "null"],
+                "properties": {"content": name, "reason": {"type": "string"}},
+                "required": ["content", "reason"],
+                "additionalProperties": false,
+            },
         },
     })
 }

@@ -14,6 +14,7 @@ mod gitignore;
 pub mod import;
 mod mission;
 mod scripts;
+mod text_file;
 
 pub use contract::{Contract, ContractFile, Fate, write_contract, write_mission};
 pub use detect::{Check, detect};
@@ -21,3 +22,4 @@ pub use error::Error;
 pub use gitignore::{TRACKED, with_block};
 pub use mission::{FoundMission, MAX_MISSION_BYTES, find_mission, project_name};
 pub use scripts::{control_plane_script, stop_script, stop_verifier_is_stale};
+pub use text_file::{read_text_file, write_text_file};

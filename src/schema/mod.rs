@@ -38,11 +38,15 @@ pub enum Document {
     VerificationEvidence,
     /// A receipt.
     Receipt,
+    /// `brief.json`.
+    BriefDocument,
+    /// A line of `brief-history.jsonl`.
+    BriefRecord,
 }
 
 impl Document {
     /// All of them.
-    pub const ALL: [Document; 8] = [
+    pub const ALL: [Document; 10] = [
         Document::Profile,
         Document::State,
         Document::Plan,
@@ -51,6 +55,8 @@ impl Document {
         Document::StopRecord,
         Document::VerificationEvidence,
         Document::Receipt,
+        Document::BriefDocument,
+        Document::BriefRecord,
     ];
 
     /// The name that its schema file and its `$id` carry.
@@ -64,6 +70,8 @@ impl Document {
             Document::StopRecord => "stop-record",
             Document::VerificationEvidence => "verification-evidence",
             Document::Receipt => "receipt",
+            Document::BriefDocument => "brief",
+            Document::BriefRecord => "brief-record",
         }
     }
 
@@ -78,6 +86,8 @@ impl Document {
             Document::StopRecord => "stop-check-history.jsonl",
             Document::VerificationEvidence => "verification-evidence.json",
             Document::Receipt => "receipt",
+            Document::BriefDocument => "brief.json",
+            Document::BriefRecord => "brief-history.jsonl",
         }
     }
 
@@ -98,12 +108,16 @@ impl Document {
                 include_str!("../../protocol/schema/verification-evidence.schema.json")
             }
             Document::Receipt => include_str!("../../protocol/schema/receipt.schema.json"),
+            Document::BriefDocument => include_str!("../../protocol/schema/brief.schema.json"),
+            Document::BriefRecord => {
+                include_str!("../../protocol/schema/brief-record.schema.json")
+            }
         }
     }
 
     /// The compiled schema; compiled at the first call.
     fn validator(self) -> Option<&'static Validator> {
-        static COMPILED: [OnceLock<Option<Validator>>; 8] = [const { OnceLock::new() }; 8];
+        static COMPILED: [OnceLock<Option<Validator>>; 10] = [const { OnceLock::new() }; 10];
         COMPILED[self as usize]
             .get_or_init(|| {
                 let schema = serde_json::from_str::<Value>(self.schema_text()).ok()?;

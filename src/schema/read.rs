@@ -3,7 +3,8 @@
 use super::{Document, check, place, shown, strict};
 use crate::diagnostic::{Code, Finding};
 use crate::model::{
-    ActiveSlice, Plan, Profile, Receipt, SliceRecord, State, StopRecord, VerificationEvidence,
+    ActiveSlice, BriefDocument, BriefRecord, Plan, Profile, Receipt, SliceRecord, State,
+    StopRecord, VerificationEvidence,
 };
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
@@ -35,7 +36,9 @@ documented!(
     SliceRecord,
     StopRecord,
     VerificationEvidence,
-    Receipt
+    Receipt,
+    BriefDocument,
+    BriefRecord
 );
 
 /// Reads a document of at most `cap` bytes.

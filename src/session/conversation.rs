@@ -44,6 +44,9 @@ pub enum Transport {
     Replay,
 }
 
+/// Says what is wrong with an answer's data, by path.
+pub type Check<'a> = &'a dyn Fn(&Value) -> Vec<String>;
+
 /// What is asked or ordered.
 pub struct Call<'a> {
     /// The words.
@@ -53,7 +56,7 @@ pub struct Call<'a> {
     /// What it goes on from.
     pub on: Option<On>,
     /// Checks an answer; what is wrong with it, by path.
-    pub schema: Option<&'a dyn Fn(&Value) -> Vec<String>>,
+    pub schema: Option<Check<'a>>,
     /// The schema itself, for suppliers that take one.
     pub schema_text: Option<&'a Value>,
     /// Whether a supplier's own record may be used.

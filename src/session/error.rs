@@ -149,7 +149,7 @@ impl Fault {
 pub struct SessionError {
     /// Why.
     #[source]
-    pub fault: Fault,
+    pub fault: Box<Fault>,
     /// What the caller still holds.
     pub prior: Prior,
 }
@@ -158,7 +158,7 @@ impl SessionError {
     /// A failure before anything was kept.
     pub fn new(fault: Fault) -> Self {
         Self {
-            fault,
+            fault: Box::new(fault),
             prior: Prior::default(),
         }
     }
@@ -173,7 +173,7 @@ impl SessionError {
     /// The next step, as a command where there is one.
     pub fn hint(&self) -> String {
         let on_series = |series: &Ref| format!("go on with `--on-series {series}`");
-        match &self.fault {
+        match &*self.fault {
             Fault::ContinuationNotSupported { .. } => {
                 "ask afresh without `--on-…`, or go on with another agent".to_owned()
             }

@@ -16,7 +16,7 @@ mod stored;
 mod supplier;
 mod value;
 
-pub use conversation::{Call, NativeUse, Reply, Transport, call};
+pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
 pub use error::{Fault, Prior, SessionError};
 pub use file::FileStore;
 pub use hash::ContentHash;

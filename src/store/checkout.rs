@@ -32,7 +32,9 @@ impl View<'_> {
         let mut shown = BTreeMap::new();
         for history in History::ALL {
             self.show_history(&dir, &scratch, history, &plan)?;
-            shown.insert(history.file(), self.histories.of(history).sha256.clone());
+            if self.is_shown(history.file()) {
+                shown.insert(history.file(), self.histories.of(history).sha256.clone());
+            }
         }
         for document in Document::SHOWN {
             let name = document.file();
@@ -40,8 +42,13 @@ impl View<'_> {
                 files::replace(&scratch, &dir.join(name), &self.stand.file(name)?)
                     .map_err(|error| StoreError::write(format!(".agent/{name}"), error))?;
             }
-            let blob = self.stand.blob(name).map(|id| id.to_string());
-            shown.insert(name, blob.unwrap_or_default());
+            if matches!(plan.files.get(name), Some(Step::Remove)) {
+                std::fs::remove_file(dir.join(name))
+                    .map_err(|error| StoreError::write(format!(".agent/{name}"), error))?;
+            }
+            if let Some(blob) = self.stand.blob(name) {
+                shown.insert(name, blob.to_string());
+            }
         }
         if plan.files.values().any(|step| !matches!(step, Step::Keep)) {
             files::sync_dir(&dir).map_err(|error| StoreError::write(".agent", error))?;
@@ -99,6 +106,9 @@ impl View<'_> {
         if leave.contains(name) {
             return Ok(Step::Keep);
         }
+        if !self.is_shown(name) {
+            return self.hidden_step(dir, name, aside);
+        }
         let tip = self.stand.blob(name).map(|id| id.to_string());
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
@@ -132,6 +142,9 @@ impl View<'_> {
         if leave.contains(name) {
             return Ok(Step::Keep);
         }
+        if !self.is_shown(name) {
+            return self.hidden_step(dir, name, aside);
+        }
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
             Glance::Known if self.stamped(name) == Some(tip.sha256.as_str()) => {
@@ -158,6 +171,20 @@ impl View<'_> {
                 Step::Write
             }
         })
+    }
+
+    /// A file that the tip does not show: what stands there goes, and is kept.
+    fn hidden_step(
+        &self,
+        dir: &Path,
+        name: &str,
+        aside: &mut Vec<Aside>,
+    ) -> Result<Step, StoreError> {
+        if matches!(self.glance(dir, name)?, Glance::Missing) {
+            return Ok(Step::Keep);
+        }
+        aside.push(Aside::read(dir, name)?);
+        Ok(Step::Remove)
     }
 
     fn stamped(&self, name: &str) -> Option<&str> {
@@ -192,6 +219,7 @@ impl View<'_> {
                 file.persist(&target).map_err(|error| failed(error.error))?;
                 Ok(())
             }
+            Some(Step::Remove) => std::fs::remove_file(&target).map_err(failed),
             Some(Step::Keep) | None => Ok(()),
         }
     }
@@ -277,6 +305,7 @@ impl Plan {
 enum Step {
     Keep,
     Write,
+    Remove,
     /// The file is right up to this length.
     Append(u64),
 }

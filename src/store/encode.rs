@@ -23,10 +23,9 @@ pub(super) fn transition(
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     files.insert(FORMAT_FILE.to_owned(), format!("{FORMAT}\n").into_bytes());
     for document in Document::ALL {
-        files.insert(
-            document.file().to_owned(),
-            document.text(&transition.snapshot)?,
-        );
+        if let Some(text) = document.text(&transition.snapshot)? {
+            files.insert(document.file().to_owned(), text);
+        }
     }
     files.insert(
         EVENT.to_owned(),

@@ -108,11 +108,11 @@ fn walk_chain(log: &Log, tip: Oid, report: &mut FsckReport) -> Result<(), StoreE
         }
         let stand = Stand::at(log, id)?;
         stand.check_format()?;
-        let wanted =
-            Document::ALL
-                .into_iter()
-                .map(Document::file)
-                .chain([EVENT, FORMAT_FILE, HISTORIES]);
+        let wanted = Document::ALL
+            .into_iter()
+            .filter(|document| !document.is_optional())
+            .map(Document::file)
+            .chain([EVENT, FORMAT_FILE, HISTORIES]);
         for name in wanted {
             if stand.blob(name).is_none() {
                 return Err(broken(&format!("it lacks `{name}`")));

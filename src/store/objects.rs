@@ -184,9 +184,11 @@ impl<'r> Stand<'r> {
 
     /// The documents. A newer format that cannot be read says so.
     pub(super) fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        tree::snapshot(|name| self.file(name)).map_err(|error| match self.check_format() {
-            Err(newer @ StoreError::TooNew { .. }) => newer,
-            _ => error,
+        tree::snapshot(|name| self.file(name), |name| self.blob(name).is_some()).map_err(|error| {
+            match self.check_format() {
+                Err(newer @ StoreError::TooNew { .. }) => newer,
+                _ => error,
+            }
         })
     }
 }

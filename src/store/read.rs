@@ -298,7 +298,7 @@ fn entry(log: &Log, id: Oid) -> Result<Entry, StoreError> {
         lease_epoch: file.lease_epoch,
         cook_version: file.version,
         snapshot: stand.snapshot()?,
-        records: tree::records(&added[0], &added[1])?,
+        records: tree::records([&added[0], &added[1], &added[2]])?,
         receipts,
     })
 }

@@ -64,10 +64,10 @@ impl Store {
     ) -> Result<ReplayReport, StoreError> {
         let mut report = ReplayReport::default();
         let mut state = Replay::default();
-        let mut files = [
-            HistoryFile::open(&self.place.agent_dir(), History::Slice)?,
-            HistoryFile::open(&self.place.agent_dir(), History::Stop)?,
-        ];
+        let mut files = Vec::new();
+        for history in History::ALL {
+            files.push(HistoryFile::open(&self.place.agent_dir(), history)?);
+        }
         let mut tip = None;
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
             tip = Some(commit);
@@ -92,6 +92,7 @@ impl Store {
             let added = [
                 History::Slice.added(&step.file.event, &produced.records)?,
                 History::Stop.added(&step.file.event, &produced.records)?,
+                History::Brief.added(&step.file.event, &produced.records)?,
             ];
             let histories = state.extended(&added)?;
             let differs =
@@ -155,9 +156,9 @@ struct Recorded {
     /// In the order of [`Document::ALL`].
     blobs: Vec<Option<Oid>>,
     histories: Option<Oid>,
-    appended: [Option<Oid>; 2],
+    appended: [Option<Oid>; 3],
     /// Whether the imported part of a history was read from the file in `.agent/`.
-    shown: [bool; 2],
+    shown: [bool; 3],
     format: Option<Oid>,
     /// Names in the tree that no part of the format explains.
     strange: Vec<String>,
@@ -177,6 +178,7 @@ impl Recorded {
         let text = match History::ALL[index] {
             History::Slice => import.slice_history.text(),
             History::Stop => import.stop_history.text(),
+            History::Brief => return false,
         };
         !text.is_empty() && Arc::ptr_eq(text, &added.bytes)
     }
@@ -186,7 +188,7 @@ fn recorded(
     log: &Log,
     commit: Oid,
     before: &Histories,
-    files: &[HistoryFile; 2],
+    files: &[HistoryFile],
 ) -> Result<Recorded, StoreError> {
     let stand = Stand::at(log, commit)?;
     stand.check_format()?;
@@ -209,7 +211,7 @@ fn recorded(
             .filter(|name| !history(name)),
     );
     let histories = stand.histories()?;
-    let shown = [Cell::new(false), Cell::new(false)];
+    let shown = [const { Cell::new(false) }; 3];
     let file = stand.event_with(|history, blob| {
         let index = history as usize;
         let length = histories.of(history).bytes;
@@ -236,6 +238,7 @@ fn recorded(
         appended: [
             stand.appended(History::Slice)?,
             stand.appended(History::Stop)?,
+            stand.appended(History::Brief)?,
         ],
         format: stand.blob(FORMAT_FILE),
         strange,
@@ -257,7 +260,7 @@ impl Replay {
         log: &Log,
         step: &Recorded,
         produced: &Replayed,
-        added: &[Lines; 2],
+        added: &[Lines; 3],
         histories: &Histories,
         seq: u64,
     ) -> Result<Option<String>, StoreError> {
@@ -300,14 +303,16 @@ impl Replay {
         {
             return Ok(self.blobs.get(index) == Some(&step.blobs[index]));
         }
-        let id = objects::blob_id(log, &document.text(after)?)?;
-        Ok(step.blobs[index] == Some(id))
+        let text = document.text(after)?;
+        let id = text.map(|text| objects::blob_id(log, &text)).transpose()?;
+        Ok(step.blobs[index] == id)
     }
 
-    fn extended(&self, added: &[Lines; 2]) -> Result<Histories, StoreError> {
+    fn extended(&self, added: &[Lines; 3]) -> Result<Histories, StoreError> {
         Ok(Histories {
             slice: self.histories.slice.extend(&added[0])?,
             stop: self.histories.stop.extend(&added[1])?,
+            brief: self.histories.brief.extend(&added[2])?,
         })
     }
 }
@@ -357,6 +362,8 @@ struct HistoryFile {
     path: PathBuf,
     file: Option<File>,
     buffer: Vec<u8>,
+    /// Bytes that it should have.
+    expected: u64,
     /// Bytes that were as they should be.
     good: u64,
     differs: bool,
@@ -376,6 +383,7 @@ impl HistoryFile {
             path,
             file,
             buffer: Vec::new(),
+            expected: 0,
             good: 0,
             differs: false,
             torn: false,
@@ -425,6 +433,7 @@ impl HistoryFile {
     /// The next bytes of the file must be these.
     fn expect(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let failed = self.failed();
+        self.expected += bytes.len() as u64;
         let Some(file) = self.file.as_mut().filter(|_| !self.differs) else {
             return Ok(());
         };
@@ -446,6 +455,10 @@ impl HistoryFile {
         let failed = self.failed();
         let place = format!(".agent/{}", self.history.file());
         let Some(file) = self.file.as_mut() else {
+            // A history that is shown from its first line on is not missed before it.
+            if self.expected == 0 && self.history == History::Brief {
+                return Ok(None);
+            }
             let finding = Finding::new(Code::DocumentMissing, "the history is missing");
             return Ok(Some(finding.at(place)));
         };

@@ -4,7 +4,7 @@
 use super::error::StoreError;
 use crate::machine::Facts;
 use crate::model::{
-    Actor, Event, Import, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
+    Actor, BriefRecord, Event, Import, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ pub(super) const RECEIPTS: &str = "receipts";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Document {
     Active,
+    Brief,
     Counters,
     Ledger,
     Mission,
@@ -36,8 +37,9 @@ pub(super) enum Document {
 }
 
 impl Document {
-    pub(super) const ALL: [Document; 9] = [
+    pub(super) const ALL: [Document; 10] = [
         Document::Active,
+        Document::Brief,
         Document::Counters,
         Document::Ledger,
         Document::Mission,
@@ -50,7 +52,8 @@ impl Document {
 
     /// Those that `.agent/` shows, in the order in which they are written: the
     /// file that outside readers poll comes last.
-    pub(super) const SHOWN: [Document; 4] = [
+    pub(super) const SHOWN: [Document; 5] = [
+        Document::Brief,
         Document::Plan,
         Document::Evidence,
         Document::Active,
@@ -60,6 +63,7 @@ impl Document {
     pub(super) fn file(self) -> &'static str {
         match self {
             Document::Active => "active-slice.json",
+            Document::Brief => "brief.json",
             Document::Counters => "counters.json",
             Document::Ledger => "ledger.json",
             Document::Mission => "mission.md",
@@ -71,10 +75,23 @@ impl Document {
         }
     }
 
-    /// The document's exact bytes.
-    pub(super) fn text(self, snapshot: &Snapshot) -> Result<Vec<u8>, StoreError> {
+    /// Documents that a workflow may do without.
+    pub(super) fn is_optional(self) -> bool {
+        self == Document::Brief
+    }
+
+    /// The document's exact bytes; none for an optional one that is not there.
+    pub(super) fn text(self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, StoreError> {
+        if let (Document::Brief, None) = (self, &snapshot.brief) {
+            return Ok(None);
+        }
+        self.some_text(snapshot).map(Some)
+    }
+
+    fn some_text(self, snapshot: &Snapshot) -> Result<Vec<u8>, StoreError> {
         match self {
             Document::Active => pretty(&snapshot.active),
+            Document::Brief => pretty(&snapshot.brief),
             Document::Counters => pretty(&snapshot.counters),
             Document::Ledger => pretty(&snapshot.ledger),
             Document::Mission => Ok(snapshot.mission.clone().into_bytes()),
@@ -90,6 +107,7 @@ impl Document {
     pub(super) fn same(self, a: &Snapshot, b: &Snapshot) -> bool {
         match self {
             Document::Active => a.active == b.active,
+            Document::Brief => a.brief == b.brief,
             Document::Counters => a.counters == b.counters,
             Document::Ledger => a.ledger == b.ledger,
             Document::Mission => a.mission == b.mission,
@@ -109,17 +127,20 @@ pub enum History {
     Slice,
     /// `stop-check-history.jsonl`.
     Stop,
+    /// `brief-history.jsonl`; there from its first line on.
+    Brief,
 }
 
 impl History {
-    /// Both.
-    pub const ALL: [History; 2] = [History::Slice, History::Stop];
+    /// All of them.
+    pub const ALL: [History; 3] = [History::Slice, History::Stop, History::Brief];
 
     /// The file's name, in `.agent/` and under `appended/`.
     pub fn file(self) -> &'static str {
         match self {
             History::Slice => "slice-history.jsonl",
             History::Stop => "stop-check-history.jsonl",
+            History::Brief => "brief-history.jsonl",
         }
     }
 
@@ -133,6 +154,7 @@ impl History {
         match self {
             History::Slice => lines(import.map(|import| &import.slice_history), &records.slice),
             History::Stop => lines(import.map(|import| &import.stop_history), &records.stop),
+            History::Brief => plain_lines(&records.brief),
         }
     }
 }
@@ -157,11 +179,27 @@ fn lines<T: Record>(imported: Option<&Trail<T>>, records: &[T]) -> Result<Lines,
     })
 }
 
+/// Lines of a history that no layout brings with it.
+fn plain_lines<T: Serialize>(records: &[T]) -> Result<Lines, StoreError> {
+    let mut bytes = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut bytes, record)
+            .map_err(|error| StoreError::write("a record", error))?;
+        bytes.push(b'\n');
+    }
+    Ok(Lines {
+        count: records.len() as u64,
+        bytes: Arc::new(bytes),
+    })
+}
+
 /// Reads a history's lines back.
-pub(super) fn records(slice: &[u8], stop: &[u8]) -> Result<Records, StoreError> {
+pub(super) fn records(appended: [&[u8]; 3]) -> Result<Records, StoreError> {
+    let [slice, stop, brief] = appended;
     Ok(Records {
         slice: parse_lines::<SliceRecord>(slice)?,
         stop: parse_lines::<StopRecord>(stop)?,
+        brief: parse_lines::<BriefRecord>(brief)?,
     })
 }
 
@@ -199,6 +237,11 @@ impl Default for HistoryDigest {
 }
 
 impl HistoryDigest {
+    /// Nothing was ever appended.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// The next link. Nothing appended = the same link.
     pub(super) fn extend(&self, added: &Lines) -> Result<Self, StoreError> {
         if added.bytes.is_empty() {
@@ -225,6 +268,12 @@ pub(super) struct Histories {
     pub(super) slice: HistoryDigest,
     #[serde(rename = "stop-check-history")]
     pub(super) stop: HistoryDigest,
+    #[serde(
+        rename = "brief-history",
+        default,
+        skip_serializing_if = "HistoryDigest::is_empty"
+    )]
+    pub(super) brief: HistoryDigest,
 }
 
 impl Histories {
@@ -232,6 +281,7 @@ impl Histories {
         match history {
             History::Slice => &self.slice,
             History::Stop => &self.stop,
+            History::Brief => &self.brief,
         }
     }
 
@@ -239,6 +289,7 @@ impl Histories {
         match history {
             History::Slice => &mut self.slice,
             History::Stop => &mut self.stop,
+            History::Brief => &mut self.brief,
         }
     }
 }
@@ -332,6 +383,7 @@ pub(super) fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, 
 /// Assembles a snapshot from the files that `read` returns.
 pub(super) fn snapshot(
     mut read: impl FnMut(&str) -> Result<Vec<u8>, StoreError>,
+    is_there: impl Fn(&str) -> bool,
 ) -> Result<Snapshot, StoreError> {
     fn one<T: DeserializeOwned>(
         read: &mut impl FnMut(&str) -> Result<Vec<u8>, StoreError>,
@@ -341,7 +393,12 @@ pub(super) fn snapshot(
     }
     let mission = String::from_utf8(read(Document::Mission.file())?)
         .map_err(|error| StoreError::unreadable(Document::Mission.file(), error))?;
+    let brief = match is_there(Document::Brief.file()) {
+        true => Some(one(&mut read, Document::Brief)?),
+        false => None,
+    };
     Ok(Snapshot {
+        brief,
         mission,
         profile: one(&mut read, Document::Profile)?,
         state: one(&mut read, Document::State)?,

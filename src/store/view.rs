@@ -179,7 +179,10 @@ impl<'r> View<'r> {
             return Ok(if self.stamp.is_none() {
                 Vec::new()
             } else {
-                shown_files().map(missing).collect()
+                shown_files()
+                    .filter(|name| self.is_missed(name))
+                    .map(missing)
+                    .collect()
             });
         };
         let mut differences = Vec::new();
@@ -201,8 +204,11 @@ impl<'r> View<'r> {
         let name = document.file();
         let found = match self.glance(dir, name)? {
             Glance::Known => return Ok(None),
-            Glance::Missing => return Ok(self.stamp.is_some().then(|| missing(name))),
+            Glance::Missing => return Ok(self.is_missed(name).then(|| missing(name))),
             Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
+            Glance::Unknown(_) if !self.is_shown(name) => {
+                return Ok(Some(plain(name, DifferenceKind::Edited)));
+            }
             Glance::Unknown(found) => found,
         };
         if found.len() > MAX_DOCUMENT {
@@ -236,10 +242,14 @@ impl<'r> View<'r> {
         if self.stand.blob(name) == Some(id) {
             return Ok(true);
         }
-        let mut versions = vec![self.stand.file(name)?];
+        let mut versions: Vec<Vec<u8>> = match self.is_shown(name) {
+            true => vec![self.stand.file(name)?],
+            false => Vec::new(),
+        };
         if !self.shows_tip() {
             match &self.before {
                 Some(before) if before.stand.blob(name) == Some(id) => return Ok(true),
+                Some(before) if before.stand.blob(name).is_none() => {}
                 Some(before) => versions.push(before.stand.file(name)?),
                 None if self.was_written_lately(document, id)? => return Ok(true),
                 None => {}
@@ -274,7 +284,7 @@ impl<'r> View<'r> {
         let name = history.file();
         match self.glance(dir, name)? {
             Glance::Known => return Ok(None),
-            Glance::Missing => return Ok(self.stamp.is_some().then(|| missing(name))),
+            Glance::Missing => return Ok(self.is_missed(name).then(|| missing(name))),
             Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
             Glance::Unknown(_) => {}
         }
@@ -353,6 +363,27 @@ impl<'r> View<'r> {
         line_at(&path, done)
             .map(Comparison::Differs)
             .map_err(failed)
+    }
+
+    /// Whether the tip shows that file at all: the brief and its history are there from
+    /// the first time somebody adds to them.
+    pub(super) fn is_shown(&self, name: &str) -> bool {
+        if name == History::Brief.file() {
+            return !self.histories.of(History::Brief).is_empty();
+        }
+        is_history(name) || self.stand.blob(name).is_some()
+    }
+
+    /// Whether a file that is not there should be: it was shown when the stamp was written.
+    fn is_missed(&self, name: &str) -> bool {
+        let shown_before = self
+            .before
+            .as_ref()
+            .is_none_or(|before| match is_history(name) {
+                true => name != History::Brief.file() || !before.histories.brief.is_empty(),
+                false => before.stand.blob(name).is_some(),
+            });
+        self.stamp.is_some() && self.is_shown(name) && shown_before
     }
 
     /// The stamp does not name the tip.

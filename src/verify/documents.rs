@@ -4,7 +4,7 @@
 use super::Outcome;
 use crate::diagnostic::{Code, Failure, Finding};
 use crate::machine::{self, FactSet, OutsideEdit};
-use crate::model::{ActiveSlice, Plan, Snapshot, State, VerificationEvidence};
+use crate::model::{ActiveSlice, BriefDocument, Plan, Snapshot, State, VerificationEvidence};
 use crate::schema::{self, Documented};
 use crate::walk::Workspace;
 use std::io::Read;
@@ -95,6 +95,7 @@ pub(super) fn check(
     let plan = read::<Plan>(root, "plan.json", outcome, true);
     let active = read::<ActiveSlice>(root, "active-slice.json", outcome, true);
     read::<VerificationEvidence>(root, "verification-evidence.json", outcome, true);
+    read::<BriefDocument>(root, "brief.json", outcome, snapshot.brief.is_some());
     for edit in workspace.outside_edits()? {
         outcome
             .findings
@@ -128,10 +129,12 @@ fn edit_finding(edit: &OutsideEdit, known: &[Finding]) -> Option<Finding> {
             Code::StateForged,
             format!("`{place}` differs from the log{fields}"),
         ),
-        "slice-history.jsonl" | "stop-check-history.jsonl" if edit.missing => {
+        "slice-history.jsonl" | "stop-check-history.jsonl" | "brief-history.jsonl"
+            if edit.missing =>
+        {
             (Code::DocumentMissing, format!("`{place}` is missing"))
         }
-        "slice-history.jsonl" | "stop-check-history.jsonl" => (
+        "slice-history.jsonl" | "stop-check-history.jsonl" | "brief-history.jsonl" => (
             Code::HistoryForged,
             format!("`{place}` differs from the log"),
         ),

@@ -75,7 +75,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     if no > 0 {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,
-            format!("{} of this wave said no", counted(no as u64, "judge")),
+            format!("{} of this wave said no", counted(no, "judge")),
         ));
     } else if yes < required {
         outcome.findings.push(Finding::new(

@@ -2,9 +2,11 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
+mod brief;
 mod check;
 mod exit;
 mod history;
+mod issue;
 mod next;
 mod page;
 mod screen;
@@ -12,9 +14,14 @@ mod status;
 mod transition;
 mod verify;
 
+pub use brief::{
+    ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer,
+    ShownEntry,
+};
 pub use check::CheckAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
 pub use screen::{ColorChoice, Screen};

@@ -153,6 +153,7 @@ fn failure_json(failure: &Failure) -> Value {
         "schema_version": 1,
         "error": {
             "code": failure.code,
+            "path": failure.path(),
             "message": failure.message,
             "findings": failure.findings,
             "causes": failure.causes,

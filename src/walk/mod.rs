@@ -4,8 +4,10 @@
 //! commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
 //! the walk is repeated once (receipts of the same tree are found again).
 
+mod brief;
 mod workspace;
 
+pub use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check, put_together};
 pub use workspace::Workspace;
 
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
@@ -195,6 +197,8 @@ fn subject(event: &Event, next: &Snapshot) -> String {
             (None, Some(reconcile)) => reconcile.slice_id.clone(),
             (None, None) => next.state.mission_anchor.clone(),
         },
+        Event::Briefed { by, .. } => by.clone(),
+        Event::Said { .. } => machine::message_id(next.ledger.seq.0),
         Event::Reviewed { .. } | Event::Audited { .. } => next
             .active
             .slice_id

@@ -4,10 +4,10 @@ use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::machine::{FactSet, Facts, OutsideEdit};
 use crate::measure::{World, measure, wants_gates};
-use crate::model::{Config, Snapshot};
+use crate::model::{BriefRecord, Cause, Config, Snapshot};
 use crate::receipt::{Receipts, Trust};
 use crate::repo::Repo;
-use crate::store::{Place, Store, Tip};
+use crate::store::{History, Place, Store, Tip};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -117,6 +117,24 @@ impl Workspace {
         }
     }
 
+    /// The newest transition that moved the work: tickets are given for it, so that a
+    /// note does not void them.
+    ///
+    /// # Errors
+    /// An unreadable log.
+    pub fn settled(&self, tip: &Tip, snapshot: &Snapshot) -> Result<Tip, Failure> {
+        match snapshot.ledger.aside.0 {
+            0 => Ok(tip.clone()),
+            aside => {
+                let meta = self.store()?.resolve(&format!("@-{aside}"))?;
+                Ok(Tip {
+                    commit: meta.commit,
+                    seq: meta.seq,
+                })
+            }
+        }
+    }
+
     /// Files in `.agent/` that differ from the log.
     ///
     /// # Errors
@@ -133,8 +151,11 @@ impl Workspace {
     /// # Errors
     /// Git that does not answer, settings or trust that cannot be read.
     pub fn measure(&self, set: &FactSet, snapshot: Option<&Snapshot>) -> Result<Facts, Failure> {
-        let needs_config =
-            set.config || set.gates.is_some() || !set.anchors.is_empty() || set.commit.is_some();
+        let needs_config = set.config
+            || set.gates.is_some()
+            || !set.anchors.is_empty()
+            || set.commit.is_some()
+            || set.brief.is_some();
         let defaults = Config::default();
         let config = if needs_config {
             self.config()?
@@ -142,6 +163,7 @@ impl Workspace {
             &defaults
         };
         let outside_edits = || self.outside_edits();
+        let messages = || self.messages();
         let gates = if wants_gates(set) {
             Some((Receipts::of(&self.repo)?, self.trust()?))
         } else {
@@ -156,10 +178,33 @@ impl Workspace {
             not_before: snapshot.and_then(|snapshot| snapshot.ledger.last_at.as_deref()),
             outside_edits: &outside_edits,
             slice_commands: &slice_commands,
+            messages: &messages,
             live: None,
             rerun: self.rerun,
         };
         measure(set, &world)
+    }
+
+    /// What the user said, by message id, without what `cook undo` took back.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn messages(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let Some(store) = &self.store else {
+            return Ok(BTreeMap::new());
+        };
+        let undone = store.snapshot()?.undone.seqs;
+        let mut messages = BTreeMap::new();
+        for line in store.history_lines(History::Brief)? {
+            let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
+                Failure::state(Code::LogUnreadable, "a line of the brief's history")
+                    .caused_by(&error)
+            })?;
+            if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
+                messages.insert(record.id, record.text);
+            }
+        }
+        Ok(messages)
     }
 
     /// What this machine's user trusts.

@@ -73,6 +73,12 @@ pub fn admitted(seen: &Seen) -> Check {
             let index = usize::try_from(*number).unwrap().wrapping_sub(1);
             amended(seen, slice_id, index, text, reason)
         }
+        Event::Briefed { .. } | Event::Said { .. } => require(
+            seen.before.plan == seen.after().plan
+                && seen.before.ledger.slices == seen.after().ledger.slices
+                && seen.before.ledger.head_seen == seen.after().ledger.head_seen,
+            || format!("{} moves the work", event.name()),
+        ),
     }
 }
 

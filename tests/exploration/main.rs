@@ -195,6 +195,9 @@ fn every_rule_answers_somewhere() {
     }
 }
 
+/// Entries of the brief decide nothing, so the workflows here have none.
+const BRIEF: &str = "tests/brief_contract.rs and tests/cli_brief.rs";
+
 /// Refusals that are not the machine's to make, with who makes them.
 const ELSEWHERE: &[(Code, &str)] = &[
     (
@@ -211,6 +214,18 @@ const ELSEWHERE: &[(Code, &str)] = &[
     ),
     (Code::InsideRole, "the command line, in a role's session"),
     (Code::Fenced, "the store, after a takeover of the lease"),
+    (Code::SilentDrop, BRIEF),
+    (Code::BriefCauseMissing, BRIEF),
+    (Code::BriefEntryUnknown, BRIEF),
+    (Code::BriefContradictory, BRIEF),
+    (Code::BriefFull, BRIEF),
+    (Code::BriefInvalid, BRIEF),
+    (Code::BriefUnproved, BRIEF),
+    (Code::BriefUnchanged, BRIEF),
+    (
+        Code::GuideMissing,
+        "the command line, before an artifact brought one",
+    ),
     (
         Code::FactMissing,
         "a defect, which the exploration looks for in every state",

@@ -237,6 +237,7 @@ pub fn slice(id: &str) -> Slice {
 fn first_snapshot() -> Snapshot {
     let anchor = "Ship it";
     Snapshot {
+        brief: None,
         mission: String::new(),
         profile: Profile::new("demo"),
         state: State {

@@ -1,6 +1,8 @@
-//! The anchor grammar. Pure.
+//! The anchor grammar, what an anchor is worth, and how its place is stamped.
 
-use crate::model::Basis;
+use super::evidence::Basis;
+use super::scalar::Count;
+use serde::{Deserialize, Serialize};
 
 /// Characters an anchor may have.
 pub const MAX_ANCHOR: usize = 4000;
@@ -200,6 +202,69 @@ fn check_path(path: &str) -> Result<(), Malformed> {
         return malformed(format!("`{path}` is no plain path inside the repository"));
     }
     Ok(())
+}
+
+/// What an anchor is worth now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Verified,
+    /// It holds in another place.
+    Moved,
+    /// The place holds something else.
+    Changed,
+    /// The file, symbol, test or receipt is gone, or its gate is red.
+    Missing,
+    /// The receipt is of another tree.
+    Stale,
+    /// It cannot be told offline.
+    Unverifiable,
+    /// It does not follow the grammar.
+    Malformed,
+}
+
+impl Verdict {
+    /// The word in documents and answers.
+    pub fn id(self) -> &'static str {
+        match self {
+            Verdict::Verified => "verified",
+            Verdict::Moved => "moved",
+            Verdict::Changed => "changed",
+            Verdict::Missing => "missing",
+            Verdict::Stale => "stale",
+            Verdict::Unverifiable => "unverifiable",
+            Verdict::Malformed => "malformed",
+        }
+    }
+}
+
+/// The place an anchor pointed at when it was written down, so that it can be told
+/// later whether the same thing still stands there, also when its commit is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stamp {
+    /// HEAD then; none on an unborn branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// The branch then; none = detached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Blob id of the file then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<String>,
+    /// Digest of the anchored lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_sha256: Option<String>,
+    /// The same with the line before and the line after.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_sha256: Option<String>,
+    /// First anchored line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<Count>,
+    /// How many lines are anchored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Count>,
 }
 
 /// Whether a kind of proof may have that form.

@@ -1,0 +1,127 @@
+//! Anchors of the brief: stamped when they are written down, held against the stamp
+//! afterwards.
+
+use super::judge::Sources;
+use crate::diagnostic::Failure;
+use crate::machine::{AnchorAnswer, AnchorQuestion};
+use crate::model::{Anchor, Basis, Stamp, Verdict, fits};
+
+/// The basis that an anchor's own form has, for anchors in free text.
+pub fn natural_basis(anchor: &Anchor) -> Basis {
+    match anchor {
+        Anchor::Lines { .. } | Anchor::Symbol { .. } | Anchor::Commit(_) => Basis::Observed,
+        Anchor::Test(_) => Basis::Test,
+        Anchor::Command { .. } | Anchor::Receipt(_) => Basis::Output,
+        Anchor::User { .. } => Basis::User,
+        Anchor::Doc { .. } => Basis::Doc,
+    }
+}
+
+fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
+    AnchorQuestion {
+        slice_id: String::new(),
+        criterion: String::new(),
+        anchor: anchor.to_owned(),
+        basis,
+        stamped_at: None,
+        changed_between: None,
+    }
+}
+
+impl Sources<'_> {
+    /// What a fresh anchor is worth, and its stamp. `gates` are the commands whose
+    /// receipts may prove a `test:` anchor.
+    ///
+    /// # Errors
+    /// When the repository or a receipt cannot be read; a bad anchor is an answer.
+    pub fn stamp(
+        &self,
+        anchor: &str,
+        basis: Basis,
+        gates: &[String],
+    ) -> Result<(AnchorAnswer, Stamp), Failure> {
+        let answer = self.judge(&question(anchor, basis), gates)?;
+        let mut stamp = Stamp {
+            head: self.head.commit.clone(),
+            ..Stamp::default()
+        };
+        if let (Some(head), Ok(parsed)) = (&self.head.commit, Anchor::parse(anchor)) {
+            let place = match &parsed {
+                Anchor::Lines { path, first, last } => Some((path, *first, *last)),
+                // The line that was found for it.
+                Anchor::Symbol { path, .. } => {
+                    line_of(&answer.target).map(|line| (path, line, line))
+                }
+                _ => None,
+            };
+            if let Some((path, first, last)) = place {
+                stamp = self.stamped(head, path, first, last)?;
+            }
+        }
+        stamp.branch.clone_from(&self.head.branch);
+        Ok((answer, stamp))
+    }
+
+    /// What an anchor is worth against its stamp; without one, as if it were fresh.
+    ///
+    /// # Errors
+    /// As [`Sources::stamp`].
+    pub fn recheck(
+        &self,
+        anchor: &str,
+        basis: Basis,
+        stamp: Option<&Stamp>,
+        gates: &[String],
+    ) -> Result<AnchorAnswer, Failure> {
+        let asked = question(anchor, basis);
+        let parsed = Anchor::parse(anchor);
+        let stamped = stamp.filter(|stamp| stamp.text_sha256.is_some());
+        let (Ok(parsed), Some(stamp), Some(head)) = (parsed, stamped, &self.head.commit) else {
+            return self.judge(&asked, gates);
+        };
+        if !fits(basis, &parsed) {
+            return self.judge(&asked, gates);
+        }
+        let (path, symbol) = match &parsed {
+            Anchor::Lines { path, .. } => (path, None),
+            Anchor::Symbol { path, symbol } => (path, Some(symbol.as_str())),
+            _ => return self.judge(&asked, gates),
+        };
+        let placed = match (self.then(stamp, path)?, &parsed) {
+            (Some(then), Anchor::Lines { first, last, .. }) => {
+                self.lines_from(&then, head, path, (*first, *last))?
+            }
+            (Some(then), _) => self.symbol_from(&then, head, path, symbol.unwrap_or_default())?,
+            (None, _) => self.by_digest(head, path, stamp)?,
+        };
+        let mut answer = self.placed(&asked, placed, symbol)?;
+        if basis == Basis::Test && answer.verdict == Verdict::Verified && !is_test_file(path) {
+            answer.verdict = Verdict::Unverifiable;
+            answer.why = format!("`{path}` does not look like a file of tests");
+        }
+        // A symbol that another line of its own file names is still where it was.
+        if symbol.is_some() && answer.now.as_deref() == Some(anchor) {
+            answer.verdict = Verdict::Verified;
+            answer.now = None;
+        }
+        Ok(answer)
+    }
+}
+
+/// A word of the path is or ends with `test` or `spec`, as test runners look for them.
+fn is_test_file(path: &str) -> bool {
+    let mut words = path.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let word = word.to_ascii_lowercase();
+        let marks = ["test", "tests", "spec", "specs"];
+        marks
+            .iter()
+            .any(|mark| word == *mark || word.strip_suffix(mark).is_some_and(|w| w.len() > 2))
+    })
+}
+
+/// The first line of a target such as `a.rs#3-3`.
+fn line_of(target: &str) -> Option<usize> {
+    let (_, lines) = target.rsplit_once('#')?;
+    lines.split('-').next()?.parse().ok()
+}

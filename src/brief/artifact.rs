@@ -1,0 +1,318 @@
+//! The artifact envelope, `pi-continue-artifacts/v4`: from a JSON value, field by
+//! field, and back.
+
+use super::field::{Breach, normalise};
+use super::render::{Brief, basis_word};
+use crate::diagnostic::{Lines, clean};
+use crate::model::{Anchor, Basis, BriefFate, BriefLine, MAX_ENTRIES, Slot, fits};
+use serde_json::{Map, Value, json};
+
+/// The version this build reads and writes.
+pub const VERSION: &str = "pi-continue-artifacts/v4";
+
+/// What an artifact proposes for the agent guide.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Guide {
+    /// The whole new text, as it came; none = leave the guide alone.
+    pub content: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A valid artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Artifact {
+    /// The seven slots, normalised.
+    pub brief: Brief,
+    /// The proposed agent guide.
+    pub guide: Guide,
+    /// What becomes of earlier entries.
+    pub reconciliation: Vec<BriefFate>,
+}
+
+impl Artifact {
+    /// The envelope.
+    pub fn to_json(&self) -> Value {
+        let mut brief = Map::new();
+        brief.insert("task".to_owned(), json!(self.brief.task));
+        brief.insert("done_when".to_owned(), json!(self.brief.done_when));
+        for slot in Slot::ALL {
+            let lines: Vec<Value> = self.brief.of(slot).map(line_json).collect();
+            brief.insert(slot.id().to_owned(), Value::Array(lines));
+        }
+        let mut envelope = json!({
+            "version": VERSION,
+            "brief": brief,
+            "agentGuideUpdate": {"content": self.guide.content, "reason": self.guide.reason},
+        });
+        if !self.reconciliation.is_empty() {
+            envelope["reconciliation"] = json!(self.reconciliation);
+        }
+        envelope
+    }
+
+    /// Reads a value; what is merely unknown goes into `ignored` as paths.
+    pub(super) fn from_value(value: &Value, ignored: &mut Vec<String>) -> Result<Self, Breach> {
+        let envelope = object(value, "")?;
+        unknown(
+            envelope,
+            &["version", "brief", "agentGuideUpdate", "reconciliation"],
+            "",
+            ignored,
+        );
+        let version = text(envelope, "version", "")?;
+        if version != VERSION {
+            return Err(Breach::new("version", format!("is not `{VERSION}`")));
+        }
+        let slots = object(present(envelope, "brief", "")?, "brief")?;
+        let known: Vec<&str> = ["task", "done_when"]
+            .into_iter()
+            .chain(Slot::ALL.map(Slot::id))
+            .collect();
+        unknown(slots, &known, "brief", ignored);
+        let mut brief = Brief {
+            task: field(slots, "task", "brief")?,
+            done_when: field(slots, "done_when", "brief")?,
+            lines: Vec::new(),
+        };
+        for slot in Slot::ALL {
+            let path = format!("brief.{}", slot.id());
+            let list = present(slots, slot.id(), "brief")?;
+            brief
+                .lines
+                .extend(lines_from_value(slot, list, &path, ignored)?);
+        }
+        Ok(Self {
+            brief,
+            guide: guide(envelope, ignored)?,
+            reconciliation: match envelope.get("reconciliation") {
+                None => Vec::new(),
+                Some(list) => fates(list, "reconciliation", ignored)?,
+            },
+        })
+    }
+}
+
+fn line_json(line: &BriefLine) -> Value {
+    match line {
+        BriefLine::Forbid { rule, source } => json!({"rule": rule, "source": source}),
+        BriefLine::Established {
+            claim,
+            evidence,
+            basis,
+            reopen,
+        } => json!({
+            "claim": claim, "evidence": evidence, "basis": basis_word(*basis), "reopen": reopen,
+        }),
+        BriefLine::Learned { lesson, source } => json!({"lesson": lesson, "source": source}),
+        BriefLine::Open { question, verifies } => {
+            json!({"question": question, "verifies": verifies})
+        }
+        BriefLine::Next { action, outcome } => json!({"action": action, "outcome": outcome}),
+    }
+}
+
+/// A list of entries of one slot.
+///
+/// # Errors
+/// The first field that breaks a rule, at its path below `path`.
+pub fn lines_from_value(
+    slot: Slot,
+    value: &Value,
+    path: &str,
+    ignored: &mut Vec<String>,
+) -> Result<Vec<BriefLine>, Breach> {
+    let list = array(value, path)?;
+    list.iter()
+        .enumerate()
+        .map(|(number, entry)| line_from_value(slot, entry, &format!("{path}[{number}]"), ignored))
+        .collect()
+}
+
+/// One entry of one slot.
+///
+/// # Errors
+/// The first field that breaks a rule, at its path below `path`.
+pub fn line_from_value(
+    slot: Slot,
+    value: &Value,
+    path: &str,
+    ignored: &mut Vec<String>,
+) -> Result<BriefLine, Breach> {
+    let entry = object(value, path)?;
+    unknown(entry, slot.fields(), path, ignored);
+    let get = |key: &str| field(entry, key, path);
+    Ok(match slot {
+        Slot::Forbid => BriefLine::Forbid {
+            rule: get("rule")?,
+            source: get("source")?,
+        },
+        Slot::Established => {
+            let (claim, evidence) = (get("claim")?, get("evidence")?);
+            let basis = basis(&get("basis")?, &format!("{path}.basis"))?;
+            let reopen = get("reopen")?;
+            proves(&evidence, basis, path)?;
+            BriefLine::Established {
+                claim,
+                evidence,
+                basis,
+                reopen,
+            }
+        }
+        Slot::Learned => BriefLine::Learned {
+            lesson: get("lesson")?,
+            source: get("source")?,
+        },
+        Slot::Open => BriefLine::Open {
+            question: get("question")?,
+            verifies: get("verifies")?,
+        },
+        Slot::Next => BriefLine::Next {
+            action: get("action")?,
+            outcome: get("outcome")?,
+        },
+    })
+}
+
+fn basis(word: &str, path: &str) -> Result<Basis, Breach> {
+    let all = [
+        Basis::Observed,
+        Basis::Test,
+        Basis::Output,
+        Basis::User,
+        Basis::Doc,
+    ];
+    all.into_iter()
+        .find(|basis| basis_word(*basis) == word)
+        .ok_or_else(|| Breach::new(path, "is none of observed, test, output, user, doc"))
+}
+
+/// The evidence is an anchor, and of a form that its basis may have.
+fn proves(evidence: &str, basis: Basis, path: &str) -> Result<(), Breach> {
+    let anchor = Anchor::parse(evidence)
+        .map_err(|why| Breach::new(format!("{path}.evidence"), why.to_string()))?;
+    if fits(basis, &anchor) {
+        return Ok(());
+    }
+    let word = basis_word(basis);
+    Err(Breach::new(
+        format!("{path}.basis"),
+        format!("`{word}` does not go with that form of evidence"),
+    ))
+}
+
+fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Guide, Breach> {
+    let path = "agentGuideUpdate";
+    let update = object(present(envelope, path, "")?, path)?;
+    unknown(update, &["content", "reason"], path, ignored);
+    let content = match update.get("content") {
+        None => return Err(Breach::new(format!("{path}.content"), "is missing")),
+        Some(Value::Null) => None,
+        Some(Value::String(text)) if text.trim().is_empty() => {
+            return Err(Breach::new(format!("{path}.content"), "holds no text"));
+        }
+        // What a diff would not show must not be written either.
+        Some(Value::String(text)) => Some(clean(text, Lines::Keep)),
+        Some(_) => {
+            return Err(Breach::new(
+                format!("{path}.content"),
+                "is neither text nor null",
+            ));
+        }
+    };
+    let reason = text(update, "reason", path)?;
+    Ok(Guide {
+        content,
+        reason: normalise(reason).unwrap_or_default(),
+    })
+}
+
+/// A list of causes.
+pub(super) fn fates(
+    value: &Value,
+    path: &str,
+    ignored: &mut Vec<String>,
+) -> Result<Vec<BriefFate>, Breach> {
+    let mut fates = Vec::new();
+    for (number, entry) in array(value, path)?.iter().enumerate() {
+        let path = format!("{path}[{number}]");
+        let entry = object(entry, &path)?;
+        unknown(entry, &["id", "verdict", "by", "why"], &path, ignored);
+        let verdict = match field(entry, "verdict", &path)?.as_str() {
+            "superseded" => crate::model::FateVerdict::Superseded,
+            "demoted" => crate::model::FateVerdict::Demoted,
+            "retired" => crate::model::FateVerdict::Retired,
+            _ => {
+                return Err(Breach::new(
+                    format!("{path}.verdict"),
+                    "is none of superseded, demoted, retired",
+                ));
+            }
+        };
+        fates.push(BriefFate {
+            id: field(entry, "id", &path)?,
+            verdict,
+            by: match entry.get("by") {
+                None | Some(Value::Null) => None,
+                Some(_) => Some(field(entry, "by", &path)?),
+            },
+            why: field(entry, "why", &path)?,
+        });
+    }
+    Ok(fates)
+}
+
+fn below(path: &str, key: &str) -> String {
+    match path.is_empty() {
+        true => key.to_owned(),
+        false => format!("{path}.{key}"),
+    }
+}
+
+fn present<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a Value, Breach> {
+    match object.get(key) {
+        None => Err(Breach::new(below(path, key), "is missing")),
+        Some(Value::Null) => Err(Breach::new(below(path, key), "is null")),
+        Some(value) => Ok(value),
+    }
+}
+
+fn object<'a>(value: &'a Value, path: &str) -> Result<&'a Map<String, Value>, Breach> {
+    value
+        .as_object()
+        .ok_or_else(|| Breach::new(path, "is no object"))
+}
+
+fn array<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, Breach> {
+    let list = value
+        .as_array()
+        .ok_or_else(|| Breach::new(path, "is no list"))?;
+    if list.len() > MAX_ENTRIES {
+        let rule = format!("has {} entries; a slot takes {MAX_ENTRIES}", list.len());
+        return Err(Breach::new(path, rule));
+    }
+    Ok(list)
+}
+
+fn text<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a str, Breach> {
+    present(object, key, path)?
+        .as_str()
+        .ok_or_else(|| Breach::new(below(path, key), "is no text"))
+}
+
+/// A normalised text field.
+fn field(object: &Map<String, Value>, key: &str, path: &str) -> Result<String, Breach> {
+    normalise(text(object, key, path)?).map_err(|breach| Breach::new(below(path, key), breach.rule))
+}
+
+/// Notes keys that mean nothing here.
+fn unknown(object: &Map<String, Value>, known: &[&str], path: &str, ignored: &mut Vec<String>) {
+    /// Names that are listed; a hostile artifact has thousands.
+    const LISTED: usize = 20;
+    for key in object.keys().filter(|key| !known.contains(&key.as_str())) {
+        if ignored.len() < LISTED {
+            let key: String = key.chars().take(60).collect();
+            ignored.push(below(path, &key));
+        }
+    }
+}

@@ -1,0 +1,494 @@
+//! What the documents and histories say by themselves, slot by slot, before the
+//! entries that were added. No model, no memory: the same state gives the same brief.
+
+use super::field::{normalise, settle};
+use super::identity::line_digest;
+use super::render::{Brief, Weight};
+use crate::diagnostic::{Finding, Severity};
+use crate::model::{
+    Anchor, Basis, BriefDocument, BriefLine, BriefStanding, MAX_ENTRIES, MAX_FIELD_CHARS, Policy,
+    Receipt, SliceRecord, Slot, Snapshot, Verdict,
+};
+use std::collections::BTreeMap;
+
+/// A slice's evidence as it stands now.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// The slice.
+    pub slice_id: String,
+    /// What it proves.
+    pub criterion: String,
+    /// Where it is now.
+    pub anchor: String,
+    /// Its kind.
+    pub basis: Basis,
+    /// When it was last stamped.
+    pub at: String,
+    /// What it is worth.
+    pub verdict: Verdict,
+    /// Why.
+    pub why: String,
+}
+
+/// An attempt that came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The slice, when it is known.
+    pub slice_id: Option<String>,
+    /// One word: `gate_red`, `returned`, `refused`.
+    pub class: &'static str,
+    /// The last line of the error, or the reason.
+    pub line: String,
+    /// Log sequence.
+    pub seq: u64,
+}
+
+/// Who is due.
+#[derive(Debug, Clone)]
+pub struct Due {
+    /// The short name of the role; none when the work is stopped.
+    pub role: Option<&'static str>,
+    /// What is to be done.
+    pub action: String,
+    /// Why.
+    pub reason: String,
+    /// A command to run first.
+    pub command: Option<String>,
+}
+
+/// Everything the slots are filled from.
+#[derive(Debug, Clone)]
+pub struct Material<'a> {
+    /// The documents.
+    pub snapshot: &'a Snapshot,
+    /// Who is due.
+    pub due: Due,
+    /// What was noticed on the way.
+    pub findings: &'a [Finding],
+    /// Evidence of the plan's criteria.
+    pub proofs: &'a [Proof],
+    /// Reopened slices, oldest first.
+    pub reopened: &'a [SliceRecord],
+    /// Failed attempts, oldest first.
+    pub attempts: &'a [Attempt],
+    /// Slices and their heads that are on HEAD.
+    pub commits: &'a [(String, String)],
+    /// Protected paths of `cook.toml`.
+    pub protected: &'a [String],
+    /// HEAD's tree.
+    pub tree: Option<&'a str>,
+    /// The entries that were added, reconciled.
+    pub added: &'a BriefDocument,
+    /// Those of them whose anchor does not stand as it was stamped.
+    pub standings: &'a BTreeMap<String, BriefStanding>,
+}
+
+/// An entry of the whole brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// What it says.
+    pub line: BriefLine,
+    /// Its id; `c…` for what cook fills in.
+    pub id: String,
+    /// Who added it; `cook` for what cook fills in.
+    pub by: String,
+    /// cook fills it in by itself; it is not stored.
+    pub own: bool,
+    /// How much it matters when room is short.
+    pub weight: Weight,
+}
+
+/// The whole brief, and its entries with where they come from, in the same order.
+pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
+    let mut slots = Slots::default();
+    forbid(material, &mut slots);
+    established(material, &mut slots);
+    learned(material, &mut slots);
+    open(material, &mut slots);
+    next(material, &mut slots);
+    added(material, &mut slots);
+    let entries: Vec<Filled> = slots.0.into_values().flatten().collect();
+    let brief = Brief {
+        task: whole(&task(material.snapshot)),
+        done_when: whole(&done_when(material.snapshot)),
+        lines: entries.iter().map(|entry| entry.line.clone()).collect(),
+    };
+    (brief, entries)
+}
+
+#[derive(Default)]
+struct Slots(BTreeMap<Slot, Vec<Filled>>);
+
+impl Slots {
+    /// Adds what cook says itself; a text that says nothing is not an entry.
+    fn add(&mut self, mut line: BriefLine, weight: Weight) {
+        for (_, text) in line.texts_mut() {
+            match normalise(&cut(text)) {
+                Ok(kept) => *text = settle(&kept),
+                Err(_) => return,
+            }
+        }
+        let list = self.0.entry(line.slot()).or_default();
+        if !list.iter().any(|known| known.line == line) {
+            list.push(Filled {
+                id: line_digest(&line),
+                by: "cook".to_owned(),
+                own: true,
+                line,
+                weight,
+            });
+        }
+    }
+
+    /// Keeps the newest of a slot that could grow without end.
+    fn keep_newest(&mut self, slot: Slot) {
+        if let Some(list) = self.0.get_mut(&slot)
+            && list.len() > MAX_ENTRIES
+        {
+            list.drain(..list.len() - MAX_ENTRIES);
+        }
+    }
+}
+
+/// A text that fits a field, said so when it does not.
+fn cut(text: &str) -> String {
+    /// Room for the mark.
+    const LONGEST: usize = MAX_FIELD_CHARS - 4;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn whole(text: &str) -> String {
+    normalise(&cut(text)).unwrap_or_else(|_| "not known yet".to_owned())
+}
+
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
+
+fn task(snapshot: &Snapshot) -> String {
+    let mission = match snapshot.mission.trim().is_empty() {
+        true => "the mission is not known yet; the user owes it".to_owned(),
+        false => snapshot.state.mission_anchor.clone(),
+    };
+    match (&snapshot.active.slice_id, &snapshot.active.goal) {
+        (Some(id), Some(goal)) if snapshot.active.handoff.is_some() && is_open(snapshot, id) => {
+            format!("{mission} · slice `{id}`: {goal}")
+        }
+        _ => mission,
+    }
+}
+
+fn is_open(snapshot: &Snapshot, id: &str) -> bool {
+    snapshot
+        .plan
+        .open_slices()
+        .any(|slice| slice.slice_id == id)
+}
+
+fn done_when(snapshot: &Snapshot) -> String {
+    if snapshot.state.continuation_policy == Policy::Done {
+        return "It is done: the judges of the last wave agreed at this HEAD.".to_owned();
+    }
+    let active = snapshot.active.slice_id.as_deref();
+    if let (Some(handoff), Some(id)) = (&snapshot.active.handoff, active)
+        && is_open(snapshot, id)
+    {
+        let mut text = format!(
+            "Every criterion of slice `{id}` has evidence that verifies: {}.",
+            handoff.acceptance_criteria.join("; ")
+        );
+        let gates = handoff.verification_commands.iter().flatten();
+        let gates: Vec<String> = gates.map(|gate| format!("`{gate}`")).collect();
+        if !gates.is_empty() {
+            text.push_str(&format!(" These gates exit 0: {}.", gates.join(", ")));
+        }
+        return text;
+    }
+    format!(
+        "No slice is open, {} judges of one wave say yes at one HEAD without a blocker or a gap, and \
+         `bash .agent/verify_completion_stop.sh` exits 0 on a clean worktree.",
+        snapshot.profile.required_stop_judges.0
+    )
+}
+
+fn forbid(material: &Material, slots: &mut Slots) {
+    let snapshot = material.snapshot;
+    let notes = snapshot
+        .active
+        .handoff
+        .iter()
+        .flat_map(|handoff| &handoff.locked_notes);
+    let slice = snapshot.active.slice_id.as_deref().unwrap_or_default();
+    for note in notes {
+        let line = BriefLine::Forbid {
+            rule: note.clone(),
+            source: format!("locked note of slice `{slice}`"),
+        };
+        slots.add(line, Weight::Kept);
+    }
+    for path in material.protected {
+        let line = BriefLine::Forbid {
+            rule: format!("Do not change `{path}` unless the slice names it."),
+            source: "`rules.protected` in .agent/cook.toml".to_owned(),
+        };
+        slots.add(line, Weight::Kept);
+    }
+}
+
+fn established(material: &Material, slots: &mut Slots) {
+    for proof in material.proofs {
+        if !matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
+            continue;
+        }
+        let line = BriefLine::Established {
+            claim: format!("{} (slice `{}`)", proof.criterion, proof.slice_id),
+            evidence: proof.anchor.clone(),
+            basis: proof.basis,
+            reopen: reopen(&proof.anchor),
+        };
+        slots.add(line, Weight::Established(proof.at.clone()));
+    }
+    for receipt in passed(material) {
+        let line = BriefLine::Established {
+            claim: format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command),
+            evidence: format!("receipt:{}", receipt.id),
+            basis: Basis::Output,
+            reopen: "when a tracked file changes".to_owned(),
+        };
+        slots.add(line, Weight::Established(receipt.started_at.display()));
+    }
+    for (slice, commit) in material.commits {
+        let goal = material.snapshot.plan.slice(slice);
+        let goal = goal.map_or(String::new(), |slice| format!(": {}", slice.goal));
+        let line = BriefLine::Established {
+            claim: format!("The work of slice `{slice}` is committed{goal}"),
+            evidence: format!("commit:{commit}"),
+            basis: Basis::Observed,
+            reopen: "none".to_owned(),
+        };
+        slots.add(line, Weight::Established(String::new()));
+    }
+}
+
+/// Receipts of this tree; of another one they say nothing about now.
+fn passed<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
+    let tree = material.tree;
+    let runs = material.snapshot.evidence.runs.iter();
+    runs.filter(move |run| run.passed() && !run.dirty && run.tree_oid.as_deref() == tree)
+}
+
+/// What would make a proof worth another look.
+fn reopen(anchor: &str) -> String {
+    match Anchor::parse(anchor) {
+        Ok(Anchor::Lines { path, .. } | Anchor::Symbol { path, .. }) => {
+            format!("when `{path}` changes there")
+        }
+        Ok(Anchor::Test(_) | Anchor::Command { .. } | Anchor::Receipt(_)) => {
+            "when a gate of the tree at HEAD says otherwise".to_owned()
+        }
+        _ => "none".to_owned(),
+    }
+}
+
+fn learned(material: &Material, slots: &mut Slots) {
+    let mut lessons: Vec<(u64, BriefLine)> = Vec::new();
+    for record in material.reopened {
+        let why = record.findings.as_deref().unwrap_or_default().join("; ");
+        let seq = record.seq.map_or(0, |seq| seq.0);
+        lessons.push((
+            seq,
+            BriefLine::Learned {
+                lesson: format!("Slice `{}` was reopened: {why}", record.slice_id),
+                source: format!(
+                    "transition #{seq}, reopened at commit:{}",
+                    short(&record.commit_sha)
+                ),
+            },
+        ));
+    }
+    for attempt in material.attempts {
+        let slice = match &attempt.slice_id {
+            Some(id) => format!("An attempt at slice `{id}`"),
+            None => "An attempt".to_owned(),
+        };
+        lessons.push((
+            attempt.seq,
+            BriefLine::Learned {
+                lesson: format!("{slice} failed ({}): {}", attempt.class, attempt.line),
+                source: format!("transition #{}", attempt.seq),
+            },
+        ));
+    }
+    lessons.sort_by_key(|(seq, _)| *seq);
+    for (seq, line) in lessons {
+        slots.add(line, Weight::Learned(seq));
+    }
+    for amendment in &material.snapshot.ledger.amendments {
+        let line = BriefLine::Learned {
+            lesson: format!(
+                "A criterion of slice `{}` proved false and was amended: it said \"{}\" and says \"{}\", because {}",
+                amendment.slice_id, amendment.old, amendment.new, amendment.reason
+            ),
+            source: "the user, by `cook criteria amend`".to_owned(),
+        };
+        slots.add(line, Weight::Learned(u64::MAX));
+    }
+    slots.keep_newest(Slot::Learned);
+}
+
+fn open(material: &Material, slots: &mut Slots) {
+    unproved(material, slots);
+    let snapshot = material.snapshot;
+    for run in snapshot.evidence.runs.iter().filter(|run| !run.passed()) {
+        let line = BriefLine::Open {
+            question: format!("Why is gate `{}` red?", run.command),
+            verifies: format!("It exits 0. It last said: {}", last_line(&run.tail)),
+        };
+        slots.add(line, Weight::Failed);
+    }
+    let stale = snapshot.evidence.runs.iter().filter(|run| run.passed());
+    for run in stale.filter(|run| run.tree_oid.as_deref() != material.tree) {
+        let line = BriefLine::Open {
+            question: format!("Does gate `{}` pass on the tree of HEAD?", run.command),
+            verifies: "`cook gate` keeps a receipt of this tree.".to_owned(),
+        };
+        slots.add(line, Weight::Open);
+    }
+    let must_fix = snapshot
+        .active
+        .handoff
+        .iter()
+        .flat_map(|handoff| &handoff.must_fix_findings);
+    for finding in must_fix {
+        let line = BriefLine::Open {
+            question: format!("Is this mended: {finding}"),
+            verifies: "The next review, or the gate, says so.".to_owned(),
+        };
+        slots.add(line, Weight::Open);
+    }
+    for no in &snapshot.ledger.unanswered {
+        let line = BriefLine::Open {
+            question: format!(
+                "What answers the judge's no `{}`: {}",
+                no.id,
+                no.what.join("; ")
+            ),
+            verifies: "The next re-ground answers it with a slice or a reason.".to_owned(),
+        };
+        slots.add(line, Weight::Open);
+    }
+    for finding in material
+        .findings
+        .iter()
+        .filter(|found| found.severity() >= Severity::Warning)
+    {
+        let hint = finding.code.hint();
+        let line = BriefLine::Open {
+            question: format!("{}: {}", finding.code, finding.message),
+            verifies: match hint.is_empty() {
+                true => "`cook next` no longer says so.".to_owned(),
+                false => format!("`cook next` no longer says so; {hint}."),
+            },
+        };
+        slots.add(line, Weight::Open);
+    }
+}
+
+/// Criteria of the slice in work, and of done ones, that no evidence proves now.
+fn unproved(material: &Material, slots: &mut Slots) {
+    for proof in material.proofs {
+        if matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
+            continue;
+        }
+        let line = BriefLine::Open {
+            question: format!(
+                "Does this still hold: {} (slice `{}`)",
+                proof.criterion, proof.slice_id
+            ),
+            verifies: format!("{} is {}: {}", proof.anchor, proof.verdict.id(), proof.why),
+        };
+        slots.add(line, Weight::Failed);
+    }
+    let snapshot = material.snapshot;
+    let (Some(handoff), Some(id)) = (&snapshot.active.handoff, &snapshot.active.slice_id) else {
+        return;
+    };
+    if !is_open(snapshot, id) {
+        return;
+    }
+    for criterion in &handoff.acceptance_criteria {
+        let proved = |proof: &&Proof| proof.slice_id == *id && proof.criterion == *criterion;
+        if material.proofs.iter().any(|proof| proved(&proof)) {
+            continue;
+        }
+        let line = BriefLine::Open {
+            question: format!("Does this hold: {criterion} (slice `{id}`)"),
+            verifies: "The re-ground that accepts the slice names evidence that verifies."
+                .to_owned(),
+        };
+        slots.add(line, Weight::Open);
+    }
+}
+
+/// The last line of an output that says something.
+pub fn last_line(text: &str) -> String {
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    line.map_or_else(|| "nothing".to_owned(), |line| line.trim().to_owned())
+}
+
+fn next(material: &Material, slots: &mut Slots) {
+    let due = &material.due;
+    let first = match &due.command {
+        Some(command) => format!(" First run `{command}`."),
+        None => String::new(),
+    };
+    let line = match due.role {
+        Some(role) => BriefLine::Next {
+            action: format!(
+                "As the {role}: {}.{first} `cook next --prompt` says how.",
+                due.action
+            ),
+            outcome: format!("`cook record {role} FILE` takes the report."),
+        },
+        None => BriefLine::Next {
+            action: format!("{}.{first}", due.action),
+            outcome: format!("The work goes on; it stands still because {}.", due.reason),
+        },
+    };
+    slots.add(line, Weight::Kept);
+}
+
+/// The entries that agents and the user added.
+fn added(material: &Material, slots: &mut Slots) {
+    for entry in &material.added.entries {
+        let slot = entry.line.slot();
+        let list = slots.0.entry(slot).or_default();
+        // What cook says itself need not be said twice.
+        if list.iter().any(|known| known.line == entry.line) {
+            continue;
+        }
+        let standing = material.standings.get(&entry.id);
+        let weight = match slot {
+            Slot::Forbid => Weight::Kept,
+            Slot::Open if entry.demoted_from.is_some() => Weight::Failed,
+            Slot::Open => Weight::Open,
+            Slot::Next => Weight::Later,
+            Slot::Learned => Weight::Learned(entry.seq.0),
+            Slot::Established => match standing.map(|standing| standing.verdict) {
+                None | Some(Verdict::Moved) => Weight::Established(entry.recorded_at.display()),
+                Some(Verdict::Unverifiable) => Weight::Established(String::new()),
+                Some(_) => Weight::Failed,
+            },
+        };
+        list.push(Filled {
+            line: entry.line.clone(),
+            id: entry.id.clone(),
+            by: entry.by.clone(),
+            own: false,
+            weight,
+        });
+    }
+}

@@ -1,0 +1,25 @@
+//! The continuation brief: what the next session must know, without a model.
+//!
+//! Pure. An artifact is read ([`read`]), checked field by field, and rendered
+//! ([`render`]) by a function of nothing else; what is kept from cycle to cycle
+//! passes [`reconcile`], the one door for notes, imports, checkpoints and
+//! re-grounds, where nothing is lost without a cause; [`fill`] writes down what
+//! the documents and histories already say. Stamps and verdicts come from outside.
+
+mod artifact;
+mod field;
+mod fill;
+mod identity;
+mod mention;
+mod read;
+mod reconcile;
+mod render;
+
+pub use artifact::{Artifact, Guide, VERSION, line_from_value, lines_from_value};
+pub use field::{Breach, normalise};
+pub use fill::{Attempt, Due, Filled, Material, Proof, fill, last_line};
+pub use identity::{entry_id, line_digest};
+pub use mention::mentions;
+pub use read::{MAX_BYTES, Reading, read, read_reconciliation};
+pub use reconcile::{Author, Incoming, Reconciled, close, reconcile, undo};
+pub use render::{Brief, Budgeted, Weight, line_text, render, within};

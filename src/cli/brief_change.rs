@@ -1,0 +1,293 @@
+//! `cook brief note`, `say`, `import`, `--reconcile`: every change passes the one
+//! reconciliation, as one transition.
+
+use super::args::{BriefAuthorArgs, BriefNoteArgs, BriefSlot};
+use super::{Answer, Context, answer, brief, caller, input};
+use crate::brief as contract;
+use crate::diagnostic::{Code, Failure, FailureKind, Finding};
+use crate::model::{
+    Actor, BriefChange, BriefFate, BriefLine, Cause, Event, GuideProposal, Role, Slot,
+};
+use crate::process::ROLE_VARIABLE;
+use crate::view::{BriefChangeAnswer, count};
+use crate::walk::{self, Workspace};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+pub(super) fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
+    let mut warnings = Vec::new();
+    let entries = entries(args, &mut warnings)?;
+    let change = BriefChange {
+        entries,
+        reconciliation: causes(args.reconcile.as_deref())?,
+        ..BriefChange::default()
+    };
+    changed(context, change, &args.author, warnings)
+}
+
+/// The entries: from flags, or as JSON, one object or a list of them.
+fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<BriefLine>, Failure> {
+    let slot = slot(args.slot);
+    let flags = flags(args, slot)?;
+    if !flags.is_empty() {
+        let value = Value::Object(flags);
+        return Ok(vec![contract::line_from_value(
+            slot,
+            &value,
+            slot.id(),
+            &mut Vec::new(),
+        )?]);
+    }
+    let bytes = input::read(None)?;
+    if bytes.len() > contract::MAX_BYTES {
+        return Err(Failure::new(
+            FailureKind::Check,
+            Code::ArtifactUnreadable,
+            "the input is larger than 1 MiB",
+        ));
+    }
+    let value = crate::schema::value(&bytes).map_err(|error| {
+        Failure::new(
+            FailureKind::Check,
+            Code::ArtifactUnreadable,
+            format!("the JSON cannot be read: {error}"),
+        )
+    })?;
+    let mut ignored = Vec::new();
+    let lines = match &value {
+        Value::Array(_) => contract::lines_from_value(slot, &value, slot.id(), &mut ignored)?,
+        _ => vec![contract::line_from_value(
+            slot,
+            &value,
+            slot.id(),
+            &mut ignored,
+        )?],
+    };
+    warnings.extend(ignored.into_iter().map(|path| {
+        let what = format!("`{path}` means nothing here and was passed over");
+        Finding::new(Code::ArtifactKeyUnknown, what).at(path)
+    }));
+    Ok(lines)
+}
+
+fn slot(slot: BriefSlot) -> Slot {
+    match slot {
+        BriefSlot::Forbid => Slot::Forbid,
+        BriefSlot::Established => Slot::Established,
+        BriefSlot::Learned => Slot::Learned,
+        BriefSlot::Open => Slot::Open,
+        BriefSlot::Next => Slot::Next,
+    }
+}
+
+/// The fields that were given as flags; one that the slot does not have is an error.
+fn flags(args: &BriefNoteArgs, slot: Slot) -> Result<Map<String, Value>, Failure> {
+    let given = [
+        ("rule", &args.rule),
+        ("claim", &args.claim),
+        ("lesson", &args.lesson),
+        ("question", &args.question),
+        ("action", &args.action),
+        ("source", &args.source),
+        ("evidence", &args.evidence),
+        ("basis", &args.basis),
+        ("reopen", &args.reopen),
+        ("verifies", &args.verifies),
+        ("outcome", &args.outcome),
+        (slot.fields()[0], &args.text),
+    ];
+    let mut fields = Map::new();
+    for (key, value) in given {
+        let Some(value) = value else { continue };
+        if !slot.fields().contains(&key) {
+            return Err(Failure::usage(format!(
+                "`--{key}` is no field of {}; it has {}",
+                slot.id(),
+                slot.fields().join(", ")
+            )));
+        }
+        fields.insert(key.to_owned(), Value::String(value.clone()));
+    }
+    Ok(fields)
+}
+
+fn causes(file: Option<&Path>) -> Result<Vec<BriefFate>, Failure> {
+    match file {
+        Some(file) => contract::read_reconciliation(&input::read(Some(file))?),
+        None => Ok(Vec::new()),
+    }
+}
+
+pub(super) fn reconcile(context: &Context, file: &Path, author: &BriefAuthorArgs) -> Answer {
+    let change = BriefChange {
+        reconciliation: causes(Some(file))?,
+        ..BriefChange::default()
+    };
+    changed(context, change, author, Vec::new())
+}
+
+pub(super) fn import(
+    context: &Context,
+    file: Option<&Path>,
+    reconcile: Option<&Path>,
+    author: &BriefAuthorArgs,
+) -> Answer {
+    let reading = contract::read(&input::read(file)?)?;
+    let artifact = reading.artifact;
+    let mut warnings = reading.warnings;
+    let workspace = context.workspace()?;
+    let whole = walk::assemble(&workspace)?;
+    for (field, theirs, ours) in [
+        ("brief.task", &artifact.brief.task, &whole.brief.task),
+        (
+            "brief.done_when",
+            &artifact.brief.done_when,
+            &whole.brief.done_when,
+        ),
+    ] {
+        if theirs != ours {
+            let what = format!("`{field}` is not taken: the documents say `{ours}`");
+            warnings.push(Finding::new(Code::BriefNotTaken, what).at(field));
+        }
+    }
+    // What cook fills in by itself comes back with every brief and is not stored.
+    let filled = |line: &BriefLine| {
+        whole
+            .entries
+            .iter()
+            .any(|entry| entry.own && entry.line == *line)
+    };
+    let mut reconciliation = artifact.reconciliation;
+    reconciliation.extend(causes(reconcile)?);
+    let change = BriefChange {
+        entries: artifact
+            .brief
+            .lines
+            .into_iter()
+            .filter(|line| !filled(line))
+            .collect(),
+        reconciliation,
+        whole: true,
+        guide: artifact.guide.content.map(|content| GuideProposal {
+            content,
+            reason: artifact.guide.reason,
+        }),
+    };
+    record(&workspace, change, author, warnings)
+}
+
+fn changed(
+    context: &Context,
+    change: BriefChange,
+    author: &BriefAuthorArgs,
+    warnings: Vec<Finding>,
+) -> Answer {
+    record(&context.workspace()?, change, author, warnings)
+}
+
+fn record(
+    workspace: &Workspace,
+    change: BriefChange,
+    author: &BriefAuthorArgs,
+    warnings: Vec<Finding>,
+) -> Answer {
+    workspace.require()?;
+    let actor = actor(author)?;
+    let event = Event::Briefed {
+        change,
+        by: name(author, actor)?,
+        session: author.session.clone(),
+    };
+    written_down(workspace, &event, actor, warnings)
+}
+
+/// A person, or a script that says so, speaks for the user; everybody else does not.
+fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
+    if author.as_user.as_user {
+        return caller::user_door(true);
+    }
+    Ok(match caller::anybody() {
+        Actor::User => Actor::User,
+        _ => Actor::Role,
+    })
+}
+
+/// `--by`, the role of this session, or what the caller plainly is.
+fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
+    if let Some(by) = &author.by {
+        let by = contract::normalise(by)
+            .map_err(|breach| Failure::usage(format!("`--by` {}", breach.rule)))?;
+        if by.chars().count() > 100 {
+            return Err(Failure::usage("`--by` is longer than 100 characters"));
+        }
+        return Ok(by);
+    }
+    let role = std::env::var(ROLE_VARIABLE)
+        .ok()
+        .and_then(|role| Role::parse(&role));
+    Ok(match (role, actor) {
+        (Some(role), _) => role.short().to_owned(),
+        (None, Actor::User | Actor::Script) => "user".to_owned(),
+        (None, _) => "agent".to_owned(),
+    })
+}
+
+pub(super) fn say(
+    context: &Context,
+    text: &str,
+    session: Option<&String>,
+    as_user: bool,
+) -> Answer {
+    let actor = caller::user_door(as_user)?;
+    let text = match text {
+        "-" => input::read_text(None)?,
+        text => text.to_owned(),
+    };
+    let event = Event::Said {
+        text: text.trim_end().to_owned(),
+        session: session.cloned(),
+    };
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    written_down(&workspace, &event, actor, Vec::new())
+}
+
+fn written_down(
+    workspace: &Workspace,
+    event: &Event,
+    actor: Actor,
+    mut findings: Vec<Finding>,
+) -> Answer {
+    let applied = match walk::transition(workspace, event, actor) {
+        Ok(applied) => applied,
+        Err(failure) if failure.code == Code::BriefUnchanged => {
+            let (tip, _) = workspace.require()?;
+            return answer(BriefChangeAnswer {
+                operation: None,
+                seq: tip.seq,
+                records: Vec::new(),
+                summary: "the brief says that already".to_owned(),
+                written: brief::follow(workspace)?,
+                findings,
+            });
+        }
+        Err(failure) => return Err(failure),
+    };
+    findings.extend(applied.findings.clone());
+    let records = applied.step.records.brief.clone();
+    let summary = match records.first() {
+        Some(record) if record.kind == Cause::Said => {
+            format!("kept; quote it as `user@{}: '…'`", record.id)
+        }
+        Some(_) => format!("{} of the brief", count(records.len(), "change")),
+        None => "the proposed agent guide is kept".to_owned(),
+    };
+    answer(BriefChangeAnswer {
+        operation: applied.tip.map(|tip| tip.commit),
+        seq: applied.step.snapshot.ledger.seq.0,
+        records,
+        summary,
+        written: brief::follow(workspace)?,
+        findings,
+    })
+}

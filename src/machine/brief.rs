@@ -1,0 +1,262 @@
+//! Changes of the brief and messages of the user's: transitions that leave the
+//! work, its tickets and its "as before" where they stand.
+
+use super::apply::Step;
+use super::facts::{BriefFacts, BriefQuestion, Facts};
+use super::rule::Dispatch;
+use super::work::Work;
+use crate::brief::{self, Author, Incoming};
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{
+    Actor, Anchor, BriefChange, BriefLine, BriefRecord, Cause, Count, Event, MAX_FIELD_CHARS,
+    Records, SchemaVersion, Snapshot, Submission, Timestamp, Verdict,
+};
+use std::collections::BTreeSet;
+
+/// Entries that nothing was measured for.
+static NOTHING: BriefChange = BriefChange {
+    entries: Vec::new(),
+    reconciliation: Vec::new(),
+    whole: false,
+    guide: None,
+};
+
+/// The id of the message that this transition brings.
+pub fn message_id(seq: u64) -> String {
+    format!("msg-{seq}")
+}
+
+/// What a change of the brief wants to know.
+pub(super) fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuestion {
+    let causes = change
+        .reconciliation
+        .iter()
+        .filter_map(|fate| fate.by.as_deref());
+    let messages: BTreeSet<String> = causes
+        .filter_map(|cause| match Anchor::parse(cause) {
+            Ok(Anchor::User { id, .. }) => Some(id),
+            _ => None,
+        })
+        .collect();
+    BriefQuestion {
+        entries: snapshot
+            .brief
+            .iter()
+            .flat_map(|brief| brief.entries.clone())
+            .collect(),
+        lines: change.entries.clone(),
+        messages,
+    }
+}
+
+/// What a re-ground wants to know of the brief; nothing while there is none.
+pub(super) fn reground_question(
+    snapshot: &Snapshot,
+    change: Option<&BriefChange>,
+) -> Option<BriefQuestion> {
+    if snapshot.brief.is_none() && change.is_none() {
+        return None;
+    }
+    Some(question(snapshot, change.unwrap_or(&NOTHING)))
+}
+
+/// The facts as the brief takes them in.
+pub fn incoming(facts: &BriefFacts) -> Incoming {
+    Incoming {
+        stamps: facts.stamps.clone(),
+        standings: facts.standings.clone(),
+        followed: facts.followed.clone(),
+        messages: facts.messages.clone(),
+    }
+}
+
+fn author(
+    before: &Snapshot,
+    facts: &Facts,
+    by: &str,
+    session: Option<&String>,
+    actor: Actor,
+) -> Author {
+    Author {
+        by: by.to_owned(),
+        session: session.cloned(),
+        seq: Count(before.ledger.seq.0 + 1),
+        at: Timestamp::Text(facts.now.clone()),
+        is_user: matches!(actor, Actor::User | Actor::Script),
+    }
+}
+
+/// A change of the brief, or a message.
+pub(super) fn aside(
+    before: &Snapshot,
+    facts: &Facts,
+    due: Dispatch,
+    event: &Event,
+    actor: Actor,
+) -> Result<Step, Refusal> {
+    let mut next = before.clone();
+    let (records, findings) = match event {
+        Event::Briefed {
+            change,
+            by,
+            session,
+        } => {
+            let author = author(before, facts, by, session.as_ref(), actor);
+            briefed(&mut next, facts, change, &author)?
+        }
+        Event::Said { text, session } => {
+            let by = if actor == Actor::User {
+                "user"
+            } else {
+                "script"
+            };
+            let author = author(before, facts, by, session.as_ref(), actor);
+            (vec![said(text, &author)?], Vec::new())
+        }
+        _ => (Vec::new(), Vec::new()),
+    };
+    let ledger = &mut next.ledger;
+    ledger.seq.0 += 1;
+    ledger.aside.0 += 1;
+    ledger.last_at = Some(facts.now.clone());
+    if actor == Actor::Script && event.is_user_door() {
+        ledger.script_doors.0 += 1;
+    }
+    next.state.revision = Some(next.ledger.seq);
+    next.active.revision = Some(next.ledger.seq);
+    Ok(Step {
+        snapshot: next,
+        records: Records {
+            brief: records,
+            ..Records::default()
+        },
+        rule: due.rule,
+        next: due,
+        findings,
+        displace: false,
+    })
+}
+
+fn briefed(
+    next: &mut Snapshot,
+    facts: &Facts,
+    change: &BriefChange,
+    author: &Author,
+) -> Result<(Vec<BriefRecord>, Vec<Finding>), Refusal> {
+    let measured = facts.brief()?;
+    let prior = next.brief.clone().unwrap_or_default();
+    let done = brief::reconcile(&prior, change, &incoming(measured), author)?;
+    if done.document == prior && done.records.is_empty() {
+        return Err(Refusal::new(
+            Code::BriefUnchanged,
+            "the brief says that already",
+        ));
+    }
+    let mut findings = done.findings;
+    findings.extend(unproved(change, measured, &done.records)?);
+    next.brief = Some(done.document);
+    Ok((done.records, findings))
+}
+
+/// A note whose evidence does not hold is refused; in a whole brief from elsewhere it
+/// comes in with a warning, and the next change makes a question of it.
+fn unproved(
+    change: &BriefChange,
+    facts: &BriefFacts,
+    records: &[BriefRecord],
+) -> Result<Vec<Finding>, Refusal> {
+    let mut findings = Vec::new();
+    for (number, standing) in &facts.unproved {
+        let Some(
+            line @ BriefLine::Established {
+                claim, evidence, ..
+            },
+        ) = change.entries.get(*number)
+        else {
+            continue;
+        };
+        let text = format!("established: {}", brief::line_text(line));
+        let is_new = records
+            .iter()
+            .any(|record| record.kind == Cause::Added && record.text == text);
+        if !is_new && !change.whole {
+            continue;
+        }
+        let what = format!("{evidence} is {}: {}", standing.verdict.id(), standing.why);
+        let fails = matches!(
+            standing.verdict,
+            Verdict::Missing | Verdict::Changed | Verdict::Malformed
+        );
+        if fails && !change.whole {
+            return Err(Refusal::new(Code::BriefUnproved, what));
+        }
+        findings.push(Finding::new(Code::BriefUnverified, what).at(claim.clone()));
+    }
+    Ok(findings)
+}
+
+fn said(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
+    let invalid = |what: String| Refusal::new(Code::BriefInvalid, what);
+    if text.trim().is_empty() {
+        return Err(invalid("a message needs a text".to_owned()));
+    }
+    if text.chars().count() > MAX_FIELD_CHARS * 4 {
+        return Err(invalid(format!(
+            "a message has at most {} characters",
+            MAX_FIELD_CHARS * 4
+        )));
+    }
+    Ok(BriefRecord {
+        schema_version: SchemaVersion,
+        kind: Cause::Said,
+        recorded_at: author.at.clone(),
+        seq: author.seq,
+        id: message_id(author.seq.0),
+        text: text.to_owned(),
+        by: author.by.clone(),
+        cause: None,
+        why: None,
+        session: author.session.clone(),
+    })
+}
+
+/// The brief after a re-ground: its own changes, anchors that moved, and claims that
+/// lost their place.
+pub(super) fn regrounded(
+    work: &mut Work,
+    change: Option<&BriefChange>,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    if work.before.brief.is_none() && change.is_none() {
+        return Ok(());
+    }
+    let measured = work.facts.brief()?;
+    let author = author(
+        work.before,
+        work.facts,
+        submission.report.role.short(),
+        submission.session.as_ref(),
+        Actor::Role,
+    );
+    let prior = work.before.brief.clone().unwrap_or_default();
+    let change = change.unwrap_or(&NOTHING);
+    let done = brief::reconcile(&prior, change, &incoming(measured), &author)?;
+    work.findings.extend(done.findings);
+    work.findings
+        .extend(unproved(change, measured, &done.records)?);
+    work.records.brief.extend(done.records);
+    work.next.brief = Some(done.document);
+    Ok(())
+}
+
+/// The brief after an undo: as it was, and every entry that goes or comes says so.
+pub(super) fn undone(work: &mut Work, to: &Snapshot, next: &mut Snapshot) {
+    let author = author(work.before, work.facts, "undo", None, Actor::User);
+    let (document, records) = brief::undo(work.before.brief.as_ref(), to.brief.as_ref(), &author);
+    if !records.is_empty() {
+        let what = format!("{} entries of the brief went or came back", records.len());
+        work.findings.push(Finding::new(Code::BriefUndone, what));
+    }
+    work.records.brief.extend(records);
+    next.brief = document;
+}

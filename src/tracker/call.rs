@@ -1,0 +1,269 @@
+//! One call of a tracker's program.
+
+use super::answer::{Complaint, complaint, complaint_of, rows};
+use super::error::TrackerError;
+use super::issue::line;
+use crate::process::{Captured, ProcessError, Short, capture};
+use serde_json::{Map, Value};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a call may take and how much it may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// One call.
+    pub call: Duration,
+    /// All calls together.
+    pub until: Option<Instant>,
+    /// How long the program may wait for its own lock.
+    pub lock: Duration,
+    /// Whether a write also writes the tracker's exported file. That takes seconds
+    /// where there are many issues, and changes a tracked file.
+    pub flush: bool,
+    /// Bytes of an answer.
+    pub bytes: usize,
+}
+
+impl Bounds {
+    /// For a command that a person or an agent waits for.
+    pub fn command() -> Self {
+        Self {
+            call: Duration::from_secs(15),
+            until: None,
+            lock: Duration::from_secs(5),
+            flush: true,
+            bytes: 32 << 20,
+        }
+    }
+
+    /// For what happens beside other work and is made up for later: hooks, and
+    /// what follows a report.
+    pub fn beside(call: Duration, until: Instant) -> Self {
+        Self {
+            call,
+            until: Some(until),
+            lock: call / 2,
+            flush: false,
+            bytes: 8 << 20,
+        }
+    }
+}
+
+/// What is asked of the program.
+#[derive(Debug, Default)]
+pub(super) struct Call<'a> {
+    /// The command's words.
+    pub words: &'a [&'a str],
+    /// Options, each one argument (`--name=value`).
+    pub options: Vec<String>,
+    /// What comes behind `--`.
+    pub free: &'a [&'a str],
+    /// It changes something.
+    pub writes: bool,
+}
+
+/// A program that can be called.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub name: &'static str,
+    pub path: PathBuf,
+    pub dir: PathBuf,
+    pub actor: String,
+    pub bounds: Bounds,
+    /// Behind the number of milliseconds of a lock time-out.
+    pub lock_unit: &'static str,
+    /// This version does not know the options that only save time.
+    pub plain: AtomicBool,
+}
+
+impl Program {
+    /// The rows of a reading call.
+    pub fn read(&self, call: &Call) -> Result<Vec<Map<String, Value>>, TrackerError> {
+        let said = self.say(call)?;
+        rows(&said.stdout).map_err(|what| self.shape(call, what))
+    }
+
+    /// A writing call; what it prints is not believed, so it is only looked through
+    /// for errors.
+    pub fn write(&self, call: &Call) -> Result<(), TrackerError> {
+        self.say(call).map(|_| ())
+    }
+
+    pub fn shape(&self, call: &Call, what: String) -> TrackerError {
+        TrackerError::Shape {
+            command: format!("{} {}", self.name, call.words.join(" ")),
+            what,
+        }
+    }
+
+    fn say(&self, call: &Call) -> Result<Captured, TrackerError> {
+        let plain = self.plain.load(Ordering::Relaxed);
+        match self.attempt(call, plain) {
+            Err(TrackerError::Rejected { message, .. })
+                if !plain && is_unknown_option(&message) =>
+            {
+                // Refused before it began, so saying it again is no second write.
+                self.plain.store(true, Ordering::Relaxed);
+                self.attempt(call, true)
+            }
+            said => said,
+        }
+    }
+
+    fn attempt(&self, call: &Call, plain: bool) -> Result<Captured, TrackerError> {
+        let said = capture(&Short {
+            argv: self.argv(call, plain),
+            dir: &self.dir,
+            env: vec![("NO_COLOR", OsString::from("1"))],
+            stdin: Vec::new(),
+            deadline: self.deadline()?,
+            limit: self.bounds.bytes,
+            group: true,
+        })
+        .map_err(|error| match error {
+            ProcessError::TooMuch { limit, .. } => {
+                self.shape(call, format!("it is longer than {limit} bytes"))
+            }
+            error => TrackerError::of_process(self.name, &error),
+        })?;
+        let complaint = complaint(&said.stderr).or_else(|| in_answer(&said.stdout));
+        match complaint {
+            Some(complaint) => Err(self.error_of(&complaint)),
+            None if said.success() => Ok(said),
+            None => Err(self.error_of(&Complaint {
+                code: said.code.map_or("ended by a signal".to_owned(), |code| {
+                    format!("exit {code}")
+                }),
+                message: last_words(&said.stderr),
+            })),
+        }
+    }
+
+    fn argv(&self, call: &Call, plain: bool) -> Vec<OsString> {
+        let mut argv = vec![self.path.clone().into_os_string()];
+        argv.extend(call.words.iter().map(OsString::from));
+        argv.push("--json".into());
+        if call.writes {
+            argv.push(format!("--actor={}", self.actor).into());
+        }
+        if !plain {
+            let milliseconds = self.bounds.lock.as_millis();
+            argv.push(format!("--lock-timeout={milliseconds}{}", self.lock_unit).into());
+            if call.writes && !self.bounds.flush {
+                argv.push("--no-auto-flush".into());
+            }
+        }
+        argv.extend(call.options.iter().map(OsString::from));
+        if !call.free.is_empty() {
+            argv.push("--".into());
+            argv.extend(call.free.iter().map(OsString::from));
+        }
+        argv
+    }
+
+    /// What is left for this call.
+    fn deadline(&self) -> Result<Duration, TrackerError> {
+        let left = self
+            .bounds
+            .until
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        match left {
+            Some(Duration::ZERO) => Err(TrackerError::Unavailable {
+                tracker: self.name,
+                why: "the time for all its answers is spent".to_owned(),
+            }),
+            Some(left) => Ok(self.bounds.call.min(left)),
+            None => Ok(self.bounds.call),
+        }
+    }
+
+    /// What a complaint means: by its code, and by its words only where it has none.
+    fn error_of(&self, complaint: &Complaint) -> TrackerError {
+        let tracker = self.name;
+        let why = || match complaint.message.as_str() {
+            "" => complaint.code.clone(),
+            message => message.to_owned(),
+        };
+        match meaning(complaint) {
+            Meaning::Absent => TrackerError::Absent {
+                tracker,
+                why: why(),
+            },
+            Meaning::Away => TrackerError::Unavailable {
+                tracker,
+                why: why(),
+            },
+            Meaning::Unknown => TrackerError::Unknown(complaint.message.clone()),
+            Meaning::Other => TrackerError::Rejected {
+                tracker,
+                code: line(&complaint.code),
+                message: complaint.message.clone(),
+            },
+        }
+    }
+}
+
+enum Meaning {
+    Absent,
+    Away,
+    Unknown,
+    Other,
+}
+
+fn meaning(complaint: &Complaint) -> Meaning {
+    let code = complaint.code.to_ascii_uppercase();
+    match code.as_str() {
+        "NOT_INITIALIZED" | "NO_WORKSPACE" | "NO_DATABASE" => return Meaning::Absent,
+        "DATABASE_LOCKED" | "DATABASE_BUSY" | "LOCKED" | "BUSY" | "LOCK_TIMEOUT" | "TIMEOUT"
+        | "PERMISSION_DENIED" | "ACCESS_DENIED" | "IO_ERROR" => return Meaning::Away,
+        "ISSUE_NOT_FOUND" | "NOT_FOUND" => return Meaning::Unknown,
+        _ => {}
+    }
+    if !code.is_empty() && !code.starts_with("EXIT ") {
+        return Meaning::Other;
+    }
+    let said = complaint.message.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    if says(&["not initialized", "no beads database", "no beads workspace"]) {
+        Meaning::Absent
+    } else if says(&["database is locked", "lock timeout", "permission denied"]) {
+        Meaning::Away
+    } else if says(&["issue not found", "no issue found", "no such issue"]) {
+        Meaning::Unknown
+    } else {
+        Meaning::Other
+    }
+}
+
+/// Whether the program complains of one of the options that only save time.
+fn is_unknown_option(message: &str) -> bool {
+    let names = ["--lock-timeout", "--no-auto-flush"];
+    let complaints = ["unknown", "unexpected", "unrecognized", "not defined"];
+    names.iter().any(|name| message.contains(name))
+        && complaints.iter().any(|word| message.contains(word))
+}
+
+/// An error that stands where the answer should.
+fn in_answer(stdout: &[u8]) -> Option<Complaint> {
+    // Only an object can be one; lists, which may be long, are not read twice.
+    if stdout.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return None;
+    }
+    complaint_of(&serde_json::from_slice(stdout).ok()?)
+}
+
+/// The first line that complains, or else the last one.
+fn last_words(stderr: &str) -> String {
+    let lines = || {
+        stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
+    let said = lines()
+        .find(|said| said.to_ascii_lowercase().starts_with("error"))
+        .or_else(|| lines().next_back());
+    line(said.unwrap_or("it said nothing"))
+}

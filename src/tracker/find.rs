@@ -1,0 +1,150 @@
+//! Which tracker this worktree has: its workspace directory and its program.
+
+use super::error::TrackerError;
+use crate::model::TrackerKind;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The directory in which `br` and `bd` keep a worktree's issues.
+pub const WORKSPACE: &str = ".beads";
+/// What only `bd` keeps there.
+const OF_BD: [&str; 2] = ["dolt", "embeddeddolt"];
+
+/// A tracker's program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// `br` or `bd`.
+    pub name: &'static str,
+    /// Where it is.
+    pub program: PathBuf,
+}
+
+/// Looks for the tracker that the settings name. None: cook's own plan.
+///
+/// # Errors
+/// `Absent` when the settings name a program and its workspace or itself is not there.
+pub fn find(
+    kind: TrackerKind,
+    root: &Path,
+    path: Option<&OsStr>,
+) -> Result<Option<Found>, TrackerError> {
+    let names: &[&'static str] = match kind {
+        TrackerKind::None => return Ok(None),
+        TrackerKind::Br => &["br"],
+        TrackerKind::Bd => &["bd"],
+        TrackerKind::Auto if is_of_bd(root) => &["bd"],
+        TrackerKind::Auto => &["br", "bd"],
+    };
+    let found = names.iter().find_map(|name| {
+        let program = on_path(name, path?)?;
+        Some(Found { name, program })
+    });
+    let why = match (has_workspace(root), found) {
+        (true, Some(found)) => return Ok(Some(found)),
+        _ if kind == TrackerKind::Auto => return Ok(None),
+        (false, _) => format!("`{WORKSPACE}` is no directory of this worktree"),
+        (true, None) => format!("`{}` is not on PATH", names[0]),
+    };
+    Err(TrackerError::Absent {
+        tracker: names[0],
+        why,
+    })
+}
+
+/// A path, relative to the worktree, that belongs to a tracker and not to the work.
+pub fn is_own_file(path: &str) -> bool {
+    path.strip_prefix(WORKSPACE)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A real directory: a link would lead out of the worktree.
+fn has_workspace(root: &Path) -> bool {
+    is_directory(&root.join(WORKSPACE))
+}
+
+fn is_of_bd(root: &Path) -> bool {
+    let workspace = root.join(WORKSPACE);
+    OF_BD.iter().any(|name| is_directory(&workspace.join(name)))
+}
+
+fn is_directory(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Relative entries of PATH are passed over: they would name a file of whatever
+/// directory cook was called in.
+fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(path)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(&name))
+        .find(|program| is_program(program))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path)
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn program(directory: &Path, name: &str) {
+        std::fs::create_dir_all(directory).unwrap();
+        let path = directory.join(name);
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn auto_needs_a_workspace_and_a_program() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, bin) = (temp.path().join("work"), temp.path().join("bin"));
+        std::fs::create_dir_all(&root).unwrap();
+        program(&bin, "bd");
+        let path = Some(bin.as_os_str());
+        let auto = || {
+            find(TrackerKind::Auto, &root, path)
+                .unwrap()
+                .map(|found| found.name)
+        };
+        assert_eq!(auto(), None);
+        std::os::unix::fs::symlink(&bin, root.join(WORKSPACE)).unwrap();
+        assert_eq!(auto(), None, "a link is no workspace");
+        std::fs::remove_file(root.join(WORKSPACE)).unwrap();
+        std::fs::create_dir(root.join(WORKSPACE)).unwrap();
+        assert_eq!(auto(), Some("bd"));
+        program(&bin, "br");
+        assert_eq!(auto(), Some("br"));
+        std::fs::create_dir(root.join(WORKSPACE).join("dolt")).unwrap();
+        assert_eq!(auto(), Some("bd"), "a store of bd");
+        assert_eq!(find(TrackerKind::None, &root, path).unwrap(), None);
+    }
+
+    #[test]
+    fn a_named_tracker_that_is_not_there_is_an_error() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("work");
+        std::fs::create_dir_all(&root).unwrap();
+        let error = |path| find(TrackerKind::Br, &root, path).unwrap_err().to_string();
+        assert!(error(None).contains("no directory of this worktree"));
+        std::fs::create_dir(root.join(WORKSPACE)).unwrap();
+        assert!(error(Some(OsStr::new("bin:.::"))).contains("not on PATH"));
+    }
+
+    #[test]
+    fn own_files_are_those_of_the_workspace() {
+        assert!(is_own_file(".beads") && is_own_file(".beads/issues.jsonl"));
+        assert!(!is_own_file(".beadsx") && !is_own_file("src/.beads/x"));
+    }
+}

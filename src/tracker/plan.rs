@@ -1,0 +1,198 @@
+//! The tracker `none`: cook's own plan, its slices as issues.
+//!
+//! Reading only. A slice is selected, accepted and made by the regrounder's reports
+//! and by nothing else, so `claim` and `close` succeed exactly where that has happened.
+
+use super::error::TrackerError;
+use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, line, text};
+use super::ready::{Holder, Reach, ReadyIssue, ReadyList};
+use super::{Attempt, Closed, Commented, Presence, Tracker};
+use crate::machine::SliceGraph;
+use crate::model::{Plan, Slice, SliceStatus};
+use std::time::Instant;
+
+/// The plan as a tracker.
+#[derive(Debug, Clone)]
+pub struct PlanTracker {
+    plan: Plan,
+}
+
+impl PlanTracker {
+    /// Over this plan.
+    pub fn new(plan: Plan) -> Self {
+        Self { plan }
+    }
+
+    fn slice(&self, id: &str) -> Result<&Slice, TrackerError> {
+        self.plan
+            .slice(id)
+            .ok_or_else(|| TrackerError::Unknown(line(id)))
+    }
+
+    fn links<'a>(&'a self, ids: impl Iterator<Item = &'a str>) -> Vec<Link> {
+        ids.filter_map(|id| self.plan.slice(id))
+            .map(|slice| Link {
+                kind: "blocks".to_owned(),
+                issue: brief(slice),
+            })
+            .collect()
+    }
+}
+
+fn status(slice: &Slice) -> IssueStatus {
+    match slice.status {
+        SliceStatus::Planned => IssueStatus::Open,
+        SliceStatus::Selected | SliceStatus::InProgress => IssueStatus::InProgress,
+        SliceStatus::Blocked => IssueStatus::Blocked,
+        SliceStatus::Done | SliceStatus::Cancelled => IssueStatus::Closed,
+    }
+}
+
+fn brief(slice: &Slice) -> Brief {
+    Brief {
+        id: slice.slice_id.clone(),
+        title: line(&slice.goal),
+        status: Some(status(slice)),
+    }
+}
+
+fn issue(slice: &Slice) -> Issue {
+    Issue {
+        id: slice.slice_id.clone(),
+        title: line(&slice.goal),
+        status: status(slice),
+        kind: "slice".to_owned(),
+        priority: Some(slice.priority.0.clone()),
+        assignee: None,
+        updated_at: None,
+        description: text(&slice.acceptance_criteria.join("\n")),
+    }
+}
+
+fn by_report(message: String) -> TrackerError {
+    TrackerError::Plan {
+        message,
+        hint: "run `cook next --prompt`",
+    }
+}
+
+impl Tracker for PlanTracker {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn detect(&self) -> Presence {
+        Presence::Present
+    }
+
+    fn current(&self) -> Result<Vec<Issue>, TrackerError> {
+        let slices = self.plan.open_slices();
+        Ok(slices
+            .map(issue)
+            .filter(|issue| issue.status == IssueStatus::InProgress)
+            .collect())
+    }
+
+    fn ready(&self) -> Result<Vec<Issue>, TrackerError> {
+        let rows = SliceGraph::new(&self.plan).ready(&self.plan);
+        rows.iter().map(|row| self.show(&row.slice_id)).collect()
+    }
+
+    fn show(&self, id: &str) -> Result<Issue, TrackerError> {
+        self.slice(id).map(issue)
+    }
+
+    /// A plan has none: what is said about a slice stands in the checkpoint trail.
+    fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
+        self.slice(id).map(|_| Vec::new())
+    }
+
+    fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+        self.slice(id)?;
+        let waiting = self.plan.candidate_slices.iter();
+        let waiting = waiting.filter(|slice| slice.blocked_on.iter().any(|entry| entry == id));
+        Ok(self.links(waiting.map(|slice| slice.slice_id.as_str())))
+    }
+
+    fn dependencies(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
+        let slice = self.slice(id)?;
+        Ok(self.links(slice.blocked_on.iter().map(String::as_str)))
+    }
+
+    fn claim(&self, id: &str) -> Result<Issue, TrackerError> {
+        let issue = self.show(id)?;
+        if issue.status == IssueStatus::InProgress {
+            return Ok(issue);
+        }
+        Err(by_report(format!(
+            "slice `{id}` is {}: a re-ground selects it, not a claim",
+            self.slice(id)?.status.id()
+        )))
+    }
+
+    fn comment(
+        &self,
+        id: &str,
+        _key: &str,
+        _text: &str,
+        _attempt: Attempt,
+    ) -> Result<Commented, TrackerError> {
+        self.slice(id)?;
+        Err(TrackerError::Plan {
+            message: "a slice takes no comments; what is said about it is a checkpoint".to_owned(),
+            hint: "run `cook checkpoint TEXT`",
+        })
+    }
+
+    fn close(&self, id: &str, _reason: &str) -> Result<Closed, TrackerError> {
+        let issue = self.show(id)?;
+        if issue.status == IssueStatus::Closed {
+            return Ok(Closed {
+                issue,
+                already: true,
+            });
+        }
+        Err(by_report(format!(
+            "slice `{id}` is {}: an accepted reconciliation closes it",
+            self.slice(id)?.status.id()
+        )))
+    }
+
+    fn create(&self, _new: &NewIssue) -> Result<Issue, TrackerError> {
+        Err(by_report(
+            "a re-ground plans slices; there is no issue tracker here".to_owned(),
+        ))
+    }
+
+    fn ready_list(&self, _end: Instant) -> Result<ReadyList, TrackerError> {
+        let graph = SliceGraph::new(&self.plan);
+        let mut rows = Vec::new();
+        for row in graph.ready(&self.plan) {
+            let unblocks = row.unblocks.iter().filter_map(|id| self.plan.slice(id));
+            rows.push(ReadyIssue {
+                issue: self.show(&row.slice_id)?,
+                holder: Holder::Nobody,
+                reach: Some(Reach {
+                    parent: None,
+                    unblocks: unblocks.map(brief).collect(),
+                    unblocks_all: row.unblocks_all,
+                    chain: row.chain,
+                    complete: true,
+                }),
+            });
+        }
+        Ok(ReadyList {
+            rows,
+            cycles: graph.cycle().into_iter().collect(),
+            problems: Vec::new(),
+        })
+    }
+
+    fn is_mine(&self, _assignee: &str) -> bool {
+        false
+    }
+
+    fn until(&self, _end: Instant) -> Box<dyn Tracker + '_> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,314 @@
+//! The ready list: what each issue belongs to and what waits for it.
+//!
+//! The first few issues are looked into side by side under one deadline; what
+//! does not come in time is left out and the row says that it is not complete.
+
+use super::Tracker;
+use super::error::TrackerError;
+use super::issue::{Brief, Issue, Link};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Dfs;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// Rows that are looked into.
+pub const ENRICHED: usize = 5;
+/// Issues whose dependents are asked for, beyond those of the rows themselves.
+const MAX_ASKED: usize = 200;
+/// Questions under way at once.
+const AT_ONCE: usize = 5;
+
+/// Whose an issue is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "is", content = "name")]
+pub enum Holder {
+    /// Nobody's.
+    Nobody,
+    /// This actor's.
+    Mine,
+    /// Somebody else's.
+    Other(String),
+}
+
+/// What hangs on an issue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reach {
+    /// What it is a part of.
+    pub parent: Option<Brief>,
+    /// Open issues that wait for it.
+    pub unblocks: Vec<Brief>,
+    /// Open issues that wait for it, directly or not.
+    pub unblocks_all: usize,
+    /// Issues on the longest chain that starts here, itself among them.
+    pub chain: usize,
+    /// Everything was asked for and came in time; otherwise the numbers are lower bounds.
+    pub complete: bool,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReadyIssue {
+    /// The issue.
+    #[serde(flatten)]
+    pub issue: Issue,
+    /// Whose it is.
+    pub holder: Holder,
+    /// What hangs on it; none where it was not looked into, or nothing came in time.
+    pub reach: Option<Reach>,
+}
+
+/// What could be worked on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReadyList {
+    /// In order of work.
+    pub rows: Vec<ReadyIssue>,
+    /// Issues that wait for one another in a circle, as far as was seen.
+    pub cycles: Vec<Vec<String>>,
+    /// Why rows are not complete, each reason once.
+    pub problems: Vec<String>,
+}
+
+/// Whose an issue is to a tracker's actor.
+pub(super) fn holder(tracker: &dyn Tracker, issue: &Issue) -> Holder {
+    match &issue.assignee {
+        None => Holder::Nobody,
+        Some(name) if tracker.is_mine(name) => Holder::Mine,
+        Some(name) => Holder::Other(name.clone()),
+    }
+}
+
+/// Looks into the first rows.
+pub(super) fn explore(
+    tracker: &dyn Tracker,
+    issues: Vec<Issue>,
+    end: Instant,
+) -> Result<ReadyList, TrackerError> {
+    let tracker = &*tracker.until(end);
+    let mut seen = Seen::default();
+    let first: Vec<String> = issues.iter().take(ENRICHED).map(|i| i.id.clone()).collect();
+    let parents = side_by_side(&first, |id| tracker.dependencies(id));
+    let parents: Vec<Option<Vec<Link>>> = parents.into_iter().map(|a| seen.note(a)).collect();
+    seen.ask(tracker, &first);
+    let graph = Graph::new(&seen.edges);
+    let rows = issues
+        .into_iter()
+        .enumerate()
+        .map(|(at, issue)| {
+            let down = parents.get(at).and_then(Option::as_ref);
+            ReadyIssue {
+                holder: holder(tracker, &issue),
+                reach: (at < ENRICHED)
+                    .then(|| seen.reach(&graph, &issue.id, down))
+                    .flatten(),
+                issue,
+            }
+        })
+        .collect();
+    Ok(ReadyList {
+        rows,
+        cycles: graph.cycles(),
+        problems: seen.problems.into_iter().collect(),
+    })
+}
+
+/// Open issues that waited for this one and wait for nothing that is still open.
+///
+/// # Errors
+/// When the tracker does not say.
+pub fn unblocked_by(tracker: &dyn Tracker, id: &str) -> Result<Vec<Brief>, TrackerError> {
+    let waiting: Vec<Brief> = waiting_for(&tracker.dependents(id)?);
+    let ids: Vec<String> = waiting
+        .iter()
+        .map(|brief| brief.id.clone())
+        .take(MAX_ASKED)
+        .collect();
+    let mut free = Vec::new();
+    for (brief, needs) in waiting
+        .into_iter()
+        .zip(side_by_side(&ids, |id| tracker.dependencies(id)))
+    {
+        let still = |link: &Link| link.blocks() && link.issue.id != id && !link.issue.is_closed();
+        if !needs?.iter().any(still) {
+            free.push(brief);
+        }
+    }
+    Ok(free)
+}
+
+/// The open issues at the other end of links that block.
+fn waiting_for(links: &[Link]) -> Vec<Brief> {
+    let mut waiting: Vec<Brief> = links
+        .iter()
+        .filter(|link| link.blocks() && !link.issue.is_closed())
+        .map(|link| link.issue.clone())
+        .collect();
+    waiting.sort_by(|a, b| a.id.cmp(&b.id));
+    waiting.dedup_by(|a, b| a.id == b.id);
+    waiting
+}
+
+/// What was learnt of who waits for whom.
+#[derive(Default)]
+struct Seen {
+    /// Each issue that was asked about, with who waits for it.
+    edges: BTreeMap<String, Vec<Brief>>,
+    /// Issues that could not be asked about.
+    unasked: BTreeSet<String>,
+    problems: BTreeSet<String>,
+}
+
+impl Seen {
+    fn note<T>(&mut self, answer: Result<T, TrackerError>) -> Option<T> {
+        match answer {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                self.problems.insert(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Asks who waits for these, then for those, and so on.
+    fn ask(&mut self, tracker: &dyn Tracker, first: &[String]) {
+        let mut due = first.to_vec();
+        while !due.is_empty() {
+            let room = (MAX_ASKED + first.len()).saturating_sub(self.edges.len());
+            if due.len() > room {
+                self.problems.insert(format!(
+                    "more than {MAX_ASKED} issues wait; not all were looked at"
+                ));
+                self.unasked.extend(due.drain(room..));
+            }
+            let answers = side_by_side(&due, |id| tracker.dependents(id));
+            let mut next = BTreeSet::new();
+            for (id, answer) in due.drain(..).zip(answers) {
+                let Some(links) = self.note(answer) else {
+                    self.unasked.insert(id);
+                    continue;
+                };
+                let waiting = waiting_for(&links);
+                next.extend(waiting.iter().map(|brief| brief.id.clone()));
+                self.edges.insert(id, waiting);
+            }
+            next.retain(|id| !self.edges.contains_key(id) && !self.unasked.contains(id));
+            due = next.into_iter().collect();
+        }
+    }
+
+    /// None when not even the issue's own dependents are known.
+    fn reach(&self, graph: &Graph, id: &str, down: Option<&Vec<Link>>) -> Option<Reach> {
+        let unblocks = self.edges.get(id)?.clone();
+        let reached = graph.reached(id);
+        Some(Reach {
+            parent: down
+                .and_then(|links| links.iter().find(|link| link.is_parent()))
+                .map(|link| link.issue.clone()),
+            unblocks,
+            unblocks_all: reached.len(),
+            chain: graph.chain(id),
+            complete: down.is_some() && reached.is_disjoint(&self.unasked),
+        })
+    }
+}
+
+/// An edge runs from an issue to each that waits for it.
+struct Graph {
+    graph: DiGraph<String, ()>,
+    nodes: BTreeMap<String, NodeIndex>,
+}
+
+impl Graph {
+    fn new(edges: &BTreeMap<String, Vec<Brief>>) -> Self {
+        let mut graph = DiGraph::new();
+        let mut nodes = BTreeMap::new();
+        let ids = edges
+            .iter()
+            .flat_map(|(from, to)| std::iter::once(from).chain(to.iter().map(|brief| &brief.id)));
+        for id in ids {
+            if !nodes.contains_key(id) {
+                nodes.insert(id.clone(), graph.add_node(id.clone()));
+            }
+        }
+        for (from, to) in edges {
+            for brief in to {
+                graph.update_edge(nodes[from], nodes[&brief.id], ());
+            }
+        }
+        Self { graph, nodes }
+    }
+
+    /// What can be reached from an issue, without itself.
+    fn reached(&self, id: &str) -> BTreeSet<String> {
+        let Some(&start) = self.nodes.get(id) else {
+            return BTreeSet::new();
+        };
+        let mut walk = Dfs::new(&self.graph, start);
+        let mut found = BTreeSet::new();
+        while let Some(node) = walk.next(&self.graph) {
+            if node != start {
+                found.insert(self.graph[node].clone());
+            }
+        }
+        found
+    }
+
+    fn chain(&self, id: &str) -> usize {
+        let mut known = BTreeMap::new();
+        self.nodes
+            .get(id)
+            .map_or(1, |node| self.longest(*node, &mut known))
+    }
+
+    /// Each node's length is computed once; a circle ends a chain. No deeper than
+    /// the number of issues that were asked about.
+    fn longest(&self, node: NodeIndex, known: &mut BTreeMap<NodeIndex, usize>) -> usize {
+        if let Some(length) = known.get(&node) {
+            return *length;
+        }
+        known.insert(node, 0);
+        let rest = self
+            .graph
+            .neighbors(node)
+            .map(|next| self.longest(next, known))
+            .max();
+        let length = rest.unwrap_or(0) + 1;
+        known.insert(node, length);
+        length
+    }
+
+    fn cycles(&self) -> Vec<Vec<String>> {
+        let mut cycles: Vec<Vec<String>> = tarjan_scc(&self.graph)
+            .into_iter()
+            .filter(|nodes| nodes.len() > 1 || self.graph.find_edge(nodes[0], nodes[0]).is_some())
+            .map(|nodes| {
+                let mut ids: Vec<String> = nodes
+                    .into_iter()
+                    .map(|node| self.graph[node].clone())
+                    .collect();
+                ids.sort();
+                ids
+            })
+            .collect();
+        cycles.sort();
+        cycles
+    }
+}
+
+/// Asks the same of each id, a few at once, and gives the answers in the same order.
+fn side_by_side<T: Send>(ids: &[String], ask: impl Fn(&str) -> T + Sync) -> Vec<T> {
+    let mut answers = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        std::thread::scope(|scope| {
+            let asked: Vec<_> = some.iter().map(|id| scope.spawn(|| ask(id))).collect();
+            for thread in asked {
+                match thread.join() {
+                    Ok(answer) => answers.push(answer),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+    answers
+}

@@ -1,0 +1,387 @@
+//! The brief of a repository, put together: entries from the log, what documents and
+//! histories say, and what every anchor is worth now. Reads only.
+
+use super::{Workspace, dispatch_now};
+use crate::anchor::{Sources, natural_basis};
+use crate::brief::{
+    self, Attempt, Author, Brief, Budgeted, Due, Filled, Material, Proof, Weight, mentions,
+};
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::machine::{
+    self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
+};
+use crate::model::{
+    Anchor, Basis, BriefDocument, BriefLine, Count, Event, Evidence, SliceRecord, SliceRecordType,
+    Snapshot, Timestamp, Verdict,
+};
+use crate::receipt::{Receipts, merged};
+use crate::store::{History, Store};
+
+/// Bytes of a brief that is not asked for in full.
+pub const DEFAULT_BYTES: usize = 8_000;
+
+/// The whole brief.
+#[derive(Debug)]
+pub struct WholeBrief {
+    /// The seven slots.
+    pub brief: Brief,
+    /// Its entries with where they come from, in the same order.
+    pub entries: Vec<Filled>,
+    /// Demotions that the next change writes down, contradictions.
+    pub findings: Vec<Finding>,
+}
+
+impl WholeBrief {
+    /// The text that fits; all of it without a limit.
+    pub fn within(&self, max_bytes: Option<usize>) -> Budgeted {
+        let weights: Vec<Weight> = self
+            .entries
+            .iter()
+            .map(|entry| entry.weight.clone())
+            .collect();
+        brief::within(&self.brief, &weights, max_bytes.unwrap_or(usize::MAX))
+    }
+}
+
+/// One anchor of the brief.
+#[derive(Debug)]
+pub struct CheckedAnchor {
+    /// The entry's id; `slice: criterion` for evidence of the plan.
+    pub id: String,
+    /// Where it stands: a slot, or `plan`.
+    pub place: &'static str,
+    /// The anchor.
+    pub anchor: String,
+    /// Its basis.
+    pub basis: Basis,
+    /// False for anchors that a free text mentions.
+    pub required: bool,
+    /// What it is worth.
+    pub verdict: Verdict,
+    /// Why.
+    pub why: String,
+    /// Where it is now, when it moved.
+    pub now: Option<String>,
+}
+
+/// Puts the brief together.
+///
+/// # Errors
+/// No log, unreadable state, git that does not answer.
+pub fn assemble(workspace: &Workspace) -> Result<WholeBrief, Failure> {
+    let (_, snapshot) = workspace.require()?;
+    let (dispatch, facts) = dispatch_now(workspace, Some(&snapshot))?;
+    put_together(workspace, &snapshot, &dispatch, &facts)
+}
+
+/// The same where it is known already who is due.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn put_together(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    dispatch: &Dispatch,
+    facts: &Facts,
+) -> Result<WholeBrief, Failure> {
+    let stored = snapshot.brief.clone().unwrap_or_default();
+    let measured = standings(workspace, snapshot, &stored)?;
+    let reconciled = brief::close(&stored, &machine::incoming(&measured), &reader(snapshot))?;
+    let past = Past::read(workspace.store()?, snapshot)?;
+    let proofs = proofs(workspace, snapshot)?;
+    let commits = commits(workspace, snapshot)?;
+    let tree = facts.head.as_ref().and_then(|head| head.tree.as_deref());
+    let protected = workspace
+        .config()
+        .map(|config| config.rules.protected.clone())
+        .unwrap_or_default();
+    let (brief, entries) = brief::fill(&Material {
+        snapshot,
+        due: due(dispatch),
+        findings: &dispatch.findings,
+        proofs: &proofs,
+        reopened: &past.reopened,
+        attempts: &past.attempts,
+        commits: &commits,
+        protected: &protected,
+        tree,
+        added: &reconciled.document,
+        standings: &measured.standings,
+    });
+    Ok(WholeBrief {
+        brief,
+        entries,
+        findings: reconciled.findings,
+    })
+}
+
+/// Nobody's name: what a reader is shown is not written down.
+fn reader(snapshot: &Snapshot) -> Author {
+    Author {
+        by: "cook".to_owned(),
+        session: None,
+        seq: Count(snapshot.ledger.seq.0 + 1),
+        at: Timestamp::Text(snapshot.ledger.last_at.clone().unwrap_or_default()),
+        is_user: false,
+    }
+}
+
+fn due(dispatch: &Dispatch) -> Due {
+    Due {
+        role: dispatch.role.map(|role| role.short()),
+        action: dispatch.action.clone(),
+        reason: dispatch.reason.clone(),
+        command: dispatch.blocking_command.clone(),
+    }
+}
+
+fn standings(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    stored: &BriefDocument,
+) -> Result<BriefFacts, Failure> {
+    if stored.entries.is_empty() {
+        return Ok(BriefFacts::default());
+    }
+    let set = FactSet {
+        brief: Some(BriefQuestion {
+            entries: stored.entries.clone(),
+            ..BriefQuestion::default()
+        }),
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&set, Some(snapshot))?;
+    facts
+        .brief
+        .ok_or_else(|| Failure::state(Code::FactMissing, "the brief's anchors were not measured"))
+}
+
+/// Evidence of the slice in work and of done ones, by kept receipts alone.
+fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Failure> {
+    let active = snapshot.active.slice_id.as_deref();
+    let mut asked = Vec::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let is_done = slice.status == crate::model::SliceStatus::Done;
+        if !is_done && active != Some(slice.slice_id.as_str()) {
+            continue;
+        }
+        let records = slice.evidence.iter().filter_map(Evidence::record);
+        for record in records.filter(|record| slice.acceptance_criteria.contains(&record.criterion))
+        {
+            let question = AnchorQuestion {
+                slice_id: slice.slice_id.clone(),
+                criterion: record.criterion.clone(),
+                anchor: record.anchor.clone(),
+                basis: record.basis,
+                stamped_at: Some(record.head_sha.clone()),
+                changed_between: None,
+            };
+            asked.push((question, record.recorded_at.display()));
+        }
+    }
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let set = FactSet {
+        anchors: asked.iter().map(|(question, _)| question.clone()).collect(),
+        existing_receipts_only: true,
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&set, Some(snapshot))?;
+    let proof = |(question, at): (AnchorQuestion, String)| {
+        let answer = facts.anchors.get(&question.key())?;
+        Some(Proof {
+            anchor: answer.now.clone().unwrap_or(question.anchor),
+            slice_id: question.slice_id,
+            criterion: question.criterion,
+            basis: question.basis,
+            at,
+            verdict: answer.verdict,
+            why: answer.why.clone(),
+        })
+    };
+    Ok(asked.into_iter().filter_map(proof).collect())
+}
+
+/// Slice heads that are on HEAD.
+fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, String)>, Failure> {
+    let mut heads = Vec::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+        let is_done = slice.status == crate::model::SliceStatus::Done;
+        let head = ledger.and_then(|ledger| match is_done {
+            true => ledger.last_head.clone(),
+            false => ledger.head.clone(),
+        });
+        heads.extend(head.map(|head| (slice.slice_id.clone(), head)));
+    }
+    let set = FactSet {
+        on_head: heads.iter().map(|(_, head)| head.clone()).collect(),
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&set, Some(snapshot))?;
+    heads.retain(|(_, head)| facts.on_head.get(head) == Some(&true));
+    Ok(heads)
+}
+
+/// What the log remembers of this mission.
+#[derive(Default)]
+struct Past {
+    reopened: Vec<SliceRecord>,
+    attempts: Vec<Attempt>,
+}
+
+impl Past {
+    /// Reads back to the last change of mission; what was taken back does not count.
+    fn read(store: &Store, snapshot: &Snapshot) -> Result<Self, Failure> {
+        let undone = &snapshot.undone.seqs;
+        let mut past = Past::default();
+        let mut since = 0;
+        for meta in store.entries()? {
+            let meta = meta?;
+            if undone.contains(&meta.seq) {
+                continue;
+            }
+            match meta.event.as_str() {
+                "refocused" => {
+                    since = meta.seq;
+                    break;
+                }
+                "implemented" | "returned" | "refused" => {
+                    let entry = store.entry(&meta.commit)?;
+                    past.attempts
+                        .extend(attempts(&entry.event, &entry.facts, meta.seq));
+                }
+                _ => {}
+            }
+        }
+        past.attempts.reverse();
+        for line in store.history_lines(History::Slice)? {
+            let line = line?;
+            // Most records are of other kinds and long; the word stands in every reopened one.
+            if !line.contains("\"reopened\"") {
+                continue;
+            }
+            let record: SliceRecord = serde_json::from_str(&line).map_err(|error| {
+                Failure::state(Code::LogUnreadable, "a line of the slice history").caused_by(&error)
+            })?;
+            let seq = record.seq.map_or(0, |seq| seq.0);
+            if record.kind == SliceRecordType::Reopened && seq >= since && !undone.contains(&seq) {
+                past.reopened.push(record);
+            }
+        }
+        Ok(past)
+    }
+}
+
+/// What failed in one transition, newest gate first.
+fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
+    let attempt = |slice_id: Option<&String>, class, line: String| Attempt {
+        slice_id: slice_id.cloned(),
+        class,
+        line,
+        seq,
+    };
+    match event {
+        Event::Implemented { slice_id, .. } => facts
+            .gates
+            .iter()
+            .flatten()
+            .rev()
+            .filter(|run| run.gate.required && !run.passed())
+            .map(|run| {
+                let said = match (&run.receipt, &run.problem) {
+                    (Some(receipt), None) => brief::last_line(&receipt.tail),
+                    (_, Some(problem)) => problem.clone(),
+                    (None, None) => "it was not run".to_owned(),
+                };
+                attempt(
+                    Some(slice_id),
+                    "gate_red",
+                    format!("`{}`: {said}", run.gate.run),
+                )
+            })
+            .collect(),
+        Event::Returned { slice_id, why, .. } => {
+            vec![attempt(Some(slice_id), "returned", why.clone())]
+        }
+        Event::Refused { role, codes } => {
+            vec![attempt(
+                None,
+                "refused",
+                format!("the report of the {role}: {}", codes.join(", ")),
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Every anchor of the brief and of the plan's evidence, with its verdict.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
+    let (_, snapshot) = workspace.require()?;
+    let mut checked: Vec<CheckedAnchor> = proofs(workspace, &snapshot)?
+        .into_iter()
+        .map(|proof| CheckedAnchor {
+            id: format!("{}: {}", proof.slice_id, proof.criterion),
+            place: "plan",
+            now: (proof.verdict == Verdict::Moved).then(|| proof.anchor.clone()),
+            anchor: proof.anchor,
+            basis: proof.basis,
+            required: true,
+            verdict: proof.verdict,
+            why: proof.why,
+        })
+        .collect();
+    let Some(stored) = &snapshot.brief else {
+        return Ok(checked);
+    };
+    let head = workspace.repo.head()?;
+    let receipts = Receipts::of(&workspace.repo)?;
+    let messages = || workspace.messages();
+    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages);
+    let gates = gates(workspace, &snapshot)?;
+    for entry in &stored.entries {
+        let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {
+            checked.push(CheckedAnchor {
+                id: entry.id.clone(),
+                place: entry.line.slot().id(),
+                anchor: anchor.to_owned(),
+                basis,
+                required,
+                verdict: answer.verdict,
+                why: answer.why,
+                now: answer.now,
+            });
+        };
+        if let BriefLine::Established {
+            evidence, basis, ..
+        } = &entry.line
+        {
+            let answer = sources.recheck(evidence, *basis, entry.stamp.as_ref(), &gates)?;
+            add(evidence, *basis, true, answer);
+            continue;
+        }
+        for anchor in mentions(entry.line.tail()) {
+            let Ok(parsed) = Anchor::parse(&anchor) else {
+                continue;
+            };
+            let basis = natural_basis(&parsed);
+            let answer = sources.recheck(&anchor, basis, None, &gates)?;
+            add(&anchor, basis, false, answer);
+        }
+    }
+    Ok(checked)
+}
+
+/// The commands whose receipts may prove a test.
+fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let own: Vec<String> = slices
+        .flat_map(|slice| slice.verification_commands.iter().flatten().cloned())
+        .collect();
+    let gates = merged(workspace.config()?.gate_specs(), &own);
+    Ok(gates.into_iter().map(|gate| gate.run).collect())
+}
