@@ -453,6 +453,11 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
                 now.goal == planned.goal && now.acceptance_criteria == planned.acceptance_criteria,
                 || format!("{id} is planned in one way and kept in another"),
             )?;
+            let mut commands = planned.verification_commands.iter();
+            let words = |command: &String| shell_words::split(command).unwrap_or_default();
+            require(commands.all(|command| !words(command).is_empty()), || {
+                format!("{id} names a command of no words")
+            })?;
             let claims = planned.status == Some(SliceStatus::Done) && was != planned.status;
             require(!claims, || format!("the plan calls {id} done"))?;
         }

@@ -558,6 +558,11 @@ fn hostile_plans(all: &mut Blocks) {
         plan.candidate_slices.push(slice_plan("y", &["z"], bounds));
         plan.candidate_slices.push(slice_plan("z", &["y"], bounds));
     });
+    all.plan("a command with an open quote", |plan| {
+        let mut slice = slice_plan("z", &[], bounds);
+        slice.verification_commands = vec!["echo 'x".to_owned()];
+        plan.candidate_slices.push(slice);
+    });
     all.plan("no criteria", |plan| {
         let mut slice = slice_plan("z", &[], bounds);
         slice.acceptance_criteria.clear();

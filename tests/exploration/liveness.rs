@@ -361,6 +361,36 @@ fn settings_that_are_a_slices_work_are_the_users_once_it_is_reported() {
 }
 
 #[test]
+fn without_session_and_ticket_a_verdict_s_words_count_once() {
+    fn nameless(event: Event) -> Event {
+        let mut event = event;
+        if let Event::Reviewed { submission, .. }
+        | Event::Audited { submission, .. }
+        | Event::Judged { submission, .. } = &mut event
+        {
+            submission.session = None;
+        }
+        event
+    }
+    let mut walk = Walk::new(Bounds { judges: 2, ..ONE });
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(nameless(walk.reviewed(false)));
+    walk.take(nameless(walk.audited()));
+    walk.take(walk.reopened("a"));
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.refused(nameless(walk.reviewed(true)), Code::DuplicateReport);
+    walk.take(walk.reviewed(true));
+    walk.take(nameless(walk.audited()));
+    walk.drive_until(|walk| walk.rule() == Rule::Judge);
+    walk.take(nameless(walk.judged(true)));
+    walk.refused(nameless(walk.judged(true)), Code::DuplicateReport);
+    walk.drive();
+}
+
+#[test]
 fn another_branch_stops_and_lets_go() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
