@@ -27,7 +27,9 @@ const TRANSITION_AT_MOST: usize = 1_300;
 const FLUSHES_AT_MOST: usize = 24;
 
 /// By how many calls two runs that do the same work may differ: allocation, waiting.
-const SLACK: usize = 40;
+/// One reading of all twelve documents, 74 calls, comes and goes with the machine; growth
+/// with 10,000 records or 100 transitions would be far above this.
+const SLACK: usize = 90;
 
 /// What one run asked of the kernel. A call that was interrupted and resumed counts once.
 struct Trace {
