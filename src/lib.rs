@@ -9,6 +9,7 @@ pub mod brief;
 pub mod cli;
 pub mod clock;
 pub mod diagnostic;
+pub mod hook;
 pub mod machine;
 pub mod measure;
 pub mod model;

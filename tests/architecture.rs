@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "model",
     "diagnostic",
     "schema",
@@ -27,6 +27,7 @@ const ORDER: [&str; 21] = [
     "tracker",
     "scaffold",
     "walk",
+    "hook",
     "verify",
     "view",
     "cli",

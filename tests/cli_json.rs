@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 25] = [
     "next",
     "why",
     "check",
@@ -28,6 +28,8 @@ const NAMES: [&str; 23] = [
     "show",
     "diff",
     "rescue",
+    "checkpoint",
+    "recover",
     "failure",
     "brief",
     "brief-change",
@@ -98,6 +100,9 @@ fn readers(repo: &Repo) {
         ("verify", &["fsck"]),
         ("verify", &["doctor"]),
         ("note", &["doctor", "--config"]),
+        ("verify", &["hooks", "check", "claude"]),
+        ("recover", &["recover"]),
+        ("checkpoint", &["checkpoint", "DONE: x; NEXT: y"]),
         ("note", &["trust", "--list"]),
         ("gate", &["gate"]),
         ("brief", &["brief"]),

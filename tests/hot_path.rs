@@ -17,6 +17,9 @@ use std::process::{Command, Stdio};
 /// loader's and the runtime's included (about 90), with room for another libc.
 const NEXT_AT_MOST: usize = 420;
 
+/// System calls of a hook on a tool event that links no commit.
+const HOOK_AT_MOST: usize = 480;
+
 /// System calls of one transition, all durability calls included.
 const TRANSITION_AT_MOST: usize = 1_300;
 
@@ -38,6 +41,11 @@ struct Trace {
 impl Trace {
     /// Runs `cook` under strace; none when it cannot trace here.
     fn of(scale: &Scale, args: &[&str]) -> Option<Self> {
+        Self::fed(scale, args, Stdio::null())
+    }
+
+    /// The same with something to read.
+    fn fed(scale: &Scale, args: &[&str], input: Stdio) -> Option<Self> {
         if !can_trace() {
             eprintln!("skipped: strace is missing or may not trace here");
             return None;
@@ -49,6 +57,7 @@ impl Trace {
             .arg(&file)
             .arg(cook_binary())
             .args(args)
+            .stdin(input)
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
@@ -279,6 +288,57 @@ fn a_transition_costs_the_same_beside_long_histories() {
     };
     assert!(many.flushes() <= few.flushes(), "{:#?}", many.calls);
     assert_no_more(&few, &many);
+}
+
+/// A hook of Claude Code on a tool call, after the session has started and made a commit.
+fn on_a_tool(scale: &Scale, event: &str) -> Option<Trace> {
+    let path = scale.root().parent().unwrap().join("event.json");
+    let feed = |name: &str, id: u64| {
+        let root = scale.root();
+        let event = format!(
+            "{{\"hook_event_name\":\"{name}\",\"session_id\":\"s\",\"cwd\":{root:?},\"tool_name\":\"Read\",\
+             \"tool_use_id\":\"{id}\",\"tool_input\":{{\"file_path\":\"x\"}}}}"
+        );
+        std::fs::write(&path, event).unwrap();
+        Stdio::from(std::fs::File::open(&path).unwrap())
+    };
+    Trace::fed(scale, &["hook", "claude"], feed("SessionStart", 1))?;
+    Trace::fed(scale, &["hook", "claude"], feed("PostToolUse", 2))?;
+    Trace::fed(scale, &["hook", "claude"], feed(event, 3))
+}
+
+#[test]
+fn a_hook_on_a_tool_event_starts_nothing_and_asks_the_kernel_little() {
+    let scale = selected(10);
+    let Some(before) = on_a_tool(&scale, "PreToolUse") else {
+        return;
+    };
+    eprintln!("before a tool: {} system calls", before.total());
+    assert_eq!(
+        (before.processes(), before.threads(), before.flushes()),
+        (0, 0, 0)
+    );
+    // The scratch directory is there, the lock is taken; nothing is written.
+    assert_eq!(before.writes().len(), 3, "{:#?}", before.writes());
+    assert!(before.total() <= HOOK_AT_MOST, "{:#?}", before.calls);
+    let after = on_a_tool(&scale, "PostToolUse").unwrap();
+    eprintln!("after a tool: {} system calls", after.total());
+    assert_eq!(
+        (after.processes(), after.threads(), after.flushes()),
+        (0, 0, 0)
+    );
+    assert!(after.total() <= HOOK_AT_MOST, "{:#?}", after.calls);
+}
+
+#[test]
+fn a_hook_does_not_grow_with_the_repository() {
+    let (small, large) = (selected(10), selected(1_000));
+    for event in ["PreToolUse", "PostToolUse", "PostToolBatch"] {
+        let (Some(few), Some(many)) = (on_a_tool(&small, event), on_a_tool(&large, event)) else {
+            return;
+        };
+        assert_no_more(&few, &many);
+    }
 }
 
 #[test]

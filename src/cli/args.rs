@@ -77,6 +77,14 @@ pub(super) enum Command {
     Budget(BudgetArgs),
     /// What the next session must know, every claim with an anchor that is checked
     Brief(Box<BriefArgs>),
+    /// Keep a line about what was done and what comes next
+    Checkpoint(CheckpointArgs),
+    /// The message a session gets when its context was lost
+    Recover,
+    /// Answer an agent's lifecycle event (agents call this)
+    Hook(HookArgs),
+    /// Install, check or remove the hooks of an agent
+    Hooks(HooksArgs),
     /// Look at what was set aside, and put it back
     Rescue(RescueArgs),
     /// Check the log's objects and the view
@@ -116,6 +124,9 @@ pub(super) struct NextArgs {
     /// Print the role's whole prompt
     #[arg(long, conflicts_with = "json")]
     pub prompt: bool,
+    /// Make the agent session around this command the one that does it
+    #[arg(long)]
+    pub take: bool,
     /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
     #[arg(long)]
     pub exit_code: bool,
@@ -532,6 +543,54 @@ pub(super) struct BriefNoteArgs {
     pub reconcile: Option<PathBuf>,
     #[command(flatten)]
     pub author: BriefAuthorArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
+    /// What was done, what comes next (`-` = standard input)
+    pub text: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HookArgs {
+    /// claude, codex, gemini, qwen, copilot, cursor, opencode, pi or claude-statusline
+    pub agent: String,
+    /// The event, for agents that do not send its name
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HooksArgs {
+    #[command(subcommand)]
+    pub command: HooksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum HooksCommand {
+    /// Write the hooks of an agent into its settings, beside what is there
+    Install(HooksAgentArgs),
+    /// Say whether they are there, current, and called
+    Check(HooksAgentArgs),
+    /// Take exactly cook's part out again
+    Remove(HooksAgentArgs),
+    /// Make a session the one that the workflow is worked in
+    Attach {
+        /// The session's id; none = the one around this command, else the last that called
+        session: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HooksAgentArgs {
+    /// claude, codex, gemini, qwen, copilot, cursor, opencode or pi
+    pub agent: String,
+    /// In the tracked file that everybody gets, not in your own
+    #[arg(long)]
+    pub shared: bool,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub print: bool,
 }
 
 #[derive(Debug, Args)]

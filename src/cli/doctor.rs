@@ -54,6 +54,7 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
             );
         }
     }
+    findings.extend(crate::hook::install::unseen(&workspace));
     if let Some(marker) = super::caller::agent_around() {
         checked.push(format!(
             "an agent is around this process ({marker}): your own doors are closed here"

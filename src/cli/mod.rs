@@ -10,6 +10,8 @@ mod doctor;
 mod doors;
 mod gate;
 mod history;
+mod hook;
+mod hooks;
 mod input;
 mod issue;
 mod next;
@@ -71,6 +73,9 @@ pub fn main() -> ExitCode {
 /// clap's own text: help and version on stdout with 0, the rest on stderr with 2;
 /// whoever asked for JSON gets the failure in JSON too.
 fn not_parsed(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && hook::is_hook_call() {
+        return hook::not_parsed(error).into();
+    }
     if !error.use_stderr() {
         let _ = error.print();
         return Exit::Ok.into();
@@ -112,6 +117,10 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Criteria(args) => doors::criteria(context, &args),
         Command::Budget(args) => doors::budget(context, &args),
         Command::Brief(args) => brief::brief(context, &args),
+        Command::Checkpoint(args) => hook::checkpoint(context, &args),
+        Command::Recover => hook::recover(context),
+        Command::Hook(args) => hook::hook(context, &args),
+        Command::Hooks(args) => hooks::hooks(context, &args),
         Command::Rescue(args) => rescue::rescue(context, &args),
         Command::Fsck => verify::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),

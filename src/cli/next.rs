@@ -3,6 +3,7 @@
 use super::args::NextArgs;
 use super::{Answer, Context, answer};
 use crate::diagnostic::{Code, Failure};
+use crate::hook;
 use crate::machine::{self, Dispatch, Facts, Head};
 use crate::model::Snapshot;
 use crate::prompt::{self, PromptInput};
@@ -27,6 +28,9 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let workspace = context.workspace()?;
     let (tip, snapshot) = workspace.current()?;
     let (dispatch, facts) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
+    if args.take {
+        hook::take_around(&workspace)?;
+    }
     if args.prompt {
         return answer(PromptAnswer(prompt_text(
             &workspace,

@@ -4,6 +4,7 @@ use super::args::RecordArgs;
 use super::next::ticket;
 use super::{Answer, Context, answer, caller, input};
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
+use crate::hook;
 use crate::machine;
 use crate::model::{Actor, Event, Role};
 use crate::report::{self, Parsed, Provenance, Report, Reported};
@@ -65,6 +66,10 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     } else {
         walk::transition(&workspace, &event, Actor::Role)?
     };
+    if !args.dry_run {
+        // Who hands a report in does the work; a session that cannot be noted still did.
+        let _ = hook::take_around(&workspace);
+    }
     let mut findings = applied.findings.clone();
     findings.extend(next_role_finding(&report, &applied));
     if applied.tip.is_some() {

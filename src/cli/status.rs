@@ -4,6 +4,7 @@ use super::args::GraphArgs;
 use super::next::head_of;
 use super::{Answer, Context, answer};
 use crate::diagnostic::Failure;
+use crate::hook;
 use crate::machine::{SliceGraph, waits_for};
 use crate::model::Snapshot;
 use crate::view::{GraphAnswer, ReadyAnswer, StatusAnswer};
@@ -16,6 +17,7 @@ pub(super) fn status(context: &Context) -> Answer {
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
     findings.extend(workspace.config_problem().cloned());
+    findings.extend(hook::install::unseen(&workspace));
     let limits = workspace
         .config()
         .map(|config| config.limits())

@@ -63,6 +63,20 @@ impl Clock {
         })
     }
 
+    /// Milliseconds since 1970, for spans that are shorter than a second.
+    pub fn epoch_millis(&self) -> i64 {
+        let now = match self {
+            Self::System => OffsetDateTime::now_utc(),
+            Self::Fixed(moment) => *moment,
+        };
+        i64::try_from(now.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
+    }
+
+    /// Seconds since 1970 of an RFC 3339 moment.
+    pub fn seconds_of(moment: &str) -> Option<i64> {
+        parse(moment).map(OffsetDateTime::unix_timestamp)
+    }
+
     /// A moment that git keeps as seconds since 1970.
     pub fn of_epoch(seconds: i64) -> String {
         OffsetDateTime::from_unix_timestamp(seconds)

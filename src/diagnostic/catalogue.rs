@@ -215,6 +215,10 @@ codes! {
     Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
     ScriptedDoor "scripted_door" Finding Note "a user door was opened by a script", "";
     UnansweredNo "unanswered_no" Finding NeedsReground "a judge's no is not answered", "";
+    HooksMissing "hooks_missing" Finding Error "hooks are not installed", "run `cook hooks install AGENT`";
+    HooksStale "hooks_stale" Finding Error "hooks are not those that this version installs", "run `cook hooks install AGENT`";
+    HooksDead "hooks_dead" Finding Error "the installed command does not work", "put `cook` on the PATH that the agent has";
+    HooksUnseen "hooks_unseen" Finding Warning "hooks are installed and were never called", "start a new session of the agent; `cook hooks check AGENT` says more";
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
@@ -261,6 +265,8 @@ codes! {
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
     CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
+    HooksFile "hooks_file" Failure Error "an agent's settings file cannot be changed", "mend or move the named file, then run the command again";
+    SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";
     TrackerAbsent "tracker_absent" Failure Error "there is no such issue tracker in this worktree", "";
     TrackerUnavailable "tracker_unavailable" Failure Error "the issue tracker is locked, hangs or may not be used", "run `cook issue status`";
     TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";

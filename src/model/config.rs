@@ -189,6 +189,25 @@ impl Default for LimitsTable {
     }
 }
 
+/// `[hooks]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hooks {
+    /// False silences every hook in this repository.
+    pub enabled: bool,
+    /// False keeps the digest of a prompt in place of its text.
+    pub keep_prompts: bool,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            keep_prompts: true,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct TrackerTable {
@@ -209,6 +228,8 @@ pub struct Config {
     /// `[brief]`.
     pub brief: BriefSettings,
     tracker: TrackerTable,
+    /// `[hooks]`.
+    pub hooks: Hooks,
 }
 
 /// Keys `[roles]` may hold.

@@ -7,6 +7,7 @@
 
 mod anchor;
 mod brief;
+mod checkpoint;
 mod config;
 mod contract;
 mod event;
@@ -29,9 +30,10 @@ pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefFate, BriefLine, BriefRecord, BriefStanding,
     Cause, FateVerdict, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
 };
+pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT};
 pub use config::{
-    Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Limits, RoleConfig, Rules,
-    TrackerKind,
+    Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig,
+    Rules, TrackerKind,
 };
 pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{

@@ -73,6 +73,23 @@ pub fn session_marker() -> Option<String> {
     ancestor_marker()
 }
 
+/// Variables that hold the id of the session around this process, by agent.
+const SESSIONS: [(&str, &str); 5] = [
+    ("claude", "CLAUDE_CODE_SESSION_ID"),
+    ("codex", "CODEX_THREAD_ID"),
+    ("copilot", "COPILOT_AGENT_SESSION_ID"),
+    ("pi", "PI_SESSION_ID"),
+    ("qwen", "QWEN_CODE_SESSION_ID"),
+];
+
+/// The agent session around this process, when its agent says which: agent and id.
+pub fn session_around() -> Option<(&'static str, String)> {
+    SESSIONS.into_iter().find_map(|(agent, name)| {
+        let id = std::env::var(name).ok()?;
+        (!id.is_empty() && id.len() <= 4096).then_some((agent, id))
+    })
+}
+
 /// Looks through `/proc`; a process whose environment cannot be read is passed over.
 #[cfg(target_os = "linux")]
 fn ancestor_marker() -> Option<String> {

@@ -8,6 +8,7 @@ use crate::machine::{Head, MAX_PATHS, Worktree};
 use crate::model::{CONTRACT_FILES, SETTINGS_FILES};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -40,11 +41,13 @@ impl Repo {
             Ok(found) if !found.is_dir() => return Err(RepoError::AgentDirUnsafe.into()),
             _ => {}
         }
-        let missing = CONTRACT_FILES.iter().filter(|file| {
-            let found = self.root.join(file).symlink_metadata();
-            !found.is_ok_and(|found| found.is_file())
-        });
-        Ok(missing.map(|file| (*file).to_owned()).collect())
+        let mut missing = Vec::new();
+        for file in CONTRACT_FILES {
+            if !self.look(file)?.is_some_and(|found| found.is_file()) {
+                missing.push(file.to_owned());
+            }
+        }
+        Ok(missing)
     }
 
     /// SHA-256 of each settings file that is a regular file, by path.
@@ -55,10 +58,8 @@ impl Repo {
         let mut digests = BTreeMap::new();
         for file in SETTINGS_FILES {
             let path = self.root.join(file);
-            if !path
-                .symlink_metadata()
-                .is_ok_and(|found| found.is_file() && found.len() <= MAX_SETTINGS)
-            {
+            let found = self.look(file)?;
+            if !found.is_some_and(|found| found.is_file() && found.len() <= MAX_SETTINGS) {
                 continue;
             }
             let bytes = std::fs::read(&path).map_err(|error| {
@@ -72,6 +73,27 @@ impl Repo {
             digests.insert(file.to_owned(), digest);
         }
         Ok(digests)
+    }
+
+    /// What stands at a path of the worktree. Only absence is absence: any other error that
+    /// was taken for it would make a decision rest on a file that is there.
+    fn look(&self, file: &str) -> Result<Option<std::fs::Metadata>, Failure> {
+        match self.root.join(file).symlink_metadata() {
+            Ok(found) => Ok(Some(found)),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(Failure::state(
+                Code::InputUnreadable,
+                format!("`{file}` cannot be looked at"),
+            )
+            .caused_by(&error)),
+        }
     }
 
     /// Contract files that HEAD's tree does not hold; all of them on an unborn branch.

@@ -3,9 +3,10 @@
 use super::error::StoreError;
 use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Stand};
+use super::trail::Intake;
 use super::tree::{
     self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
-    RECEIPTS,
+    RECEIPTS, TRAIL,
 };
 use super::write::Transition;
 use crate::model::Actor;
@@ -18,6 +19,7 @@ pub(super) fn transition(
     log: &Log,
     before: Option<&Stand<'_>>,
     transition: &Transition,
+    trail: &Intake,
     seq: u64,
 ) -> Result<Oid, StoreError> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -52,6 +54,12 @@ pub(super) fn transition(
         if !added.bytes.is_empty() {
             appended.insert(history.file().to_owned(), added.bytes);
         }
+    }
+    digests.checkpoints = histories
+        .checkpoints
+        .extend(&trail.lines, trail.last.as_deref())?;
+    if !trail.lines.bytes.is_empty() {
+        appended.insert(TRAIL.to_owned(), trail.lines.bytes.clone());
     }
     files.insert(HISTORIES.to_owned(), tree::pretty(&digests)?);
     let mut receipts = BTreeMap::new();

@@ -6,7 +6,10 @@ use super::error::StoreError;
 use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::{self, Place};
-use super::tree::{Document, EVENT, FORMAT_FILE, HISTORIES, Histories, History, Lines};
+use super::trail;
+use super::tree::{
+    APPENDED, Document, EVENT, FORMAT_FILE, HISTORIES, Histories, History, Lines, TRAIL,
+};
 use crate::diagnostic::{Code, Finding};
 use git2::Oid;
 
@@ -147,5 +150,26 @@ fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(),
             ));
         }
     }
+    let taken = taken_in(log, stand)?;
+    let last = trail::last_id(&taken.bytes);
+    if before.checkpoints.extend(&taken, last.as_deref())? != after.checkpoints {
+        return Err(StoreError::unreadable(
+            TRAIL,
+            "the chain of its digests is broken",
+        ));
+    }
     Ok(())
+}
+
+/// What a commit took in of the checkpoint trail.
+pub(super) fn taken_in(log: &Log, stand: &Stand<'_>) -> Result<Lines, StoreError> {
+    let blob = stand
+        .folder(APPENDED)?
+        .into_iter()
+        .find(|entry| entry.name == TRAIL);
+    let bytes = blob.map_or(Ok(Vec::new()), |entry| log.blob(entry.id))?;
+    Ok(Lines {
+        count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
+        bytes: bytes.into(),
+    })
 }

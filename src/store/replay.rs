@@ -9,11 +9,13 @@
 use super::Store;
 use super::error::StoreError;
 use super::files;
+use super::fsck::taken_in;
 use super::log::Log;
 use super::objects::{self, Stand};
+use super::trail;
 use super::tree::{
     self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
-    Lines, RECEIPTS,
+    Lines, RECEIPTS, TRAIL,
 };
 use super::view::{common_prefix, line_at};
 use crate::diagnostic::{Code, Finding};
@@ -94,7 +96,7 @@ impl Store {
                 History::Stop.added(&step.file.event, &produced.records)?,
                 History::Brief.added(&step.file.event, &produced.records)?,
             ];
-            let histories = state.extended(&added)?;
+            let histories = state.extended(&added, &step.trail)?;
             let differs =
                 self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
             if let Some(what) = differs {
@@ -160,6 +162,8 @@ struct Recorded {
     /// Whether the imported part of a history was read from the file in `.agent/`.
     shown: [bool; 3],
     format: Option<Oid>,
+    /// Checkpoints it took in: given, not derived.
+    trail: Lines,
     /// Names in the tree that no part of the format explains.
     strange: Vec<String>,
 }
@@ -202,7 +206,7 @@ fn recorded(
         .map(|entry| entry.name.clone())
         .filter(|name| !known(name))
         .collect();
-    let history = |name: &str| History::ALL.iter().any(|h| h.file() == name);
+    let history = |name: &str| name == TRAIL || History::ALL.iter().any(|h| h.file() == name);
     strange.extend(
         stand
             .folder(APPENDED)?
@@ -241,6 +245,7 @@ fn recorded(
             stand.appended(History::Brief)?,
         ],
         format: stand.blob(FORMAT_FILE),
+        trail: taken_in(log, &stand)?,
         strange,
     })
 }
@@ -308,11 +313,13 @@ impl Replay {
         Ok(step.blobs[index] == id)
     }
 
-    fn extended(&self, added: &[Lines; 3]) -> Result<Histories, StoreError> {
+    fn extended(&self, added: &[Lines; 3], taken: &Lines) -> Result<Histories, StoreError> {
+        let last = trail::last_id(&taken.bytes);
         Ok(Histories {
             slice: self.histories.slice.extend(&added[0])?,
             stop: self.histories.stop.extend(&added[1])?,
             brief: self.histories.brief.extend(&added[2])?,
+            checkpoints: self.histories.checkpoints.extend(taken, last.as_deref())?,
         })
     }
 }

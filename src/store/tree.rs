@@ -20,6 +20,8 @@ pub(super) const EVENT: &str = "event.json";
 pub(super) const HISTORIES: &str = "histories.json";
 pub(super) const APPENDED: &str = "appended";
 pub(super) const RECEIPTS: &str = "receipts";
+/// The checkpoint trail, in `.agent/` and under `appended/`.
+pub(super) const TRAIL: &str = "checkpoints.jsonl";
 
 /// Documents of a snapshot in the log's tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -274,6 +276,47 @@ pub(super) struct Histories {
         skip_serializing_if = "HistoryDigest::is_empty"
     )]
     pub(super) brief: HistoryDigest,
+    #[serde(default, skip_serializing_if = "TrailDigest::is_empty")]
+    pub(super) checkpoints: TrailDigest,
+}
+
+/// How much of the checkpoint trail the log holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TrailDigest {
+    pub(super) records: u64,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+    /// Id of the last line that was taken in.
+    pub(super) last: Option<String>,
+}
+
+impl TrailDigest {
+    fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// The next link. Nothing taken in = the same link.
+    pub(super) fn extend(&self, added: &Lines, last: Option<&str>) -> Result<Self, StoreError> {
+        if added.bytes.is_empty() {
+            return Ok(self.clone());
+        }
+        let before = HistoryDigest {
+            records: self.records,
+            bytes: self.bytes,
+            sha256: match self.is_empty() {
+                true => HistoryDigest::default().sha256,
+                false => self.sha256.clone(),
+            },
+        };
+        let after = before.extend(added)?;
+        Ok(Self {
+            records: after.records,
+            bytes: after.bytes,
+            sha256: after.sha256,
+            last: last.map(str::to_owned),
+        })
+    }
 }
 
 impl Histories {

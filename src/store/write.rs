@@ -17,6 +17,7 @@ use super::log::Log;
 use super::objects::{self, Meta, Stand, Tip};
 use super::pack::{self, Packing};
 use super::place;
+use super::trail::{self, Intake};
 use super::tree::{self, Document};
 use super::view::View;
 use crate::diagnostic::{Code, Finding};
@@ -350,14 +351,15 @@ impl Staged<'_> {
     /// is a success, and what could not be shown in `.agent/` is a finding.
     pub fn commit(self) -> Result<Committed, StoreError> {
         let seq = self.transition.snapshot.ledger.seq.0;
-        let commit = self.write_objects(seq)?;
+        let trail = self.trail()?;
+        let commit = self.write_objects(seq, &trail)?;
         self.move_branch(commit)?;
         let mut committed = Committed {
             tip: Tip {
                 commit: commit.to_string(),
                 seq,
             },
-            findings: Vec::new(),
+            findings: trail.torn.into_iter().collect(),
             displaced: None,
             packing: Packing::NotDue,
         };
@@ -386,11 +388,21 @@ impl Staged<'_> {
         Ok(committed)
     }
 
+    /// Checkpoints that the log does not hold yet.
+    fn trail(&self) -> Result<Intake, StoreError> {
+        let log = &self.writer.log;
+        let digest = match self.parent {
+            Some(parent) => Stand::at(log, parent)?.histories()?.checkpoints,
+            None => Default::default(),
+        };
+        trail::intake(&self.writer.store.place, log, self.parent, &digest)
+    }
+
     /// Objects first, synced one by one as they are written.
-    fn write_objects(&self, seq: u64) -> Result<Oid, StoreError> {
+    fn write_objects(&self, seq: u64, trail: &Intake) -> Result<Oid, StoreError> {
         let log = &self.writer.log;
         let before = self.parent.map(|id| Stand::at(log, id)).transpose()?;
-        let tree = encode::transition(log, before.as_ref(), &self.transition, seq)?;
+        let tree = encode::transition(log, before.as_ref(), &self.transition, trail, seq)?;
         let message = objects::message(&Meta {
             commit: String::new(),
             seq,

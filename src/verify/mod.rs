@@ -83,6 +83,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         counted(report.records, "record")
     ));
     outcome.findings.extend(report.findings);
+    outcome.findings.extend(workspace.store()?.trail_finding()?);
     Ok(())
 }
 

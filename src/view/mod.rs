@@ -6,6 +6,7 @@ mod brief;
 mod check;
 mod exit;
 mod history;
+mod hook;
 mod issue;
 mod next;
 mod page;
@@ -21,6 +22,7 @@ pub use brief::{
 pub use check::CheckAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
@@ -54,6 +56,12 @@ pub trait Show {
     /// What was noticed on the way; people see it on stderr.
     fn findings(&self) -> &[Finding] {
         &[]
+    }
+
+    /// A line for stderr that is no finding; told even to the quiet, because it
+    /// says why there is no answer.
+    fn aside(&self) -> Option<&str> {
+        None
     }
 
     /// How the command ends.

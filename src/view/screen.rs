@@ -69,6 +69,9 @@ impl Screen {
                 self.notes(answer.findings());
             }
         }
+        if let Some(aside) = answer.aside() {
+            write_err(&format!("{}\n", clean(aside, Lines::Fold)));
+        }
         answer.exit()
     }
 

@@ -200,6 +200,15 @@ const BRIEF: &str = "tests/brief_contract.rs and tests/cli_brief.rs";
 
 /// Refusals that are not the machine's to make, with who makes them.
 const ELSEWHERE: &[(Code, &str)] = &[
+    (Code::IssueUnknown, "`cook issue`, which moves no state"),
+    (Code::IssueHeld, "`cook issue`, which moves no state"),
+    (Code::IssueNotClosed, "`cook issue`, which moves no state"),
+    (
+        Code::IssueFollowsSlice,
+        "`cook issue`, which moves no state",
+    ),
+    (Code::IssueDirty, "`cook issue`, which moves no state"),
+    (Code::TrackerRefused, "`cook issue`, which moves no state"),
     (
         Code::StaleTicket,
         "record compares the ticket before it asks the machine",

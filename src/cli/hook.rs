@@ -1,0 +1,90 @@
+//! `cook hook`, `cook checkpoint`, `cook recover`: what agents call, and the same
+//! by hand.
+
+use super::args::{CheckpointArgs, HookArgs};
+use super::{Answer, Context, answer, input};
+use crate::diagnostic::{Failure, Finding};
+use crate::hook::{self, Agent, Call};
+use crate::view::{CheckpointAnswer, Exit, HookAnswer, RecoverAnswer};
+use std::ffi::OsStr;
+use std::io::Read;
+
+/// Largest event that is read.
+const MAX_EVENT: u64 = 16 << 20;
+
+/// The word that makes a status line.
+const STATUSLINE: &str = "claude-statusline";
+
+pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin()
+        .lock()
+        .take(MAX_EVENT)
+        .read_to_end(&mut bytes);
+    if let Err(error) = read {
+        return answer(HookAnswer::complaint(format!("cook hook: {error}")));
+    }
+    if args.agent == STATUSLINE {
+        return answer(HookAnswer::line(hook::statusline(&bytes, &context.dir)));
+    }
+    let Some(agent) = Agent::parse(&args.agent) else {
+        return answer(HookAnswer::complaint(
+            "cook hook: there is no such agent".to_owned(),
+        ));
+    };
+    let response = hook::respond(&Call {
+        agent,
+        named: args.event.as_deref(),
+        input: &bytes,
+        dir: &context.dir,
+        tracker: &|_| None,
+    });
+    answer(HookAnswer::of(response))
+}
+
+/// Whether this is a call of `cook hook`, however wrong the rest of it is.
+pub(super) fn is_hook_call() -> bool {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let first = words
+        .iter()
+        .find(|word| !word.to_string_lossy().starts_with('-'));
+    first.is_some_and(|word| word == OsStr::new("hook"))
+}
+
+/// A hook that ends with 2 would refuse what the agent is about to do.
+pub(super) fn not_parsed(error: &clap::Error) -> Exit {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let complaint = HookAnswer::complaint(format!("cook hook: {first}"));
+    crate::view::Screen::new(false, false, false, crate::view::ColorChoice::Never)
+        .answer(&complaint)
+}
+
+pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
+    let text = match args.text.as_str() {
+        "-" => input::read_text(None)?,
+        text => text.to_owned(),
+    };
+    let workspace = context.workspace()?;
+    let store = workspace.store()?;
+    let item = hook::current_item(&workspace)?;
+    let entry = hook::checkpoint(store, &workspace.clock.now(), item.as_deref(), &text)?;
+    answer(CheckpointAnswer {
+        entry,
+        findings: torn(&workspace)?,
+    })
+}
+
+pub(super) fn recover(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    let recovery = hook::recovery(&workspace, Some(&snapshot), None, "", None)?;
+    answer(RecoverAnswer {
+        recovery,
+        findings: torn(&workspace)?,
+    })
+}
+
+fn torn(workspace: &crate::walk::Workspace) -> Result<Vec<Finding>, Failure> {
+    Ok(workspace.store()?.trail_finding()?.into_iter().collect())
+}

@@ -1,0 +1,125 @@
+//! `cook hooks`: hooks in an agent's settings, and which session works.
+
+use super::args::{HooksAgentArgs, HooksArgs, HooksCommand};
+use super::{Answer, Context, answer, note};
+use crate::clock::Clock;
+use crate::diagnostic::{Code, Failure, Finding};
+use crate::hook::{self, Agent, install};
+use crate::view::{PromptAnswer, VerifyAnswer};
+use crate::walk::Workspace;
+
+pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
+    let workspace = context.workspace()?;
+    match &args.command {
+        HooksCommand::Install(args) => install_hooks(&workspace, args),
+        HooksCommand::Check(args) => check(&workspace, args),
+        HooksCommand::Remove(args) => remove(&workspace, args),
+        HooksCommand::Attach { session } => {
+            let (agent, session) = hook::session_to_attach(&workspace, session.as_deref())?;
+            hook::attach(&workspace, &agent, &session)?;
+            note(
+                "hooks_attached",
+                vec![format!(
+                    "session {session} ({agent}) works on this workflow now"
+                )],
+            )
+        }
+    }
+}
+
+fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
+    Agent::parse(&args.agent).ok_or_else(|| {
+        let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        Failure::usage(format!(
+            "`{}` is no agent with hooks; those are {}",
+            args.agent,
+            known.join(", ")
+        ))
+    })
+}
+
+fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
+    let agent = agent(args)?;
+    let changes = install::installing(workspace, agent, args.shared)?;
+    if args.print {
+        return answer(PromptAnswer(printed(&changes)));
+    }
+    install::write(&changes)?;
+    if !args.shared {
+        install::keep_out_of_status(workspace, &changes)?;
+    }
+    let mut lines = told(&changes, "written", "as it was");
+    lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
+    let advice = install::layout::advice(agent);
+    lines.extend(advice.iter().map(|line| format!("yours to do: {line}")));
+    lines.push(format!("then: cook hooks check {}", agent.name()));
+    note("hooks_installed", lines)
+}
+
+fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
+    let agent = agent(args)?;
+    let changes = install::removing(workspace, agent, args.shared)?;
+    if args.print {
+        return answer(PromptAnswer(printed(&changes)));
+    }
+    install::write(&changes)?;
+    note(
+        "hooks_removed",
+        told(&changes, "taken out", "nothing of cook's in it"),
+    )
+}
+
+fn told(changes: &[install::Change], changed: &str, unchanged: &str) -> Vec<String> {
+    changes
+        .iter()
+        .map(|change| {
+            let how = if change.changes() { changed } else { unchanged };
+            format!("{}: {how}", change.path.display())
+        })
+        .collect()
+}
+
+fn printed(changes: &[install::Change]) -> String {
+    changes
+        .iter()
+        .map(|change| {
+            let text = change.after.as_deref().unwrap_or("(no file)\n");
+            format!("==> {} <==\n{text}\n", change.path.display())
+        })
+        .collect()
+}
+
+fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
+    let agent = agent(args)?;
+    let mut checked = Vec::new();
+    let mut findings = Vec::new();
+    for change in install::installing(workspace, agent, args.shared)? {
+        let path = change.path.display().to_string();
+        let code = match change.standing {
+            install::Standing::Current => {
+                checked.push(format!("{path} is current"));
+                continue;
+            }
+            install::Standing::Stale => Code::HooksStale,
+            install::Standing::Missing => Code::HooksMissing,
+        };
+        findings.push(Finding::new(code, code.meaning()).at(path));
+    }
+    match install::try_command(workspace, agent) {
+        Ok(()) => checked.push("the command answers an event".to_owned()),
+        Err(why) => findings.push(Finding::new(Code::HooksDead, why)),
+    }
+    match install::last_called(workspace, agent) {
+        Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
+        None => findings.push(Finding::new(
+            Code::HooksUnseen,
+            format!("{} has not called here yet", agent.name()),
+        )),
+    }
+    answer(VerifyAnswer {
+        scope: "hooks",
+        strict: false,
+        checked,
+        findings,
+    })
+}

@@ -1,0 +1,146 @@
+//! What happened in an agent's session, whichever agent it was.
+
+/// The lifecycle events that cook knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A session began, was resumed or cleared, or goes on after a compaction.
+    SessionStart,
+    /// A prompt was handed in.
+    Prompt,
+    /// A tool is about to run.
+    BeforeTool,
+    /// A tool ran, or failed.
+    AfterTool,
+    /// One model response with its tools is over.
+    TurnEnd,
+    /// How full the context is.
+    Usage,
+    /// The context is about to be compacted.
+    BeforeCompact,
+    /// It was.
+    AfterCompact,
+    /// The agent wants to stop.
+    Stop,
+    /// A sub-agent did.
+    SubagentStop,
+    /// The session is over.
+    SessionEnd,
+}
+
+impl Kind {
+    /// All of them, in the order of a session.
+    pub const ALL: [Kind; 11] = [
+        Kind::SessionStart,
+        Kind::Prompt,
+        Kind::BeforeTool,
+        Kind::AfterTool,
+        Kind::TurnEnd,
+        Kind::Usage,
+        Kind::BeforeCompact,
+        Kind::AfterCompact,
+        Kind::Stop,
+        Kind::SubagentStop,
+        Kind::SessionEnd,
+    ];
+}
+
+/// Why a session started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs)]
+pub enum Source {
+    #[default]
+    Startup,
+    Resume,
+    Clear,
+    Compact,
+}
+
+/// What a tool does, as far as cook cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Writes the files it names.
+    Edit,
+    /// Runs a command line.
+    Shell,
+    /// Anything else.
+    Other,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name with that agent.
+    pub name: String,
+    /// The call's own id, when the agent gives one.
+    pub id: Option<String>,
+    /// What it does.
+    pub action: Action,
+    /// Files it writes, as the agent named them.
+    pub paths: Vec<String>,
+    /// The command line, of a shell.
+    pub command: Option<String>,
+    /// It failed.
+    pub failed: bool,
+}
+
+/// A prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its text.
+    pub text: String,
+    /// Whether a person typed it; none = the agent does not tell.
+    pub typed: Option<bool>,
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Which one.
+    pub kind: Kind,
+    /// Its name with that agent.
+    pub native: &'static str,
+    /// The session; never empty.
+    pub session: String,
+    /// Where it happened, as the agent named it.
+    pub cwd: Option<String>,
+    /// Why the session started.
+    pub source: Source,
+    /// A sub-agent's.
+    pub subagent: bool,
+    /// The turn, prompt or message it belongs to, when the agent names one.
+    pub turn: Option<String>,
+    /// The tool call, of tool events.
+    pub tool: Option<Tool>,
+    /// The prompt, of a prompt event.
+    pub prompt: Option<Prompt>,
+    /// Where the session is written down.
+    pub transcript: Option<String>,
+    /// The assistant's last message, where the event has it.
+    pub last_message: Option<String>,
+    /// How full the context is, in percent.
+    pub context_percent: Option<f64>,
+    /// The agent says that a goal loop of its own is running.
+    pub goal_loop: bool,
+    /// SHA-256 of the input: two deliveries of one event have the same.
+    pub digest: String,
+}
+
+/// What cook has to say to an event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Effects {
+    /// For the agent's context.
+    pub context: Option<String>,
+    /// The tool must not run: why.
+    pub deny: Option<String>,
+    /// The agent must not stop: what is to be done.
+    pub block: Option<String>,
+    /// For the person at the terminal.
+    pub notice: Option<String>,
+}
+
+impl Effects {
+    /// Nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self == &Self::default()
+    }
+}

@@ -1,0 +1,395 @@
+//! One call of `cook hook`: read the event, measure, decide, remember, answer.
+//!
+//! Invariants: nothing here ends a hook with an error: what goes wrong is one
+//! line for stderr and the hook log, and no answer. The session's state is read
+//! and written under the worktree's lock; what takes long is measured before it.
+
+use super::agent::{Agent, Row};
+use super::answer::answer;
+use super::core::{Outcome, Situation, Wants, step, tracker_word, wants};
+use super::event::{Effects, Event, Kind};
+use super::keep::{Desk, Found, Owner};
+use super::shell::segments;
+use super::state::SessionState;
+use super::tracker::Tracker;
+use super::{input, measure, place};
+use crate::diagnostic::Failure;
+use crate::machine::Head;
+use crate::model::{Checkpoint, Role, Snapshot};
+use crate::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
+use crate::repo::Entry;
+use crate::walk::Workspace;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Entries of the trail that are looked through for new ones.
+const NEWS: usize = 200;
+/// Silences every hook when it is `off`.
+pub const SWITCH: &str = "COOK_HOOKS";
+
+/// Opens the tracker of a worktree, if it has one.
+pub type OpenTracker<'a> = &'a dyn Fn(&Workspace) -> Option<Box<dyn Tracker>>;
+
+/// One call.
+pub struct Call<'a> {
+    /// The agent.
+    pub agent: Agent,
+    /// The event's name, for agents that do not send it.
+    pub named: Option<&'a str>,
+    /// What the agent sent.
+    pub input: &'a [u8],
+    /// Where cook was called.
+    pub dir: &'a Path,
+    /// The tracker of a worktree.
+    pub tracker: OpenTracker<'a>,
+}
+
+/// What comes back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Response {
+    /// For stdout; none = nothing.
+    pub answer: Option<Value>,
+    /// For stderr and the hook log.
+    pub complaint: Option<String>,
+}
+
+/// What goes wrong in a hook; it never reaches the agent.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum HookError {
+    /// The event cannot be read.
+    #[error(transparent)]
+    Input(#[from] input::InputError),
+    /// The repository or the log cannot be read.
+    #[error("{0}")]
+    Failure(Failure),
+    /// A file of the session cannot be read or written.
+    #[error("a session file: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl From<Failure> for HookError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<crate::store::StoreError> for HookError {
+    fn from(error: crate::store::StoreError) -> Self {
+        Self::Failure(error.into())
+    }
+}
+
+/// Handles one call.
+pub fn respond(call: &Call) -> Response {
+    if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
+        return Response::default();
+    }
+    let event = match input::read(call.agent, call.named, call.input) {
+        Ok(event) => event,
+        Err(error) => return complaint(&error.into()),
+    };
+    let Some(row) = call.agent.row(event.native) else {
+        return Response::default();
+    };
+    let dir = place::directory(event.cwd.as_deref(), call.dir);
+    // Outside a repository, in a bare one, in another user's: cook has no say.
+    let Ok(workspace) = Workspace::open(&dir) else {
+        return Response::default();
+    };
+    let silenced = workspace.config().is_ok_and(|config| !config.hooks.enabled);
+    let tracker = (call.tracker)(&workspace);
+    if silenced || (workspace.store.is_none() && tracker.is_none()) {
+        return Response::default();
+    }
+    let scene = Scene {
+        agent: call.agent,
+        row,
+        event: &event,
+        dir,
+        tracker: tracker.as_deref(),
+        workspace: &workspace,
+    };
+    match scene.play() {
+        Ok(effects) => {
+            // What has to be said is said, whether or not the tracker could be told.
+            let told = effects
+                .as_ref()
+                .map_or(Ok(()), |(_, entries)| scene.tell_tracker(entries));
+            Response {
+                answer: effects.and_then(|(effects, _)| answer(call.agent, row, &effects)),
+                complaint: told.err().and_then(|error| scene.complain(&error)),
+            }
+        }
+        Err(error) => Response {
+            answer: None,
+            complaint: scene.complain(&error),
+        },
+    }
+}
+
+fn complaint(error: &HookError) -> Response {
+    let text = crate::diagnostic::clean(&error.to_string(), crate::diagnostic::Lines::Fold);
+    Response {
+        answer: None,
+        complaint: Some(format!("cook hook: {text}")),
+    }
+}
+
+/// An event in its worktree.
+struct Scene<'a> {
+    agent: Agent,
+    row: &'static Row,
+    event: &'a Event,
+    dir: PathBuf,
+    tracker: Option<&'a dyn Tracker>,
+    workspace: &'a Workspace,
+}
+
+impl Scene<'_> {
+    fn desk(&self) -> std::io::Result<Desk> {
+        Desk::of(&self.workspace.repo, self.workspace.store.is_some())
+    }
+
+    /// The line for stderr, which the hook log gets too.
+    fn complain(&self, error: &HookError) -> Option<String> {
+        let line = complaint(error).complaint?;
+        if let Ok(desk) = self.desk() {
+            desk.log(&format!("{} {line}", self.workspace.clock.now()));
+        }
+        Some(line)
+    }
+
+    fn play(&self) -> Result<Option<(Effects, Vec<Checkpoint>)>, HookError> {
+        let desk = self.desk()?;
+        let peeked = match desk.load(self.agent, &self.event.session) {
+            Found::Newer => return Ok(None),
+            Found::Fresh => SessionState::default(),
+            Found::Kept(state) => *state,
+        };
+        let (_, snapshot) = self.workspace.current()?;
+        let wanted = wants(&peeked, self.row, self.event);
+        let mut facts = self.slow_facts(&peeked, snapshot.as_ref(), wanted)?;
+        let held = desk.lock()?;
+        let before = match desk.load(self.agent, &self.event.session) {
+            Found::Newer => return Ok(None),
+            Found::Fresh => SessionState::default(),
+            Found::Kept(state) => *state,
+        };
+        self.fast_facts(&desk, &before, snapshot.as_ref(), &mut facts)?;
+        let outcome = step(self.agent, before.clone(), self.event, &facts);
+        self.note_owner(&desk, &facts, &outcome)?;
+        let mut state = outcome.state.clone();
+        self.append(&outcome.entries, &mut state)?;
+        if differs(&before, &state, self.event.kind) {
+            desk.save(&state)?;
+        }
+        drop(held);
+        if self.event.kind == Kind::SessionStart {
+            desk.forget_old();
+        }
+        Ok(Some((outcome.effects, outcome.entries)))
+    }
+
+    /// Measured without the lock.
+    fn slow_facts(
+        &self,
+        state: &SessionState,
+        snapshot: Option<&Snapshot>,
+        wanted: Wants,
+    ) -> Result<Situation, HookError> {
+        let mut facts = Situation {
+            now: self.workspace.clock.now(),
+            now_ms: self.workspace.clock.epoch_millis(),
+            child: child(),
+            ..Situation::default()
+        };
+        let claimed = state.item.as_deref().filter(|_| state.claimed);
+        if wanted.recovery && facts.child.is_none() {
+            let recovery = measure::recovery(
+                self.workspace,
+                snapshot,
+                self.tracker,
+                &self.event.session,
+                claimed,
+            )?;
+            facts.recovery = Some(recovery);
+        }
+        if let (true, Some(snapshot), None) = (wanted.due, snapshot, facts.child) {
+            facts.due = Some(measure::due(self.workspace, snapshot)?.0);
+        }
+        if wanted.last_line {
+            let path = self.event.transcript.as_deref();
+            facts.last_line = path.and_then(|path| measure::last_line(Path::new(path)));
+        }
+        if wanted.dirty {
+            let dirty = self.workspace.repo.status()?.worktree.dirty;
+            let trackers = |path: &str| self.tracker.is_some_and(|t| t.owns_path(path));
+            facts.dirty = Some(dirty.into_iter().filter(|path| !trackers(path)).collect());
+        }
+        self.ask_tracker(&mut facts);
+        Ok(facts)
+    }
+
+    /// Claims and closes that a tool call shows, as the tracker has them now.
+    fn ask_tracker(&self, facts: &mut Situation) {
+        let tool = self
+            .event
+            .tool
+            .as_ref()
+            .filter(|_| self.event.kind == Kind::AfterTool);
+        let (Some(tracker), Some(tool)) = (self.tracker, tool) else {
+            return;
+        };
+        for segment in segments(tool.command.as_deref().unwrap_or_default()) {
+            let Some((_, rest)) = segment.subcommand() else {
+                continue;
+            };
+            let named = rest.iter().find(|word| !word.starts_with('-'));
+            let claims = segment.words.iter().any(|word| {
+                word == "--claim" || word == "in_progress" || word == "--status=in_progress"
+            });
+            match (tracker_word(&segment), named) {
+                (Some("update" | "claim"), Some(issue))
+                    if (claims || rest.len() == 1) && tracker.holds(issue) == Ok(true) =>
+                {
+                    facts.claimed = Some(issue.clone());
+                }
+                // A close that was skipped can end with 0: it is verified, not believed.
+                (Some("close"), Some(issue)) => {
+                    facts.closed = tracker.closed(issue).ok().flatten();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn fast_facts(
+        &self,
+        desk: &Desk,
+        state: &SessionState,
+        snapshot: Option<&Snapshot>,
+        facts: &mut Situation,
+    ) -> Result<(), HookError> {
+        let head = self.workspace.repo.head()?;
+        if let Some(seen) = &state.head {
+            facts.commits = self
+                .workspace
+                .repo
+                .made_since(seen.commit.as_deref(), &head)?;
+        }
+        facts.head.clone_from(&head.commit);
+        facts.workflow = snapshot.map(|snapshot| measure::workflow(snapshot, &head));
+        if let Some(store) = &self.workspace.store {
+            facts.trail = store.checkpoints_length()?;
+            if let Some(seen) = state.trail.filter(|seen| *seen != facts.trail) {
+                facts.news = store.checkpoints_after(seen, NEWS)?;
+            }
+            facts.owner = desk.owner().is_some_and(|owner| {
+                owner.session == self.event.session
+                    && owner.agent == self.agent.name()
+                    && owner.holds(facts.now_ms)
+            });
+            facts.driven = facts.owner && store.lease_holder()?.is_some();
+        }
+        self.tool_paths(&head, facts)?;
+        Ok(())
+    }
+
+    fn tool_paths(&self, head: &Head, facts: &mut Situation) -> Result<(), HookError> {
+        let root = self.workspace.repo.root();
+        let Some(tool) = &self.event.tool else {
+            return Ok(());
+        };
+        facts.paths = tool
+            .paths
+            .iter()
+            .filter_map(|path| place::inside(root, &self.dir, path))
+            .collect();
+        if self.event.kind == Kind::BeforeTool
+            && let Some(commit) = &head.commit
+        {
+            for path in &facts.paths {
+                if self.workspace.repo.entry(commit, path)? != Entry::Nothing {
+                    facts.tracked.push(path.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note_owner(
+        &self,
+        desk: &Desk,
+        facts: &Situation,
+        outcome: &Outcome,
+    ) -> Result<(), HookError> {
+        if facts.workflow.is_none() || facts.child.is_some() {
+            return Ok(());
+        }
+        let mine = facts.owner || outcome.takes;
+        if outcome.leaves && mine {
+            return Ok(desk.set_owner(None)?);
+        }
+        let stale = || {
+            desk.owner()
+                .is_none_or(|owner| facts.now_ms - owner.seen_ms > 60_000)
+        };
+        if outcome.takes && !facts.owner || mine && stale() {
+            desk.set_owner(Some(&Owner {
+                agent: self.agent.name().to_owned(),
+                session: self.event.session.clone(),
+                seen_ms: facts.now_ms,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the entries; their own growth of the trail is no news.
+    fn append(&self, entries: &[Checkpoint], state: &mut SessionState) -> Result<(), HookError> {
+        let Some(store) = &self.workspace.store else {
+            return Ok(());
+        };
+        for entry in entries {
+            store.append_checkpoint(entry)?;
+        }
+        if !entries.is_empty() {
+            state.trail = Some(store.checkpoints_length()?);
+        }
+        Ok(())
+    }
+
+    fn tell_tracker(&self, entries: &[Checkpoint]) -> Result<(), HookError> {
+        let Some(tracker) = self.tracker else {
+            return Ok(());
+        };
+        for entry in entries {
+            if let Some(item) = &entry.item
+                && let Err(why) = tracker.append(item, entry)
+            {
+                return Err(HookError::Io(std::io::Error::other(why)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A tool that is only asked about need not be remembered: the guard knows no past.
+fn differs(before: &SessionState, after: &SessionState, kind: Kind) -> bool {
+    if kind != Kind::BeforeTool {
+        return before != after;
+    }
+    let mut after = after.clone();
+    after.deliveries.clone_from(&before.deliveries);
+    if after.seen_ms - before.seen_ms < 60_000 {
+        after.seen_ms = before.seen_ms;
+        after.called_ms = before.called_ms;
+    }
+    *before != after
+}
+
+/// cook's own child, and the role it plays.
+fn child() -> Option<Option<Role>> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    set(INVOCATION_VARIABLE)?;
+    Some(set(ROLE_VARIABLE).and_then(|role| Role::parse(&role)))
+}

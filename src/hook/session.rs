@@ -1,0 +1,202 @@
+//! The doors to a session's state that are no hooks: taking the workflow, a
+//! checkpoint by hand, the status line.
+
+use super::agent::Agent;
+use super::keep::{Desk, Found, Owner};
+use super::state::SessionState;
+use crate::diagnostic::{Code, Failure, FailureKind};
+use crate::machine::hex;
+use crate::model::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp};
+use crate::process::{INVOCATION_VARIABLE, session_around};
+use crate::store::Store;
+use crate::walk::Workspace;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+fn unwritable(error: &std::io::Error) -> Failure {
+    Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").caused_by(error)
+}
+
+/// Makes the agent session around this process the workflow's owner. `false` when
+/// none is around, or it is cook's own child.
+///
+/// # Errors
+/// When the note cannot be written.
+pub fn take_around(workspace: &Workspace) -> Result<bool, Failure> {
+    let child = std::env::var_os(INVOCATION_VARIABLE).is_some_and(|value| !value.is_empty());
+    match session_around() {
+        Some((agent, session)) if !child && workspace.store.is_some() => {
+            attach(workspace, agent, &session)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Makes a session the workflow's owner.
+///
+/// # Errors
+/// When the note cannot be written.
+pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner, Failure> {
+    workspace.store()?;
+    let owner = Owner {
+        agent: agent.to_owned(),
+        session: session.to_owned(),
+        seen_ms: workspace.clock.epoch_millis(),
+    };
+    let write = || {
+        let desk = Desk::of(&workspace.repo, true)?;
+        let _held = desk.lock()?;
+        desk.set_owner(Some(&owner))
+    };
+    write().map_err(|error| unwritable(&error))?;
+    Ok(owner)
+}
+
+/// The session to attach: the one that is named, the one around this process, or
+/// the one that called last.
+///
+/// # Errors
+/// When no session can be told.
+pub fn session_to_attach(
+    workspace: &Workspace,
+    named: Option<&str>,
+) -> Result<(String, String), Failure> {
+    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
+    let known = desk.sessions();
+    let by_id = |id: &str| known.iter().find(|state| state.session == id);
+    let found = match named {
+        Some(id) => by_id(id).map(|state| (state.agent.clone(), id.to_owned())),
+        None => session_around()
+            .map(|(agent, id)| (agent.to_owned(), id))
+            .or_else(|| known.first().map(|s| (s.agent.clone(), s.session.clone()))),
+    };
+    found.ok_or_else(|| {
+        let mut failure = Failure::new(
+            FailureKind::Usage,
+            Code::SessionUnknown,
+            "no such agent session has called in this worktree",
+        );
+        failure.hints = vec!["run `cook hooks check AGENT`".to_owned()];
+        failure
+    })
+}
+
+/// Appends what somebody says. `item` names what it belongs to.
+///
+/// # Errors
+/// An empty or too long text, no workflow, a trail that cannot be written.
+pub fn checkpoint(
+    store: &Store,
+    now: &str,
+    item: Option<&str>,
+    text: &str,
+) -> Result<Checkpoint, Failure> {
+    let text = crate::diagnostic::clean(text, crate::diagnostic::Lines::Keep);
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Failure::usage("the checkpoint says nothing"));
+    }
+    if text.len() > MAX_CHECKPOINT_TEXT {
+        let what = format!("the checkpoint is longer than {MAX_CHECKPOINT_TEXT} bytes");
+        return Err(Failure::new(FailureKind::Usage, Code::InputTooLarge, what));
+    }
+    let around = session_around();
+    let session = around.as_ref().map(|(_, id)| id.clone());
+    let told = format!("{now}\0{item:?}\0{session:?}\0{text}");
+    let entry = Checkpoint {
+        id: format!("manual:{}", &hex(&Sha256::digest(told))[..32]),
+        schema_version: SchemaVersion,
+        at: Timestamp::from(now),
+        kind: CheckpointKind::Manual,
+        text: text.to_owned(),
+        item: item.map(str::to_owned),
+        agent: around.map(|(agent, _)| agent.to_owned()),
+        session,
+        commit: None,
+    };
+    store.append_checkpoint(&entry)?;
+    Ok(entry)
+}
+
+/// What a person or an agent works on here: the issue that the session around
+/// this process claimed, else the slice in work.
+///
+/// # Errors
+/// A log that cannot be read.
+pub fn current_item(workspace: &Workspace) -> Result<Option<String>, Failure> {
+    let claimed = session_state(workspace)
+        .filter(|state| state.claimed)
+        .and_then(|state| state.item);
+    let (_, snapshot) = workspace.current()?;
+    let slice = snapshot
+        .as_ref()
+        .and_then(super::measure::slice_in_work)
+        .map(str::to_owned);
+    Ok(claimed.or(slice))
+}
+
+/// The state of the session around this process.
+fn session_state(workspace: &Workspace) -> Option<SessionState> {
+    let (agent, session) = session_around()?;
+    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
+    match desk.load(Agent::parse(agent)?, &session) {
+        Found::Kept(state) => Some(*state),
+        Found::Fresh | Found::Newer => None,
+    }
+}
+
+/// Takes the status line's input: remembers how full the context is, and says
+/// where the work stands in one line. Empty where there is no workflow.
+pub fn statusline(input: &[u8], called: &Path) -> String {
+    let Ok(value) = serde_json::from_slice::<serde_json::Value>(input) else {
+        return String::new();
+    };
+    let percent = value["context_window"]["used_percentage"].as_f64();
+    let named = value["workspace"]["current_dir"]
+        .as_str()
+        .or(value["cwd"].as_str());
+    let dir = super::place::directory(named, called);
+    let Ok(workspace) = Workspace::open(&dir) else {
+        return String::new();
+    };
+    let off = workspace.config().is_ok_and(|config| !config.hooks.enabled);
+    let Ok((_, Some(snapshot))) = workspace.current() else {
+        return String::new();
+    };
+    if off || std::env::var_os(super::SWITCH).is_some_and(|value| value == "off") {
+        return String::new();
+    }
+    if let (Some(percent), Some(session)) = (percent, value["session_id"].as_str()) {
+        // The line is shown whether or not the figure could be kept.
+        let _ = remember(&workspace, session, percent);
+    }
+    let state = &snapshot.state;
+    let who = match state.next_mandatory_role.0 {
+        Some(role) => role.short().to_owned(),
+        None => state.continuation_policy.to_string(),
+    };
+    let slice = super::measure::slice_in_work(&snapshot).map(|id| format!(" · {id}"));
+    let full = percent.map(|percent| format!(" · context {percent:.0} %"));
+    format!(
+        "cook: {who}{}{}",
+        slice.unwrap_or_default(),
+        full.unwrap_or_default()
+    )
+}
+
+fn remember(workspace: &Workspace, session: &str, percent: f64) -> std::io::Result<()> {
+    let desk = Desk::of(&workspace.repo, true)?;
+    let _held = desk.lock()?;
+    let mut state = match desk.load(Agent::Claude, session) {
+        Found::Newer => return Ok(()),
+        Found::Kept(state) => *state,
+        Found::Fresh => SessionState {
+            agent: Agent::Claude.name().to_owned(),
+            session: session.to_owned(),
+            ..SessionState::default()
+        },
+    };
+    state.context_percent = Some(percent.clamp(0.0, 100.0));
+    desk.save(&state)
+}

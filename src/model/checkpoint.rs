@@ -1,0 +1,67 @@
+//! One line of `checkpoints.jsonl`: what a session did, kept outside the documents.
+
+use super::scalar::{SchemaVersion, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// What made an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckpointKind {
+    /// Somebody said so (`cook checkpoint`).
+    Manual,
+    /// A commit came on HEAD.
+    Commit,
+    /// Kept before a compaction.
+    Auto,
+    /// A slice or an issue became a session's current one.
+    Claim,
+    /// The stop gate let a session go without progress.
+    Released,
+    /// The files of a closed issue.
+    Files,
+}
+
+impl CheckpointKind {
+    /// The word in documents.
+    pub fn id(self) -> &'static str {
+        match self {
+            CheckpointKind::Manual => "manual",
+            CheckpointKind::Commit => "commit",
+            CheckpointKind::Auto => "auto",
+            CheckpointKind::Claim => "claim",
+            CheckpointKind::Released => "released",
+            CheckpointKind::Files => "files",
+        }
+    }
+}
+
+/// An entry of the checkpoint trail. Two entries with one id are one entry.
+/// Fields of a later cook are read over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// Its name; first in the line, so that it is found without parsing.
+    pub id: String,
+    /// Always 1.
+    pub schema_version: SchemaVersion,
+    /// When.
+    pub at: Timestamp,
+    /// What made it.
+    pub kind: CheckpointKind,
+    /// One or more lines, at most [`MAX_CHECKPOINT_TEXT`] bytes.
+    pub text: String,
+    /// The slice or issue it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// The session it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The agent of that session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The commit, in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// Bytes of text that one entry holds.
+pub const MAX_CHECKPOINT_TEXT: usize = 4096;
