@@ -152,7 +152,10 @@ unnoticed 0 src/report/ || unchanged_fails
 started=$SECONDS
 awk -F'\t' -v every="$every" -v only="$only" \
   '(NR - 1) % every == 0 && (only == "" || $0 ~ only) { printf "%s%c%s%c%s%c", $1, 0, $2, 0, $3, 0 }' \
-  "$mutants" | xargs -0 -n3 -P2 bash -c 'judge "$@"' judge >"$copy/judged"
+  "$mutants" | xargs -0 -n3 -P2 bash -c 'judge "$@"' judge >"$copy/judged" || {
+  echo "a judgment ended before its time, after $(wc -l <"$copy/judged")"
+  exit 2
+}
 
 killed=0
 allowed=0
