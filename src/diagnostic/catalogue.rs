@@ -222,6 +222,7 @@ codes! {
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
+    LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
     NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";

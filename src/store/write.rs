@@ -171,6 +171,9 @@ impl<'s> Locked<'s> {
         let mut recovery = Recovery::default();
         if let Some(tip) = writer.tip()? {
             let view = writer.view(tip)?;
+            if let Some(rewound) = view.rewound(&writer.store.branch())? {
+                return Err(rewound);
+            }
             recovery.rolled_forward = view.is_behind();
             let leave = if view.is_behind() {
                 BTreeSet::new()
