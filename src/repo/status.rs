@@ -32,6 +32,30 @@ impl Repo {
         Ok(read(&self.program.answer(call)?))
     }
 
+    /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and
+    /// that are there nonetheless: a clean status says nothing about them.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
+        let listed = self.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
+        let mut unwatched = Vec::new();
+        for entry in listed.split(|byte| *byte == 0) {
+            let [tag, b' ', path @ ..] = entry else {
+                continue;
+            };
+            // A lower-case letter is assume-unchanged, `S` skip-worktree.
+            if !(tag.is_ascii_lowercase() || *tag == b'S') {
+                continue;
+            }
+            let path = path_text(path);
+            if self.look(&path)?.is_some() {
+                unwatched.push(path);
+            }
+        }
+        Ok(unwatched)
+    }
+
     /// Contract files that are no regular files in the worktree.
     ///
     /// # Errors
