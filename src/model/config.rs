@@ -1,6 +1,7 @@
 //! `.agent/cook.toml`: gates, limits, rules, roles. Every key has a default;
 //! an unknown key is an error that names the nearest known one.
 
+use super::surface::is_pattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -251,8 +252,7 @@ impl Config {
     pub fn parse(text: &str) -> Result<Self, String> {
         let config: Config = toml::from_str(text).map_err(|error| describe(&error, text))?;
         for (name, gate) in &config.gates {
-            duration(&gate.timeout)
-                .map_err(|why| format!("gates.{name}.timeout: `{}`: {why}", gate.timeout))?;
+            span(&format!("gates.{name}.timeout"), &gate.timeout)?;
             match shell_words::split(&gate.run) {
                 Ok(words) if words.is_empty() => {
                     return Err(format!("gates.{name}.run is empty"));
@@ -275,13 +275,26 @@ impl Config {
                 ("idle_timeout", &role.idle_timeout),
             ] {
                 if let Some(value) = value {
-                    duration(value)
-                        .map_err(|why| format!("roles.{name}.{key}: `{value}`: {why}"))?;
+                    span(&format!("roles.{name}.{key}"), value)?;
                 }
             }
         }
-        duration(&config.limits.wall)
-            .map_err(|why| format!("limits.wall: `{}`: {why}", config.limits.wall))?;
+        span("limits.wall", &config.limits.wall)?;
+        for (key, value) in [
+            ("attempts_per_slice", config.limits.attempts_per_slice),
+            ("steps", config.limits.steps),
+        ] {
+            if value == 0 {
+                return Err(format!("limits.{key} must be at least 1"));
+            }
+        }
+        for pattern in &config.rules.protected {
+            if !is_pattern(pattern) {
+                return Err(format!(
+                    "rules.protected: `{pattern}` names nothing: a pattern is a path from the root of the worktree, without `..`"
+                ));
+            }
+        }
         if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
             return Err("limits.cost_usd must be at least 0".to_owned());
         }
@@ -323,6 +336,15 @@ impl Config {
     }
 }
 
+/// A setting that is a time span longer than nothing.
+fn span(key: &str, text: &str) -> Result<(), String> {
+    match duration(text) {
+        Ok(span) if span.is_zero() => Err(format!("{key}: `{text}` leaves no time at all")),
+        Ok(_) => Ok(()),
+        Err(why) => Err(format!("{key}: `{text}`: {why}")),
+    }
+}
+
 /// A time span such as `45m` or `1h 30m`.
 fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|error| error.to_string())
@@ -361,4 +383,42 @@ fn nearest(key: &str, known: &[&str]) -> String {
         .filter(|(distance, name)| *distance <= name.len().max(3) / 2 + 1)
         .map(|(_, name)| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_would_stop_everything_are_refused() {
+        for (text, names) in [
+            ("[limits]\nsteps = 0", "limits.steps"),
+            (
+                "[limits]\nattempts_per_slice = 0",
+                "limits.attempts_per_slice",
+            ),
+            ("[limits]\nwall = \"0h\"", "limits.wall"),
+            (
+                "[gates.a]\nrun = \"true\"\ntimeout = \"0s\"",
+                "gates.a.timeout",
+            ),
+            (
+                "[gates.a]\nrun = \"true\"\ntimeout = \"soon\"",
+                "gates.a.timeout",
+            ),
+            (
+                "[roles.default]\ntimeout = \"0ms\"",
+                "roles.default.timeout",
+            ),
+            ("[rules]\nprotected = [\"\"]", "rules.protected"),
+            ("[rules]\nprotected = [\"../x\"]", "rules.protected"),
+            ("[limits]\ncost_usd = -1.0", "limits.cost_usd"),
+        ] {
+            let said = Config::parse(text).unwrap_err();
+            assert!(said.contains(names), "{text}: {said}");
+        }
+        let good =
+            "[limits]\nsteps = 1\nwall = \"1s\"\n[rules]\nprotected = [\"src/**\", \"*.lock\"]";
+        assert!(Config::parse(good).is_ok());
+    }
 }
