@@ -2,7 +2,7 @@
 
 use super::next::dispatch_lines;
 use super::{Page, Show, Tone, count};
-use crate::diagnostic::Finding;
+use crate::diagnostic::{Finding, counted};
 use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
 use crate::model::{Evidence, Limits, Policy, Slice, SliceStatus, Snapshot};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ impl StatusAnswer {
             .get(&slice.slice_id)
             .map_or(0, |count| count.0);
         let spent = if attempts > 0 {
-            format!(", {attempts} attempts spent")
+            format!(", {} spent", counted(attempts, "attempt"))
         } else {
             String::new()
         };
@@ -136,7 +136,10 @@ impl Show for StatusAnswer {
         if self.displaced > 0 {
             page.row(
                 "set aside",
-                &format!("{} copies (`cook rescue list`)", self.displaced),
+                &match self.displaced {
+                    1 => "1 copy (`cook rescue list`)".to_owned(),
+                    copies => format!("{copies} copies (`cook rescue list`)"),
+                },
             );
         }
         dispatch_lines(page, &self.dispatch);
