@@ -85,12 +85,8 @@ fn stored_question(
         None
     };
     AnchorQuestion {
-        slice_id: slice.slice_id.clone(),
-        criterion: record.criterion.clone(),
-        anchor: record.anchor.clone(),
-        basis: record.basis,
-        stamped_at: Some(record.head_sha.clone()),
         changed_between,
+        ..AnchorQuestion::stored(slice, record)
     }
 }
 

@@ -492,16 +492,7 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     if !worktree.is_clean() {
         return Err(Refusal::new(
             Code::StopDirty,
-            format!(
-                "the worktree is not clean: {}",
-                worktree
-                    .dirty
-                    .iter()
-                    .take(5)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
+            format!("the worktree is not clean: {}", worktree.first_dirty()),
         ));
     }
     let run = work.facts.stop_verifier()?;
@@ -658,16 +649,7 @@ fn may_select(work: &Work, slice: &crate::model::Slice) -> Result<(), Refusal> {
     if !worktree.is_clean() {
         return Err(Refusal::new(
             Code::SelectDirty,
-            format!(
-                "the worktree is not clean: {}",
-                worktree
-                    .dirty
-                    .iter()
-                    .take(5)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
+            format!("the worktree is not clean: {}", worktree.first_dirty()),
         ));
     }
     Ok(())
