@@ -9,6 +9,7 @@ use crate::model::{CONTRACT_FILES, SETTINGS_FILES};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::Path;
 
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -41,13 +42,9 @@ impl Repo {
         let listed = self.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
         let mut unwatched = Vec::new();
         for entry in listed.split(|byte| *byte == 0) {
-            let [tag, b' ', path @ ..] = entry else {
+            let Some(path) = is_unwatched(entry) else {
                 continue;
             };
-            // A lower-case letter is assume-unchanged, `S` skip-worktree.
-            if !(tag.is_ascii_lowercase() || *tag == b'S') {
-                continue;
-            }
             let path = path_text(path);
             if self.look(&path)?.is_some() {
                 unwatched.push(path);
@@ -99,25 +96,14 @@ impl Repo {
         Ok(digests)
     }
 
-    /// What stands at a path of the worktree. Only absence is absence: any other error that
-    /// was taken for it would make a decision rest on a file that is there.
     fn look(&self, file: &str) -> Result<Option<std::fs::Metadata>, Failure> {
-        match self.root.join(file).symlink_metadata() {
-            Ok(found) => Ok(Some(found)),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(Failure::state(
+        present(&self.root.join(file)).map_err(|error| {
+            Failure::state(
                 Code::InputUnreadable,
                 format!("`{file}` cannot be looked at"),
             )
-            .caused_by(&error)),
-        }
+            .caused_by(&error)
+        })
     }
 
     /// Contract files that HEAD's tree does not hold; all of them on an unborn branch.
@@ -141,6 +127,32 @@ impl Repo {
             }
         }
         Ok(uncommitted)
+    }
+}
+
+/// What stands at a path. Only absence is absence: any other error that was taken for it
+/// would make a decision rest on a file that is there.
+pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The path of an entry of `git ls-files -v` that git does not look at: a lower-case letter
+/// is assume-unchanged, `S` skip-worktree.
+pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
+    match entry {
+        [tag, b' ', path @ ..] if tag.is_ascii_lowercase() || *tag == b'S' => Some(path),
+        _ => None,
     }
 }
 
