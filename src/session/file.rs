@@ -8,7 +8,7 @@
 use super::error::Fault;
 use super::hash::ContentHash;
 use super::reference::Ref;
-use super::store::{SessionStore, missing};
+use super::store::{InFlight, SessionStore, missing};
 use super::stored::{Entry, Object};
 use crate::store::files::{open_no_follow, sync_dir};
 use serde::de::DeserializeOwned;
@@ -198,6 +198,102 @@ impl SessionStore for FileStore {
             file.sync_data()
         };
         append().map_err(Fault::Store)
+    }
+
+    fn begin(&self, name: Ref, what: &Value) -> Result<InFlight, Fault> {
+        let dir = self.root.join("inflight");
+        let path = dir.join(format!("{name}.json"));
+        let write = || -> io::Result<std::fs::File> {
+            make_dir(&self.root, &dir)?;
+            let mut file = tempfile::Builder::new()
+                .prefix(".cook-")
+                .suffix(".tmp")
+                .tempfile_in(&dir)?;
+            // Locked before it can be seen: whoever finds it unlocked knows that its
+            // process is gone.
+            file.as_file().lock()?;
+            serde_json::to_writer(&mut file, what)?;
+            file.as_file().sync_data()?;
+            let file = file.persist_noclobber(&path).map_err(|error| error.error)?;
+            sync_dir(&dir)?;
+            Ok(file)
+        };
+        write()
+            .map(|file| InFlight::of(file, path.clone()))
+            .map_err(Fault::Store)
+    }
+}
+
+/// A call whose process was killed.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// The name its exchange would have had: the mark of its processes.
+    pub name: Ref,
+    /// What was noted of it.
+    pub what: Value,
+    /// Held, so that nobody else takes it up at the same time.
+    file: std::fs::File,
+}
+
+impl FileStore {
+    /// Calls that were begun and whose process is gone.
+    ///
+    /// # Errors
+    /// When a directory or file cannot be read.
+    pub fn interrupted(&self) -> Result<Vec<Interrupted>, Fault> {
+        let mut found = Vec::new();
+        for file in list(&self.root.join("inflight"))? {
+            let name = file.strip_suffix(".json").and_then(|name| name.parse().ok());
+            let Some(name) = name else { continue };
+            let path = self.root.join("inflight").join(&file);
+            let mut options = OpenOptions::new();
+            options.read(true).write(true);
+            let Ok(file) = open_no_follow(&mut options, &path) else {
+                continue;
+            };
+            if file.try_lock().is_err() || !path.exists() {
+                continue;
+            }
+            let what = read(&path)?.unwrap_or_default();
+            found.push(Interrupted { name, what, file });
+        }
+        found.sort_by_key(|call| call.name);
+        Ok(found)
+    }
+
+    /// Calls that are being made now, with what was noted of them.
+    ///
+    /// # Errors
+    /// When a directory or file cannot be read.
+    pub fn in_flight(&self) -> Result<Vec<(Ref, Value)>, Fault> {
+        let mut found = Vec::new();
+        for file in list(&self.root.join("inflight"))? {
+            let name = file.strip_suffix(".json").and_then(|name| name.parse().ok());
+            let Some(name) = name else { continue };
+            let what: Option<Value> = read(&self.root.join("inflight").join(&file))?;
+            found.extend(what.map(|what| (name, what)));
+        }
+        Ok(found)
+    }
+
+    /// Writes an interrupted call into the record of calls.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), Fault> {
+        let mut line = call.what;
+        if let Some(line) = line.as_object_mut() {
+            line.insert("schema_version".to_owned(), 1.into());
+            line.insert("at".to_owned(), at.into());
+            line.insert("exchange".to_owned(), call.name.to_string().into());
+            line.insert("error".to_owned(), "interrupted".into());
+            line.insert("message".to_owned(), "cook was ended before the answer".into());
+        }
+        self.record(&line)?;
+        let path = self.root.join("inflight").join(format!("{}.json", call.name));
+        std::fs::remove_file(path).map_err(Fault::Store)?;
+        drop(call.file);
+        Ok(())
     }
 }
 

@@ -18,11 +18,11 @@ mod value;
 
 pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
 pub use error::{Fault, Prior, SessionError};
-pub use file::FileStore;
+pub use file::{FileStore, Interrupted};
 pub use hash::ContentHash;
 pub use reference::{Grade, On, Ref};
 pub use replay::prompt as replay_prompt;
-pub use store::{MemoryStore, SessionStore, load_episode, load_exchange, load_series};
+pub use store::{InFlight, MemoryStore, SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
-pub use supplier::{Answer, Continuation, Deed, Failure, Grain, Supplier, Turn, Window, estimate};
+pub use supplier::{Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, estimate};
 pub use value::{Episode, Exchange, Kind, Series};
