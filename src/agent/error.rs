@@ -1,5 +1,7 @@
 //! What keeps an agent from being started at all.
 
+use crate::diagnostic::{Code, Failure, FailureKind};
+
 /// Why an agent cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
@@ -35,6 +37,21 @@ impl AgentError {
         Self::File {
             what: what.into(),
             cause,
+        }
+    }
+}
+
+impl From<AgentError> for Failure {
+    fn from(error: AgentError) -> Self {
+        let message = error.to_string();
+        match &error {
+            AgentError::Unknown { .. } => {
+                Self::new(FailureKind::Usage, Code::AgentUnknown, message)
+            }
+            AgentError::Invalid { .. } => Self::state(Code::AgentInvalid, message),
+            AgentError::File { cause, .. } => {
+                Self::state(Code::NotWritable, message).caused_by(cause)
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
                         path: None,
                         is_it: false,
                         version: None,
-                        problem: Some(format!("`{}` is not on PATH", preset.bin())),
+                        problem: None,
                     },
                 })
             })

@@ -582,7 +582,7 @@ impl Talk<'_> {
             tree: answer
                 .tree_after
                 .clone()
-                .filter(|_| kind == Kind::Act && name.grade() != Grade::Exchange),
+                .filter(|_| name.grade() == Grade::Episode),
             at: self.call.at.to_owned(),
         };
         let episode = entry(names.episode, &episode_hash, length + 1);

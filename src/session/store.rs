@@ -89,22 +89,28 @@ pub trait SessionStore {
 /// A call that is being made. Its file is locked as long as whoever makes it lives.
 #[derive(Debug, Default)]
 pub struct InFlight {
-    file: Option<(std::fs::File, std::path::PathBuf)>,
+    note: Option<std::path::PathBuf>,
+    _locks: Vec<std::fs::File>,
 }
 
 impl InFlight {
-    pub(super) fn of(file: std::fs::File, path: std::path::PathBuf) -> Self {
+    pub(super) fn of(
+        file: std::fs::File,
+        guard: std::fs::File,
+        note: std::path::PathBuf,
+    ) -> Self {
         Self {
-            file: Some((file, path)),
+            note: Some(note),
+            _locks: vec![file, guard],
         }
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        if let Some((_, path)) = &self.file {
+        if let Some(note) = &self.note {
             // One that stays is found as interrupted, and says no more than that.
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(note);
         }
     }
 }

@@ -118,7 +118,7 @@ pub struct Entry {
     pub native: Option<Native>,
     /// HEAD after the call; none outside a repository or before its first commit.
     pub head: Option<String>,
-    /// A digest of what the worktree held beside HEAD after an act.
+    /// A digest of what the worktree held beside HEAD after the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
     /// When, RFC 3339.
