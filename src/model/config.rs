@@ -1,16 +1,19 @@
 //! `.agent/cook.toml`: gates, limits, rules, roles. Every key has a default;
 //! an unknown key is an error that names the nearest known one.
 
+use super::agent::AgentTable;
 use super::surface::is_pattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What a session may do to the repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Access {
+    /// Not even read: no tools at all.
+    None,
     Read,
     Write,
     Full,
@@ -209,6 +212,47 @@ impl Default for Hooks {
     }
 }
 
+/// `[sessions]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sessions {
+    /// How long `cook session gc` keeps what no name holds, from its last use.
+    pub keep: String,
+    /// The agent of `cook ask` and `cook act` when none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// How long a call may take in all.
+    pub timeout: String,
+    /// How long an agent may be silent; longer than its longest tool run.
+    pub idle_timeout: String,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            keep: "30d".to_owned(),
+            agent: None,
+            timeout: "45m".to_owned(),
+            idle_timeout: "15m".to_owned(),
+        }
+    }
+}
+
+impl Sessions {
+    /// `keep` as a length of time.
+    pub fn keep(&self) -> Duration {
+        duration(&self.keep).unwrap_or(Duration::from_secs(30 * 24 * 3600))
+    }
+
+    /// `timeout` and `idle_timeout` as lengths of time.
+    pub fn clocks(&self) -> (Duration, Duration) {
+        (
+            duration(&self.timeout).unwrap_or(Duration::from_secs(45 * 60)),
+            duration(&self.idle_timeout).unwrap_or(Duration::from_secs(15 * 60)),
+        )
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct TrackerTable {
@@ -231,6 +275,11 @@ pub struct Config {
     tracker: TrackerTable,
     /// `[hooks]`.
     pub hooks: Hooks,
+    /// `[agents.*]`: agents of the user's, and changes of the presets.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, AgentTable>,
+    /// `[sessions]`.
+    pub sessions: Sessions,
 }
 
 /// Keys `[roles]` may hold.
@@ -295,6 +344,19 @@ impl Config {
                 ));
             }
         }
+        for (key, value) in [
+            ("keep", &config.sessions.keep),
+            ("timeout", &config.sessions.timeout),
+            ("idle_timeout", &config.sessions.idle_timeout),
+        ] {
+            span(&format!("sessions.{key}"), value)?;
+        }
+        if let Some(name) = config.agents.keys().find(|name| !is_agent_name(name)) {
+            return Err(format!(
+                "agents.{}: a name is letters, digits, `-` and `_`, at most 40",
+                name.escape_debug()
+            ));
+        }
         if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
             return Err("limits.cost_usd must be at least 0".to_owned());
         }
@@ -343,6 +405,13 @@ fn span(key: &str, text: &str) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(why) => Err(format!("{key}: `{text}`: {why}")),
     }
+}
+
+fn is_agent_name(name: &str) -> bool {
+    (1..=40).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 /// A time span such as `45m` or `1h 30m`.

@@ -53,6 +53,21 @@ impl Repo {
         Ok(unwatched)
     }
 
+    /// All refs with the objects they name, the stash among them.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let call = Call::new(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+        let answer = self.program.answer(call)?;
+        let text = String::from_utf8_lossy(&answer);
+        Ok(text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(object, name)| (name.to_owned(), object.to_owned()))
+            .collect())
+    }
+
     /// Contract files that are no regular files in the worktree.
     ///
     /// # Errors
