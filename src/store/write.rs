@@ -186,6 +186,17 @@ impl<'s> Locked<'s> {
     }
 }
 
+impl Recovered<'_> {
+    /// Puts the log's version of every file of `.agent/` back; what stood there is kept, in
+    /// the copy whose id is returned.
+    pub fn put_view_back(&self) -> Result<Option<String>, StoreError> {
+        match self.writer.tip()? {
+            Some(tip) => self.writer.view(tip)?.show(&BTreeSet::new()),
+            None => Ok(None),
+        }
+    }
+}
+
 impl<'s> Recovered<'s> {
     /// What was done.
     pub fn recovery(&self) -> &Recovery {

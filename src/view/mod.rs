@@ -32,7 +32,7 @@ pub use session::{
     AgentRow, AgentsAnswer, FanoutAnswer, MemberRow, ReplyAnswer, SessionLogAnswer,
     SessionShowAnswer,
 };
-pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer, scripted_line};
+pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer};
 pub use transition::{NoteAnswer, TransitionAnswer};
 pub use verify::{GateAnswer, VerifyAnswer};
 

@@ -1,7 +1,7 @@
 //! `cook status`, `cook ready`, `cook graph`: where the work stands.
 
 use super::next::dispatch_lines;
-use super::{Page, Show, Tone, count};
+use super::{Page, Show, Tone};
 use crate::diagnostic::{Finding, counted};
 use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
 use crate::model::{Evidence, Limits, Policy, Slice, SliceStatus, Snapshot};
@@ -39,24 +39,6 @@ fn proven(slice: &Slice) -> usize {
                 .any(|record| &record.criterion == *criterion)
         })
         .count()
-}
-
-/// Who reads this decides how much a user's word is worth that a script spoke.
-pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
-    const SHOWN: usize = 10;
-    let mut named: Vec<String> = doors
-        .iter()
-        .take(SHOWN)
-        .map(|(seq, event)| format!("#{seq} {event}"))
-        .collect();
-    if opened > named.len() as u64 {
-        named.push("…".to_owned());
-    }
-    format!(
-        "{} opened with --as-user: {}",
-        count(opened as usize, "user door"),
-        named.join(", ")
-    )
 }
 
 impl StatusAnswer {
@@ -130,7 +112,7 @@ impl Show for StatusAnswer {
         if self.snapshot.ledger.script_doors.0 > 0 {
             page.row(
                 "scripts",
-                &scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
+                &crate::walk::scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
             );
         }
         if self.displaced > 0 {
