@@ -31,6 +31,7 @@ const NAMES: [&str; 25] = [
     "checkpoint",
     "recover",
     "failure",
+    "run",
     "brief",
     "brief-change",
     "brief-check",
