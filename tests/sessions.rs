@@ -4,8 +4,8 @@
 
 use cook::session::{
     Answer, Call, Continuation, Deed, Episode, Exchange, Failure, Fault, FileStore, Grade, Grain,
-    Kind, Lapse, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError, SessionStore,
-    Supplier, Transport, Turn, Window, call, load_episode, load_series,
+    Kind, Lapse, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError,
+    SessionStore, Supplier, Transport, Turn, Window, call, load_episode, load_series,
 };
 use serde_json::{Value, json};
 use std::cell::RefCell;

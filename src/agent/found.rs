@@ -114,11 +114,7 @@ fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
             changed.as_nanos()
         ))
     });
-    let table = format!(
-        "{:?} {:?}",
-        preset.table().identify,
-        preset.table().version
-    );
+    let table = format!("{:?} {:?}", preset.table().identify, preset.table().version);
     let key = format!("{} {} {table}", preset.name(), stamp.unwrap_or_default());
     (path, key)
 }

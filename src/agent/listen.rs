@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
     /// The answer, harmless to show and to tell on.
     pub(super) fn answer(&self, outcome: &Outcome) -> String {
         let text = match (self.preset.events(), &self.text) {
-            (EventFormat::Text, _) => String::from_utf8_lossy(&outcome.stdout.head).into_owned(),
+            (EventFormat::Text, _) => String::from_utf8_lossy(&outcome.stdout.bytes()).into_owned(),
             (EventFormat::Json, Some(text)) => text.clone(),
             (EventFormat::Json, None) => self.delta.clone(),
         };
@@ -171,8 +171,7 @@ impl<'a> Reader<'a> {
             })
         };
         let failed = |text: &str| fail(class_of(text), Failure::Failed(line(text)));
-        let timed_out =
-            |why: &str| fail(FailureClass::Agent, Failure::TimedOut(why.to_owned()));
+        let timed_out = |why: &str| fail(FailureClass::Agent, Failure::TimedOut(why.to_owned()));
         let odd = |why: String| fail(FailureClass::Agent, Failure::Unparseable(why));
         match outcome.ending {
             Ending::Interrupted | Ending::Stopped => {
@@ -201,15 +200,13 @@ impl<'a> Reader<'a> {
                 return odd(format!("a line is no event: {unreadable}"));
             }
             return match self.events {
-                0 => failed(&format!(
-                    "it ended without a word; {}",
-                    last_words(outcome)
-                )),
+                0 => failed(&format!("it ended without a word; {}", last_words(outcome))),
                 _ => odd("its events end before its work is done".to_owned()),
             };
         }
         let long = self.too_long
-            || (self.preset.events() == EventFormat::Text && outcome.stdout.left_out() > 0);
+            || (self.preset.events() == EventFormat::Text
+                && outcome.stdout.total > MAX_ANSWER as u64);
         if long {
             return odd("the answer is longer than cook takes".to_owned());
         }

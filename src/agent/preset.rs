@@ -336,8 +336,9 @@ mod tests {
             "when = { \"a[\" = \"x\" }\nset = { done = true }",
             "when = { a = \"x\" }\nset = { text = \"\" }",
         ] {
-            let text =
-                format!("[agents.a]\nbin = \"b\"\nstart = []\nevents = \"json\"\n[[agents.a.rule]]\n{rule}");
+            let text = format!(
+                "[agents.a]\nbin = \"b\"\nstart = []\nevents = \"json\"\n[[agents.a.rule]]\n{rule}"
+            );
             assert!(!wrong(&text, "a").is_empty(), "{rule}");
         }
     }

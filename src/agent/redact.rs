@@ -60,7 +60,9 @@ fn keys(text: &str) -> String {
     while let Some(start) = rest.find(BEGIN) {
         let inside = &rest[start + BEGIN.len()..];
         let head = inside.find("-----").unwrap_or(inside.len()).min(40);
-        let is_key = inside.get(..head).is_some_and(|head| head.ends_with("PRIVATE KEY"));
+        let is_key = inside
+            .get(..head)
+            .is_some_and(|head| head.ends_with("PRIVATE KEY"));
         if !is_key {
             kept.push_str(&rest[..start + BEGIN.len()]);
             rest = inside;
@@ -97,7 +99,9 @@ fn tokens(text: &str) -> String {
             kept.push_str(word);
         }
         if word.eq_ignore_ascii_case("bearer") && rest.starts_with(' ') {
-            let end = rest[1..].find(|c| !is_token(c)).map_or(rest.len(), |e| e + 1);
+            let end = rest[1..]
+                .find(|c| !is_token(c))
+                .map_or(rest.len(), |e| e + 1);
             if end > 16 {
                 kept.push(' ');
                 kept.push_str(INSTEAD);
@@ -111,9 +115,10 @@ fn tokens(text: &str) -> String {
 /// A token may stand behind `name=`.
 fn is_secret(word: &str) -> bool {
     word.split(['=', '/']).any(|part| {
-        BEGINNINGS
-            .iter()
-            .any(|(begin, least)| part.strip_prefix(begin).is_some_and(|rest| rest.len() >= *least))
+        BEGINNINGS.iter().any(|(begin, least)| {
+            part.strip_prefix(begin)
+                .is_some_and(|rest| rest.len() >= *least)
+        })
     })
 }
 

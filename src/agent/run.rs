@@ -6,8 +6,7 @@ use super::listen::{Progress, Reader};
 use super::{AgentError, Preset, redact, usage};
 use crate::model::{Access, SessionNaming};
 use crate::process::{
-    Clocks, DEPTH_VARIABLE, Heed, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
-    supervise,
+    Clocks, DEPTH_VARIABLE, Heed, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised, supervise,
 };
 use crate::session::{Failure, Native};
 use serde_json::{Value, json};
@@ -86,10 +85,7 @@ pub struct Report {
 ///
 /// # Errors
 /// When the files that cook itself needs for it cannot be written.
-pub fn run(
-    task: &Task,
-    watch: &mut dyn FnMut(Progress) -> Heed,
-) -> Result<Report, AgentError> {
+pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> Heed) -> Result<Report, AgentError> {
     make_dir(task.state)?;
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
@@ -125,7 +121,9 @@ fn report(task: &Task, reader: &Reader, given: Option<String>, outcome: &Outcome
     let totals = task.fork.and_then(|native| native.totals.as_ref());
     let before = |key: &str| totals.and_then(|totals| totals.get(key));
     let usage = reader.usage.taken(preset.usage_counting(), before("usage"));
-    let cost = reader.cost.taken(preset.cost_counting(), before("cost_usd"));
+    let cost = reader
+        .cost
+        .taken(preset.cost_counting(), before("cost_usd"));
     let native = session.clone().map(|session| Native {
         transcript_sha256: transcript_digest(preset, &session),
         session,
@@ -176,9 +174,12 @@ fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), AgentError
     let fresh = uuid();
     let given = match (preset.session(), task.fork) {
         (SessionNaming::Uuid, None) => Some(fresh.clone()),
-        (SessionNaming::Path, None) => {
-            Some(task.state.join(format!("{fresh}.jsonl")).display().to_string())
-        }
+        (SessionNaming::Path, None) => Some(
+            task.state
+                .join(format!("{fresh}.jsonl"))
+                .display()
+                .to_string(),
+        ),
         (SessionNaming::Uuid, Some(_)) => preset
             .table()
             .fork
@@ -371,7 +372,13 @@ fn uuid() -> String {
         "{:032x}",
         (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62)
     );
-    let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+    let parts = [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ];
     parts.join("-")
 }
 

@@ -70,7 +70,11 @@ impl Surroundings {
         if let (Some(before), Some(after)) = (self.head(), now.head())
             && before != after
         {
-            changed.extend(repo.changes(Some(before), after)?.into_iter().map(|c| c.path));
+            changed.extend(
+                repo.changes(Some(before), after)?
+                    .into_iter()
+                    .map(|c| c.path),
+            );
         }
         if changed.is_empty() && self.status != now.status {
             changed.insert("the worktree".to_owned());

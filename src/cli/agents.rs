@@ -2,7 +2,7 @@
 
 use super::{Answer, Context, answer};
 use crate::agent::{self, AgentSupplier, Found, Preset, find, presets};
-use crate::diagnostic::{Code, Failure, Finding, FailureKind};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::model::{Config, Continuation};
 use crate::process::Clocks;
 use crate::session::{Deed, Grade, Ref, Supplier, Turn};
@@ -21,7 +21,10 @@ pub(super) fn agents(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let mut rows: Vec<AgentRow> = Vec::new();
     let all = presets(workspace.config()?);
-    let sound: Vec<&Preset> = all.values().filter_map(|preset| preset.as_ref().ok()).collect();
+    let sound: Vec<&Preset> = all
+        .values()
+        .filter_map(|preset| preset.as_ref().ok())
+        .collect();
     let found = find_here(&workspace, &sound)?;
     for (preset, found) in sound.iter().zip(found) {
         rows.push(row(&workspace, preset, found)?);
@@ -80,9 +83,15 @@ fn row(workspace: &Workspace, preset: &Preset, found: Found) -> Result<AgentRow,
         ("resume", table.resume.is_some()),
         ("fork", preset.continuation() == Continuation::Native),
         ("schema", table.schema.is_some()),
-        ("named-session", preset.session() != crate::model::SessionNaming::None),
+        (
+            "named-session",
+            preset.session() != crate::model::SessionNaming::None,
+        ),
         ("read-only", preset.can_only_read()),
-        ("cost", preset.rules().iter().any(|rule| rule.set.cost.is_some())),
+        (
+            "cost",
+            preset.rules().iter().any(|rule| rule.set.cost.is_some()),
+        ),
         ("open", table.open.is_some()),
         ("trusted", trusted && preset.is_users()),
     ];
@@ -93,7 +102,11 @@ fn row(workspace: &Workspace, preset: &Preset, found: Found) -> Result<AgentRow,
         is_it: found.is_it,
         version: found.version,
         verified: preset.is_verified(),
-        capabilities: can.iter().filter(|(_, can)| *can).map(|(name, _)| *name).collect(),
+        capabilities: can
+            .iter()
+            .filter(|(_, can)| *can)
+            .map(|(name, _)| *name)
+            .collect(),
         problem: found.problem,
     })
 }
@@ -135,7 +148,10 @@ pub(super) fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset
 }
 
 fn default_agent(config: &Config) -> Option<&str> {
-    let role = config.roles.get("default").and_then(|role| role.agent.as_deref());
+    let role = config
+        .roles
+        .get("default")
+        .and_then(|role| role.agent.as_deref());
     config.sessions.agent.as_deref().or(role)
 }
 
@@ -148,7 +164,10 @@ pub(super) fn probe(
     let config = workspace.config()?;
     let all: Vec<Preset> = match only {
         Some(name) => vec![chosen(workspace, Some(name))?],
-        None => presets(config).into_values().filter_map(Result::ok).collect(),
+        None => presets(config)
+            .into_values()
+            .filter_map(Result::ok)
+            .collect(),
     };
     let borrowed: Vec<&Preset> = all.iter().collect();
     let found = find_here(workspace, &borrowed)?;
@@ -170,7 +189,11 @@ pub(super) fn probe(
             .collect();
         asked
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err("the probe failed".to_owned())))
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err("the probe failed".to_owned()))
+            })
             .collect::<Vec<_>>()
     });
     let mut checked = Vec::new();
@@ -178,9 +201,8 @@ pub(super) fn probe(
     for (preset, heard) in here.iter().zip(heard) {
         match heard {
             Ok(said) => checked.push(format!("agent {}: {said}", preset.name())),
-            Err(why) => findings.push(
-                Finding::new(Code::AgentSilent, why).at(format!("agent {}", preset.name())),
-            ),
+            Err(why) => findings
+                .push(Finding::new(Code::AgentSilent, why).at(format!("agent {}", preset.name()))),
         }
     }
     if here.is_empty() {
@@ -202,7 +224,9 @@ fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, Stri
     match supplier.call(&turn) {
         Ok(answer) => {
             let said: String = answer.output.chars().take(60).collect();
-            let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+            let version = version
+                .map(|version| format!(" {version}"))
+                .unwrap_or_default();
             Ok(format!(
                 "answered{version} in {} ms: {said}",
                 answer.duration_ms

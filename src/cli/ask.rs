@@ -97,7 +97,9 @@ fn one(
     let drift = drift(workspace, store, prepared.on)?;
     if let Some((what, prior)) = drift {
         if prepared.require_tree {
-            return Err(SessionError::new(Fault::TreeDrift(what)).keeping(prior).into());
+            return Err(SessionError::new(Fault::TreeDrift(what))
+                .keeping(prior)
+                .into());
         }
         prepared.findings.push(Finding::new(Code::TreeMoved, what));
     }
@@ -123,7 +125,9 @@ fn one(
             say: &prepared.say,
             deed,
             on: prepared.on,
-            schema: check.as_ref().map(|check| check as &dyn Fn(&Value) -> Vec<String>),
+            schema: check
+                .as_ref()
+                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
             schema_text: prepared.schema.as_ref().map(GivenSchema::value),
             native: prepared.native,
             recap: None,
@@ -131,11 +135,7 @@ fn one(
         },
     );
     match reply {
-        Ok(reply) => answer(ReplyAnswer::of(
-            reply,
-            deed == Deed::Act,
-            prepared.findings,
-        )),
+        Ok(reply) => answer(ReplyAnswer::of(reply, deed == Deed::Act, prepared.findings)),
         Err(error) => {
             let mut failure = Failure::from(error);
             if let Some(failed) = supplier.last().and_then(|report| report.failure) {
@@ -177,7 +177,8 @@ fn drift(
         episode,
         series: series.or(entry.series),
     };
-    let short = |id: Option<&str>| id.map_or("no commit".to_owned(), |id| id.chars().take(12).collect());
+    let short =
+        |id: Option<&str>| id.map_or("no commit".to_owned(), |id| id.chars().take(12).collect());
     if entry.head.as_deref() != now.head() {
         let what = format!(
             "HEAD was {} and is {}",
@@ -288,7 +289,10 @@ pub(super) fn named(
             let expired = missing && store.expired(text).unwrap_or(false);
             let mut failure = Failure::from(SessionError::new(fault));
             if expired {
-                failure.message = format!("{}: it expired and `cook session gc` let go of it", failure.message);
+                failure.message = format!(
+                    "{}: it expired and `cook session gc` let go of it",
+                    failure.message
+                );
             }
             Err(failure)
         }

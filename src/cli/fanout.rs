@@ -98,7 +98,9 @@ fn ask_one(
             say: &prepared.say,
             deed: Deed::Ask,
             on: prepared.on,
-            schema: check.as_ref().map(|check| check as &dyn Fn(&Value) -> Vec<String>),
+            schema: check
+                .as_ref()
+                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
             schema_text: prepared.schema.as_ref().map(GivenSchema::value),
             native: prepared.native,
             recap: None,

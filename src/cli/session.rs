@@ -86,20 +86,34 @@ fn show(store: &FileStore, text: &str) -> Answer {
 }
 
 fn said(exchange: &crate::session::Exchange) -> (String, String, String) {
-    let kind = json!(exchange.kind()).as_str().unwrap_or_default().to_owned();
-    (kind, exchange.input().to_owned(), exchange.output().to_owned())
+    let kind = json!(exchange.kind())
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    (
+        kind,
+        exchange.input().to_owned(),
+        exchange.output().to_owned(),
+    )
 }
 
 /// Calls below the call that they went on from; a failed one below what it left.
 fn tree(store: &FileStore, text: Option<&str>) -> Answer {
     let lines: Vec<Value> = store.lines().map_err(kept)?;
-    let lines: Vec<Value> = lines.into_iter().filter(|line| line["supplier"].is_string()).collect();
+    let lines: Vec<Value> = lines
+        .into_iter()
+        .filter(|line| line["supplier"].is_string())
+        .collect();
     let mut made: BTreeMap<String, usize> = BTreeMap::new();
     let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     let mut parents: Vec<Option<usize>> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let on = ["episode", "series"].iter().find_map(|key| line["on"][key].as_str());
-        let prior = ["episode", "series"].iter().find_map(|key| line["prior"][key].as_str());
+        let on = ["episode", "series"]
+            .iter()
+            .find_map(|key| line["on"][key].as_str());
+        let prior = ["episode", "series"]
+            .iter()
+            .find_map(|key| line["prior"][key].as_str());
         let parent = prior.or(on).and_then(|name| made.get(name)).copied();
         for key in ["exchange", "episode", "series"] {
             if let Some(name) = line[key].as_str() {
@@ -127,7 +141,10 @@ fn tree(store: &FileStore, text: Option<&str>) -> Answer {
         calls.push((depth, lines[index].clone()));
         open.extend(roots(&children, Some(index)).map(|child| (depth + 1, child)));
     }
-    answer(SessionLogAnswer { what: "tree", calls })
+    answer(SessionLogAnswer {
+        what: "tree",
+        calls,
+    })
 }
 
 /// Last first, as a stack takes them.

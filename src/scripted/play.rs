@@ -185,7 +185,10 @@ impl Player {
         };
         self.remember(&self.input.clone(), true)?;
         let script = &self.script;
-        let fitting = script.when.iter().find(|(text, _)| self.input.contains(text));
+        let fitting = script
+            .when
+            .iter()
+            .find(|(text, _)| self.input.contains(text));
         let steps = match (fitting, script.calls.get(&number.to_string())) {
             (Some((_, steps)), _) | (None, Some(steps)) => steps.clone(),
             (None, None) => script.steps.clone(),
@@ -234,7 +237,11 @@ impl Player {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir)?;
         }
-        let forked = self.arguments.fork.as_deref().and_then(|id| self.record(id));
+        let forked = self
+            .arguments
+            .fork
+            .as_deref()
+            .and_then(|id| self.record(id));
         if let (true, Some(from)) = (first, forked) {
             std::fs::copy(from, &path)?;
         }
@@ -250,7 +257,9 @@ impl Player {
             return Ok(self.input.clone());
         };
         let lines = std::fs::read_to_string(path)?;
-        let texts = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let texts = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
         Ok(texts.collect::<Vec<String>>().join("\n"))
     }
 

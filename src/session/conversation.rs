@@ -175,7 +175,8 @@ fn call_into(
             line.insert("reset_at".to_owned(), lapse.reset_at.into());
             line.extend(talk.spent(&lapse.known));
         }
-        talk.note(&line).map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
+        talk.note(&line)
+            .map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
     }
     outcome
 }

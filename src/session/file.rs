@@ -112,7 +112,11 @@ impl FileStore {
 impl SessionStore for FileStore {
     fn put(&self, object: &Object) -> Result<ContentHash, Fault> {
         let hash = object.hash();
-        self.write_once(&self.object_file(&hash), &json(object)?)?;
+        // One that is damaged is mended by whoever has it whole.
+        if self.get(&hash).is_err() {
+            self.replace(&self.object_file(&hash), &json(object)?)
+                .map_err(Fault::Store)?;
+        }
         Ok(hash)
     }
 
@@ -329,7 +333,9 @@ impl FileStore {
     pub fn interrupted(&self) -> Result<Vec<Interrupted>, Fault> {
         let mut found = Vec::new();
         for file in list(&self.root.join("inflight"))? {
-            let name = file.strip_suffix(".json").and_then(|name| name.parse().ok());
+            let name = file
+                .strip_suffix(".json")
+                .and_then(|name| name.parse().ok());
             let Some(name) = name else { continue };
             let path = self.root.join("inflight").join(&file);
             let mut options = OpenOptions::new();
@@ -354,7 +360,9 @@ impl FileStore {
     pub fn in_flight(&self) -> Result<Vec<(Ref, Value)>, Fault> {
         let mut found = Vec::new();
         for file in list(&self.root.join("inflight"))? {
-            let name = file.strip_suffix(".json").and_then(|name| name.parse().ok());
+            let name = file
+                .strip_suffix(".json")
+                .and_then(|name| name.parse().ok());
             let Some(name) = name else { continue };
             let what: Option<Value> = read(&self.root.join("inflight").join(&file))?;
             found.extend(what.map(|what| (name, what)));
@@ -373,10 +381,16 @@ impl FileStore {
             line.insert("at".to_owned(), at.into());
             line.insert("exchange".to_owned(), call.name.to_string().into());
             line.insert("error".to_owned(), "interrupted".into());
-            line.insert("message".to_owned(), "cook was ended before the answer".into());
+            line.insert(
+                "message".to_owned(),
+                "cook was ended before the answer".into(),
+            );
         }
         self.record(&line)?;
-        let path = self.root.join("inflight").join(format!("{}.json", call.name));
+        let path = self
+            .root
+            .join("inflight")
+            .join(format!("{}.json", call.name));
         std::fs::remove_file(path).map_err(Fault::Store)?;
         drop(call.file);
         Ok(())

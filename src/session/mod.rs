@@ -29,6 +29,8 @@ pub use replay::prompt as replay_prompt;
 pub use resolve::{Named, resolve};
 pub use store::{InFlight, MemoryStore, SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
-pub use supplier::{Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, estimate};
+pub use supplier::{
+    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, estimate,
+};
 pub use upkeep::{Checked, Cleared, clear, verify};
 pub use value::{Episode, Exchange, Kind, Series};

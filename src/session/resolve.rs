@@ -119,5 +119,8 @@ fn not_found(text: &str, grade: Option<Grade>) -> Fault {
 
 /// What was given, harmless and short.
 fn shown(text: &str) -> String {
-    text.chars().take(100).flat_map(char::escape_debug).collect()
+    text.chars()
+        .take(100)
+        .flat_map(char::escape_debug)
+        .collect()
 }

@@ -94,11 +94,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    pub(super) fn of(
-        file: std::fs::File,
-        guard: std::fs::File,
-        note: std::path::PathBuf,
-    ) -> Self {
+    pub(super) fn of(file: std::fs::File, guard: std::fs::File, note: std::path::PathBuf) -> Self {
         Self {
             note: Some(note),
             _locks: vec![file, guard],

@@ -152,7 +152,10 @@ impl Show for FanoutAnswer {
             }
         }
         let answered = self.answered();
-        page.toned(Tone::Dim, &format!("{answered} of {} answered", self.rows.len()));
+        page.toned(
+            Tone::Dim,
+            &format!("{answered} of {} answered", self.rows.len()),
+        );
         page.newline();
     }
 
@@ -291,7 +294,11 @@ impl Show for SessionLogAnswer {
                 page.line(&format!(" expired: {}", count(expired.len(), "ref")));
                 continue;
             }
-            page.text(&format!(" {:<10} {:<4}", word(line, "supplier"), word(line, "deed")));
+            page.text(&format!(
+                " {:<10} {:<4}",
+                word(line, "supplier"),
+                word(line, "deed")
+            ));
             match line["error"].as_str() {
                 Some(code) => page.toned(Tone::Bad, &format!(" {code}")),
                 None => page.text(&format!(" {}", word(line, "transport"))),
