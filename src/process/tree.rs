@@ -15,6 +15,7 @@ const BETWEEN_SWEEPS: Duration = Duration::from_millis(10);
 
 /// A child and what belongs to it.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(super) struct Tree {
     leader: u32,
     mark: String,
