@@ -1041,6 +1041,46 @@ fn agents_are_found_and_have_to_answer_when_probed() {
 }
 
 #[test]
+fn an_agent_that_removes_the_store_loses_the_past_and_nothing_else() {
+    let desk = desk(&[("one", "codex", "")]);
+    let first = desk.asked("one", "begin", &[]);
+    desk.plays(
+        "one",
+        json!([{"run": ["rm", "-rf", ".git/cook/sessions"]}, {"reply": "gone"}]),
+    );
+    let run = desk.ask("one", "x", &["--on-episode", &first.episode]);
+    assert!(matches!(run.code, 0 | 1), "{}", run.err);
+    desk.plays("one", json!([{"reply": "ok"}]));
+    let fresh = desk.asked("one", "afresh", &[]);
+    desk.asked("one", "on", &["--on-episode", &fresh.episode]);
+    desk.ask("one", "x", &["--on-episode", &first.episode])
+        .fails(1, "episode_not_found");
+}
+
+#[test]
+fn a_question_that_edits_the_settings_or_rewrites_history_is_caught() {
+    let desk = desk(&[("one", "pi", "")]);
+    desk.repo.commit("two", None);
+    for (steps, what) in [
+        (
+            json!([{"run": ["git", "reset", "-q", "--hard", "HEAD~1"]}, {"reply": "x"}]),
+            "HEAD",
+        ),
+        (
+            json!([{"enter": "/"}, {"reply": "x"}, {"run": ["git", "-C", desk.repo.root, "stash", "-q", "-u"]}]),
+            "refs/stash",
+        ),
+    ] {
+        desk.plays("one", steps);
+        let error = desk.error("one", "look", &[], 5, "read_only_violated");
+        let said = error["message"].as_str().unwrap();
+        assert!(said.contains(what), "{said}");
+        desk.repo.write("left.txt", "something to stash");
+        settle(&desk.repo, &desk.agents, "");
+    }
+}
+
+#[test]
 fn a_session_is_opened_on_a_fork() {
     let desk = desk(&[("one", "claude", ""), ("plain", "text", "")]);
     let first = desk.asked("one", "begin", &[]);
