@@ -270,9 +270,26 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
         .refused("issue_follows_slice");
     desk.cook(&["issue", "create", "three"])
         .refused("issue_follows_slice");
-    desk.cook(&["issue", "comment", "one", "so"])
-        .refused("issue_follows_slice")
-        .says("checkpoint");
+    desk.cook(&["issue", "comment", "nine", "so"])
+        .refused("issue_unknown");
+    for changed in [true, false] {
+        let said = desk.json(
+            "issue-changed",
+            &["issue", "comment", "one", "so", "--key", "K"],
+        );
+        assert_eq!(said["changed"], changed);
+    }
+    desk.cook_reads(&["issue", "comment", "one", "-"], Some("piped\n"))
+        .ok()
+        .says("commented  ");
+    desk.cook(&["issue", "comment", "one", "\u{1b} "]).exits(2);
+    desk.cook(&["issue", "comment", "one", &"x".repeat(4097)])
+        .exits(2);
+    let trail = desk.repo.read(".agent/checkpoints.jsonl");
+    assert_eq!(trail.lines().count(), 2, "{trail}");
+    let shown = desk.json("issue-show", &["issue", "show", "one"]);
+    let said = |number: usize| shown["comments"][number]["text"].clone();
+    assert_eq!((said(0), said(1)), (json!("so"), json!("piped")));
     desk.cook(&["issue", "show", "three"])
         .refused("issue_unknown");
     desk.repo.reground(&json!({"select": "one"}));

@@ -373,6 +373,7 @@ fn message() -> impl Strategy<Value = Recovery> {
             parent,
             unblocks,
             others,
+            is_issue: others % 2 == 0,
         });
     (
         rules,
@@ -382,9 +383,10 @@ fn message() -> impl Strategy<Value = Recovery> {
         any::<u64>(),
         hostile(),
         list(4),
+        list(6),
     )
         .prop_map(
-            |(rules, item, trail, uncommitted, more, text, notes)| Recovery {
+            |(rules, item, trail, uncommitted, more, text, notes, ready)| Recovery {
                 rules,
                 item,
                 checkpoints: trail
@@ -397,6 +399,7 @@ fn message() -> impl Strategy<Value = Recovery> {
                 role: format!("the-role {text}"),
                 command: format!("the-command {text}"),
                 notes,
+                ready,
             },
         )
 }
@@ -906,10 +909,10 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         &facts,
     );
     let mut facts = situation(30_000);
-    facts.closed = Some(ClosedIssue {
+    facts.closed = vec![ClosedIssue {
         id: "br-1".to_owned(),
         unblocked: vec!["br-2 — render".to_owned()],
-    });
+    }];
     facts.dirty = Some(vec!["f00.rs".to_owned()]);
     let closing = tool("Bash", json!({"command": "br close br-1"}), "c");
     let closed = step(Agent::Claude, edited.state, &closing, &facts);
@@ -1032,36 +1035,46 @@ fn kept_texts_hold_no_more_than_a_line_may() {
 /// A tracker that holds one issue, and everything that is kept with it.
 #[derive(Clone, Default)]
 struct OneIssue {
-    kept: std::rc::Rc<std::cell::RefCell<Vec<Checkpoint>>>,
+    kept: std::rc::Rc<std::cell::RefCell<Vec<String>>>,
     open: std::rc::Rc<std::cell::Cell<bool>>,
     down: bool,
 }
 
 impl cook::hook::Tracker for OneIssue {
-    fn current(&self, _: &str, _: Option<&str>) -> Result<Option<Item>, String> {
-        if self.down {
-            return Err("br did not answer within 1 s".to_owned());
+    fn wake(&self) -> Result<(), String> {
+        match self.down {
+            true => Err("br did not answer within 1 s".to_owned()),
+            false => Ok(()),
         }
-        Ok(self.open.get().then(|| Item {
+    }
+    fn picture(&self, _: cook::hook::Wanted) -> cook::hook::Picture {
+        if let Err(why) = self.wake() {
+            return cook::hook::Picture {
+                notes: vec![why],
+                ..cook::hook::Picture::default()
+            };
+        }
+        let item = Item {
             id: "br-1".to_owned(),
             title: "parse\n## widgets <b>".to_owned(),
             kind: "task".to_owned(),
+            is_issue: true,
             ..Item::default()
-        }))
+        };
+        cook::hook::Picture {
+            item: self.open.get().then_some(item),
+            ..cook::hook::Picture::default()
+        }
     }
     fn holds(&self, issue: &str) -> Result<bool, String> {
         Ok(issue == "br-1")
     }
-    fn trail(&self, _: &str) -> Result<Vec<Checkpoint>, String> {
-        Ok(self.kept.borrow().clone())
-    }
-    fn append(&self, issue: &str, entry: &Checkpoint) -> Result<(), String> {
-        assert_eq!(issue, "br-1");
-        if self.down {
-            return Err("br did not answer within 1 s".to_owned());
-        }
-        self.kept.borrow_mut().push(entry.clone());
-        Ok(())
+    fn catch_up(&self, entries: &[cook::tracker::Entry]) -> Result<bool, String> {
+        self.wake()?;
+        assert!(entries.iter().all(|entry| entry.issue == "br-1"));
+        let texts = entries.iter().map(|entry| entry.text.clone());
+        *self.kept.borrow_mut() = texts.collect();
+        Ok(true)
     }
     fn closed(&self, issue: &str) -> Result<Option<ClosedIssue>, String> {
         let closed = issue == "br-1" && !self.open.get();
@@ -1096,7 +1109,7 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
             named: None,
             input: event.to_string().as_bytes(),
             dir: &repo.root,
-            tracker: &|_| Some(Box::new(tracker.clone())),
+            tracker: &|_, _| Some(Box::new(tracker.clone())),
         });
         assert_eq!(response.complaint, None);
         response.answer.unwrap_or_default()
@@ -1136,25 +1149,17 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
     // A close that was skipped ends with 0 all the same.
     send("PostToolUse", shell("br close br-1"));
     let kinds = || {
-        tracker
-            .kept
-            .borrow()
+        let kept = tracker.kept.borrow();
+        let words = kept
             .iter()
-            .map(|entry| entry.kind)
-            .collect::<Vec<_>>()
+            .map(|text| text.split(':').next().unwrap().to_owned());
+        words.collect::<Vec<_>>()
     };
-    assert_eq!(kinds(), [CheckpointKind::Claim, CheckpointKind::Commit]);
+    assert_eq!(kinds(), ["claim", "commit"]);
     tracker.open.set(false);
     send("PostToolUse", shell("br close br-1"));
-    assert_eq!(
-        kinds(),
-        [
-            CheckpointKind::Claim,
-            CheckpointKind::Commit,
-            CheckpointKind::Files
-        ]
-    );
-    let files = tracker.kept.borrow().last().unwrap().text.clone();
+    assert_eq!(kinds(), ["claim", "commit", "Files modified"]);
+    let files = tracker.kept.borrow().last().unwrap().clone();
     assert_eq!(files, "Files modified: src.rs");
     let stop = send("Stop", json!({}));
     assert!(
@@ -1185,7 +1190,7 @@ fn a_tracker_that_is_down_is_named_and_holds_nothing_up() {
         named: None,
         input: start.to_string().as_bytes(),
         dir: &repo.root,
-        tracker: &|_| Some(Box::new(tracker.clone())),
+        tracker: &|_, _| Some(Box::new(tracker.clone())),
     });
     let text = response.answer.unwrap().to_string();
     assert!(

@@ -37,7 +37,7 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
         named: args.event.as_deref(),
         input: &bytes,
         dir: &context.dir,
-        tracker: &|_| None,
+        tracker: &hook::tracker_of,
     });
     answer(HookAnswer::of(response))
 }
@@ -66,25 +66,22 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
         text => text.to_owned(),
     };
     let workspace = context.workspace()?;
-    let store = workspace.store()?;
-    let item = hook::current_item(&workspace)?;
-    let entry = hook::checkpoint(store, &workspace.clock.now(), item.as_deref(), &text)?;
-    answer(CheckpointAnswer {
-        entry,
-        findings: torn(&workspace)?,
-    })
+    let (entry, mut findings) = hook::checkpoint(&workspace, &text)?;
+    findings.extend(torn(&workspace)?);
+    answer(CheckpointAnswer { entry, findings })
 }
 
 pub(super) fn recover(context: &Context) -> Answer {
     let workspace = context.workspace()?;
-    let (_, snapshot) = workspace.require()?;
-    let recovery = hook::recovery(&workspace, Some(&snapshot), None, "", None)?;
     answer(RecoverAnswer {
-        recovery,
+        recovery: hook::recover(&workspace)?,
         findings: torn(&workspace)?,
     })
 }
 
 fn torn(workspace: &crate::walk::Workspace) -> Result<Vec<Finding>, Failure> {
-    Ok(workspace.store()?.trail_finding()?.into_iter().collect())
+    Ok(match &workspace.store {
+        Some(store) => store.trail_finding()?.into_iter().collect(),
+        None => Vec::new(),
+    })
 }

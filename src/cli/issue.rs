@@ -37,7 +37,11 @@ impl Desk {
         let tracker: Box<dyn Tracker> = match open(kind, workspace.repo.root(), Bounds::command()) {
             Ok(Some(beads)) => Box::new(beads),
             Ok(None) => match &plan {
-                Some(plan) => Box::new(PlanTracker::new(plan.clone())),
+                Some(plan) => Box::new(PlanTracker::new(
+                    plan.clone(),
+                    workspace.place(),
+                    workspace.clock,
+                )),
                 None => return Err(nothing_here()),
             },
             Err(error) => {

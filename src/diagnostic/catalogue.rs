@@ -132,6 +132,7 @@ codes! {
     NoUnanswered "no_unanswered" Refusal Error "a judge's no is not answered", "answer each with a slice or a reason";
     CommitUnknown "commit_unknown" Refusal Error "the reported commit does not exist", "";
     CommitNotOnHead "commit_not_on_head" Refusal Error "the reported commit is not on HEAD", "";
+    AuthorityBreached "authority_breached" Refusal Error "a session did what its role may not", "`cook rescue list` shows what was put back";
     CommitNotAfterBasis "commit_not_after_basis" Refusal Error "the reported commit does not descend from the slice's basis", "";
     CommitEmpty "commit_empty" Refusal Error "the slice's commits change no tracked file", "";
     ProtectedPath "protected_path" Refusal Error "the slice's commits change a protected path", "name the path in the slice's `implementation_surfaces`, or leave it alone";
@@ -222,6 +223,7 @@ codes! {
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
+    LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
     NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";

@@ -8,7 +8,7 @@
 
 use super::agent::{Agent, Gate, Row};
 use super::event::{Action, Effects, Event, Kind, Source};
-use super::recovery::{Recovery, data};
+use super::recovery::{Recovery, data, shortened};
 use super::shell::{Segment, segments};
 use super::state::{BLOCKS, CONTEXT_LIMIT, HeadSeen, NUDGE_AFTER, SessionState, Since};
 use super::{guard, summary};
@@ -82,8 +82,8 @@ pub struct Situation {
     pub tracked: Vec<String>,
     /// An issue of this session's actor, as the tracker has it.
     pub claimed: Option<String>,
-    /// An issue that the tool call closed.
-    pub closed: Option<ClosedIssue>,
+    /// Issues that the tool call closed.
+    pub closed: Vec<ClosedIssue>,
     /// Uncommitted paths, when asked for; a tracker's own files are left out.
     pub dirty: Option<Vec<String>>,
     /// Who is due, when asked for.
@@ -133,7 +133,7 @@ pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
                 let line = tool.command.as_deref().unwrap_or_default();
                 segments(line)
                     .iter()
-                    .any(|segment| tracker_word(segment) == Some("close"))
+                    .any(|segment| matches!(issue_call(segment), Some(("close", _))))
             }),
         last_line: event.kind == Kind::BeforeCompact && event.last_message.is_none(),
     }
@@ -145,6 +145,20 @@ pub fn tracker_word(segment: &Segment) -> Option<&str> {
         .contains(&segment.program.as_str())
         .then(|| segment.subcommand().map(|(word, _)| word))
         .flatten()
+}
+
+/// What a command line asks of the tracker, directly or through `cook issue`: the
+/// word, and the words behind it.
+pub(super) fn issue_call(segment: &Segment) -> Option<(&str, &[String])> {
+    let (word, rest) = segment.subcommand()?;
+    match (segment.program.as_str(), word) {
+        ("br" | "bd", word) => Some((word, rest)),
+        ("cook", "issue") => {
+            let at = rest.iter().position(|word| !word.starts_with('-'))?;
+            Some((&rest[at], &rest[at + 1..]))
+        }
+        _ => None,
+    }
 }
 
 /// Handles one event.
@@ -228,7 +242,7 @@ impl<'a> Step<'a> {
     fn owns(&self) -> bool {
         match &self.facts.workflow {
             Some(_) => (self.facts.owner || self.takes) && !self.facts.driven,
-            None => self.state.claimed,
+            None => self.state.claimed || self.state.found,
         }
     }
 
@@ -258,22 +272,28 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The session's own claim, else the slice in work.
+    /// The session's own claim, else the slice in work, else what the tracker had in
+    /// work for this actor when the session began.
     fn follow_item(&mut self) {
         if let Some(issue) = &self.facts.claimed {
-            if self.state.work_on(Some(issue)) {
-                self.state.claimed = true;
+            if self.state.claim(issue) {
                 self.claimed(issue.clone());
             }
             return;
         }
-        if !self.state.claimed {
-            let slice = self
-                .facts
-                .workflow
-                .as_ref()
-                .and_then(|w| w.slice.as_deref());
-            self.state.work_on(slice);
+        if self.state.claimed {
+            return;
+        }
+        let workflow = self.facts.workflow.as_ref();
+        let in_work = self.facts.recovery.as_ref().and_then(|r| r.item.as_ref());
+        if let Some(slice) = workflow.and_then(|workflow| workflow.slice.as_deref()) {
+            self.state.work_on(Some(slice));
+            self.state.found = false;
+        } else if let Some(issue) = in_work.filter(|item| item.is_issue) {
+            self.state.work_on(Some(&issue.id));
+            self.state.found = true;
+        } else if !self.state.found {
+            self.state.work_on(None);
         }
     }
 
@@ -284,7 +304,7 @@ impl<'a> Step<'a> {
     }
 
     fn claimed(&mut self, issue: String) {
-        let id = format!("claim:{issue}:{}", self.key());
+        let id = format!("claim:{}:{}", shortened(&issue, 40), self.key());
         self.entry(CheckpointKind::Claim, id, format!("claim: {issue}"), None);
     }
 
@@ -375,36 +395,33 @@ impl<'a> Step<'a> {
             if takes && !tool.failed && !self.event.subagent && self.facts.child.is_none() {
                 self.takes = true;
             }
-            let comments =
-                tracker_word(&segment).is_some_and(|w| w == "comments" || w == "comment");
-            if comments && !tool.failed && !self.event.subagent {
+            let comments = matches!(issue_call(&segment), Some(("comments" | "comment", _)));
+            // With a workflow the trail itself shows it.
+            let keeps = segment.is_cook("checkpoint") && self.facts.workflow.is_none();
+            if (comments || keeps) && !tool.failed && !self.event.subagent {
                 self.state.checkpointed();
             }
         }
-        if let Some(closed) = &self.facts.closed {
+        for closed in &self.facts.closed {
             self.closed(closed);
         }
     }
 
     /// After a verified close: the file list, once, and what can be done next.
     fn closed(&mut self, closed: &ClosedIssue) {
-        if let Some(files) = self
-            .state
-            .files
-            .remove(&closed.id)
-            .filter(|f| !f.is_empty())
-        {
-            let id = format!("files:{}:{}", closed.id, self.key());
+        if !self.state.close(&closed.id) {
+            return;
+        }
+        let files = self.state.files.remove(&closed.id).unwrap_or_default();
+        if !files.is_empty() {
+            let id = format!("files:{}:{}", shortened(&closed.id, 40), self.key());
             let text = format!("Files modified: {}", summary::file_list(&files));
             let item = self.state.item.replace(closed.id.clone());
             self.entry(CheckpointKind::Files, id, text, None);
             self.state.item = item;
         }
-        if self.state.item.as_deref() == Some(closed.id.as_str()) {
-            self.state.claimed = false;
-            self.state.work_on(None);
-        }
-        self.state.pending.go_on = Some(summary::go_on(closed, self.facts.dirty.as_deref()));
+        let pending = self.state.pending.go_on.get_or_insert_default();
+        summary::closed(closed, self.facts.dirty.as_deref(), pending);
     }
 
     fn count_turn(&mut self) {
@@ -503,13 +520,9 @@ impl<'a> Step<'a> {
         if self.event.kind != Kind::Stop || row.gate != Gate::Block {
             return;
         }
-        if let Some(text) = self
-            .state
-            .pending
-            .go_on
-            .take_if(|_| self.facts.workflow.is_none())
-        {
-            self.effects.block = Some(text);
+        let go_on = &mut self.state.pending.go_on;
+        if let Some(go_on) = go_on.take_if(|_| self.facts.workflow.is_none()) {
+            self.effects.block = Some(summary::go_on(&go_on));
             return;
         }
         let (Some(due), Some(workflow)) = (&self.facts.due, &self.facts.workflow) else {
@@ -549,7 +562,7 @@ impl<'a> Step<'a> {
         );
         if let Some(more) = self.state.pending.go_on.take() {
             reason.push('\n');
-            reason.push_str(&more);
+            reason.push_str(&summary::go_on(&more));
         }
         self.state.stop.reason = Some(reason.clone());
         self.effects.block = Some(reason);
@@ -587,7 +600,7 @@ impl<'a> Step<'a> {
             }
             let carries = owns || self.facts.workflow.is_none();
             if carries && !sent_on_at_stop {
-                parts.extend(pending.go_on.take());
+                parts.extend(pending.go_on.take().as_ref().map(summary::go_on));
             }
             if !parts.is_empty() {
                 self.effects.context = Some(parts.join("\n\n"));

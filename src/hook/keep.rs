@@ -4,6 +4,7 @@
 use super::agent::Agent;
 use super::state::{SessionState, VERSION};
 use crate::machine::hex;
+use crate::model::Checkpoint;
 use crate::repo::Repo;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,14 +13,19 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a hook waits for the others.
-const WAIT: Duration = Duration::from_millis(700);
+/// How long a hook waits for the others. Each holds the lock for a millisecond or two;
+/// on a machine with nothing to spare a late answer is better than a lost count.
+const WAIT: Duration = Duration::from_millis(2_500);
 /// A state file larger than this is none of cook's.
 const MAX_STATE: u64 = 4 << 20;
 /// The owner's silence after which nobody owns the workflow.
 pub const OWNER_SILENCE_MS: i64 = 30 * 60 * 1000;
 /// A state that nobody touched for this long is removed.
 const FORGET: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Entries that wait for a tracker, and how many of them stay when none waits.
+const MAX_QUEUE: usize = 500;
+const KEPT_QUEUE: usize = 50;
+const QUEUE: &str = "queue.jsonl";
 /// The log of hooks begins anew above this size.
 const MAX_LOG: u64 = 256 << 10;
 
@@ -200,6 +206,50 @@ impl Desk {
                 _ => Ok(()),
             },
         }
+    }
+
+    /// Entries of a worktree without a workflow, oldest first: kept here until the
+    /// tracker has them. Torn lines are passed over.
+    pub fn queue(&self) -> io::Result<Vec<Checkpoint>> {
+        let bytes = read(&self.dir.join(QUEUE))?.unwrap_or_default();
+        Ok(bytes
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect())
+    }
+
+    /// Appends what the queue does not hold yet. Under the lock.
+    pub fn enqueue(&self, entries: &[Checkpoint]) -> io::Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut queue = self.queue()?;
+        for entry in entries {
+            if !queue.iter().any(|known| known.id == entry.id) {
+                queue.push(entry.clone());
+            }
+        }
+        let skipped = queue.len().saturating_sub(MAX_QUEUE);
+        self.write_queue(&queue[skipped..])
+    }
+
+    /// Keeps the newest entries of a queue that has reached the tracker: the last one
+    /// says how far it has. Under the lock.
+    pub fn shorten_queue(&self) -> io::Result<()> {
+        let queue = self.queue()?;
+        match queue.len().checked_sub(KEPT_QUEUE) {
+            Some(skipped) if skipped > KEPT_QUEUE => self.write_queue(&queue[skipped..]),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_queue(&self, entries: &[Checkpoint]) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        for entry in entries {
+            serde_json::to_writer(&mut bytes, entry)?;
+            bytes.push(b'\n');
+        }
+        self.replace(&self.dir.join(QUEUE), &bytes)
     }
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -2,15 +2,18 @@
 //! when [`core::wants`](super::core::wants) asks for them.
 
 use super::core::{Due, Workflow};
+use super::issues::key;
 use super::recovery::{Item, Recovery, ago};
 use super::summary::first_line;
-use super::tracker::Tracker;
+use super::tracker::{Tracker, Wanted};
 use crate::clock::Clock;
 use crate::diagnostic::Failure;
 use crate::machine::{Dispatch, Head, Rule};
 use crate::model::{ActiveStatus, Checkpoint, Role, Snapshot};
+use crate::tracker::issues_of;
 use crate::walk::{self, Workspace};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -18,7 +21,7 @@ use std::path::Path;
 /// How much of a transcript's end is read.
 const TRANSCRIPT: u64 = 64 << 10;
 /// Entries of the trail that are looked through.
-const LOOK_BACK: usize = 2_000;
+pub(super) const LOOK_BACK: usize = 2_000;
 
 /// The slice in work.
 pub(super) fn slice_in_work(snapshot: &Snapshot) -> Option<&str> {
@@ -100,16 +103,17 @@ pub(super) fn rules() -> Vec<String> {
     .to_vec()
 }
 
-/// Everything the recovery message shows.
+/// Everything the recovery message shows. `claimed` is the issue that the session
+/// claimed; `kept` are entries of a worktree without a workflow.
 ///
 /// # Errors
 /// A repository or a log that cannot be read.
-pub fn recovery(
+pub(super) fn recovery(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
     tracker: Option<&dyn Tracker>,
-    session: &str,
     claimed: Option<&str>,
+    kept: Vec<Checkpoint>,
 ) -> Result<Recovery, Failure> {
     let mut recovery = Recovery {
         rules: rules(),
@@ -129,10 +133,11 @@ pub fn recovery(
     }
     let mut entries = match &workspace.store {
         Some(store) => store.checkpoints(LOOK_BACK)?.entries,
-        None => Vec::new(),
+        None => kept,
     };
     if let Some(tracker) = tracker {
-        ask_tracker(tracker, session, claimed, &mut recovery, &mut entries);
+        let carried = snapshot.and_then(carried);
+        ask_tracker(tracker, carried, claimed, &mut recovery, &mut entries);
     }
     let now = workspace.clock.now();
     recovery.checkpoints = recovery
@@ -146,35 +151,46 @@ pub fn recovery(
     Ok(recovery)
 }
 
+/// The issue whose comments belong to the slice in work.
+fn carried(snapshot: &Snapshot) -> Option<&str> {
+    let slice = snapshot.plan.slice(slice_in_work(snapshot)?)?;
+    issues_of(slice).next()
+}
+
 /// The tracker's issue comes before the slice when the session claimed it, and
-/// stands in for one when there is none.
+/// stands in for one when there is none; the issue that the slice carries adds what
+/// is kept with it.
 fn ask_tracker(
     tracker: &dyn Tracker,
-    session: &str,
+    carried: Option<&str>,
     claimed: Option<&str>,
     recovery: &mut Recovery,
     entries: &mut Vec<Checkpoint>,
 ) {
-    match tracker.current(session, claimed) {
-        Ok(Some(issue)) if claimed.is_some() || recovery.item.is_none() => {
-            match tracker.trail(&issue.id) {
-                Ok(kept) => merge(entries, kept),
-                Err(why) => recovery.notes.push(why),
-            }
-            recovery.item = Some(issue);
+    let wanted = match (claimed, &recovery.item, carried) {
+        (Some(claimed), ..) => Wanted::Claimed(claimed),
+        (None, Some(_), Some(carried)) => Wanted::Carried(carried),
+        (None, Some(_), None) => return,
+        (None, None, _) => Wanted::Any,
+    };
+    let mut picture = tracker.picture(wanted);
+    if let (Wanted::Carried(_), Some(slice)) = (wanted, &recovery.item) {
+        for entry in &mut picture.trail {
+            entry.item = Some(slice.id.clone());
         }
-        Ok(_) => {}
-        Err(why) => recovery.notes.push(why),
     }
+    merge(entries, picture.trail);
+    if picture.item.is_some() {
+        recovery.item = picture.item;
+    }
+    recovery.ready = picture.ready;
+    recovery.notes.extend(picture.notes);
 }
 
 /// One entry per key, in the order of their times.
 fn merge(entries: &mut Vec<Checkpoint>, more: Vec<Checkpoint>) {
-    for entry in more {
-        if !entries.iter().any(|known| known.id == entry.id) {
-            entries.push(entry);
-        }
-    }
+    let known: BTreeSet<String> = entries.iter().map(|entry| key(&entry.id)).collect();
+    entries.extend(more.into_iter().filter(|entry| !known.contains(&entry.id)));
     entries.sort_by_key(|entry| Clock::seconds_of(&entry.at.display()));
 }
 
@@ -214,6 +230,7 @@ fn item(snapshot: &Snapshot) -> Option<Item> {
             .map(|other| format!("{} — {}", other.slice_id, other.goal))
             .collect(),
         others: 0,
+        is_issue: false,
     })
 }
 

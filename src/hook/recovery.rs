@@ -14,6 +14,9 @@ pub const CHECKPOINTS: usize = 5;
 /// Uncommitted paths that are shown.
 pub const PATHS: usize = 15;
 
+/// Ready issues that are shown.
+const READY: usize = 3;
+
 /// Bytes that a piece may always have; together they stay below [`MAX_BYTES`].
 const ID: usize = 120;
 const NEWEST: usize = 320;
@@ -39,6 +42,8 @@ pub struct Item {
     pub unblocks: Vec<String>,
     /// Others that are in progress.
     pub others: usize,
+    /// The tracker has it; otherwise it is a slice of the plan.
+    pub is_issue: bool,
 }
 
 /// What goes in.
@@ -58,6 +63,8 @@ pub struct Recovery {
     pub role: String,
     /// The exact command.
     pub command: String,
+    /// What could be worked on in the tracker: id and title.
+    pub ready: Vec<String>,
     /// What could not be asked, one line each.
     pub notes: Vec<String>,
 }
@@ -70,11 +77,12 @@ struct Room {
     paths: usize,
     checkpoints: usize,
     line: usize,
+    ready: usize,
     notes: usize,
 }
 
 impl Recovery {
-    /// The message. Over budget, these go in this order: the last rules, unblocked
+    /// The message. Over budget, these go in this order: the ready list, the last rules, unblocked
     /// items beyond three, paths beyond five, the oldest checkpoints, long titles
     /// (and after them what is left of the lists).
     pub fn render(&self) -> String {
@@ -87,6 +95,7 @@ impl Recovery {
             paths: self.uncommitted.len().min(PATHS),
             checkpoints: self.checkpoints.len().min(CHECKPOINTS),
             line: NEWEST,
+            ready: self.ready.len().min(READY),
             notes: self.notes.len().min(3),
         };
         loop {
@@ -154,6 +163,15 @@ impl Recovery {
             data(&self.role, ROLE),
             data(&self.command, COMMAND)
         );
+        if room.ready > 0 {
+            let shown: Vec<String> = self
+                .ready
+                .iter()
+                .take(room.ready)
+                .map(|entry| data(entry, room.line.min(100)))
+                .collect();
+            text.push_str(&format!("\nReady: {}", shown.join(", ")));
+        }
         for note in self.notes.iter().take(room.notes) {
             text.push_str(&format!("\n({})", data(note, 160)));
         }
@@ -164,7 +182,9 @@ impl Recovery {
 impl Room {
     /// Gives up the next thing; false when nothing is left to give up.
     fn shrink(&mut self) -> bool {
-        if self.rules > 1 {
+        if self.ready > 0 {
+            self.ready -= 1;
+        } else if self.rules > 1 {
             self.rules -= 1;
         } else if self.unblocks > 3 {
             self.unblocks = 3;

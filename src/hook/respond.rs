@@ -6,8 +6,9 @@
 
 use super::agent::{Agent, Row};
 use super::answer::answer;
-use super::core::{Outcome, Situation, Wants, step, tracker_word, wants};
+use super::core::{Outcome, Situation, Wants, issue_call, step, wants};
 use super::event::{Effects, Event, Kind};
+use super::issues::owed;
 use super::keep::{Desk, Found, Owner};
 use super::shell::segments;
 use super::state::SessionState;
@@ -18,6 +19,7 @@ use crate::machine::Head;
 use crate::model::{Checkpoint, Role, Snapshot};
 use crate::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 use crate::repo::Entry;
+use crate::tracker::is_id;
 use crate::walk::Workspace;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,11 @@ const NEWS: usize = 200;
 /// Silences every hook when it is `off`.
 pub const SWITCH: &str = "COOK_HOOKS";
 
-/// Opens the tracker of a worktree, if it has one.
-pub type OpenTracker<'a> = &'a dyn Fn(&Workspace) -> Option<Box<dyn Tracker>>;
+/// Issues that one command line is asked about.
+const ISSUES: usize = 5;
+
+/// Opens the tracker of a worktree, if it has one, for one event of that kind.
+pub type OpenTracker<'a> = &'a dyn for<'w> Fn(&'w Workspace, Kind) -> Option<Box<dyn Tracker + 'w>>;
 
 /// One call.
 pub struct Call<'a> {
@@ -62,6 +67,9 @@ pub(super) enum HookError {
     /// The repository or the log cannot be read.
     #[error("{0}")]
     Failure(Failure),
+    /// The tracker did not answer.
+    #[error("{0}; what is kept waits for it")]
+    Tracker(String),
     /// A file of the session cannot be read or written.
     #[error("a session file: {0}")]
     Io(#[from] std::io::Error),
@@ -97,7 +105,10 @@ pub fn respond(call: &Call) -> Response {
         return Response::default();
     };
     let silenced = workspace.config().is_ok_and(|config| !config.hooks.enabled);
-    let tracker = (call.tracker)(&workspace);
+    let tracker = match silenced {
+        true => None,
+        false => (call.tracker)(&workspace, row.kind),
+    };
     if silenced || (workspace.store.is_none() && tracker.is_none()) {
         return Response::default();
     }
@@ -110,16 +121,15 @@ pub fn respond(call: &Call) -> Response {
         workspace: &workspace,
     };
     match scene.play() {
-        Ok(effects) => {
-            // What has to be said is said, whether or not the tracker could be told.
-            let told = effects
-                .as_ref()
-                .map_or(Ok(()), |(_, entries)| scene.tell_tracker(entries));
-            Response {
-                answer: effects.and_then(|(effects, _)| answer(call.agent, row, &effects)),
-                complaint: told.err().and_then(|error| scene.complain(&error)),
-            }
-        }
+        Ok(None) => Response::default(),
+        // What has to be said is said, whether or not the tracker could be told.
+        Ok(Some((effects, wrote))) => Response {
+            complaint: scene
+                .tell_tracker(wrote)
+                .err()
+                .and_then(|error| scene.complain(&error)),
+            answer: answer(call.agent, row, &effects),
+        },
         Err(error) => Response {
             answer: None,
             complaint: scene.complain(&error),
@@ -159,7 +169,8 @@ impl Scene<'_> {
         Some(line)
     }
 
-    fn play(&self) -> Result<Option<(Effects, Vec<Checkpoint>)>, HookError> {
+    /// What is to be said, and whether entries were kept.
+    fn play(&self) -> Result<Option<(Effects, bool)>, HookError> {
         let desk = self.desk()?;
         let peeked = match desk.load(self.agent, &self.event.session) {
             Found::Newer => return Ok(None),
@@ -168,7 +179,7 @@ impl Scene<'_> {
         };
         let (_, snapshot) = self.workspace.current()?;
         let wanted = wants(&peeked, self.row, self.event);
-        let mut facts = self.slow_facts(&peeked, snapshot.as_ref(), wanted)?;
+        let mut facts = self.slow_facts(&desk, &peeked, snapshot.as_ref(), wanted)?;
         let held = desk.lock()?;
         let before = match desk.load(self.agent, &self.event.session) {
             Found::Newer => return Ok(None),
@@ -179,7 +190,7 @@ impl Scene<'_> {
         let outcome = step(self.agent, before.clone(), self.event, &facts);
         self.note_owner(&desk, &facts, &outcome)?;
         let mut state = outcome.state.clone();
-        self.append(&outcome.entries, &mut state)?;
+        let wrote = self.append(&desk, &outcome.entries, &mut state)?;
         if differs(&before, &state, self.event.kind) {
             desk.save(&state)?;
         }
@@ -187,12 +198,13 @@ impl Scene<'_> {
         if self.event.kind == Kind::SessionStart {
             desk.forget_old();
         }
-        Ok(Some((outcome.effects, outcome.entries)))
+        Ok(Some((outcome.effects, wrote)))
     }
 
     /// Measured without the lock.
     fn slow_facts(
         &self,
+        desk: &Desk,
         state: &SessionState,
         snapshot: Option<&Snapshot>,
         wanted: Wants,
@@ -204,14 +216,21 @@ impl Scene<'_> {
             ..Situation::default()
         };
         let claimed = state.item.as_deref().filter(|_| state.claimed);
+        let mut away = None;
+        if let (Kind::SessionStart, Some(tracker), None) =
+            (self.event.kind, self.tracker, facts.child)
+        {
+            away = tracker.wake().err();
+        }
         if wanted.recovery && facts.child.is_none() {
-            let recovery = measure::recovery(
-                self.workspace,
-                snapshot,
-                self.tracker,
-                &self.event.session,
-                claimed,
-            )?;
+            let kept = match self.workspace.store {
+                Some(_) => Vec::new(),
+                None => desk.queue()?,
+            };
+            let mut recovery =
+                measure::recovery(self.workspace, snapshot, self.tracker, claimed, kept)?;
+            recovery.notes.extend(away);
+            recovery.notes.dedup();
             facts.recovery = Some(recovery);
         }
         if let (true, Some(snapshot), None) = (wanted.due, snapshot, facts.child) {
@@ -241,24 +260,24 @@ impl Scene<'_> {
             return;
         };
         for segment in segments(tool.command.as_deref().unwrap_or_default()) {
-            let Some((_, rest)) = segment.subcommand() else {
+            let Some((word, rest)) = issue_call(&segment) else {
                 continue;
             };
-            let named = rest.iter().find(|word| !word.starts_with('-'));
-            let claims = segment.words.iter().any(|word| {
-                word == "--claim" || word == "in_progress" || word == "--status=in_progress"
-            });
-            match (tracker_word(&segment), named) {
-                (Some("update" | "claim"), Some(issue))
-                    if (claims || rest.len() == 1) && tracker.holds(issue) == Ok(true) =>
-                {
-                    facts.claimed = Some(issue.clone());
+            let claims = word == "claim"
+                || rest.iter().any(|word| {
+                    word == "--claim" || word == "in_progress" || word == "--status=in_progress"
+                });
+            for issue in named(rest) {
+                match word {
+                    "update" | "claim" if claims && tracker.holds(issue) == Ok(true) => {
+                        facts.claimed = Some(issue.to_owned());
+                    }
+                    // A close that was skipped can end with 0: it is verified, not believed.
+                    "close" if !facts.closed.iter().any(|closed| closed.id == issue) => {
+                        facts.closed.extend(tracker.closed(issue).ok().flatten());
+                    }
+                    _ => {}
                 }
-                // A close that was skipped can end with 0: it is verified, not believed.
-                (Some("close"), Some(issue)) => {
-                    facts.closed = tracker.closed(issue).ok().flatten();
-                }
-                _ => {}
             }
         }
     }
@@ -344,10 +363,17 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Keeps the entries; their own growth of the trail is no news.
-    fn append(&self, entries: &[Checkpoint], state: &mut SessionState) -> Result<(), HookError> {
+    /// Keeps the entries; their own growth of the trail is no news. True when there
+    /// were any.
+    fn append(
+        &self,
+        desk: &Desk,
+        entries: &[Checkpoint],
+        state: &mut SessionState,
+    ) -> Result<bool, HookError> {
         let Some(store) = &self.workspace.store else {
-            return Ok(());
+            desk.enqueue(entries)?;
+            return Ok(!entries.is_empty());
         };
         for entry in entries {
             store.append_checkpoint(entry)?;
@@ -355,22 +381,72 @@ impl Scene<'_> {
         if !entries.is_empty() {
             state.trail = Some(store.checkpoints_length()?);
         }
-        Ok(())
+        Ok(!entries.is_empty())
     }
 
-    fn tell_tracker(&self, entries: &[Checkpoint]) -> Result<(), HookError> {
-        let Some(tracker) = self.tracker else {
+    /// Gives the tracker what it does not have yet; why not, when it cannot be told.
+    fn tell_tracker(&self, wrote: bool) -> Result<(), HookError> {
+        let rests = !matches!(
+            self.event.kind,
+            Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
+        );
+        let Some(tracker) = self
+            .tracker
+            .filter(|_| (wrote || rests) && child().is_none())
+        else {
             return Ok(());
         };
-        for entry in entries {
-            if let Some(item) = &entry.item
-                && let Err(why) = tracker.append(item, entry)
-            {
-                return Err(HookError::Io(std::io::Error::other(why)));
-            }
-        }
-        Ok(())
+        give(self.workspace, &self.desk()?, tracker)
     }
+}
+
+/// Gives the tracker the entries of the trail that it does not have yet.
+pub(super) fn give(
+    workspace: &Workspace,
+    desk: &Desk,
+    tracker: &dyn Tracker,
+) -> Result<(), HookError> {
+    let (_, snapshot) = workspace.current()?;
+    let plan = snapshot.as_ref().map(|snapshot| &snapshot.plan);
+    let mut length = None;
+    loop {
+        let trail = trail(workspace, desk)?;
+        // Whoever found the queue held by this process had written before.
+        if length == Some(trail.len()) {
+            return Ok(());
+        }
+        length = Some(trail.len());
+        let all = tracker
+            .catch_up(&owed(&trail, plan))
+            .map_err(HookError::Tracker)?;
+        if !all {
+            return Ok(());
+        }
+        if workspace.store.is_none() {
+            let _held = desk.lock()?;
+            desk.shorten_queue()?;
+            length = Some(desk.queue()?.len());
+        }
+    }
+}
+
+/// The newest entries of a worktree's trail.
+fn trail(workspace: &Workspace, desk: &Desk) -> Result<Vec<Checkpoint>, HookError> {
+    Ok(match &workspace.store {
+        Some(store) => store.checkpoints(measure::LOOK_BACK)?.entries,
+        None => desk.queue()?,
+    })
+}
+
+/// The first words that may name issues.
+fn named(words: &[String]) -> impl Iterator<Item = &str> {
+    const TAKE_A_WORD: [&str; 6] = ["--reason", "-r", "--status", "-s", "--actor", "--session"];
+    let values = words.iter().skip(1).zip(words);
+    let first = words.first().into_iter().map(String::as_str);
+    let rest = values
+        .filter(|(_, before)| !TAKE_A_WORD.contains(&before.as_str()))
+        .map(|(word, _)| word.as_str());
+    first.chain(rest).filter(|word| is_id(word)).take(ISSUES)
 }
 
 /// A tool that is only asked about need not be remembered: the guard knows no past.

@@ -2,13 +2,17 @@
 //! checkpoint by hand, the status line.
 
 use super::agent::Agent;
+use super::event::Kind;
+use super::issues::tracker_of;
 use super::keep::{Desk, Found, Owner};
+use super::recovery::Recovery;
+use super::respond::{HookError, give};
 use super::state::SessionState;
-use crate::diagnostic::{Code, Failure, FailureKind};
+use super::tracker::{Tracker, Wanted};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::machine::hex;
 use crate::model::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp};
 use crate::process::{INVOCATION_VARIABLE, session_around};
-use crate::store::Store;
 use crate::walk::Workspace;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -82,16 +86,47 @@ pub fn session_to_attach(
     })
 }
 
-/// Appends what somebody says. `item` names what it belongs to.
+/// Keeps what somebody says, with what is in work here: in the trail, and with the
+/// tracker's issue. The finding says why the tracker does not have it yet.
 ///
 /// # Errors
-/// An empty or too long text, no workflow, a trail that cannot be written.
+/// An empty or too long text, neither a workflow nor a tracker, a trail that cannot
+/// be written.
 pub fn checkpoint(
-    store: &Store,
-    now: &str,
-    item: Option<&str>,
+    workspace: &Workspace,
     text: &str,
-) -> Result<Checkpoint, Failure> {
+) -> Result<(Checkpoint, Vec<Finding>), Failure> {
+    let tracker = tracker_of(workspace, Kind::BeforeCompact);
+    if workspace.store.is_none() && tracker.is_none() {
+        workspace.store()?;
+    }
+    let (item, mut findings) = current_item(workspace, tracker.as_deref())?;
+    let entry = said(&workspace.clock.now(), item, text)?;
+    keep(workspace, &entry)?;
+    if let Some(tracker) = &tracker {
+        let told = Desk::of(&workspace.repo, workspace.store.is_some())
+            .map_err(HookError::Io)
+            .and_then(|desk| give(workspace, &desk, &**tracker));
+        let why = told.err().map(|error| error.to_string());
+        findings.extend(why.map(|why| Finding::new(Code::TrackerBehind, why)));
+    }
+    Ok((entry, findings))
+}
+
+fn keep(workspace: &Workspace, entry: &Checkpoint) -> Result<(), Failure> {
+    if let Some(store) = &workspace.store {
+        store.append_checkpoint(entry)?;
+        return Ok(());
+    }
+    let write = || {
+        let desk = Desk::of(&workspace.repo, false)?;
+        let _held = desk.lock()?;
+        desk.enqueue(std::slice::from_ref(entry))
+    };
+    write().map_err(|error| unwritable(&error))
+}
+
+fn said(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failure> {
     let text = crate::diagnostic::clean(text, crate::diagnostic::Lines::Keep);
     let text = text.trim();
     if text.is_empty() {
@@ -104,36 +139,74 @@ pub fn checkpoint(
     let around = session_around();
     let session = around.as_ref().map(|(_, id)| id.clone());
     let told = format!("{now}\0{item:?}\0{session:?}\0{text}");
-    let entry = Checkpoint {
+    Ok(Checkpoint {
         id: format!("manual:{}", &hex(&Sha256::digest(told))[..32]),
         schema_version: SchemaVersion,
         at: Timestamp::from(now),
         kind: CheckpointKind::Manual,
         text: text.to_owned(),
-        item: item.map(str::to_owned),
+        item,
         agent: around.map(|(agent, _)| agent.to_owned()),
         session,
         commit: None,
-    };
-    store.append_checkpoint(&entry)?;
-    Ok(entry)
+    })
 }
 
-/// What a person or an agent works on here: the issue that the session around
-/// this process claimed, else the slice in work.
+/// What a person or an agent works on here: the issue that the session around this
+/// process claimed, else the slice in work, else what the tracker has in work for this
+/// actor. The findings say what did not answer.
 ///
 /// # Errors
 /// A log that cannot be read.
-pub fn current_item(workspace: &Workspace) -> Result<Option<String>, Failure> {
-    let claimed = session_state(workspace)
-        .filter(|state| state.claimed)
-        .and_then(|state| state.item);
+fn current_item(
+    workspace: &Workspace,
+    tracker: Option<&dyn Tracker>,
+) -> Result<(Option<String>, Vec<Finding>), Failure> {
+    let state = session_state(workspace);
+    let claimed = state.filter(|state| state.claimed).and_then(|s| s.item);
     let (_, snapshot) = workspace.current()?;
     let slice = snapshot
         .as_ref()
         .and_then(super::measure::slice_in_work)
         .map(str::to_owned);
-    Ok(claimed.or(slice))
+    if let (None, Some(tracker)) = (claimed.as_ref().or(slice.as_ref()), tracker) {
+        let picture = tracker.picture(Wanted::Any);
+        let behind = |why| Finding::new(Code::TrackerBehind, why);
+        let findings = picture.notes.into_iter().map(behind).collect();
+        return Ok((picture.item.map(|item| item.id), findings));
+    }
+    Ok((claimed.or(slice), Vec::new()))
+}
+
+/// The recovery message of whoever works here.
+///
+/// # Errors
+/// Neither a workflow nor a tracker, a repository or a log that cannot be read.
+pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
+    let tracker = tracker_of(workspace, Kind::BeforeCompact);
+    let snapshot = match &tracker {
+        Some(tracker) => {
+            // What does not answer is named by the message.
+            let _ = tracker.wake();
+            workspace.current()?.1
+        }
+        None => Some(workspace.require()?.1),
+    };
+    let state = session_state(workspace).filter(|state| state.claimed);
+    let claimed = state.and_then(|state| state.item);
+    let kept = match workspace.store {
+        Some(_) => Vec::new(),
+        None => Desk::at(&workspace.repo, false)
+            .queue()
+            .map_err(|error| unwritable(&error))?,
+    };
+    super::measure::recovery(
+        workspace,
+        snapshot.as_ref(),
+        tracker.as_deref(),
+        claimed.as_deref(),
+        kept,
+    )
 }
 
 /// The state of the session around this process.
@@ -161,32 +234,48 @@ pub fn statusline(input: &[u8], called: &Path) -> String {
         return String::new();
     };
     let off = workspace.config().is_ok_and(|config| !config.hooks.enabled);
-    let Ok((_, Some(snapshot))) = workspace.current() else {
-        return String::new();
-    };
     if off || std::env::var_os(super::SWITCH).is_some_and(|value| value == "off") {
         return String::new();
     }
-    if let (Some(percent), Some(session)) = (percent, value["session_id"].as_str()) {
+    let Ok((_, snapshot)) = workspace.current() else {
+        return String::new();
+    };
+    let session = value["session_id"].as_str();
+    let item = session.and_then(|session| item_of(&workspace, session));
+    if snapshot.is_none() && item.is_none() {
+        return String::new();
+    }
+    if let (Some(percent), Some(session)) = (percent, session) {
         // The line is shown whether or not the figure could be kept.
         let _ = remember(&workspace, session, percent);
     }
-    let state = &snapshot.state;
-    let who = match state.next_mandatory_role.0 {
-        Some(role) => role.short().to_owned(),
-        None => state.continuation_policy.to_string(),
+    let who = match snapshot.as_ref().map(|snapshot| &snapshot.state) {
+        None => None,
+        Some(state) => Some(match state.next_mandatory_role.0 {
+            Some(role) => role.short().to_owned(),
+            None => state.continuation_policy.to_string(),
+        }),
     };
-    let slice = super::measure::slice_in_work(&snapshot).map(|id| format!(" · {id}"));
-    let full = percent.map(|percent| format!(" · context {percent:.0} %"));
-    format!(
-        "cook: {who}{}{}",
-        slice.unwrap_or_default(),
-        full.unwrap_or_default()
-    )
+    let slice = snapshot
+        .as_ref()
+        .and_then(super::measure::slice_in_work)
+        .map(str::to_owned);
+    let full = percent.map(|percent| format!("context {percent:.0} %"));
+    let parts: Vec<String> = [who, item.or(slice), full].into_iter().flatten().collect();
+    format!("cook: {}", parts.join(" · "))
+}
+
+/// The issue that a session works on.
+fn item_of(workspace: &Workspace, session: &str) -> Option<String> {
+    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
+    match desk.load(Agent::Claude, session) {
+        Found::Kept(state) if state.claimed || state.found => state.item,
+        _ => None,
+    }
 }
 
 fn remember(workspace: &Workspace, session: &str, percent: f64) -> std::io::Result<()> {
-    let desk = Desk::of(&workspace.repo, true)?;
+    let desk = Desk::of(&workspace.repo, workspace.store.is_some())?;
     let _held = desk.lock()?;
     let mut state = match desk.load(Agent::Claude, session) {
         Found::Newer => return Ok(()),

@@ -37,6 +37,8 @@ pub struct SessionState {
     pub item: Option<String>,
     /// It claimed that issue in a tracker.
     pub claimed: bool,
+    /// The tracker had that issue in work for this actor when the session began.
+    pub found: bool,
     /// HEAD when it was last looked at; none before the first look.
     pub head: Option<HeadSeen>,
     /// Length of the trail when it was last looked at.
@@ -47,6 +49,8 @@ pub struct SessionState {
     pub turn: Option<String>,
     /// Turns at the last reminder.
     pub nudged: u64,
+    /// Issues whose close was seen, until they are claimed again.
+    pub closed: VecDeque<String>,
     /// Files edited, by item.
     pub files: BTreeMap<String, BTreeSet<String>>,
     /// What happened since the last checkpoint.
@@ -98,10 +102,20 @@ pub struct Pending {
     pub nudge: Option<u64>,
     /// The context warning.
     pub warning: bool,
-    /// What to do after an issue was closed.
-    pub go_on: Option<String>,
+    /// Issues that were closed, and what comes after.
+    pub go_on: Option<GoOn>,
     /// For the user.
     pub notices: Vec<String>,
+}
+
+/// What is said after issues were closed, once for all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GoOn {
+    /// What became of each, one sentence.
+    pub closed: Vec<String>,
+    /// The commit to make first, when the tree is dirty.
+    pub commit: Option<String>,
 }
 
 /// What the stop gate did.
@@ -126,11 +140,13 @@ impl Default for SessionState {
             session: String::new(),
             item: None,
             claimed: false,
+            found: false,
             head: None,
             trail: None,
             turns: 0,
             turn: None,
             nudged: 0,
+            closed: VecDeque::new(),
             files: BTreeMap::new(),
             since: Since::default(),
             context_percent: None,
@@ -167,6 +183,35 @@ impl SessionState {
         self.turns = 0;
         self.nudged = 0;
         self.pending.nudge = None;
+    }
+
+    /// Notes the close of an issue; false when it was noted already.
+    pub fn close(&mut self, issue: &str) -> bool {
+        if self.closed.iter().any(|closed| closed == issue) {
+            return false;
+        }
+        self.closed.push_back(issue.to_owned());
+        while self.closed.len() > MAX_ITEMS {
+            self.closed.pop_front();
+        }
+        if self.item.as_deref() == Some(issue) {
+            (self.claimed, self.found) = (false, false);
+            self.work_on(None);
+        }
+        true
+    }
+
+    /// Makes a claimed issue the session's current one, with an empty list of files.
+    /// False when it was claimed before.
+    pub fn claim(&mut self, issue: &str) -> bool {
+        if self.claimed && self.item.as_deref() == Some(issue) {
+            return false;
+        }
+        self.closed.retain(|closed| closed != issue);
+        self.item = None;
+        self.work_on(Some(issue));
+        (self.claimed, self.found) = (true, false);
+        true
     }
 
     /// Makes something the session's current item. True when it was another one.

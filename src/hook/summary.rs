@@ -3,10 +3,12 @@
 
 use super::core::ClosedIssue;
 use super::recovery::{data, shortened};
-use super::state::SessionState;
+use super::state::{GoOn, SessionState};
 use crate::model::MAX_CHECKPOINT_TEXT;
 use std::collections::BTreeSet;
 
+/// Closed issues that are named.
+const CLOSED: usize = 10;
 /// Files that a list names before it counts.
 const FILES: usize = 30;
 
@@ -79,25 +81,31 @@ pub(super) fn warning(percent: f64) -> String {
 }
 
 /// After a close: what became free, and what must still be committed.
-pub(super) fn go_on(closed: &ClosedIssue, dirty: Option<&[String]>) -> String {
+pub(super) fn closed(closed: &ClosedIssue, dirty: Option<&[String]>, pending: &mut GoOn) {
     let id = data(&closed.id, 100);
-    let mut text = match closed.unblocked.is_empty() {
-        true => format!("cook: {id} is closed; it unblocked nothing."),
-        false => {
-            let shown: Vec<String> = closed
-                .unblocked
-                .iter()
-                .take(5)
-                .map(|e| data(e, 120))
-                .collect();
-            format!("cook: {id} is closed; it unblocked {}.", shown.join(", "))
-        }
-    };
-    text.push_str(" Continue with the next ready work: cook issue ready");
+    if pending.closed.len() < CLOSED {
+        pending.closed.push(match closed.unblocked.is_empty() {
+            true => format!("{id} is closed; it unblocked nothing."),
+            false => {
+                let shown = closed.unblocked.iter().take(5);
+                let shown: Vec<String> = shown.map(|entry| data(entry, 120)).collect();
+                format!("{id} is closed; it unblocked {}.", shown.join(", "))
+            }
+        });
+    }
     if dirty.is_some_and(|dirty| !dirty.is_empty()) {
-        text.push_str(&format!(
-            "\nThe tree is dirty; commit first: git commit -am 'Close {id}'"
-        ));
+        pending.commit = Some(format!("git commit -am 'Close {id}'"));
+    }
+}
+
+/// Sends the session on.
+pub(super) fn go_on(pending: &GoOn) -> String {
+    let mut text = format!(
+        "cook: {} Continue with the next ready work: cook issue ready",
+        pending.closed.join(" ")
+    );
+    if let Some(commit) = &pending.commit {
+        text.push_str(&format!("\nThe tree is dirty; commit first: {commit}"));
     }
     text
 }

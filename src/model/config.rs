@@ -2,6 +2,7 @@
 //! an unknown key is an error that names the nearest known one.
 
 use super::agent::AgentTable;
+use super::surface::is_pattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -300,8 +301,7 @@ impl Config {
     pub fn parse(text: &str) -> Result<Self, String> {
         let config: Config = toml::from_str(text).map_err(|error| describe(&error, text))?;
         for (name, gate) in &config.gates {
-            duration(&gate.timeout)
-                .map_err(|why| format!("gates.{name}.timeout: `{}`: {why}", gate.timeout))?;
+            span(&format!("gates.{name}.timeout"), &gate.timeout)?;
             match shell_words::split(&gate.run) {
                 Ok(words) if words.is_empty() => {
                     return Err(format!("gates.{name}.run is empty"));
@@ -324,9 +324,24 @@ impl Config {
                 ("idle_timeout", &role.idle_timeout),
             ] {
                 if let Some(value) = value {
-                    duration(value)
-                        .map_err(|why| format!("roles.{name}.{key}: `{value}`: {why}"))?;
+                    span(&format!("roles.{name}.{key}"), value)?;
                 }
+            }
+        }
+        span("limits.wall", &config.limits.wall)?;
+        for (key, value) in [
+            ("attempts_per_slice", config.limits.attempts_per_slice),
+            ("steps", config.limits.steps),
+        ] {
+            if value == 0 {
+                return Err(format!("limits.{key} must be at least 1"));
+            }
+        }
+        for pattern in &config.rules.protected {
+            if !is_pattern(pattern) {
+                return Err(format!(
+                    "rules.protected: `{pattern}` names nothing: a pattern is a path from the root of the worktree, without `..`"
+                ));
             }
         }
         for (key, value) in [
@@ -334,7 +349,7 @@ impl Config {
             ("timeout", &config.sessions.timeout),
             ("idle_timeout", &config.sessions.idle_timeout),
         ] {
-            duration(value).map_err(|why| format!("sessions.{key}: `{value}`: {why}"))?;
+            span(&format!("sessions.{key}"), value)?;
         }
         if let Some(name) = config.agents.keys().find(|name| !is_agent_name(name)) {
             return Err(format!(
@@ -342,8 +357,6 @@ impl Config {
                 name.escape_debug()
             ));
         }
-        duration(&config.limits.wall)
-            .map_err(|why| format!("limits.wall: `{}`: {why}", config.limits.wall))?;
         if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
             return Err("limits.cost_usd must be at least 0".to_owned());
         }
@@ -358,6 +371,11 @@ impl Config {
             wall: Some(self.limits.wall.clone()),
             cost_micro_usd: Some((self.limits.cost_usd * 1_000_000.0) as u64),
         }
+    }
+
+    /// Wall time of one run.
+    pub fn wall(&self) -> Duration {
+        duration(&self.limits.wall).unwrap_or(Duration::from_secs(8 * 60 * 60))
     }
 
     /// Which tracker is used.
@@ -382,6 +400,15 @@ impl Config {
     /// Every key with the value in force, as TOML.
     pub fn effective(&self) -> String {
         toml::to_string_pretty(self).unwrap_or_default()
+    }
+}
+
+/// A setting that is a time span longer than nothing.
+fn span(key: &str, text: &str) -> Result<(), String> {
+    match duration(text) {
+        Ok(span) if span.is_zero() => Err(format!("{key}: `{text}` leaves no time at all")),
+        Ok(_) => Ok(()),
+        Err(why) => Err(format!("{key}: `{text}`: {why}")),
     }
 }
 
@@ -430,4 +457,42 @@ fn nearest(key: &str, known: &[&str]) -> String {
         .filter(|(distance, name)| *distance <= name.len().max(3) / 2 + 1)
         .map(|(_, name)| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_would_stop_everything_are_refused() {
+        for (text, names) in [
+            ("[limits]\nsteps = 0", "limits.steps"),
+            (
+                "[limits]\nattempts_per_slice = 0",
+                "limits.attempts_per_slice",
+            ),
+            ("[limits]\nwall = \"0h\"", "limits.wall"),
+            (
+                "[gates.a]\nrun = \"true\"\ntimeout = \"0s\"",
+                "gates.a.timeout",
+            ),
+            (
+                "[gates.a]\nrun = \"true\"\ntimeout = \"soon\"",
+                "gates.a.timeout",
+            ),
+            (
+                "[roles.default]\ntimeout = \"0ms\"",
+                "roles.default.timeout",
+            ),
+            ("[rules]\nprotected = [\"\"]", "rules.protected"),
+            ("[rules]\nprotected = [\"../x\"]", "rules.protected"),
+            ("[limits]\ncost_usd = -1.0", "limits.cost_usd"),
+        ] {
+            let said = Config::parse(text).unwrap_err();
+            assert!(said.contains(names), "{text}: {said}");
+        }
+        let good =
+            "[limits]\nsteps = 1\nwall = \"1s\"\n[rules]\nprotected = [\"src/**\", \"*.lock\"]";
+        assert!(Config::parse(good).is_ok());
+    }
 }

@@ -113,18 +113,23 @@ impl Program {
     }
 
     fn attempt(&self, call: &Call, plain: bool) -> Result<Captured, TrackerError> {
+        let deadline = self.deadline()?;
         let said = capture(&Short {
             argv: self.argv(call, plain),
             dir: &self.dir,
             env: vec![("NO_COLOR", OsString::from("1"))],
             stdin: Vec::new(),
-            deadline: self.deadline()?,
+            deadline,
             limit: self.bounds.bytes,
             group: true,
         })
         .map_err(|error| match error {
             ProcessError::TooMuch { limit, .. } => {
                 self.shape(call, format!("it is longer than {limit} bytes"))
+            }
+            // It had less time than a call may take: that says nothing about it.
+            ProcessError::Deadline { .. } if deadline < self.bounds.call => {
+                TrackerError::Spent { tracker: self.name }
             }
             error => TrackerError::of_process(self.name, &error),
         })?;
@@ -170,10 +175,7 @@ impl Program {
             .until
             .map(|end| end.saturating_duration_since(Instant::now()));
         match left {
-            Some(Duration::ZERO) => Err(TrackerError::Unavailable {
-                tracker: self.name,
-                why: "the time for all its answers is spent".to_owned(),
-            }),
+            Some(Duration::ZERO) => Err(TrackerError::Spent { tracker: self.name }),
             Some(left) => Ok(self.bounds.call.min(left)),
             None => Ok(self.bounds.call),
         }

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::process::ProcessError;
+use crate::store::StoreError;
 
 /// Everything that can go wrong between cook and a tracker.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,12 @@ pub enum TrackerError {
         tracker: &'static str,
         /// What happened.
         why: String,
+    },
+    /// The time that it and its other calls have together was over. It may be well.
+    #[error("`{tracker}` was not waited for any longer")]
+    Spent {
+        /// `br` or `bd`.
+        tracker: &'static str,
     },
     /// No such issue.
     #[error("there is no issue `{0}`")]
@@ -73,6 +80,9 @@ pub enum TrackerError {
         /// What is wrong with it.
         what: String,
     },
+    /// The checkpoint trail cannot be read or written.
+    #[error("the checkpoint trail: {0}")]
+    Trail(#[source] StoreError),
     /// The plan is moved by reports alone.
     #[error("{message}")]
     Plan {
@@ -86,7 +96,12 @@ pub enum TrackerError {
 impl TrackerError {
     /// Trying later can help, and a write may have happened all the same.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Unavailable { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Spent { .. })
+    }
+
+    /// The tracker itself is out of reach, for the next caller too.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Absent { .. })
     }
 
     /// Trying again can never help.
@@ -116,6 +131,10 @@ impl TrackerError {
 
 impl From<TrackerError> for Failure {
     fn from(error: TrackerError) -> Self {
+        let error = match error {
+            TrackerError::Trail(error) => return error.into(),
+            error => error,
+        };
         let said = error.to_string();
         let refused = |code| Failure::from(Refusal::new(code, said.clone()));
         match &error {
@@ -123,10 +142,12 @@ impl From<TrackerError> for Failure {
                 Failure::state(Code::TrackerAbsent, said.clone())
                     .hint(format!("run `{tracker} init`, or set `[tracker] kind`"))
             }
-            TrackerError::Unavailable { .. } => {
+            TrackerError::Unavailable { .. } | TrackerError::Spent { .. } => {
                 Failure::state(Code::TrackerUnavailable, said.clone())
             }
-            TrackerError::Shape { .. } => Failure::state(Code::TrackerUnreadable, said.clone()),
+            TrackerError::Shape { .. } | TrackerError::Trail(_) => {
+                Failure::state(Code::TrackerUnreadable, said.clone())
+            }
             TrackerError::BadId(_) | TrackerError::BadText(_) => Failure::usage(said.clone()),
             TrackerError::Unknown(_) => refused(Code::IssueUnknown),
             TrackerError::Held { .. } => refused(Code::IssueHeld),

@@ -30,6 +30,8 @@ pub fn find(
 ) -> Result<Option<Found>, TrackerError> {
     let names: &[&'static str] = match kind {
         TrackerKind::None => return Ok(None),
+        // First, so that a worktree without a workspace costs one look.
+        TrackerKind::Auto if !has_workspace(root) => return Ok(None),
         TrackerKind::Br => &["br"],
         TrackerKind::Bd => &["bd"],
         TrackerKind::Auto if is_of_bd(root) => &["bd"],

@@ -121,6 +121,11 @@ impl Memory {
         self.save()
     }
 
+    /// Whether this entry was the last one that the replay settled, for that tracker.
+    pub fn has_sent(&self, tracker: &str, entry: &str) -> bool {
+        self.now.tracker == tracker && self.now.done == entry
+    }
+
     /// Begins anew where the file speaks of another tracker.
     pub(super) fn of_tracker(&mut self, name: &str) {
         if self.now.tracker != name {

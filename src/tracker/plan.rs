@@ -1,26 +1,49 @@
 //! The tracker `none`: cook's own plan, its slices as issues.
 //!
-//! Reading only. A slice is selected, accepted and made by the regrounder's reports
-//! and by nothing else, so `claim` and `close` succeed exactly where that has happened.
+//! A slice is selected, accepted and made by the regrounder's reports and by nothing
+//! else, so `claim` and `close` succeed exactly where that has happened. What is said
+//! about a slice is an entry of the checkpoint trail.
 
 use super::error::TrackerError;
-use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, line, text};
+use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, is_id, line, text};
 use super::ready::{Holder, Reach, ReadyIssue, ReadyList};
 use super::{Attempt, Closed, Commented, Presence, Tracker};
-use crate::machine::SliceGraph;
-use crate::model::{Plan, Slice, SliceStatus};
+use crate::clock::Clock;
+use crate::machine::{SliceGraph, hex};
+use crate::model::{
+    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Slice, SliceStatus,
+    Timestamp,
+};
+use crate::process::session_around;
+use crate::store::{Place, Store};
+use sha2::{Digest, Sha256};
 use std::time::Instant;
+
+/// Entries of the trail that are looked through for those of one slice.
+const LOOK_BACK: usize = 2_000;
 
 /// The plan as a tracker.
 #[derive(Debug, Clone)]
 pub struct PlanTracker {
     plan: Plan,
+    /// Whose trail it is.
+    place: Place,
+    clock: Clock,
 }
 
 impl PlanTracker {
-    /// Over this plan.
-    pub fn new(plan: Plan) -> Self {
-        Self { plan }
+    /// Over this plan, and the trail of its worktree.
+    pub fn new(plan: Plan, place: Place, clock: Clock) -> Self {
+        Self { plan, place, clock }
+    }
+
+    fn store(&self) -> Result<Store, TrackerError> {
+        Store::open(self.place.clone())
+            .map_err(TrackerError::Trail)?
+            .ok_or(TrackerError::Absent {
+                tracker: "cook",
+                why: "there is no log for this worktree".to_owned(),
+            })
     }
 
     fn slice(&self, id: &str) -> Result<&Slice, TrackerError> {
@@ -102,9 +125,22 @@ impl Tracker for PlanTracker {
         self.slice(id).map(issue)
     }
 
-    /// A plan has none: what is said about a slice stands in the checkpoint trail.
     fn comments(&self, id: &str) -> Result<Vec<Comment>, TrackerError> {
-        self.slice(id).map(|_| Vec::new())
+        self.slice(id)?;
+        let trail = self
+            .store()?
+            .checkpoints(LOOK_BACK)
+            .map_err(TrackerError::Trail)?;
+        Ok(trail
+            .entries
+            .into_iter()
+            .filter(|entry| entry.item.as_deref() == Some(id))
+            .map(|entry| Comment {
+                author: line(entry.agent.as_deref().unwrap_or(entry.kind.id())),
+                created_at: Some(line(&entry.at.display())),
+                text: text(&entry.text),
+            })
+            .collect())
     }
 
     fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
@@ -133,15 +169,43 @@ impl Tracker for PlanTracker {
     fn comment(
         &self,
         id: &str,
-        _key: &str,
-        _text: &str,
+        key: &str,
+        said: &str,
         _attempt: Attempt,
     ) -> Result<Commented, TrackerError> {
         self.slice(id)?;
-        Err(TrackerError::Plan {
-            message: "a slice takes no comments; what is said about it is a checkpoint".to_owned(),
-            hint: "run `cook checkpoint TEXT`",
-        })
+        if !is_id(key) {
+            return Err(TrackerError::BadText("has a key that is no single word"));
+        }
+        let said = text(said);
+        let said = said.trim();
+        if said.is_empty() {
+            return Err(TrackerError::BadText("is empty"));
+        }
+        if said.len() > MAX_CHECKPOINT_TEXT {
+            return Err(TrackerError::BadText("is longer than 4096 bytes"));
+        }
+        let around = session_around();
+        let entry = Checkpoint {
+            id: format!(
+                "manual:{}",
+                &hex(&Sha256::digest(format!("{id}\0{key}")))[..32]
+            ),
+            schema_version: SchemaVersion,
+            at: Timestamp::Text(self.clock.now()),
+            kind: CheckpointKind::Manual,
+            text: said.to_owned(),
+            item: Some(id.to_owned()),
+            agent: around.as_ref().map(|(agent, _)| (*agent).to_owned()),
+            session: around.map(|(_, session)| session),
+            commit: None,
+        };
+        // The trail holds an id once, so saying it again adds nothing.
+        match self.store()?.append_checkpoint(&entry) {
+            Ok(true) => Ok(Commented::Added),
+            Ok(false) => Ok(Commented::WasThere),
+            Err(error) => Err(TrackerError::Trail(error)),
+        }
     }
 
     fn close(&self, id: &str, _reason: &str) -> Result<Closed, TrackerError> {

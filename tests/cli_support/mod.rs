@@ -77,6 +77,8 @@ pub struct Repo {
     /// Root of the worktree.
     pub root: PathBuf,
     home: PathBuf,
+    /// Variables that every command gets on top.
+    pub extra: std::cell::RefCell<Vec<(String, String)>>,
 }
 
 impl Repo {
@@ -91,7 +93,13 @@ impl Repo {
             _temp: temp,
             root,
             home,
+            extra: std::cell::RefCell::default(),
         }
+    }
+
+    /// A directory beside the worktree.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.root.parent().unwrap().join(name)
     }
 
     /// `git init` and no commit.
@@ -248,6 +256,9 @@ impl Repo {
             .env("COOK_TEST", "1")
             .env("COOK_NOW", NOW)
             .current_dir(&self.root);
+        for (name, value) in self.extra.borrow().iter() {
+            command.env(name, value);
+        }
         command
     }
 

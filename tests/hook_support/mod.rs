@@ -194,7 +194,12 @@ impl<'a> Session<'a> {
 /// Every session's state file.
 pub fn states(repo: &Repo) -> Vec<Value> {
     let mut states = Vec::new();
-    for entry in std::fs::read_dir(repo.root.join(".agent/tmp")).unwrap() {
+    let set_up = repo.root.join(".agent/tmp");
+    let dir = match set_up.is_dir() {
+        true => set_up,
+        false => repo.root.join(".git/cook-hooks"),
+    };
+    for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if name.starts_with("hook-") && name.ends_with(".json") && name != "hook-owner.json" {
