@@ -138,7 +138,7 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
     );
     let mut known = Incoming::default();
     let refusal = reconcile(&prior, &next, &known, &author(2, true)).unwrap_err();
-    assert_eq!(refusal.code, Code::BriefCauseMissing, "an unknown message");
+    assert_eq!(refusal.code, Code::SilentDrop, "an unknown message");
     known.messages.insert("msg-7".to_owned());
     let refusal = reconcile(&prior, &next, &known, &author(2, false)).unwrap_err();
     assert_eq!(
@@ -168,11 +168,11 @@ fn causes_that_do_not_stand_are_refused() {
         fate(&one, FateVerdict::Superseded, Some(&two)),
         fate(&two, FateVerdict::Superseded, Some(&one)),
     ];
-    assert_eq!(refused(Vec::new(), circle), Code::BriefCauseMissing);
+    assert_eq!(refused(Vec::new(), circle), Code::SilentDrop);
     let itself = vec![fate(&one, retired, Some(&one))];
-    assert_eq!(refused(Vec::new(), itself), Code::BriefCauseMissing);
+    assert_eq!(refused(Vec::new(), itself), Code::SilentDrop);
     let nothing = vec![fate(&one, retired, None)];
-    assert_eq!(refused(Vec::new(), nothing), Code::BriefCauseMissing);
+    assert_eq!(refused(Vec::new(), nothing), Code::SilentDrop);
     let unknown = vec![fate("e000000000000", retired, Some(&two))];
     assert_eq!(refused(Vec::new(), unknown), Code::BriefEntryUnknown);
     let twice = vec![

@@ -15,6 +15,7 @@ mod hooks;
 mod input;
 mod issue;
 mod next;
+mod queued;
 mod record;
 mod rescue;
 mod status;
