@@ -4,6 +4,7 @@
 //! order in which they may import one another (a test keeps it that way):
 //! the first four are pure, the effects are at the edge.
 
+pub mod agent;
 pub mod anchor;
 pub mod brief;
 pub mod cli;
@@ -20,6 +21,7 @@ pub mod repo;
 pub mod report;
 pub mod scaffold;
 pub mod schema;
+pub mod scripted;
 pub mod session;
 pub mod store;
 pub mod tracker;

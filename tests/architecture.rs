@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 24] = [
     "model",
     "diagnostic",
     "schema",
@@ -18,11 +18,13 @@ const ORDER: [&str; 22] = [
     "prompt",
     "clock",
     "process",
+    "scripted",
     "repo",
     "store",
     "receipt",
     "anchor",
     "session",
+    "agent",
     "measure",
     "tracker",
     "scaffold",

@@ -504,6 +504,34 @@ fn where_a_gate_runs() {
 }
 
 #[test]
+fn a_file_that_git_does_not_look_at_is_tested_as_committed() {
+    for (hide, show) in [
+        ("--assume-unchanged", "--no-assume-unchanged"),
+        ("--skip-worktree", "--no-skip-worktree"),
+    ] {
+        let stand = Stand::of(Scratch::new());
+        stand.scratch.git(&["update-index", hide, "a.txt"]);
+        stand.scratch.write("a.txt", "what nobody sees");
+        assert!(stand.repo.status().unwrap().worktree.is_clean());
+        assert_eq!(stand.repo.unwatched().unwrap(), ["a.txt"]);
+        let receipt = stand.run("cat a.txt").receipt.unwrap();
+        assert_eq!(
+            (receipt.tail.as_str(), receipt.dirty),
+            ("one\nmore\n", false),
+            "{hide}"
+        );
+        let here = stand.gates().run_here(&gate("true")).unwrap();
+        assert!(here.receipt.unwrap().dirty, "{hide}");
+        // A file that is left out of the worktree is no file that hides something.
+        std::fs::remove_file(stand.scratch.root.join("a.txt")).unwrap();
+        assert_eq!(stand.repo.unwatched().unwrap(), Vec::<String>::new());
+        stand.scratch.git(&["update-index", show, "a.txt"]);
+        stand.scratch.git(&["checkout", "-q", "a.txt"]);
+        assert_eq!(stand.repo.unwatched().unwrap(), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_gate_that_changes_what_it_tests_proves_nothing() {
     let stand = Stand::of(Scratch::new());
     assert!(

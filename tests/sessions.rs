@@ -4,8 +4,8 @@
 
 use cook::session::{
     Answer, Call, Continuation, Deed, Episode, Exchange, Failure, Fault, FileStore, Grade, Grain,
-    Kind, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError, SessionStore,
-    Supplier, Transport, Turn, Window, call, load_episode, load_series,
+    Kind, Lapse, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError,
+    SessionStore, Supplier, Transport, Turn, Window, call, load_episode, load_series,
 };
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -84,7 +84,7 @@ impl Supplier for Scripted {
     fn can_fork(&self, _: &Native) -> bool {
         self.forkable
     }
-    fn call(&self, turn: &Turn) -> Result<Answer, Failure> {
+    fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
         let fork = turn.fork.map(|native| native.session.clone());
         self.sent.borrow_mut().push((turn.prompt.to_owned(), fork));
         let number = self.calls();
@@ -99,6 +99,7 @@ impl Supplier for Scripted {
             answer.native = Some(Native {
                 session: format!("{}-{number}", self.name),
                 transcript_sha256: None,
+                totals: None,
             });
         }
         Ok(answer)

@@ -540,3 +540,28 @@ fn histories_concatenate_along_the_chain() {
     let shown = fixture.read("stop-check-history.jsonl");
     assert_eq!(shown.lines().collect::<Vec<_>>(), stop);
 }
+
+#[test]
+fn a_branch_that_was_moved_back_is_not_taken_for_the_truth() {
+    let (fixture, store) = Fixture::with(3);
+    let branch = format!("refs/heads/{}", store.id());
+    let log = git2::Repository::open_bare(fixture.log("")).unwrap();
+    let tip = log.refname_to_id(&branch).unwrap();
+    let older = log.find_commit(tip).unwrap().parent_id(0).unwrap();
+    log.reference(&branch, older, true, "test").unwrap();
+
+    let error = store.differences().unwrap_err();
+    let failure = cook::diagnostic::Failure::from(error);
+    assert_eq!(failure.code, Code::LogRewound);
+    assert!(failure.message.contains("from #3 to #2"), "{failure:?}");
+    assert!(failure.hints[0].contains(&format!("update-ref {branch} {tip}")));
+    let locked = store.lock(WAIT).unwrap();
+    assert!(matches!(locked.recover(), Err(StoreError::Rewound { .. })));
+    let found = store.fsck().unwrap().findings;
+    assert!(found.iter().any(|f| f.code == Code::LogRewound));
+
+    // Brought back, nothing is wrong; and what never was a descendant is no rewinding.
+    log.reference(&branch, tip, true, "test").unwrap();
+    assert_eq!(store.differences().unwrap(), Vec::new());
+    recover(&store);
+}

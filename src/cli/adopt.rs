@@ -127,8 +127,8 @@ fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, F
         .map(|commit| commit.id.get(..12).unwrap_or(&commit.id))
         .collect();
     Ok(format!(
-        "; your repository keeps its {} later commits ({})",
-        range.commits.len(),
+        "; your repository keeps its {} ({})",
+        counted(range.commits.len() as u64, "later commit"),
         names.join(", ")
     ))
 }

@@ -85,6 +85,16 @@ pub(super) enum Command {
     Hook(HookArgs),
     /// Install, check or remove the hooks of an agent
     Hooks(HooksArgs),
+    /// Ask an agent; nothing may change
+    Ask(AskArgs),
+    /// Order an agent to do something
+    Act(ActArgs),
+    /// Ask several agents the same, none seeing another's answer
+    Fanout(FanoutArgs),
+    /// What was said to agents: look at it, name it, check it, move it
+    Session(SessionArgs),
+    /// Agents that can be asked: installed, version, what they can
+    Agents,
     /// Look at what was set aside, and put it back
     Rescue(RescueArgs),
     /// Check the log's objects and the view
@@ -95,6 +105,9 @@ pub(super) enum Command {
     Completions(CompletionsArgs),
     /// The manual page
     Man,
+    /// Play a script in an agent's place (for tests and demonstrations)
+    #[command(hide = true)]
+    ScriptedAgent(ScriptedAgentArgs),
 }
 
 impl Command {
@@ -688,6 +701,155 @@ pub(super) struct DoctorArgs {
     /// Print every setting in force
     #[arg(long)]
     pub config: bool,
+    /// Have each agent that is here answer once
+    #[arg(long, conflicts_with = "config")]
+    pub probe: bool,
+    /// With --probe: this agent only
+    #[arg(long, value_name = "NAME", requires = "probe")]
+    pub agent: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ScriptedAgentArgs {
+    /// A script, or the file that holds it
+    pub script: String,
+    /// As a preset gives them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub rest: Vec<String>,
+}
+
+/// Whether an agent's own record may be gone on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum NativeChoice {
+    /// By a fork of it where it is still what it was, else by telling
+    #[default]
+    Auto,
+    /// Always by telling
+    Never,
+    /// By a fork of it, or not at all
+    Require,
+}
+
+/// What every call of an agent takes.
+#[derive(Debug, Args)]
+pub(super) struct CallArgs {
+    /// Branch from this checkpoint
+    #[arg(long, value_name = "REF")]
+    pub on_episode: Option<String>,
+    /// Go on in this series
+    #[arg(long, value_name = "REF")]
+    pub on_series: Option<String>,
+    /// The answer must be JSON that fits this JSON Schema
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+    /// Whether the agent's own record may be gone on from
+    #[arg(long, value_enum, default_value_t = NativeChoice::Auto)]
+    pub native: NativeChoice,
+    /// A model other than the agent's own choice
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// How long it may take in all
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// How long it may be silent
+    #[arg(long, value_name = "TIME")]
+    pub idle_timeout: Option<String>,
+    /// Refuse to go on when the worktree is not the one the conversation left
+    #[arg(long)]
+    pub require_tree: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    /// The question (`-` = standard input)
+    #[arg(required_unless_present = "request")]
+    pub say: Option<String>,
+    /// The agent
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Everything in one JSON object: say, agent, on, schema (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["say", "agent", "on_episode", "on_series", "schema"])]
+    pub request: Option<PathBuf>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ActArgs {
+    /// The order (`-` = standard input)
+    #[arg(value_name = "DO")]
+    pub say: String,
+    /// The agent
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FanoutArgs {
+    /// The question (`-` = standard input)
+    pub say: String,
+    /// The agents; one named twice is asked in two sessions
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
+    pub agents: Vec<String>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SessionArgs {
+    #[command(subcommand)]
+    pub command: SessionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SessionCommand {
+    /// The calls, newest first
+    Log {
+        /// At most this many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// What was said, by ref, prefix, hash or name
+    Show {
+        /// Which
+        name: String,
+    },
+    /// Which call went on from which
+    Tree {
+        /// Only what leads to it and away from it
+        name: Option<String>,
+    },
+    /// Recompute every hash
+    Verify,
+    /// Give a ref a name, which also keeps it
+    Name {
+        /// Which
+        name: String,
+        /// Letters, digits, `.`, `_`, `-`
+        label: String,
+    },
+    /// Write an episode or a series as one file
+    Export {
+        /// Which
+        name: String,
+        /// Where to; standard output when left out
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Take in what was exported
+    Import {
+        /// The file (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+    },
+    /// Let go of what no name holds and nobody used for a while
+    Gc,
+    /// Fork the agent's own session and start its own interface on it
+    Open {
+        /// Which
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

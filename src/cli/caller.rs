@@ -53,3 +53,16 @@ pub(super) fn role_door(role: Role) -> Result<(), Failure> {
     )
     .into())
 }
+
+/// An agent that cook started may not start another.
+pub(super) fn not_nested() -> Result<(), Failure> {
+    match session_marker() {
+        None => Ok(()),
+        Some(why) => Err(Refusal::new(
+            Code::InsideRole,
+            format!("an agent that cook started may not start another: {why}"),
+        )
+        .hint("answer yourself, or leave it to whoever started this session")
+        .into()),
+    }
+}

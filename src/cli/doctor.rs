@@ -55,6 +55,11 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
         }
     }
     findings.extend(crate::hook::install::unseen(&workspace));
+    if args.probe {
+        let (heard, silent) = super::agents::probe(&workspace, args.agent.as_deref())?;
+        checked.extend(heard);
+        findings.extend(silent);
+    }
     if let Some(marker) = super::caller::agent_around() {
         checked.push(format!(
             "an agent is around this process ({marker}): your own doors are closed here"

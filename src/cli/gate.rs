@@ -41,11 +41,12 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         live: None,
     };
     let status = workspace.repo.status()?;
+    let unwatched = workspace.repo.unwatched()?;
     let head = workspace.repo.head()?;
     let mut runs = Vec::new();
     for gate in &gates {
         let known = match &head.tree {
-            Some(tree) if !args.rerun && status.worktree.is_clean() => {
+            Some(tree) if !args.rerun && status.worktree.is_clean() && unwatched.is_empty() => {
                 receipts.find(&gate.run, tree)?
             }
             _ => None,
@@ -60,14 +61,26 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
             None => runner.run_here(gate)?,
         });
     }
-    let findings = if status.worktree.is_clean() {
-        Vec::new()
-    } else {
-        vec![Finding::new(
+    let mut findings = Vec::new();
+    if !status.worktree.is_clean() {
+        findings.push(Finding::new(
             Code::DirtyWorktree,
             "the worktree is not clean, so these receipts prove nothing",
-        )]
-    };
+        ));
+    }
+    if let Some(first) = unwatched.first() {
+        findings.push(
+            Finding::new(
+                Code::DirtyWorktree,
+                format!(
+                    "git was told not to look at {}, so these receipts prove nothing; `git update-index --no-assume-unchanged --no-skip-worktree {}` ends that",
+                    counted(unwatched.len() as u64, "file"),
+                    machine::quoted(first)
+                ),
+            )
+            .at(first.clone()),
+        );
+    }
     answer(GateAnswer { runs, findings })
 }
 

@@ -1,13 +1,16 @@
 //! The command line: parse → call → hand the result to `view`. One file per command.
 
 mod adopt;
+mod agents;
 mod args;
+mod ask;
 mod bootstrap;
 mod brief;
 mod brief_change;
 mod caller;
 mod doctor;
 mod doors;
+mod fanout;
 mod gate;
 mod history;
 mod hook;
@@ -18,6 +21,8 @@ mod next;
 mod queued;
 mod record;
 mod rescue;
+mod scripted_agent;
+mod session;
 mod status;
 mod verify;
 
@@ -58,6 +63,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_parsed(&error),
     };
+    if let Command::ScriptedAgent(args) = &cli.command {
+        return scripted_agent::play(args);
+    }
     let json = cli.json || cli.command.asks_for_json();
     let screen = Screen::new(json, cli.quiet, cli.verbose, cli.color);
     let context = Context {
@@ -122,6 +130,12 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Recover => hook::recover(context),
         Command::Hook(args) => hook::hook(context, &args),
         Command::Hooks(args) => hooks::hooks(context, &args),
+        Command::Ask(args) => ask::ask(context, &args),
+        Command::Act(args) => ask::act(context, &args),
+        Command::Fanout(args) => fanout::fanout(context, &args),
+        Command::Session(args) => session::session(context, &args),
+        Command::Agents => agents::agents(context),
+        Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Rescue(args) => rescue::rescue(context, &args),
         Command::Fsck => verify::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
@@ -149,7 +163,8 @@ fn man() -> Answer {
     let mut command = Cli::command();
     // Options for every command reach the subcommands only by this.
     command.build();
-    let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let subcommands: Vec<clap::Command> = shown.cloned().collect();
     write(command, &mut text)?;
     for subcommand in subcommands {
         let name: &'static str =

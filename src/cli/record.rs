@@ -1,7 +1,6 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
 use super::args::RecordArgs;
-use super::next::ticket;
 use super::{Answer, Context, answer, caller, input, queued};
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
 use crate::hook;
@@ -122,7 +121,7 @@ fn check_ticket(workspace: &Workspace, given: Option<&str>) -> Result<(), Failur
     let Some(given) = given else { return Ok(()) };
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
-    let now = ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
+    let now = walk::ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
     if now.as_deref() == Some(given) {
         return Ok(());
     }

@@ -1,14 +1,11 @@
 //! `cook status`, `cook ready`, `cook graph`.
 
 use super::args::GraphArgs;
-use super::next::head_of;
 use super::{Answer, Context, answer};
-use crate::diagnostic::Failure;
 use crate::hook;
 use crate::machine::{SliceGraph, waits_for};
-use crate::model::Snapshot;
 use crate::view::{GraphAnswer, ReadyAnswer, StatusAnswer};
-use crate::walk::{self, Workspace};
+use crate::walk;
 
 pub(super) fn status(context: &Context) -> Answer {
     let workspace = context.workspace()?;
@@ -23,40 +20,14 @@ pub(super) fn status(context: &Context) -> Answer {
         .map(|config| config.limits())
         .unwrap_or_default();
     answer(StatusAnswer {
-        head: head_of(&facts)?,
-        scripted: scripted(&workspace, &snapshot)?,
+        head: walk::head_of(&facts)?,
+        scripted: walk::scripted_doors(&workspace, &snapshot)?,
         snapshot,
         dispatch,
         limits,
         displaced,
         findings,
     })
-}
-
-/// How many transitions are looked through for those that a script made.
-const LOOK_BACK: usize = 1_000;
-
-/// Sequence and event of user doors that were opened with `--as-user`, newest
-/// first. The log is read only when there is one.
-pub(super) fn scripted(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<Vec<(u64, String)>, Failure> {
-    let opened = snapshot.ledger.script_doors.0;
-    let mut found = Vec::new();
-    if opened == 0 {
-        return Ok(found);
-    }
-    for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
-        let meta = meta?;
-        if meta.actor == "script" {
-            found.push((meta.seq, meta.event));
-        }
-        if found.len() as u64 == opened {
-            break;
-        }
-    }
-    Ok(found)
 }
 
 pub(super) fn ready(context: &Context) -> Answer {

@@ -223,6 +223,7 @@ codes! {
     InboxRefused "inbox_refused" Finding Warning "a file in the inbox was set aside", "look at the named file, beside it under `.refused`";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
+    LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
     NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
@@ -237,6 +238,10 @@ codes! {
     BriefUndone "brief_undone" Finding Note "`cook undo` took back or brought back entries of the brief", "run `cook brief --ids`";
     ReadyIncomplete "ready_incomplete" Finding Note "the tracker did not say in time what hangs on an issue", "";
     TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take what it is owed; it is tried again", "run `cook issue status`";
+    SessionDamaged "session_damaged" Finding Error "what is stored of a session is damaged", "import it from another copy: `cook session import FILE`";
+    RefChosen "ref_chosen" Finding Note "several calls have the given content, and one was taken", "";
+    AgentSilent "agent_silent" Finding Error "an agent did not answer", "run `cook agents`";
+    TreeMoved "tree_moved" Finding Warning "the worktree is not the one the conversation left", "";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
 
     // Commands that cannot run.
@@ -271,5 +276,26 @@ codes! {
     TrackerAbsent "tracker_absent" Failure Error "there is no such issue tracker in this worktree", "";
     TrackerUnavailable "tracker_unavailable" Failure Error "the issue tracker is locked, hangs or may not be used", "run `cook issue status`";
     TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";
+    AgentUnknown "agent_unknown" Failure Error "there is no agent of that name", "run `cook agents`";
+    AgentInvalid "agent_invalid" Failure Error "a table of `cook.toml` makes no agent", "mend the named table of `.agent/cook.toml`";
+    AgentUntrusted "agent_untrusted" Failure Error "an agent that `cook.toml` defines is not trusted on this machine", "look at its table, then run `cook trust 'WORDS'`";
+    SchemaInvalid "schema_invalid" Failure Error "the given file is no JSON Schema 2020-12", "mend the schema file";
+    ContinuationNotSupported "continuation_not_supported" Failure Error "the agent cannot go on from an earlier conversation in the way that is asked for", "";
+    EpisodeCompacted "episode_compacted" Failure Error "the episode was sealed by a compaction", "";
+    EpisodeNotFound "episode_not_found" Failure Error "no episode is named so", "";
+    SeriesNotFound "series_not_found" Failure Error "no series is named so", "";
+    RefAmbiguous "ref_ambiguous" Failure Error "several refs begin so", "";
+    RefKindMismatch "ref_kind_mismatch" Failure Error "the ref is of another kind", "";
+    ObjectCorrupt "object_corrupt" Failure Error "what is stored of a session is damaged", "";
+    OnConflict "on_conflict" Failure Error "neither or both of episode and series are given", "";
+    ContextWindowExceeded "context_window_exceeded" Failure Error "the call does not fit the agent's context window", "";
+    OutputSchemaInvalid "output_schema_invalid" Failure Error "the answer broke the schema each time", "";
+    SupplierFailed "supplier_failed" Failure Error "the agent ended with an error", "";
+    SupplierTimeout "supplier_timeout" Failure Error "the agent did not answer in time", "";
+    SupplierUnparseable "supplier_unparseable" Failure Error "the agent's output cannot be read", "";
+    ReadOnlyViolated "read_only_violated" Failure Error "a question changed the repository", "";
+    TreeDrift "tree_drift" Failure Error "the worktree is not the one the conversation left", "";
+    JudgeNotIndependent "judge_not_independent" Failure Error "two answers come from one session", "ask each in a session of its own";
+    SessionStoreFailed "session_store" Failure Error "the session store cannot be read or written", "";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";
 }

@@ -142,8 +142,19 @@ pub enum FailureKind {
     State,
     /// A transition was refused (exit 4).
     Refused,
+    /// An agent failed (exit 5).
+    Supplier,
     /// Another process holds the lock or the lease (exit 7).
     Held,
+}
+
+/// What a failed call of an agent leaves to go on from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriorRefs {
+    /// The newest context window.
+    pub episode: Option<String>,
+    /// The newest chain of windows.
+    pub series: Option<String>,
 }
 
 /// The one error that reaches the command line.
@@ -163,6 +174,9 @@ pub struct Failure {
     pub findings: Vec<Finding>,
     /// The exact next commands.
     pub hints: Vec<String>,
+    /// For calls of agents: what can be gone on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<PriorRefs>,
 }
 
 impl Failure {
@@ -178,6 +192,7 @@ impl Failure {
                 .into_iter()
                 .filter(|hint| !hint.is_empty())
                 .collect(),
+            prior: None,
         }
     }
 
@@ -232,6 +247,7 @@ impl From<Refusal> for Failure {
             causes: Vec::new(),
             findings: refusal.findings,
             hints: refusal.hints,
+            prior: None,
         }
     }
 }

@@ -42,23 +42,27 @@ const NAMES: [&str; 9] = [
 
 /// The text without secrets of the usual shapes.
 pub fn redacted(text: &str) -> String {
+    tokens(&named(&without_keys(text)))
+}
+
+/// Values behind names that say what they are, and passwords in addresses.
+fn named(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = without_keys(text);
+    let mut rest = text;
     let mut hides_next = false;
     while !rest.is_empty() {
         let blank = rest.len() - rest.trim_start().len();
         out.push_str(&rest[..blank]);
-        let end = rest[blank..]
-            .find(char::is_whitespace)
-            .map_or(rest.len(), |at| blank + at);
-        let word = &rest[blank..end];
+        rest = &rest[blank..];
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
         if hides_next && !word.is_empty() {
             out.push_str(REDACTED);
             hides_next = false;
         } else {
             out.push_str(&shown(word, &mut hides_next));
         }
-        rest = rest[end..].to_owned();
+        rest = after;
     }
     out
 }
@@ -99,7 +103,7 @@ fn shown(word: &str, hides_next: &mut bool) -> String {
             .to_ascii_lowercase();
         NAMES.iter().any(|known| name.ends_with(known))
     };
-    if bare.eq_ignore_ascii_case("bearer") || (bare.len() < word.len() && is_name(bare)) {
+    if bare.len() < word.len() && is_name(bare) {
         *hides_next = true;
         return word.to_owned();
     }
@@ -116,28 +120,50 @@ fn shown(word: &str, hides_next: &mut bool) -> String {
     {
         return format!("{scheme}://{user}:{REDACTED}@{host}");
     }
-    tokens(word)
+    word.to_owned()
 }
 
-/// A word whose tokens are taken out.
-fn tokens(word: &str) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let mut out = String::new();
-    let mut rest = word;
+fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | '=' | '~')
+}
+
+fn tokens(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
     while !rest.is_empty() {
-        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-        let run = &rest[..length];
-        let is_token = TOKENS.iter().any(|(begin, least)| {
-            run.strip_prefix(begin).is_some_and(|tail| {
-                tail.len() >= *least && tail.chars().any(|c| c.is_ascii_digit())
-            })
-        });
-        out.push_str(if is_token { REDACTED } else { run });
-        let next = rest[length..].chars().next().map_or(0, char::len_utf8);
-        out.push_str(&rest[length..length + next]);
-        rest = &rest[length + next..];
+        let begin = rest.find(is_token).unwrap_or(rest.len());
+        kept.push_str(&rest[..begin]);
+        rest = &rest[begin..];
+        let end = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
+        let word = &rest[..end];
+        rest = &rest[end..];
+        if is_secret(word) {
+            kept.push_str(REDACTED);
+        } else {
+            kept.push_str(word);
+        }
+        if word.eq_ignore_ascii_case("bearer") && rest.starts_with(' ') {
+            let end = rest[1..]
+                .find(|c| !is_token(c))
+                .map_or(rest.len(), |e| e + 1);
+            if end > 16 {
+                kept.push(' ');
+                kept.push_str(REDACTED);
+                rest = &rest[end..];
+            }
+        }
     }
-    out
+    kept
+}
+
+/// A token may stand behind `name=`.
+fn is_secret(word: &str) -> bool {
+    word.split(['=', '/']).any(|part| {
+        TOKENS.iter().any(|(begin, least)| {
+            part.strip_prefix(begin)
+                .is_some_and(|rest| rest.len() >= *least)
+        })
+    })
 }
 
 #[cfg(test)]

@@ -300,16 +300,7 @@ fn check_submission(
             let measured = if worktree.is_clean() {
                 "it is clean".to_owned()
             } else {
-                format!(
-                    "it is not: {}",
-                    worktree
-                        .dirty
-                        .iter()
-                        .take(5)
-                        .cloned()
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )
+                format!("it is not: {}", worktree.first_dirty())
             };
             return Err(Refusal::new(
                 Code::CleanMismatch,

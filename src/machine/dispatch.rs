@@ -396,11 +396,17 @@ impl Walk<'_> {
         match ready.first() {
             Some(first) => Answer::new(
                 format!("re-ground and select a slice; `{first}` is first in order of work"),
-                format!("no slice is selected and {open} are open"),
+                format!(
+                    "no slice is selected, {} open",
+                    counted(open as u64, "slice")
+                ),
             ),
             None => Answer::new(
                 "re-ground: every open slice waits; change the plan, ask the user, or name what blocks",
-                format!("{open} slices are open and each of them is blocked"),
+                match open {
+                    1 => "the one open slice is blocked".to_owned(),
+                    _ => format!("{open} slices are open and each of them is blocked"),
+                },
             ),
         }
     }
@@ -511,7 +517,15 @@ fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<String>) {
             ("nothing: the workflow was cancelled".to_owned(), what, exit)
         }
         Policy::Paused => ("nothing: the workflow is paused".to_owned(), what, exit),
-        Policy::AwaitUserInput | Policy::Continue => ("answer".to_owned(), what, exit),
+        Policy::AwaitUserInput | Policy::Continue => {
+            let action = match waiting.map(|waiting| waiting.kind) {
+                Some(WaitingKind::Trust) => "trust the commands, or change the plan",
+                Some(WaitingKind::Worktree) => "settle the files that are not the slice's",
+                Some(WaitingKind::Outside) => "settle what was changed outside",
+                _ => "answer",
+            };
+            (action.to_owned(), what, exit)
+        }
     }
 }
 

@@ -201,8 +201,16 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 limits.steps.unwrap_or(0) > 0 || limits.attempts_per_slice.unwrap_or(0) > 0
             };
             if !resume.budget.as_ref().is_some_and(adds) {
-                return Err(Refusal::new(Code::BudgetSpent, "the budget is spent")
-                    .hint("run `cook resume --budget steps=20`"));
+                return Err(
+                    Refusal::new(Code::BudgetSpent, "the budget is spent").hint(format!(
+                        "run `{}`",
+                        work.before
+                            .ledger
+                            .waiting
+                            .as_ref()
+                            .map_or("cook resume --budget steps=20", |waiting| &waiting.exit)
+                    )),
+                );
             }
         }
         (_, Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel)) => {

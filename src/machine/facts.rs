@@ -8,7 +8,9 @@
 
 use crate::diagnostic::{Code, Refusal};
 pub use crate::model::Verdict;
-use crate::model::{BriefEntry, BriefLine, BriefStanding, GateSpec, Limits, Receipt, Stamp};
+use crate::model::{
+    BriefEntry, BriefLine, BriefStanding, EvidenceRecord, GateSpec, Limits, Receipt, Slice, Stamp,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,6 +103,18 @@ pub struct AnchorQuestion {
 }
 
 impl AnchorQuestion {
+    /// What a stored record is asked, wherever the slice's commits stand.
+    pub fn stored(slice: &Slice, record: &EvidenceRecord) -> Self {
+        Self {
+            slice_id: slice.slice_id.clone(),
+            criterion: record.criterion.clone(),
+            anchor: record.anchor.clone(),
+            basis: record.basis,
+            stamped_at: Some(record.head_sha.clone()),
+            changed_between: None,
+        }
+    }
+
     /// The key under which the answer stands in [`Facts::anchors`].
     pub fn key(&self) -> String {
         format!(
@@ -141,6 +155,17 @@ impl Worktree {
     /// No entry in `git status`.
     pub fn is_clean(&self) -> bool {
         self.dirty.is_empty()
+    }
+
+    /// Some of the dirty paths, and how many there are beside them.
+    pub(super) fn first_dirty(&self) -> String {
+        const NAMED: usize = 5;
+        let named = self.dirty.iter().take(NAMED).cloned().collect::<Vec<_>>();
+        let rest = (self.dirty.len() - named.len()) as u64 + self.more;
+        match rest {
+            0 => named.join(", "),
+            _ => format!("{} and {rest} more", named.join(", ")),
+        }
     }
 }
 

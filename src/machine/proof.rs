@@ -85,12 +85,8 @@ fn stored_question(
         None
     };
     AnchorQuestion {
-        slice_id: slice.slice_id.clone(),
-        criterion: record.criterion.clone(),
-        anchor: record.anchor.clone(),
-        basis: record.basis,
-        stamped_at: Some(record.head_sha.clone()),
         changed_between,
+        ..AnchorQuestion::stored(slice, record)
     }
 }
 
@@ -303,7 +299,7 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
         ));
     };
     let mut wrong = Vec::new();
-    let mut targets: BTreeMap<String, String> = BTreeMap::new();
+    let mut targets: Vec<(Place, String)> = Vec::new();
     let mut evidence = slice.evidence.clone();
     for criterion in &slice.acceptance_criteria {
         let Some(entry) = evidence.iter_mut().find_map(|entry| match entry {
@@ -321,12 +317,13 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
         };
         let question = question_for(work.before, block, &slice, entry);
         let answer = work.facts.anchor(&question)?;
+        let place = Place::of(&answer.target);
         let holds = matches!(answer.verdict, Verdict::Verified | Verdict::Moved);
         if !holds {
             wrong.push(Finding::new(Code::EvidenceUnverified, describe(&question, answer)).at(id));
         } else if !answer.related {
             wrong.push(Finding::new(Code::EvidenceUnrelated, describe(&question, answer)).at(id));
-        } else if let Some(other) = targets.insert(answer.target.clone(), criterion.clone()) {
+        } else if let Some((_, other)) = targets.iter().find(|(one, _)| one.is_one_with(&place)) {
             wrong.push(
                 Finding::new(
                     Code::EvidenceShared,
@@ -338,6 +335,7 @@ pub(super) fn require_complete(work: &mut Work, block: &Reground, id: &str) -> R
                 .at(id),
             );
         }
+        targets.push((place, criterion.clone()));
         if let Some(now) = answer
             .now
             .as_ref()
@@ -405,20 +403,19 @@ fn is_dropped(snapshot: &Snapshot, block: &Reground, question: &AnchorQuestion) 
 /// Proof that several criteria share: one anchor may serve one criterion of a slice, and one
 /// dropped criterion of the whole plan.
 pub(super) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refusal> {
-    let mut seen: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut seen: Vec<(String, Place, &str)> = Vec::new();
     for claim in &block.evidence {
         let Some(question) = fresh_question(work.before, block, claim) else {
             continue;
         };
-        let target = work.facts.anchor(&question)?.target.clone();
+        let place = Place::of(&work.facts.anchor(&question)?.target);
         let slice_id = match is_dropped(work.before, block, &question) {
             true => String::new(),
             false => question.slice_id.clone(),
         };
-        let key = (slice_id, target);
-        if let Some(other) = seen.insert(key, claim.criterion.clone())
-            && other != claim.criterion
-        {
+        if let Some((_, _, other)) = seen.iter().find(|(of, shown, criterion)| {
+            *of == slice_id && *criterion != claim.criterion && shown.is_one_with(&place)
+        }) {
             return Err(Refusal::new(
                 Code::EvidenceShared,
                 format!(
@@ -427,6 +424,48 @@ pub(super) fn require_distinct(work: &Work, block: &Reground) -> Result<(), Refu
                 ),
             ));
         }
+        seen.push((slice_id, place, &claim.criterion));
     }
     Ok(())
+}
+
+/// Where a proof stands. Two are one when they are the same place, or lines of one file that
+/// overlap: a range that is one line longer shows nothing new.
+enum Place {
+    Lines {
+        path: String,
+        first: usize,
+        last: usize,
+    },
+    Other(String),
+}
+
+impl Place {
+    fn of(target: &str) -> Self {
+        let lines = || {
+            let (path, range) = target.rsplit_once('#')?;
+            let (first, last) = range.split_once('-')?;
+            Some(Self::Lines {
+                path: path.to_owned(),
+                first: first.parse().ok()?,
+                last: last.parse().ok()?,
+            })
+        };
+        lines().unwrap_or_else(|| Self::Other(target.to_owned()))
+    }
+
+    fn is_one_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Lines { path, first, last },
+                Self::Lines {
+                    path: of,
+                    first: from,
+                    last: to,
+                },
+            ) => path == of && first <= to && from <= last,
+            (Self::Other(one), Self::Other(other)) => one == other,
+            _ => false,
+        }
+    }
 }

@@ -229,7 +229,13 @@ fn answer_noes(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
         })
         .collect();
     if let Some(first) = open.first() {
-        return Err(Refusal::new(Code::NoUnanswered, first.message.clone()).with(open));
+        let shape = format!(
+            "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`: the slice that takes it up, or why it no longer holds",
+            owed.first().map_or("", |no| no.id.as_str())
+        );
+        return Err(Refusal::new(Code::NoUnanswered, first.message.clone())
+            .with(open)
+            .hint(shape));
     }
     work.next.ledger.unanswered.clear();
     Ok(!owed.is_empty())
@@ -486,27 +492,16 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
     if !worktree.is_clean() {
         return Err(Refusal::new(
             Code::StopDirty,
-            format!(
-                "the worktree is not clean: {}",
-                worktree
-                    .dirty
-                    .iter()
-                    .take(5)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
+            format!("the worktree is not clean: {}", worktree.first_dirty()),
         ));
     }
     let run = work.facts.stop_verifier()?;
     if !run.passed() {
         let why = match (&run.problem, &run.receipt) {
             (Some(problem), _) => problem.clone(),
-            (None, Some(receipt)) => format!(
-                "it ended with {:?}: {}",
-                receipt.exit_code,
-                last_line(&receipt.tail)
-            ),
+            (None, Some(receipt)) => {
+                format!("it {}: {}", receipt.ending(), last_line(&receipt.tail))
+            }
             (None, None) => "it did not run".to_owned(),
         };
         return Err(Refusal::new(
@@ -654,16 +649,7 @@ fn may_select(work: &Work, slice: &crate::model::Slice) -> Result<(), Refusal> {
     if !worktree.is_clean() {
         return Err(Refusal::new(
             Code::SelectDirty,
-            format!(
-                "the worktree is not clean: {}",
-                worktree
-                    .dirty
-                    .iter()
-                    .take(5)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
+            format!("the worktree is not clean: {}", worktree.first_dirty()),
         ));
     }
     Ok(())

@@ -202,11 +202,7 @@ fn red_gate(run: &GateRun) -> String {
     if receipt.passed() {
         return format!("gate `{name}` passes at the basis too, and must fail there");
     }
-    let how = match (receipt.timed_out, receipt.exit_code) {
-        (true, _) => "ran out of time".to_owned(),
-        (false, Some(code)) => format!("ended with {code}"),
-        (false, None) => "was ended by a signal".to_owned(),
-    };
+    let how = receipt.ending();
     let last = receipt
         .tail
         .lines()

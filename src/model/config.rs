@@ -1,15 +1,19 @@
 //! `.agent/cook.toml`: gates, limits, rules, roles. Every key has a default;
 //! an unknown key is an error that names the nearest known one.
 
+use super::agent::AgentTable;
+use super::surface::is_pattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What a session may do to the repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 pub enum Access {
+    /// Not even read: no tools at all.
+    None,
     Read,
     Write,
     Full,
@@ -211,6 +215,47 @@ impl Default for Hooks {
     }
 }
 
+/// `[sessions]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sessions {
+    /// How long `cook session gc` keeps what no name holds, from its last use.
+    pub keep: String,
+    /// The agent of `cook ask` and `cook act` when none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// How long a call may take in all.
+    pub timeout: String,
+    /// How long an agent may be silent; longer than its longest tool run.
+    pub idle_timeout: String,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            keep: "30d".to_owned(),
+            agent: None,
+            timeout: "45m".to_owned(),
+            idle_timeout: "15m".to_owned(),
+        }
+    }
+}
+
+impl Sessions {
+    /// `keep` as a length of time.
+    pub fn keep(&self) -> Duration {
+        duration(&self.keep).unwrap_or(Duration::from_secs(30 * 24 * 3600))
+    }
+
+    /// `timeout` and `idle_timeout` as lengths of time.
+    pub fn clocks(&self) -> (Duration, Duration) {
+        (
+            duration(&self.timeout).unwrap_or(Duration::from_secs(45 * 60)),
+            duration(&self.idle_timeout).unwrap_or(Duration::from_secs(15 * 60)),
+        )
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct TrackerTable {
@@ -233,6 +278,11 @@ pub struct Config {
     tracker: TrackerTable,
     /// `[hooks]`.
     pub hooks: Hooks,
+    /// `[agents.*]`: agents of the user's, and changes of the presets.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, AgentTable>,
+    /// `[sessions]`.
+    pub sessions: Sessions,
 }
 
 /// Keys `[roles]` may hold.
@@ -254,8 +304,7 @@ impl Config {
     pub fn parse(text: &str) -> Result<Self, String> {
         let config: Config = toml::from_str(text).map_err(|error| describe(&error, text))?;
         for (name, gate) in &config.gates {
-            duration(&gate.timeout)
-                .map_err(|why| format!("gates.{name}.timeout: `{}`: {why}", gate.timeout))?;
+            span(&format!("gates.{name}.timeout"), &gate.timeout)?;
             match shell_words::split(&gate.run) {
                 Ok(words) if words.is_empty() => {
                     return Err(format!("gates.{name}.run is empty"));
@@ -278,13 +327,39 @@ impl Config {
                 ("idle_timeout", &role.idle_timeout),
             ] {
                 if let Some(value) = value {
-                    duration(value)
-                        .map_err(|why| format!("roles.{name}.{key}: `{value}`: {why}"))?;
+                    span(&format!("roles.{name}.{key}"), value)?;
                 }
             }
         }
-        duration(&config.limits.wall)
-            .map_err(|why| format!("limits.wall: `{}`: {why}", config.limits.wall))?;
+        span("limits.wall", &config.limits.wall)?;
+        for (key, value) in [
+            ("attempts_per_slice", config.limits.attempts_per_slice),
+            ("steps", config.limits.steps),
+        ] {
+            if value == 0 {
+                return Err(format!("limits.{key} must be at least 1"));
+            }
+        }
+        for pattern in &config.rules.protected {
+            if !is_pattern(pattern) {
+                return Err(format!(
+                    "rules.protected: `{pattern}` names nothing: a pattern is a path from the root of the worktree, without `..`"
+                ));
+            }
+        }
+        for (key, value) in [
+            ("keep", &config.sessions.keep),
+            ("timeout", &config.sessions.timeout),
+            ("idle_timeout", &config.sessions.idle_timeout),
+        ] {
+            span(&format!("sessions.{key}"), value)?;
+        }
+        if let Some(name) = config.agents.keys().find(|name| !is_agent_name(name)) {
+            return Err(format!(
+                "agents.{}: a name is letters, digits, `-` and `_`, at most 40",
+                name.escape_debug()
+            ));
+        }
         if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
             return Err("limits.cost_usd must be at least 0".to_owned());
         }
@@ -326,6 +401,22 @@ impl Config {
     }
 }
 
+/// A setting that is a time span longer than nothing.
+fn span(key: &str, text: &str) -> Result<(), String> {
+    match duration(text) {
+        Ok(span) if span.is_zero() => Err(format!("{key}: `{text}` leaves no time at all")),
+        Ok(_) => Ok(()),
+        Err(why) => Err(format!("{key}: `{text}`: {why}")),
+    }
+}
+
+fn is_agent_name(name: &str) -> bool {
+    (1..=40).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
 /// A time span such as `45m` or `1h 30m`.
 fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|error| error.to_string())
@@ -364,4 +455,42 @@ fn nearest(key: &str, known: &[&str]) -> String {
         .filter(|(distance, name)| *distance <= name.len().max(3) / 2 + 1)
         .map(|(_, name)| format!("; did you mean `{name}`?"))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_would_stop_everything_are_refused() {
+        for (text, names) in [
+            ("[limits]\nsteps = 0", "limits.steps"),
+            (
+                "[limits]\nattempts_per_slice = 0",
+                "limits.attempts_per_slice",
+            ),
+            ("[limits]\nwall = \"0h\"", "limits.wall"),
+            (
+                "[gates.a]\nrun = \"true\"\ntimeout = \"0s\"",
+                "gates.a.timeout",
+            ),
+            (
+                "[gates.a]\nrun = \"true\"\ntimeout = \"soon\"",
+                "gates.a.timeout",
+            ),
+            (
+                "[roles.default]\ntimeout = \"0ms\"",
+                "roles.default.timeout",
+            ),
+            ("[rules]\nprotected = [\"\"]", "rules.protected"),
+            ("[rules]\nprotected = [\"../x\"]", "rules.protected"),
+            ("[limits]\ncost_usd = -1.0", "limits.cost_usd"),
+        ] {
+            let said = Config::parse(text).unwrap_err();
+            assert!(said.contains(names), "{text}: {said}");
+        }
+        let good =
+            "[limits]\nsteps = 1\nwall = \"1s\"\n[rules]\nprotected = [\"src/**\", \"*.lock\"]";
+        assert!(Config::parse(good).is_ok());
+    }
 }

@@ -133,6 +133,15 @@ impl Receipt {
     pub fn passed(&self) -> bool {
         self.exit_code == Some(0) && !self.timed_out
     }
+
+    /// How the command came to its end, in words.
+    pub fn ending(&self) -> String {
+        match (self.timed_out, self.exit_code) {
+            (true, _) => "ran out of time".to_owned(),
+            (false, Some(code)) => format!("ended with {code}"),
+            (false, None) => "was ended by a signal".to_owned(),
+        }
+    }
 }
 
 /// What `verification-evidence.json` speaks of.

@@ -5,6 +5,7 @@
 //! that a type here accepts is one that its schema in `protocol/schema/` accepts,
 //! and the other way round (a test draws documents from both sides).
 
+mod agent;
 mod anchor;
 mod brief;
 mod checkpoint;
@@ -25,6 +26,10 @@ mod state;
 mod surface;
 mod trail;
 
+pub use agent::{
+    AccessArgs, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain, Identify, Rule,
+    SessionNaming, Taken, TranscriptPlace, Wanted,
+};
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
 pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefFate, BriefLine, BriefRecord, BriefStanding,
@@ -33,7 +38,7 @@ pub use brief::{
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use config::{
     Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig,
-    Rules, TrackerKind,
+    Rules, Sessions, TrackerKind,
 };
 pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{

@@ -42,6 +42,11 @@ pub fn surface_matches(pattern: &str, path: &str) -> bool {
     reached.contains(&true)
 }
 
+/// False for a pattern that can hold no path at all.
+pub(super) fn is_pattern(pattern: &str) -> bool {
+    !pattern.trim().is_empty() && !segments(pattern).any(|segment| segment == "..")
+}
+
 /// True when `pattern` matches `path` and says so: its first segment is the path's own, so
 /// neither `.` nor `**` names a protected path.
 pub fn surface_names(pattern: &str, path: &str) -> bool {

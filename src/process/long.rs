@@ -3,7 +3,7 @@
 
 use super::interrupt::{Attention, interrupted};
 use super::output::{Keeper, Kept};
-use super::tree::{MARK, ask_to_end, end_all};
+use super::tree::{Adoption, Tree};
 use super::{ProcessError, check_directory, inherited_variables};
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::OsString;
@@ -14,6 +14,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The variable that marks a gate's processes.
+const MARK: &str = "COOK_GATE";
 /// How long a child that was asked to end may take over it.
 const END_GRACE: Duration = Duration::from_millis(500);
 /// How long pipes are read on after every process that was found has ended.
@@ -75,16 +77,16 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
     let _attention = Attention::begin();
     let started = Instant::now();
     let mut child = spawn(command, program, &mark)?;
-    let leader = child.id();
+    let mut tree = Tree::of(child.id(), MARK, &mark, Adoption::No);
     let stdout = Drain::of(child.stdout().take(), Source::Stdout, command.live.clone());
     let stderr = Drain::of(child.stderr().take(), Source::Stderr, command.live.clone());
     let end = wait(&mut *child, started + command.timeout);
     let duration = started.elapsed();
     if matches!(end, End::TimedOut | End::Interrupted) {
-        ask_to_end(leader);
+        tree.terminate();
         wait(&mut *child, Instant::now() + END_GRACE);
     }
-    let swept = end_all(leader, &mark);
+    let swept = tree.end();
     let status = child.wait().map_err(|cause| ProcessError::Start {
         program: program.clone(),
         cause,
@@ -104,13 +106,7 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
 }
 
 fn spawn(command: &Long, program: &str, mark: &str) -> Result<Box<dyn ChildWrapper>, ProcessError> {
-    // `execvp` would look for `./x` from the new directory, other systems from the old one.
-    let path = if program.contains('/') && Path::new(program).is_relative() {
-        command.dir.join(program).into_os_string()
-    } else {
-        OsString::from(program)
-    };
-    let mut child = Command::new(&path);
+    let mut child = Command::new(program_path(program, command.dir));
     child
         .args(&command.argv[1..])
         .current_dir(command.dir)
@@ -126,6 +122,15 @@ fn spawn(command: &Long, program: &str, mark: &str) -> Result<Box<dyn ChildWrapp
     wrapped
         .spawn()
         .map_err(|cause| ProcessError::start(program.as_ref(), cause))
+}
+
+/// `execvp` would look for `./x` from the new directory, other systems from the old one.
+pub(super) fn program_path(program: &str, dir: &Path) -> OsString {
+    if program.contains('/') && Path::new(program).is_relative() {
+        dir.join(program).into_os_string()
+    } else {
+        OsString::from(program)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +158,7 @@ fn wait(child: &mut dyn ChildWrapper, end: Instant) -> End {
 
 /// Leaves the child unreaped, so that its id stays its own until the sweep is over.
 #[cfg(target_os = "linux")]
-fn has_exited(child: &mut dyn ChildWrapper) -> bool {
+pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
     use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
     let Ok(pid) = i32::try_from(child.id()) else {
         return true;
@@ -166,7 +171,7 @@ fn has_exited(child: &mut dyn ChildWrapper) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn has_exited(child: &mut dyn ChildWrapper) -> bool {
+pub(super) fn has_exited(child: &mut dyn ChildWrapper) -> bool {
     !matches!(child.inner_mut().try_wait(), Ok(None))
 }
 

@@ -45,6 +45,20 @@ pub const ROLE_VARIABLE: &str = "COOK_ROLE";
 /// Set by cook for every process of a session it starts.
 pub const INVOCATION_VARIABLE: &str = "COOK_INVOCATION";
 
+/// How many agents deep a process is; set by cook for the sessions it starts.
+pub const DEPTH_VARIABLE: &str = "COOK_DEPTH";
+
+/// Whether cook itself sets a variable of that name for what it starts.
+pub(super) fn is_own_marker(name: &str) -> bool {
+    [
+        ROLE_VARIABLE,
+        INVOCATION_VARIABLE,
+        DEPTH_VARIABLE,
+        "COOK_GATE",
+    ]
+    .contains(&name)
+}
+
 /// Whether a variable of that name is an agent's marker.
 pub fn is_agent_marker(name: &str) -> bool {
     MARKERS.contains(&name)

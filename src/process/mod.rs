@@ -1,7 +1,8 @@
-//! Child processes: short ones whose output is an answer ([`capture`]: git),
-//! and long ones whose output is a record ([`run`]: gates).
+//! Child processes: short ones whose output is an answer ([`capture`]: git), long ones
+//! whose output is a record ([`run`]: gates), and those that are listened to line by
+//! line ([`supervise`]: agents).
 //!
-//! Invariants: stdin is empty; both pipes are drained while the child runs and
+//! Invariants: stdin is what was given and then closed; both pipes are drained while the child runs and
 //! no more than the stated caps is held in memory; every child has a deadline;
 //! what redirects git to another repository is removed from the environment;
 //! only processes that were started here are ever ended.
@@ -11,16 +12,21 @@ mod long;
 mod markers;
 mod output;
 mod short;
+mod supervised;
 mod tree;
 
 pub use interrupt::interrupted;
 pub use long::{Ended, Live, Long, Source, run};
 pub use markers::{
-    INVOCATION_VARIABLE, ROLE_VARIABLE, agent_marker, is_agent_marker, session_around,
-    session_marker,
+    DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, agent_marker, is_agent_marker,
+    session_around, session_marker,
 };
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use short::{Captured, Short, capture};
+pub use supervised::{
+    Clocks, Ending, Heed, Line, Listener, MAX_LINE, Outcome, Polite, Supervised, supervise,
+};
+pub use tree::end_marked;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -124,5 +130,13 @@ fn inherited_variables() -> impl Iterator<Item = (OsString, OsString)> {
             .to_string_lossy()
             .to_ascii_uppercase()
             .starts_with("GIT_")
+    })
+}
+
+/// What an agent inherits: the same without the traces of an agent around this process.
+fn inherited_by_agents() -> impl Iterator<Item = (OsString, OsString)> {
+    inherited_variables().filter(|(name, _)| {
+        name.to_str()
+            .is_none_or(|name| !is_agent_marker(name) && !markers::is_own_marker(name))
     })
 }

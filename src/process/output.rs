@@ -50,26 +50,45 @@ impl Kept {
 }
 
 /// Takes a stream in, piece by piece.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Keeper {
     digest: Sha256,
     total: u64,
     head: Vec<u8>,
     tail: VecDeque<u8>,
+    at_head: usize,
+    at_tail: usize,
+}
+
+impl Default for Keeper {
+    fn default() -> Self {
+        Self::of(KEPT_PER_STREAM / 2, KEPT_PER_STREAM / 2)
+    }
 }
 
 impl Keeper {
+    /// Keeps that many bytes of the beginning and of the end.
+    pub(super) fn of(at_head: usize, at_tail: usize) -> Self {
+        Self {
+            digest: Sha256::default(),
+            total: 0,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            at_head,
+            at_tail,
+        }
+    }
+
     pub(super) fn take(&mut self, mut piece: &[u8]) {
-        const HALF: usize = KEPT_PER_STREAM / 2;
         self.digest.update(piece);
         self.total += piece.len() as u64;
-        let room = (HALF - self.head.len()).min(piece.len());
+        let room = (self.at_head - self.head.len()).min(piece.len());
         self.head.extend_from_slice(&piece[..room]);
         piece = &piece[room..];
-        if piece.len() > HALF {
-            piece = &piece[piece.len() - HALF..];
+        if piece.len() > self.at_tail {
+            piece = &piece[piece.len() - self.at_tail..];
         }
-        let excess = (self.tail.len() + piece.len()).saturating_sub(HALF);
+        let excess = (self.tail.len() + piece.len()).saturating_sub(self.at_tail);
         self.tail.drain(..excess);
         self.tail.extend(piece);
     }

@@ -1,112 +1,289 @@
 //! Every process a child brought into being, and its end.
 //!
-//! A process belongs to the child when it is in its process group, descends
-//! from it, or carries its mark in its environment (a daemon that left group,
-//! session and parent still does). The mark is looked for in `/proc`, so it works
-//! on Linux; elsewhere the group alone is ended.
+//! A process belongs to the child when it is in its process group or session, descends
+//! from it, carries its mark in its environment (a daemon that left group, session and
+//! parent still does), was seen to belong earlier, or was orphaned to cook out of it.
+//! Processes are looked for in `/proc`, so it works on Linux; elsewhere the group alone
+//! is ended.
 
 use std::time::Duration;
-
-/// The variable that marks a gate's processes.
-pub(super) const MARK: &str = "COOK_GATE";
 
 /// How often a tree that keeps growing is swept.
 const SWEEPS: usize = 50;
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(10);
 
-/// Asks the group to end. Harmless when it is gone already, as long as the
-/// leader has not been waited for (its id cannot have been given to another).
-pub(super) fn ask_to_end(leader: u32) {
-    #[cfg(unix)]
-    signal_group(leader, nix::sys::signal::Signal::SIGTERM);
-    #[cfg(not(unix))]
-    let _ = leader;
+/// Whether orphans that come to cook are taken for the child's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Adoption {
+    /// They are: cook makes itself the one that orphans below it come to.
+    Yes,
+    /// They are not looked for.
+    No,
 }
 
-/// Ends the group and everything that descends from it or carries the mark,
-/// until a sweep finds nothing more. True when the last sweep was empty.
-pub(super) fn end_all(leader: u32, mark: &str) -> bool {
-    for sweep in 0..SWEEPS {
-        let found = end_found(leader, mark);
-        #[cfg(unix)]
-        signal_group(leader, nix::sys::signal::Signal::SIGKILL);
-        if found == 0 {
-            return true;
+/// A child and what belongs to it.
+#[derive(Debug)]
+pub(super) struct Tree {
+    leader: u32,
+    mark: String,
+    adoption: Adoption,
+    #[cfg(target_os = "linux")]
+    known: linux::Known,
+}
+
+impl Tree {
+    /// The tree of a child that leads a process group and was started with `name=mark`.
+    pub(super) fn of(leader: u32, name: &str, mark: &str, adoption: Adoption) -> Self {
+        #[cfg(target_os = "linux")]
+        if adoption == Adoption::Yes {
+            linux::register(leader);
         }
-        if sweep + 1 < SWEEPS {
-            std::thread::sleep(BETWEEN_SWEEPS);
+        Self {
+            leader,
+            mark: format!("{name}={mark}"),
+            adoption,
+            #[cfg(target_os = "linux")]
+            known: linux::Known::default(),
         }
     }
-    false
+
+    /// Before the child is started: orphans come to this process from now on.
+    pub(super) fn adopt_orphans() {
+        #[cfg(target_os = "linux")]
+        let _ = nix::sys::prctl::set_child_subreaper(true);
+    }
+
+    /// Notes who belongs now, to know it after the child has ended.
+    pub(super) fn look(&mut self) {
+        #[cfg(target_os = "linux")]
+        linux::look(&mut self.known, self.leader);
+    }
+
+    /// Signals the leader alone, in the way it likes best.
+    #[cfg(unix)]
+    pub(super) fn ask(&self, signal: nix::sys::signal::Signal) {
+        if let Ok(pid) = i32::try_from(self.leader) {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal);
+        }
+    }
+
+    /// Asks the group to end. Harmless when it is gone already, as long as the
+    /// leader has not been waited for (its id cannot have been given to another).
+    pub(super) fn terminate(&self) {
+        #[cfg(unix)]
+        signal_group(self.leader, nix::sys::signal::Signal::SIGTERM);
+    }
+
+    /// Ends all that belongs to the child, until a sweep finds nothing more. True when
+    /// the last sweep was empty.
+    pub(super) fn end(&mut self) -> bool {
+        for sweep in 0..SWEEPS {
+            let found = self.end_found();
+            #[cfg(unix)]
+            signal_group(self.leader, nix::sys::signal::Signal::SIGKILL);
+            if found == 0 {
+                return true;
+            }
+            if sweep + 1 < SWEEPS {
+                std::thread::sleep(BETWEEN_SWEEPS);
+            }
+        }
+        false
+    }
+
+    /// Ends what belongs to the child, other than the leader itself; how many there were.
+    ///
+    /// All of it is stopped before any of it is ended: a parent that is gone no longer
+    /// tells whose child is whose.
+    #[cfg(target_os = "linux")]
+    fn end_found(&mut self) -> usize {
+        use nix::sys::signal::Signal;
+        signal_group(self.leader, Signal::SIGSTOP);
+        let adopts = self.adoption == Adoption::Yes;
+        let mut find = || linux::belonging(&mut self.known, self.leader, &self.mark, adopts);
+        let mut found = find();
+        for _ in 0..SWEEPS {
+            found
+                .iter()
+                .for_each(|pid| linux::send(*pid, Signal::SIGSTOP));
+            let now = find();
+            let grown = !now.is_subset(&found);
+            found = now;
+            if !grown {
+                break;
+            }
+        }
+        found
+            .iter()
+            .for_each(|pid| linux::send(*pid, Signal::SIGKILL));
+        found.iter().for_each(|pid| linux::reap(*pid));
+        found.len()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn end_found(&mut self) -> usize {
+        0
+    }
 }
 
+impl Drop for Tree {
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if self.adoption == Adoption::Yes {
+            linux::unregister(self.leader);
+        }
+    }
+}
+
+/// Ends every process that carries `name=mark`, and what descends from one: what a cook
+/// that was killed left behind. How many there were; 0 where there is no `/proc`.
+pub fn end_marked(name: &str, mark: &str) -> usize {
+    let mut tree = Tree::of(0, name, mark, Adoption::No);
+    let mut ended = 0;
+    for _ in 0..SWEEPS {
+        match tree.end_found() {
+            0 => break,
+            found => ended += found,
+        }
+        std::thread::sleep(BETWEEN_SWEEPS);
+    }
+    ended
+}
+
+/// No group has the id 0: to the system it would mean cook's own.
 #[cfg(unix)]
 fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
-    if let Ok(group) = i32::try_from(leader) {
+    if let Ok(group) = i32::try_from(leader)
+        && group > 1
+    {
         let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), signal);
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn end_found(_leader: u32, _mark: &str) -> usize {
-    0
-}
-
-/// Ends what belongs to the child, other than the leader itself; how many there were.
-///
-/// All of it is stopped before any of it is ended: a parent that is gone no longer
-/// tells whose child is whose.
-#[cfg(target_os = "linux")]
-fn end_found(leader: u32, mark: &str) -> usize {
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-    let send = |pid: u32, signal| {
-        if let Ok(pid) = i32::try_from(pid) {
-            let _ = kill(Pid::from_raw(pid), signal);
-        }
-    };
-    signal_group(leader, Signal::SIGSTOP);
-    let mut found = linux::belonging(leader, mark);
-    for _ in 0..SWEEPS {
-        found.iter().for_each(|pid| send(*pid, Signal::SIGSTOP));
-        let now = linux::belonging(leader, mark);
-        let grown = !now.is_subset(&found);
-        found = now;
-        if !grown {
-            break;
-        }
-    }
-    found.iter().for_each(|pid| send(*pid, Signal::SIGKILL));
-    found.len()
-}
-
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::MARK;
-    use std::collections::BTreeSet;
+    use nix::sys::signal::{Signal, kill};
+    use nix::sys::wait::{WaitPidFlag, waitpid};
+    use nix::unistd::Pid;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Leaders of the trees that take orphans in: they are no orphans themselves.
+    static LEADERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+    pub(super) fn register(leader: u32) {
+        let mut leaders = LEADERS.lock().unwrap_or_else(PoisonError::into_inner);
+        leaders.insert(leader);
+    }
+
+    pub(super) fn unregister(leader: u32) {
+        let mut leaders = LEADERS.lock().unwrap_or_else(PoisonError::into_inner);
+        leaders.remove(&leader);
+    }
+
+    /// What was seen to belong to a tree: processes with their start times, because ids
+    /// are given again, and their sessions.
+    #[derive(Debug, Default)]
+    pub(super) struct Known {
+        processes: BTreeMap<u32, u64>,
+        sessions: BTreeSet<u32>,
+    }
 
     struct Process {
         pid: u32,
         parent: u32,
         group: u32,
+        session: u32,
+        started: u64,
         gone: bool,
     }
 
-    /// Living processes of the child's tree, without its leader.
-    pub(super) fn belonging(leader: u32, mark: &str) -> BTreeSet<u32> {
+    pub(super) fn send(pid: u32, signal: Signal) {
+        if let Ok(pid) = i32::try_from(pid) {
+            let _ = kill(Pid::from_raw(pid), signal);
+        }
+    }
+
+    /// An orphan that came to cook stays in the table until cook has waited for it.
+    pub(super) fn reap(pid: u32) {
+        if let Ok(pid) = i32::try_from(pid) {
+            let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
+        }
+    }
+
+    /// Notes who belongs by group, session and descent.
+    pub(super) fn look(known: &mut Known, leader: u32) {
         let processes = list();
-        let mark = format!("{MARK}={mark}");
+        grow(known, leader, &processes, |_| false);
+    }
+
+    /// Living processes of the child's tree, without its leader.
+    pub(super) fn belonging(
+        known: &mut Known,
+        leader: u32,
+        mark: &str,
+        adopts: bool,
+    ) -> BTreeSet<u32> {
+        let processes = list();
+        let own = std::process::id();
+        let leaders = LEADERS
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let own_session = processes
+            .iter()
+            .find(|process| process.pid == own)
+            .map_or(0, |process| process.session);
+        // Cook's other children stay in its session. Of an orphan out of several trees at
+        // once it cannot be told whose it was: the last of them ends it.
+        let alone = adopts && leaders.len() <= 1;
+        let orphan = |process: &Process| {
+            alone
+                && process.parent == own
+                && process.session != own_session
+                && !leaders.contains(&process.pid)
+        };
+        let found = grow(known, leader, &processes, |process| {
+            orphan(process) || carries(process.pid, mark)
+        });
+        processes
+            .iter()
+            .filter(|process| !process.gone && found.contains(&process.pid))
+            .map(|process| process.pid)
+            .filter(|pid| *pid != leader && *pid != own)
+            .collect()
+    }
+
+    /// Everybody that belongs, the leader among them.
+    fn grow(
+        known: &mut Known,
+        leader: u32,
+        processes: &[Process],
+        also: impl Fn(&Process) -> bool,
+    ) -> BTreeSet<u32> {
+        let own = std::process::id();
+        let is_known = |process: &Process| {
+            known.processes.get(&process.pid) == Some(&process.started)
+                || known.sessions.contains(&process.session)
+        };
         let mut found: BTreeSet<u32> = processes
             .iter()
-            .filter(|process| process.group == leader || carries(process.pid, &mark))
+            .filter(|process| process.pid != own)
+            .filter(|process| {
+                (leader != 0 && (process.group == leader || process.session == leader))
+                    || is_known(process)
+                    || also(process)
+            })
             .map(|process| process.pid)
             .collect();
-        found.insert(leader);
+        if leader != 0 {
+            found.insert(leader);
+        }
         loop {
             let before = found.len();
-            for process in &processes {
-                if found.contains(&process.parent) {
+            for process in processes {
+                if found.contains(&process.parent) && process.pid != own {
                     found.insert(process.pid);
                 }
             }
@@ -114,10 +291,18 @@ mod linux {
                 break;
             }
         }
-        found.remove(&leader);
-        found.remove(&std::process::id());
-        for process in processes.iter().filter(|process| process.gone) {
-            found.remove(&process.pid);
+        let own_session = processes
+            .iter()
+            .find(|process| process.pid == own)
+            .map_or(0, |process| process.session);
+        for process in processes
+            .iter()
+            .filter(|process| found.contains(&process.pid))
+        {
+            known.processes.insert(process.pid, process.started);
+            if process.session != own_session && process.session != 0 {
+                known.sessions.insert(process.session);
+            }
         }
         found
     }
@@ -133,7 +318,8 @@ mod linux {
             .collect()
     }
 
-    /// `/proc/<pid>/stat`: `pid (name) state parent group …`; the name may hold anything.
+    /// `/proc/<pid>/stat`: `pid (name) state parent group session …`; the name may hold
+    /// anything. The start time is the 22nd field.
     fn read(pid: u32) -> Option<Process> {
         let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
         let text = String::from_utf8_lossy(&bytes);
@@ -143,6 +329,8 @@ mod linux {
             pid,
             parent: fields.next()?.parse().ok()?,
             group: fields.next()?.parse().ok()?,
+            session: fields.next()?.parse().ok()?,
+            started: fields.nth(15)?.parse().ok()?,
             gone: matches!(state, "Z" | "X"),
         })
     }

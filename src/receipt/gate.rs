@@ -110,7 +110,9 @@ impl Gates<'_> {
     /// # Errors
     /// As [`Gates::run_at`].
     pub fn run_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
-        let (receipt, problem) = self.run(&self.here()?, &gate.run, timeout(gate), &[])?;
+        let mut here = self.here()?;
+        here.dirty |= !self.repo.unwatched()?.is_empty();
+        let (receipt, problem) = self.run(&here, &gate.run, timeout(gate), &[])?;
         Ok(GateRun {
             gate: gate.clone(),
             receipt,
@@ -147,7 +149,11 @@ impl Gates<'_> {
 
     fn place_at(&self, commit: &str) -> Result<Place, Failure> {
         let here = self.here()?;
-        if here.commit.as_deref() == Some(commit) && !here.dirty {
+        // A file that git does not look at may hold anything, so it is tested as committed.
+        if here.commit.as_deref() == Some(commit)
+            && !here.dirty
+            && self.repo.unwatched()?.is_empty()
+        {
             return Ok(here);
         }
         self.throwaway(commit)

@@ -5,8 +5,10 @@
 //! discovery stops at the worktree it starts in; what libgit2 cannot open or
 //! answer is asked of the `git` program, and both give the same answers;
 //! cleanliness always comes from the program. The only writes are
-//! [`Repo::commit_paths`] and the throwaway worktrees under `<git dir>/cook`.
+//! [`Repo::commit_paths`], the throwaway worktrees under `<git dir>/cook`, and putting a
+//! [`Baseline`] back.
 
+mod baseline;
 mod commit;
 mod discover;
 mod error;
@@ -21,6 +23,7 @@ mod status;
 mod throwaway;
 mod trailers;
 
+pub use baseline::{Baseline, Difference, RESCUED_REFS};
 pub use commit::NewCommit;
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};

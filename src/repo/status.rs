@@ -9,6 +9,7 @@ use crate::model::{CONTRACT_FILES, SETTINGS_FILES};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::Path;
 
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -30,6 +31,41 @@ impl Repo {
     pub fn status(&self) -> Result<Status, Failure> {
         let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
         Ok(read(&self.program.answer(call)?))
+    }
+
+    /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and
+    /// that are there nonetheless: a clean status says nothing about them.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
+        let listed = self.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
+        let mut unwatched = Vec::new();
+        for entry in listed.split(|byte| *byte == 0) {
+            let Some(path) = is_unwatched(entry) else {
+                continue;
+            };
+            let path = path_text(path);
+            if self.look(&path)?.is_some() {
+                unwatched.push(path);
+            }
+        }
+        Ok(unwatched)
+    }
+
+    /// All refs with the objects they name, the stash among them.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let call = Call::new(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+        let answer = self.program.answer(call)?;
+        let text = String::from_utf8_lossy(&answer);
+        Ok(text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(object, name)| (name.to_owned(), object.to_owned()))
+            .collect())
     }
 
     /// Contract files that are no regular files in the worktree.
@@ -75,25 +111,14 @@ impl Repo {
         Ok(digests)
     }
 
-    /// What stands at a path of the worktree. Only absence is absence: any other error that
-    /// was taken for it would make a decision rest on a file that is there.
     fn look(&self, file: &str) -> Result<Option<std::fs::Metadata>, Failure> {
-        match self.root.join(file).symlink_metadata() {
-            Ok(found) => Ok(Some(found)),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(Failure::state(
+        present(&self.root.join(file)).map_err(|error| {
+            Failure::state(
                 Code::InputUnreadable,
                 format!("`{file}` cannot be looked at"),
             )
-            .caused_by(&error)),
-        }
+            .caused_by(&error)
+        })
     }
 
     /// Contract files that HEAD's tree does not hold; all of them on an unborn branch.
@@ -117,6 +142,32 @@ impl Repo {
             }
         }
         Ok(uncommitted)
+    }
+}
+
+/// What stands at a path. Only absence is absence: any other error that was taken for it
+/// would make a decision rest on a file that is there.
+pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The path of an entry of `git ls-files -v` that git does not look at: a lower-case letter
+/// is assume-unchanged, `S` skip-worktree.
+pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
+    match entry {
+        [tag, b' ', path @ ..] if tag.is_ascii_lowercase() || *tag == b'S' => Some(path),
+        _ => None,
     }
 }
 

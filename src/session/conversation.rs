@@ -11,10 +11,12 @@ use super::reference::{Grade, On, Ref};
 use super::replay;
 use super::store::{SessionStore, load_episode};
 use super::stored::{Entry, Native, Object};
-use super::supplier::{Answer, Continuation, Deed, Failure, Grain, Supplier, Turn, estimate};
+use super::supplier::{
+    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, estimate,
+};
 use super::value::{Episode, Exchange, Kind};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// How many times an answer that breaks its schema is asked for again.
 const REPAIRS: u32 = 2;
@@ -94,6 +96,14 @@ pub struct Reply {
     pub usage: Option<Value>,
     /// In millionths of a US dollar; none = unknown.
     pub cost_micro_usd: Option<u64>,
+    /// What changed in the repository.
+    pub changed: Vec<String>,
+    /// Commits that came, oldest first.
+    pub commits: Vec<String>,
+    /// HEAD before the call.
+    pub head_before: Option<String>,
+    /// HEAD after it.
+    pub head_after: Option<String>,
     /// Answers that were asked for until one fitted.
     pub attempts: u32,
 }
@@ -150,17 +160,23 @@ fn call_into(
         call,
         start,
         room,
-        usage: None,
-        cost: None,
+        lapse: None,
     };
     let outcome = talk.run();
     if let Err(error) = &outcome {
-        talk.note(&json!({
+        let mut line = json!({
             "error": error.fault.code(),
             "message": error.to_string(),
             "prior": error.prior,
-        }))
-        .map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
+        });
+        if let (Some((name, lapse)), Some(line)) = (talk.lapse.take(), line.as_object_mut()) {
+            line.insert("exchange".to_owned(), name.to_string().into());
+            line.insert("class".to_owned(), lapse.class.into());
+            line.insert("reset_at".to_owned(), lapse.reset_at.into());
+            line.extend(talk.spent(&lapse.known));
+        }
+        talk.note(&line)
+            .map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
     }
     outcome
 }
@@ -254,8 +270,17 @@ struct Talk<'a> {
     call: &'a Call<'a>,
     start: Start,
     room: Room,
-    usage: Option<Value>,
-    cost: Option<u64>,
+    /// The turn that gave no answer.
+    lapse: Option<(Ref, Lapse)>,
+}
+
+/// One request with its answer, to be kept.
+struct Said<'a> {
+    kind: Kind,
+    say: &'a str,
+    answer: &'a Answer,
+    recap: Option<String>,
+    transport: Transport,
 }
 
 /// What a turn left behind.
@@ -289,8 +314,13 @@ impl Talk<'_> {
                 "The answer does not fit the schema:\n{}\nAnswer again with the data alone, as JSON that fits.",
                 wrong.join("\n")
             );
+            let before = kept.reply;
             kept = self.turn(Kind::Repair, &again, None)?;
             kept.reply.attempts = attempt + 1;
+            // The cost of one of several answers is not that of the call.
+            let costs = before.cost_micro_usd.zip(kept.reply.cost_micro_usd);
+            kept.reply.cost_micro_usd = costs.map(|(one, two)| one + two);
+            kept.reply.recap = kept.reply.recap.or(before.recap);
         }
         Ok(kept.reply)
     }
@@ -368,18 +398,36 @@ impl Talk<'_> {
         let (prompt, transport) = self
             .prompt(before.as_ref(), fork.as_ref(), recap.as_deref(), say)
             .map_err(|fault| self.keep(fault))?;
-        let answer = self
-            .supplier
-            .call(&Turn {
-                prompt: &prompt,
-                deed: self.call.deed,
-                fork: fork.as_ref(),
-                schema: self.call.schema_text,
-            })
-            .map_err(|failure| self.keep(self.fault(failure)))?;
+        let names = Names::new(self.supplier.grain() == Grain::Repl);
+        let _in_flight = self
+            .store
+            .begin(names.exchange, &self.about_to(kind))
+            .map_err(|fault| self.keep(fault))?;
+        let turn = Turn {
+            name: names.exchange,
+            prompt: &prompt,
+            deed: self.call.deed,
+            fork: fork.as_ref(),
+            schema: self.call.schema_text,
+        };
+        let answer = match self.supplier.call(&turn) {
+            Ok(answer) => answer,
+            Err(lapse) => {
+                let fault = self.fault(lapse.failure.clone());
+                self.lapse = Some((names.exchange, lapse));
+                return Err(self.keep(fault));
+            }
+        };
         let recap = recap.or_else(|| self.reported_recap(&answer));
+        let said = Said {
+            kind,
+            say,
+            answer: &answer,
+            recap,
+            transport,
+        };
         let reply = self
-            .store_turn(kind, say, &answer, recap, transport)
+            .store_turn(&names, said)
             .map_err(|fault| self.keep(fault))?;
         if self.call.deed == Deed::Ask && !answer.changed.is_empty() {
             return Err(self.keep(Fault::ReadOnlyViolated {
@@ -387,6 +435,43 @@ impl Talk<'_> {
             }));
         }
         Ok(Kept { reply, answer })
+    }
+
+    /// What is noted before anything is started.
+    fn about_to(&self, kind: Kind) -> Value {
+        json!({
+            "supplier": self.supplier.name(),
+            "deed": self.call.deed,
+            "kind": kind,
+            "on": self.call.on,
+            "prior": self.start.prior(),
+            "began_at": self.call.at,
+            "pid": std::process::id(),
+        })
+    }
+
+    /// What a turn took and did, for the record of calls.
+    fn spent(&self, answer: &Answer) -> Map<String, Value> {
+        let line = json!({
+            "exid": answer.exid,
+            "model": answer.model,
+            "role": answer.role,
+            "exit": answer.exit,
+            "schema_hash": self.call.schema_text.map(|schema| {
+                ContentHash::of("cook/schema/1", &[schema.to_string().as_bytes()])
+            }),
+            "usage": answer.usage,
+            "cost_micro_usd": answer.cost_micro_usd,
+            "duration_ms": answer.duration_ms,
+            "head_before": answer.head_before,
+            "head_after": answer.head_after,
+            "commits": answer.commits,
+            "changed": answer.changed,
+        });
+        match line {
+            Value::Object(line) => line,
+            _ => Map::new(),
+        }
     }
 
     /// A supplier's own compaction begins a new window where a chain goes on.
@@ -437,14 +522,14 @@ impl Talk<'_> {
     }
 
     /// Keeps exchange, window and chain, and goes on from them.
-    fn store_turn(
-        &mut self,
-        kind: Kind,
-        say: &str,
-        answer: &Answer,
-        recap: Option<String>,
-        transport: Transport,
-    ) -> Result<Reply, Fault> {
+    fn store_turn(&mut self, names: &Names, said: Said) -> Result<Reply, Fault> {
+        let Said {
+            kind,
+            say,
+            answer,
+            recap,
+            transport,
+        } = said;
         let store = self.store;
         let exchange = Exchange::new(kind, say, answer.output.as_str(), answer.exid.clone());
         let exchange_hash = store.put(&Object::of_exchange(&exchange))?;
@@ -477,7 +562,6 @@ impl Talk<'_> {
             Some(object) => Some(store.put(object)?),
             None => None,
         };
-        let names = Names::new(series_hash.is_some());
         let entry = |name: Ref, hash: &ContentHash, length: u64| Entry {
             schema_version: 1,
             name,
@@ -496,6 +580,10 @@ impl Talk<'_> {
                 .clone()
                 .filter(|_| name.grade() == Grade::Episode),
             head: answer.head_after.clone(),
+            tree: answer
+                .tree_after
+                .clone()
+                .filter(|_| name.grade() == Grade::Episode),
             at: self.call.at.to_owned(),
         };
         let episode = entry(names.episode, &episode_hash, length + 1);
@@ -521,21 +609,17 @@ impl Talk<'_> {
             grows: series.is_some(),
             series,
         };
-        self.cost = answer.cost_micro_usd;
-        self.usage = answer.usage.clone();
-        self.note(&json!({
+        let mut line = json!({
             "kind": kind,
             "transport": transport,
             "exchange": names.exchange,
             "episode": names.episode,
             "series": names.series,
-            "exid": answer.exid,
-            "usage": answer.usage,
-            "cost_micro_usd": answer.cost_micro_usd,
-            "duration_ms": answer.duration_ms,
-            "head_before": answer.head_before,
-            "head_after": answer.head_after,
-        }))?;
+        });
+        if let Some(line) = line.as_object_mut() {
+            line.extend(self.spent(answer));
+        }
+        self.note(&line)?;
         Ok(Reply {
             output: answer.output.clone(),
             data: None,
@@ -549,6 +633,10 @@ impl Talk<'_> {
             recap,
             usage: answer.usage.clone(),
             cost_micro_usd: answer.cost_micro_usd,
+            changed: answer.changed.clone(),
+            commits: answer.commits.clone(),
+            head_before: answer.head_before.clone(),
+            head_after: answer.head_after.clone(),
             attempts: 1,
         })
     }

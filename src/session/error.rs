@@ -2,6 +2,7 @@
 //! are still good, and the next step.
 
 use super::reference::Ref;
+use crate::diagnostic::{Code, Failure, FailureKind, PriorRefs};
 use serde::Serialize;
 
 /// The refs a caller still holds when a call fails.
@@ -122,24 +123,7 @@ pub enum Fault {
 impl Fault {
     /// The stable code.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::ContinuationNotSupported { .. } => "continuation_not_supported",
-            Self::EpisodeCompacted { .. } => "episode_compacted",
-            Self::EpisodeNotFound(_) => "episode_not_found",
-            Self::SeriesNotFound(_) => "series_not_found",
-            Self::RefAmbiguous { .. } => "ref_ambiguous",
-            Self::RefKindMismatch { .. } => "ref_kind_mismatch",
-            Self::ObjectCorrupt { .. } => "object_corrupt",
-            Self::OnConflict => "on_conflict",
-            Self::ContextWindowExceeded { .. } => "context_window_exceeded",
-            Self::OutputSchemaInvalid { .. } => "output_schema_invalid",
-            Self::SupplierFailed { .. } => "supplier_failed",
-            Self::SupplierTimeout { .. } => "supplier_timeout",
-            Self::SupplierUnparseable { .. } => "supplier_unparseable",
-            Self::ReadOnlyViolated { .. } => "read_only_violated",
-            Self::TreeDrift(_) => "tree_drift",
-            Self::Store(_) => "session_store",
-        }
+        boundary(self).1.id()
     }
 }
 
@@ -212,5 +196,44 @@ impl SessionError {
 impl From<Fault> for SessionError {
     fn from(fault: Fault) -> Self {
         Self::new(fault)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let (kind, code) = boundary(&error.fault);
+        let mut failure = Self::new(kind, code, error.to_string());
+        failure.hints = vec![error.hint()];
+        failure.prior = Some(PriorRefs {
+            episode: error.prior.episode.map(|name| name.to_string()),
+            series: error.prior.series.map(|name| name.to_string()),
+        });
+        match &*error.fault {
+            Fault::Store(cause) => failure.caused_by(cause),
+            _ => failure,
+        }
+    }
+}
+
+/// Exit 1 for refs and stored data, 2 for usage, 5 for the supplier.
+fn boundary(fault: &Fault) -> (FailureKind, Code) {
+    use FailureKind::{Check, State, Supplier, Usage};
+    match fault {
+        Fault::ContinuationNotSupported { .. } => (Supplier, Code::ContinuationNotSupported),
+        Fault::EpisodeCompacted { .. } => (Check, Code::EpisodeCompacted),
+        Fault::EpisodeNotFound(_) => (Check, Code::EpisodeNotFound),
+        Fault::SeriesNotFound(_) => (Check, Code::SeriesNotFound),
+        Fault::RefAmbiguous { .. } => (Check, Code::RefAmbiguous),
+        Fault::RefKindMismatch { .. } => (Check, Code::RefKindMismatch),
+        Fault::ObjectCorrupt { .. } => (Check, Code::ObjectCorrupt),
+        Fault::OnConflict => (Usage, Code::OnConflict),
+        Fault::ContextWindowExceeded { .. } => (Supplier, Code::ContextWindowExceeded),
+        Fault::OutputSchemaInvalid { .. } => (Supplier, Code::OutputSchemaInvalid),
+        Fault::SupplierFailed { .. } => (Supplier, Code::SupplierFailed),
+        Fault::SupplierTimeout { .. } => (Supplier, Code::SupplierTimeout),
+        Fault::SupplierUnparseable { .. } => (Supplier, Code::SupplierUnparseable),
+        Fault::ReadOnlyViolated { .. } => (Supplier, Code::ReadOnlyViolated),
+        Fault::TreeDrift(_) => (Check, Code::TreeDrift),
+        Fault::Store(_) => (State, Code::SessionStoreFailed),
     }
 }

@@ -8,7 +8,7 @@
 use super::error::Fault;
 use super::hash::ContentHash;
 use super::reference::Ref;
-use super::store::{SessionStore, missing};
+use super::store::{InFlight, SessionStore, missing};
 use super::stored::{Entry, Object};
 use crate::store::files::{open_no_follow, sync_dir};
 use serde::de::DeserializeOwned;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Largest object that is read: an exchange is capped far below it when it is written.
 const MAX_OBJECT: u64 = 64 << 20;
@@ -198,6 +199,204 @@ impl SessionStore for FileStore {
             file.sync_data()
         };
         append().map_err(Fault::Store)
+    }
+
+    fn begin(&self, name: Ref, what: &Value) -> Result<InFlight, Fault> {
+        let dir = self.root.join("inflight");
+        let path = dir.join(format!("{name}.json"));
+        let write = || -> io::Result<std::fs::File> {
+            make_dir(&self.root, &dir)?;
+            let mut file = tempfile::Builder::new()
+                .prefix(".cook-")
+                .suffix(".tmp")
+                .tempfile_in(&dir)?;
+            // Locked before it can be seen: whoever finds it unlocked knows that its
+            // process is gone.
+            file.as_file().lock()?;
+            serde_json::to_writer(&mut file, what)?;
+            file.as_file().sync_data()?;
+            let file = file.persist_noclobber(&path).map_err(|error| error.error)?;
+            sync_dir(&dir)?;
+            Ok(file)
+        };
+        let guard = self.guard().map_err(Fault::Store)?;
+        guard.lock_shared().map_err(Fault::Store)?;
+        write()
+            .map(|file| InFlight::of(file, guard, path.clone()))
+            .map_err(Fault::Store)
+    }
+}
+
+/// A call whose process was killed.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// The name its exchange would have had: the mark of its processes.
+    pub name: Ref,
+    /// What was noted of it.
+    pub what: Value,
+    /// Held, so that nobody else takes it up at the same time.
+    file: std::fs::File,
+}
+
+impl FileStore {
+    /// The file that calls hold shared, and clearing holds alone.
+    fn guard(&self) -> io::Result<std::fs::File> {
+        make_dir(&self.root, &self.root)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true);
+        open_no_follow(&mut options, &self.root.join("guard"))
+    }
+
+    /// Keeps calls from being begun.
+    pub(super) fn alone(&self) -> Result<std::fs::File, Fault> {
+        let guard = self.guard().map_err(Fault::Store)?;
+        match guard.try_lock() {
+            Ok(()) => Ok(guard),
+            Err(std::fs::TryLockError::WouldBlock) => Err(Fault::Store(io::Error::new(
+                io::ErrorKind::WouldBlock,
+                "a call is being made",
+            ))),
+            Err(std::fs::TryLockError::Error(error)) => Err(Fault::Store(error)),
+        }
+    }
+
+    /// Lets go of a ref and of what was kept of its call.
+    pub(super) fn forget(&self, name: Ref) -> Result<(), Fault> {
+        if let Some(entry) = self.entry(name).ok().flatten() {
+            let index = self.root.join("naming").join(entry.hash.digits());
+            remove(&index.join(name.to_string()))?;
+            let _ = std::fs::remove_dir(index);
+        }
+        remove(&self.root.join("sealed").join(name.to_string()))?;
+        let attempt = self.root.join("attempts").join(name.to_string());
+        if attempt.is_dir() {
+            std::fs::remove_dir_all(attempt).map_err(Fault::Store)?;
+        }
+        remove(&self.ref_file(name))
+    }
+
+    /// Removes an object that is older than that; whether it was.
+    pub(super) fn discard(&self, hash: &ContentHash, age: Duration) -> Result<bool, Fault> {
+        let file = self.object_file(hash);
+        let changed = file.metadata().and_then(|found| found.modified());
+        let old = changed
+            .map_err(Fault::Store)?
+            .elapsed()
+            .is_ok_and(|since| since >= age);
+        if old {
+            remove(&file)?;
+        }
+        Ok(old)
+    }
+
+    /// The lines of the record of calls, oldest first; one that is torn is left out.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn lines(&self) -> Result<Vec<Value>, Fault> {
+        let path = self.root.join("log.jsonl");
+        let mut options = OpenOptions::new();
+        options.read(true);
+        let file = match open_no_follow(&mut options, &path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Fault::Store(error)),
+        };
+        let mut lines = Vec::new();
+        for line in io::BufRead::split(io::BufReader::new(file), b'\n') {
+            let line = line.map_err(Fault::Store)?;
+            lines.extend(serde_json::from_slice(&line));
+        }
+        Ok(lines)
+    }
+
+    /// Whether a ref was let go of by clearing.
+    ///
+    /// # Errors
+    /// When the record of calls cannot be read.
+    pub fn expired(&self, text: &str) -> Result<bool, Fault> {
+        let names = |line: &Value| {
+            let expired = line.get("expired").and_then(Value::as_array);
+            expired.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(text)))
+        };
+        Ok(self.lines()?.iter().any(names))
+    }
+
+    /// Calls that were begun and whose process is gone.
+    ///
+    /// # Errors
+    /// When a directory or file cannot be read.
+    pub fn interrupted(&self) -> Result<Vec<Interrupted>, Fault> {
+        let mut found = Vec::new();
+        for file in list(&self.root.join("inflight"))? {
+            let name = file
+                .strip_suffix(".json")
+                .and_then(|name| name.parse().ok());
+            let Some(name) = name else { continue };
+            let path = self.root.join("inflight").join(&file);
+            let mut options = OpenOptions::new();
+            options.read(true).write(true);
+            let Ok(file) = open_no_follow(&mut options, &path) else {
+                continue;
+            };
+            if file.try_lock().is_err() || !path.exists() {
+                continue;
+            }
+            let what = read(&path)?.unwrap_or_default();
+            found.push(Interrupted { name, what, file });
+        }
+        found.sort_by_key(|call| call.name);
+        Ok(found)
+    }
+
+    /// Calls that are being made now, with what was noted of them.
+    ///
+    /// # Errors
+    /// When a directory or file cannot be read.
+    pub fn in_flight(&self) -> Result<Vec<(Ref, Value)>, Fault> {
+        let mut found = Vec::new();
+        for file in list(&self.root.join("inflight"))? {
+            let name = file
+                .strip_suffix(".json")
+                .and_then(|name| name.parse().ok());
+            let Some(name) = name else { continue };
+            let what: Option<Value> = read(&self.root.join("inflight").join(&file))?;
+            found.extend(what.map(|what| (name, what)));
+        }
+        Ok(found)
+    }
+
+    /// Writes an interrupted call into the record of calls.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), Fault> {
+        let mut line = call.what;
+        if let Some(line) = line.as_object_mut() {
+            line.insert("schema_version".to_owned(), 1.into());
+            line.insert("at".to_owned(), at.into());
+            line.insert("exchange".to_owned(), call.name.to_string().into());
+            line.insert("error".to_owned(), "interrupted".into());
+            line.insert(
+                "message".to_owned(),
+                "cook was ended before the answer".into(),
+            );
+        }
+        self.record(&line)?;
+        let path = self
+            .root
+            .join("inflight")
+            .join(format!("{}.json", call.name));
+        std::fs::remove_file(path).map_err(Fault::Store)?;
+        drop(call.file);
+        Ok(())
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Fault> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::Store(error)),
+        _ => Ok(()),
     }
 }
 

@@ -5,24 +5,32 @@
 //! Exchange = one request and its response; episode = one context window of exchanges;
 //! series = a chain of episodes bridged by compaction.
 
+mod archive;
 mod conversation;
 mod error;
 mod file;
 mod hash;
 mod reference;
 mod replay;
+mod resolve;
 mod store;
 mod stored;
 mod supplier;
+mod upkeep;
 mod value;
 
+pub use archive::{Archive, Content};
 pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
 pub use error::{Fault, Prior, SessionError};
-pub use file::FileStore;
+pub use file::{FileStore, Interrupted};
 pub use hash::ContentHash;
 pub use reference::{Grade, On, Ref};
 pub use replay::prompt as replay_prompt;
-pub use store::{MemoryStore, SessionStore, load_episode, load_exchange, load_series};
+pub use resolve::{Named, resolve};
+pub use store::{InFlight, MemoryStore, SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
-pub use supplier::{Answer, Continuation, Deed, Failure, Grain, Supplier, Turn, Window, estimate};
+pub use supplier::{
+    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, estimate,
+};
+pub use upkeep::{Checked, Cleared, clear, verify};
 pub use value::{Episode, Exchange, Kind, Series};

@@ -77,6 +77,38 @@ pub trait SessionStore {
     /// # Errors
     /// When it cannot be written.
     fn record(&self, line: &Value) -> Result<(), Fault>;
+
+    /// Notes that a call is about to be made, before anything is started for it; the note
+    /// goes with the value that is returned, and stays when this process is killed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn begin(&self, name: Ref, what: &Value) -> Result<InFlight, Fault>;
+}
+
+/// A call that is being made. Its file is locked as long as whoever makes it lives.
+#[derive(Debug, Default)]
+pub struct InFlight {
+    note: Option<std::path::PathBuf>,
+    _locks: Vec<std::fs::File>,
+}
+
+impl InFlight {
+    pub(super) fn of(file: std::fs::File, guard: std::fs::File, note: std::path::PathBuf) -> Self {
+        Self {
+            note: Some(note),
+            _locks: vec![file, guard],
+        }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        if let Some(note) = &self.note {
+            // One that stays is found as interrupted, and says no more than that.
+            let _ = std::fs::remove_file(note);
+        }
+    }
 }
 
 /// A store that is gone with its value: for tests, and for callers that keep values themselves.
@@ -159,6 +191,10 @@ impl SessionStore for MemoryStore {
     fn record(&self, line: &Value) -> Result<(), Fault> {
         self.held.borrow_mut().lines.push(line.clone());
         Ok(())
+    }
+
+    fn begin(&self, _name: Ref, _what: &Value) -> Result<InFlight, Fault> {
+        Ok(InFlight::default())
     }
 }
 

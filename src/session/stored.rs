@@ -87,6 +87,9 @@ pub struct Native {
     pub session: String,
     /// SHA-256 of its transcript file right after the call, where the preset names one.
     pub transcript_sha256: Option<String>,
+    /// What the supplier counted in this thread so far, where its counts go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totals: Option<serde_json::Value>,
 }
 
 /// What a ref file says of the value it names. Written once, never changed.
@@ -115,6 +118,9 @@ pub struct Entry {
     pub native: Option<Native>,
     /// HEAD after the call; none outside a repository or before its first commit.
     pub head: Option<String>,
+    /// A digest of what the worktree held beside HEAD after the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// When, RFC 3339.
     pub at: String,
 }

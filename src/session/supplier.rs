@@ -1,30 +1,10 @@
 //! What a conversation asks of whoever answers: the seam between sessions and agents.
 
+use super::reference::Ref;
 use super::stored::Native;
+pub use crate::model::{Continuation, Grain};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-/// What a supplier is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grain {
-    /// A model that answers once.
-    Atom,
-    /// An agent with tools.
-    Repl,
-}
-
-/// How a supplier can go on from what was said before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Continuation {
-    /// By a fork of its own record, and by replay.
-    Native,
-    /// By being told what was said.
-    Replay,
-    /// Not at all.
-    None,
-}
 
 /// Tokens that a supplier can have before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +40,8 @@ pub enum Deed {
 /// One call of a supplier.
 #[derive(Debug)]
 pub struct Turn<'a> {
+    /// The name that the exchange will have; unique to the call.
+    pub name: Ref,
     /// All that is sent.
     pub prompt: &'a str,
     /// Whether it may change anything.
@@ -95,6 +77,16 @@ pub struct Answer {
     pub head_before: Option<String>,
     /// HEAD after.
     pub head_after: Option<String>,
+    /// Commits that came on HEAD, oldest first.
+    pub commits: Vec<String>,
+    /// A digest of what the worktree held beside HEAD after.
+    pub tree_after: Option<String>,
+    /// Exit code of a program.
+    pub exit: Option<i32>,
+    /// The model that was asked for.
+    pub model: Option<String>,
+    /// The role that was played.
+    pub role: Option<String>,
 }
 
 /// Why a supplier gave no answer.
@@ -106,6 +98,31 @@ pub enum Failure {
     TimedOut(String),
     /// What it printed could not be read.
     Unparseable(String),
+}
+
+/// A failure, and what is known beside it: time and money are spent, and a tree is
+/// changed, without an answer too.
+#[derive(Debug, Clone)]
+pub struct Lapse {
+    /// Why there is no answer.
+    pub failure: Failure,
+    /// Whose fault it was, where the supplier can tell.
+    pub class: Option<&'static str>,
+    /// When a limit ends, RFC 3339.
+    pub reset_at: Option<String>,
+    /// Everything but the answer.
+    pub known: Box<Answer>,
+}
+
+impl From<Failure> for Lapse {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            class: None,
+            reset_at: None,
+            known: Box::default(),
+        }
+    }
 }
 
 /// Whoever answers.
@@ -129,5 +146,5 @@ pub trait Supplier {
     ///
     /// # Errors
     /// What the supplier did instead of answering.
-    fn call(&self, turn: &Turn) -> Result<Answer, Failure>;
+    fn call(&self, turn: &Turn) -> Result<Answer, Lapse>;
 }

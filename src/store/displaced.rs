@@ -8,6 +8,7 @@ use super::files;
 use super::log::{self, Log, TreeEntry};
 use super::place::{self, Place};
 use git2::{ObjectType, Oid};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -77,7 +78,7 @@ impl Aside {
     pub(super) fn read(dir: &Path, name: &str) -> Result<Self, StoreError> {
         let path = dir.join(name);
         let failed =
-            |error: std::io::Error| StoreError::unreadable(format!(".agent/{name}"), error);
+            |error: std::io::Error| StoreError::unreadable(path.display().to_string(), error);
         let refused = |what: &str| StoreError::AgentDir {
             path: path.clone(),
             what: what.to_owned(),
@@ -118,21 +119,22 @@ impl Aside {
     }
 }
 
-/// Keeps the files under a new `refs/displaced/<id>`; durable when it returns.
+/// Keeps files of `.agent/` under a new `refs/displaced/<id>`; durable when it returns.
 pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, StoreError> {
-    let mut folder = Vec::new();
-    for file in files {
-        folder.push(TreeEntry {
-            mode: file.mode,
-            name: file.name.clone(),
-            id: log.write(ObjectType::Blob, &file.bytes)?,
-        });
-    }
-    let tree = log.write_tree(vec![TreeEntry {
-        mode: log::FOLDER,
-        name: ".agent".to_owned(),
-        id: log.write_tree(folder)?,
-    }])?;
+    let paths = files.iter().map(|file| (vec![".agent", &file.name], file));
+    keep_as(log, KeptKind::Displaced, paths.collect(), why)
+}
+
+/// A file with the names that lead to it.
+type Placed<'a> = (Vec<&'a str>, &'a Aside);
+
+fn keep_as(
+    log: &Log,
+    kind: KeptKind,
+    files: Vec<Placed<'_>>,
+    why: &str,
+) -> Result<String, StoreError> {
+    let tree = folder(log, &files)?;
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
@@ -140,12 +142,72 @@ pub(super) fn keep(log: &Log, files: &[Aside], why: &str) -> Result<String, Stor
     let commit = log.write_commit(tree, None, now, &format!("{why}\n"))?;
     log.sync_fan_out()?;
     let id = place::fresh_id();
-    log.create_ref(&format!("{}{id}", KeptKind::Displaced.prefix()), commit)
-        .map_err(|error| StoreError::write("a displaced copy", error))?;
+    log.create_ref(&format!("{}{id}", kind.prefix()), commit)
+        .map_err(|error| StoreError::write("a kept copy", error))?;
     Ok(id)
 }
 
+/// The tree of files whose first names are in this folder.
+fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, StoreError> {
+    let mut below: BTreeMap<&str, Vec<Placed<'_>>> = BTreeMap::new();
+    let mut entries = Vec::new();
+    for (names, file) in files {
+        match &names[..] {
+            [] => {}
+            [name] => entries.push(TreeEntry {
+                mode: file.mode,
+                name: (*name).to_owned(),
+                id: log.write(ObjectType::Blob, &file.bytes)?,
+            }),
+            [first, rest @ ..] => below.entry(first).or_default().push((rest.to_vec(), file)),
+        }
+    }
+    for (name, inside) in below {
+        entries.push(TreeEntry {
+            mode: log::FOLDER,
+            name: name.to_owned(),
+            id: folder(log, &inside)?,
+        });
+    }
+    log.write_tree(entries)
+}
+
 impl Store {
+    /// Sets copies of files aside, each as the path it gets in the copy and the file that is
+    /// read; one that is gone is left out. The copy's id; none when nothing was there.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is too large, a log that cannot be written: nothing is
+    /// kept then, and the caller must not overwrite anything.
+    pub fn rescue_keep(
+        &self,
+        files: &[(String, PathBuf)],
+        why: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let log = place::open_log(&self.place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let mut found = Vec::new();
+        for (path, at) in files {
+            let dir = at.parent().unwrap_or(at);
+            let Some(name) = at.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            let there = files::look(at)
+                .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?;
+            if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
+                found.push((path, Aside::read(dir, name)?));
+            }
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let placed = found
+            .iter()
+            .map(|(path, aside)| (path.split('/').collect(), aside))
+            .collect();
+        keep_as(&log, KeptKind::Rescue, placed, why).map(Some)
+    }
+
     /// Kept copies, newest first.
     pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, StoreError> {
         let log = self.open_with_users_objects()?;

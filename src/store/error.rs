@@ -76,6 +76,18 @@ pub enum StoreError {
         /// What moved.
         what: String,
     },
+    /// The worktree has shown a later transition than the log's branch holds now.
+    #[error("the log was moved back from #{shown} to #{tip}")]
+    Rewound {
+        /// Number of the transition that `.agent/` shows.
+        shown: u64,
+        /// Number of the branch's tip.
+        tip: u64,
+        /// The command that moves the branch forward again.
+        forward: String,
+        /// The stamp, without which the branch counts as it stands.
+        stamp: PathBuf,
+    },
     /// A takeover raised the epoch.
     #[error("lease epoch {epoch} was replaced by {current}")]
     Fenced {
@@ -163,6 +175,7 @@ impl StoreError {
             Self::LeaseHeld { .. } => Code::LeaseHeld,
             Self::OperationUnknown { .. } => Code::OperationUnknown,
             Self::Stale { .. } => Code::StaleFacts,
+            Self::Rewound { .. } => Code::LogRewound,
             Self::Fenced { .. } => Code::Fenced,
             Self::TooLarge { .. } => Code::InputTooLarge,
             Self::Restore { .. } => Code::NotWritable,
@@ -185,6 +198,12 @@ impl From<StoreError> for Failure {
         if matches!(error, StoreError::TooLarge { .. }) {
             failure.hints =
                 vec!["move that file out of `.agent/`, then run the command again".to_owned()];
+        }
+        if let StoreError::Rewound { forward, stamp, .. } = &error {
+            failure.hints = vec![
+                format!("bring the later transitions back: `{forward}`"),
+                format!("or go on from the older one: remove `{}`", stamp.display()),
+            ];
         }
         if let Some(source) = std::error::Error::source(&error) {
             failure = failure.caused_by(source);

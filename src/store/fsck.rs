@@ -50,6 +50,11 @@ impl Store {
             Ok(differences) => report
                 .findings
                 .extend(differences.iter().map(|difference| difference.finding())),
+            Err(error @ StoreError::Rewound { .. }) => {
+                report
+                    .findings
+                    .push(Finding::new(error.code(), one_line(&error)));
+            }
             Err(error) => report.findings.push(Finding::new(
                 Code::LogDamaged,
                 format!("the view cannot be compared: {error}"),

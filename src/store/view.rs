@@ -173,6 +173,39 @@ impl<'r> View<'r> {
         })
     }
 
+    /// The stamp is written after the branch has moved, so it never runs ahead of it: a stamp
+    /// that names a descendant of the tip shows that somebody moved the branch back.
+    pub(super) fn rewound(&self, branch: &str) -> Result<Option<StoreError>, StoreError> {
+        let Some(shown) = self
+            .stamp
+            .as_ref()
+            .filter(|_| self.before.is_some())
+            .and_then(|found| self.log.oid(&found.stamp.commit))
+        else {
+            return Ok(None);
+        };
+        let tip = objects::meta(self.log, self.tip)?.seq;
+        let ahead = objects::meta(self.log, shown)?.seq;
+        let mut at = shown;
+        for _ in tip..ahead {
+            match objects::parent(self.log, at)? {
+                Some(parent) => at = parent,
+                None => return Ok(None),
+            }
+        }
+        Ok(
+            (ahead > tip && at == self.tip).then(|| StoreError::Rewound {
+                shown: ahead,
+                tip,
+                forward: format!(
+                    "git --git-dir={} update-ref {branch} {shown}",
+                    shell_words::quote(&self.place.log_dir().to_string_lossy()),
+                ),
+                stamp: self.place.stamp_file(),
+            }),
+        )
+    }
+
     /// Files that are neither what the tip says nor what an interrupted write left.
     pub(super) fn differences(&self) -> Result<Vec<Difference>, StoreError> {
         let Some(dir) = agent_dir(self.place)? else {
@@ -452,25 +485,29 @@ impl Store {
     }
 
     /// What a writer shows between a look at the branch and a look at the files
-    /// would pass for an edit, so differences count only when the branch stands
-    /// where it stood before the look.
+    /// would pass for an edit or for a branch that was moved back, so either counts
+    /// only when the branch stands where it stood before the look.
     fn settled_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, StoreError> {
-        let mut found = Vec::new();
+        let mut found = Ok(Vec::new());
         for _ in 0..LOOKS {
             let tip = self.read(|log| self.tip_id(log))?;
             found = self.read(|log| match tip {
                 Some(tip) => {
                     let mut view = View::open(log, &self.place, tip)?;
                     view.trust_stat = trust_stat;
-                    view.differences()
+                    match view.rewound(&self.branch())? {
+                        Some(rewound) => Ok(Err(rewound)),
+                        None => view.differences().map(Ok),
+                    }
                 }
-                None => Ok(Vec::new()),
+                None => Ok(Ok(Vec::new())),
             })?;
-            if found.is_empty() || self.read(|log| self.tip_id(log))? == tip {
+            let settled = matches!(&found, Ok(differences) if differences.is_empty());
+            if settled || self.read(|log| self.tip_id(log))? == tip {
                 break;
             }
         }
-        Ok(found)
+        found
     }
 
     /// [`Store::differences`] as the fact that decisions are judged by.

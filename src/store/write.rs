@@ -171,6 +171,9 @@ impl<'s> Locked<'s> {
         let mut recovery = Recovery::default();
         if let Some(tip) = writer.tip()? {
             let view = writer.view(tip)?;
+            if let Some(rewound) = view.rewound(&writer.store.branch())? {
+                return Err(rewound);
+            }
             recovery.rolled_forward = view.is_behind();
             let leave = if view.is_behind() {
                 BTreeSet::new()
@@ -180,6 +183,17 @@ impl<'s> Locked<'s> {
             recovery.displaced = view.show(&leave)?;
         }
         Ok(Recovered { writer, recovery })
+    }
+}
+
+impl Recovered<'_> {
+    /// Puts the log's version of every file of `.agent/` back; what stood there is kept, in
+    /// the copy whose id is returned.
+    pub fn put_view_back(&self) -> Result<Option<String>, StoreError> {
+        match self.writer.tip()? {
+            Some(tip) => self.writer.view(tip)?.show(&BTreeSet::new()),
+            None => Ok(None),
+        }
     }
 }
 

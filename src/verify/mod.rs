@@ -121,8 +121,11 @@ fn standing(
         outcome.findings.push(Finding::new(
             Code::ScriptedDoor,
             format!(
-                "{} user doors were opened with --as-user",
-                snapshot.ledger.script_doors.0
+                "{} with --as-user",
+                match snapshot.ledger.script_doors.0 {
+                    1 => "1 user door was opened".to_owned(),
+                    doors => format!("{doors} user doors were opened"),
+                }
             ),
         ));
     }

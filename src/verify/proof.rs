@@ -3,20 +3,8 @@
 use super::Outcome;
 use crate::diagnostic::{Code, Failure, Finding};
 use crate::machine::{AnchorQuestion, FactSet, Verdict};
-use crate::model::{Evidence, EvidenceRecord, Slice, SliceStatus, Snapshot};
+use crate::model::{Evidence, SliceStatus, Snapshot};
 use crate::walk::Workspace;
-
-/// A criterion that was dropped as satisfied is asked for like any other.
-fn question(slice: &Slice, record: &EvidenceRecord) -> AnchorQuestion {
-    AnchorQuestion {
-        slice_id: slice.slice_id.clone(),
-        criterion: record.criterion.clone(),
-        anchor: record.anchor.clone(),
-        basis: record.basis,
-        stamped_at: Some(record.head_sha.clone()),
-        changed_between: None,
-    }
-}
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -36,7 +24,7 @@ pub(super) fn check(
     for slice in done {
         for record in slice.evidence.iter().filter_map(Evidence::record) {
             if !slice.acceptance_criteria.contains(&record.criterion) {
-                set.anchors.insert(question(slice, record));
+                set.anchors.insert(AnchorQuestion::stored(slice, record));
             }
         }
         for criterion in &slice.acceptance_criteria {
@@ -54,7 +42,7 @@ pub(super) fn check(
                 );
                 continue;
             };
-            set.anchors.insert(question(slice, record));
+            set.anchors.insert(AnchorQuestion::stored(slice, record));
         }
     }
     if set.anchors.is_empty() {

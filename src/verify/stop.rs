@@ -31,7 +31,7 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         (Some(problem), _) => problem.clone(),
         (None, Some(receipt)) => {
             let lines: Vec<&str> = receipt.tail.lines().collect();
-            lines[lines.len().saturating_sub(5)..].join(" / ")
+            lines[lines.len().saturating_sub(5)..].join("; ")
         }
         (None, None) => "it did not run".to_owned(),
     };
@@ -66,10 +66,11 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         snapshot.state.current_stop_wave_id.0
     ));
     if snapshot.state.current_phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
-        outcome.findings.push(Finding::new(
-            Code::HeadMovedSinceDone,
-            "HEAD is not the commit that was found done",
-        ));
+        let (dispatch, _) = walk::dispatch_now(workspace, Some(&snapshot))?;
+        let moved = |finding: &Finding| finding.code == Code::HeadMovedSinceDone;
+        outcome
+            .findings
+            .extend(dispatch.findings.into_iter().filter(moved));
         return Ok(());
     }
     if no > 0 {

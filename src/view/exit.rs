@@ -17,6 +17,8 @@ pub enum Exit {
     State,
     /// The event was refused.
     Refused,
+    /// An agent failed.
+    Supplier,
     /// Another process holds the lock or the lease.
     Held,
     /// The user owes an answer.
@@ -36,6 +38,7 @@ impl Exit {
             Exit::Usage => 2,
             Exit::State => 3,
             Exit::Refused => 4,
+            Exit::Supplier => 5,
             Exit::Held => 7,
             Exit::AwaitingUser => 10,
             Exit::Blocked => 11,
@@ -61,6 +64,7 @@ impl From<FailureKind> for Exit {
             FailureKind::Usage => Exit::Usage,
             FailureKind::State => Exit::State,
             FailureKind::Refused => Exit::Refused,
+            FailureKind::Supplier => Exit::Supplier,
             FailureKind::Held => Exit::Held,
         }
     }

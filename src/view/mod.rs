@@ -11,6 +11,7 @@ mod issue;
 mod next;
 mod page;
 mod screen;
+mod session;
 mod status;
 mod transition;
 mod verify;
@@ -27,7 +28,11 @@ pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStat
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
 pub use screen::{ColorChoice, Screen};
-pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer, scripted_line};
+pub use session::{
+    AgentRow, AgentsAnswer, FanoutAnswer, MemberRow, ReplyAnswer, SessionLogAnswer,
+    SessionShowAnswer,
+};
+pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer};
 pub use transition::{NoteAnswer, TransitionAnswer};
 pub use verify::{GateAnswer, VerifyAnswer};
 

@@ -76,7 +76,7 @@ fn command_for(dispatch: &Dispatch) -> Option<String> {
         (Rule::Stopped | Rule::Bootstrap, _) | (_, None) => None,
         (_, Some(Role::Bootstrapper)) => None,
         (_, Some(role)) => Some(format!(
-            "cook next --prompt > prompt.txt, let an agent answer it, cook record {} report.txt",
+            "cook next --prompt > .agent/tmp/prompt.txt, let an agent answer it, cook record {} .agent/tmp/report.txt",
             role.short()
         )),
     }

@@ -119,6 +119,10 @@ impl Screen {
             page.toned(Tone::Dim, "  next: ");
             page.line(&clean(hint, Lines::Fold));
         }
+        if let Some(prior) = &failure.prior {
+            let line = refs_line(prior.episode.as_deref(), prior.series.as_deref());
+            line.iter().for_each(|line| page.line(line));
+        }
         write_err(&page.into_text());
         Exit::from(failure.kind)
     }
@@ -151,8 +155,16 @@ pub(super) fn finding_line(page: &mut Page, finding: &Finding) {
     page.line(&format!(" [{}] {said}", finding.code));
 }
 
+/// The refs of a call on one line; none when there are none.
+pub(super) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<String> {
+    let episode = episode.map(|name| format!("episode {name}"));
+    let series = series.map(|name| format!("series {name}"));
+    let words: Vec<String> = episode.into_iter().chain(series).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
 fn failure_json(failure: &Failure) -> Value {
-    json!({
+    let mut value = json!({
         "schema_version": 1,
         "error": {
             "code": failure.code,
@@ -162,7 +174,12 @@ fn failure_json(failure: &Failure) -> Value {
             "causes": failure.causes,
             "hints": failure.hints,
         }
-    })
+    });
+    if let Some(prior) = &failure.prior {
+        value["error"]["hint"] = json!(failure.hints.first());
+        value["error"]["prior"] = json!({"episode": prior.episode, "series": prior.series});
+    }
+    value
 }
 
 /// A reader that went away is no error.

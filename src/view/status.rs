@@ -1,8 +1,8 @@
 //! `cook status`, `cook ready`, `cook graph`: where the work stands.
 
 use super::next::dispatch_lines;
-use super::{Page, Show, Tone, count};
-use crate::diagnostic::Finding;
+use super::{Page, Show, Tone};
+use crate::diagnostic::{Finding, counted};
 use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
 use crate::model::{Evidence, Limits, Policy, Slice, SliceStatus, Snapshot};
 use serde_json::{Value, json};
@@ -41,24 +41,6 @@ fn proven(slice: &Slice) -> usize {
         .count()
 }
 
-/// Who reads this decides how much a user's word is worth that a script spoke.
-pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
-    const SHOWN: usize = 10;
-    let mut named: Vec<String> = doors
-        .iter()
-        .take(SHOWN)
-        .map(|(seq, event)| format!("#{seq} {event}"))
-        .collect();
-    if opened > named.len() as u64 {
-        named.push("…".to_owned());
-    }
-    format!(
-        "{} opened with --as-user: {}",
-        count(opened as usize, "user door"),
-        named.join(", ")
-    )
-}
-
 impl StatusAnswer {
     fn steps(&self) -> (u64, u64) {
         let granted = self.snapshot.counters.granted.steps.unwrap_or(0);
@@ -84,7 +66,7 @@ impl StatusAnswer {
             .get(&slice.slice_id)
             .map_or(0, |count| count.0);
         let spent = if attempts > 0 {
-            format!(", {attempts} attempts spent")
+            format!(", {} spent", counted(attempts, "attempt"))
         } else {
             String::new()
         };
@@ -130,13 +112,16 @@ impl Show for StatusAnswer {
         if self.snapshot.ledger.script_doors.0 > 0 {
             page.row(
                 "scripts",
-                &scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
+                &crate::walk::scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
             );
         }
         if self.displaced > 0 {
             page.row(
                 "set aside",
-                &format!("{} copies (`cook rescue list`)", self.displaced),
+                &match self.displaced {
+                    1 => "1 copy (`cook rescue list`)".to_owned(),
+                    copies => format!("{copies} copies (`cook rescue list`)"),
+                },
             );
         }
         dispatch_lines(page, &self.dispatch);

@@ -60,7 +60,7 @@ impl Show for VerifyAnswer {
         }
         let strict = if self.strict { ", strict" } else { "" };
         let word = match scope {
-            "fsck" | "doctor" | "hooks" => scope.to_owned(),
+            "fsck" | "doctor" | "hooks" | "session" => scope.to_owned(),
             scope => format!("verify {scope}{strict}"),
         };
         page.line(&format!(

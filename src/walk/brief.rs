@@ -168,14 +168,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
         let records = slice.evidence.iter().filter_map(Evidence::record);
         for record in records.filter(|record| slice.acceptance_criteria.contains(&record.criterion))
         {
-            let question = AnchorQuestion {
-                slice_id: slice.slice_id.clone(),
-                criterion: record.criterion.clone(),
-                anchor: record.anchor.clone(),
-                basis: record.basis,
-                stamped_at: Some(record.head_sha.clone()),
-                changed_between: None,
-            };
+            let question = AnchorQuestion::stored(slice, record);
             asked.push((question, record.recorded_at.display()));
         }
     }

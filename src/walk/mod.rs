@@ -7,17 +7,19 @@
 mod brief;
 mod continued;
 mod inbox;
+mod prompting;
 mod workspace;
 
 pub use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check, put_together};
 pub use continued::{follow_brief, write_brief};
 pub use inbox::{Asked, Request, Taker, is_shut_out, leave, take_inbox};
+pub use prompting::{head_of, role_prompt, scripted_doors, scripted_line, ticket};
 pub use workspace::Workspace;
 
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Dispatch, FactSet, Facts, Step};
 use crate::model::{Actor, Event, Receipt, Snapshot};
-use crate::store::{Store, Tip, Transition};
+use crate::store::{Lease, Store, Tip, Transition};
 use std::time::Duration;
 
 /// How long a writer waits for another one.
@@ -48,6 +50,23 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
+    attempt_twice(workspace, event, actor)
+}
+
+/// The same for a driver, which holds the lease for as long as it drives.
+///
+/// # Errors
+/// As [`transition`], but for the lease.
+pub fn transition_holding(
+    workspace: &Workspace,
+    _lease: &Lease,
+    event: &Event,
+    actor: Actor,
+) -> Result<Applied, Failure> {
+    attempt_twice(workspace, event, actor)
+}
+
+fn attempt_twice(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
     match attempt(workspace, event, actor) {
         Err(failure) if failure.code == Code::StaleFacts => attempt(workspace, event, actor),
         outcome => outcome,

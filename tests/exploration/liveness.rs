@@ -688,13 +688,15 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         }),
         Code::EvidenceShared,
     );
-    walk.refused(
-        walk.reground(|block| {
-            block.conclude.clone_from(&go_on);
-            block.evidence = super::events::claims(&slice, "shared");
-        }),
-        Code::EvidenceShared,
-    );
+    for shared in ["shared", "overlap"] {
+        walk.refused(
+            walk.reground(|block| {
+                block.conclude.clone_from(&go_on);
+                block.evidence = super::events::claims(&slice, shared);
+            }),
+            Code::EvidenceShared,
+        );
+    }
     walk.take(walk.reground(|block| {
         block.conclude.clone_from(&go_on);
         block.evidence = super::events::claims(&slice, "good");
@@ -939,6 +941,7 @@ fn stored_evidence_is_judged_again_when_the_slice_is_accepted() {
     for (kind, code) in [
         ("unrelated", Code::EvidenceUnrelated),
         ("shared", Code::EvidenceShared),
+        ("overlap", Code::EvidenceShared),
     ] {
         let mut walk = at_rule_7_with_stored(kind);
         walk.refused(accepted_as_stored(&walk), code);

@@ -415,10 +415,14 @@ impl World {
             why: format!("{verdict:?}"),
             now: (verdict == Verdict::Moved).then(|| question.anchor.clone()),
             receipt: None,
-            target: if kind == "shared" {
-                "one place".to_owned()
-            } else {
-                question.anchor.clone()
+            target: match kind {
+                "shared" => "one place".to_owned(),
+                // Ranges that begin at different lines and overlap.
+                "overlap" => format!(
+                    "a.rs#{}-9",
+                    question.anchor.len() % 7 + question.anchor.ends_with('2') as usize
+                ),
+                _ => question.anchor.clone(),
             },
             related: kind != "unrelated",
         }

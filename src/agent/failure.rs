@@ -1,0 +1,158 @@
+//! Why a run gave no result, by whose fault: only an agent's own spends an attempt.
+
+use crate::clock::Clock;
+use crate::session::Failure;
+use serde::{Deserialize, Serialize};
+
+/// Whose fault it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// Not installed, no login, no network, a rate limit: waiting may help.
+    Environment,
+    /// The agent's: an error event, an empty result, a clock that ran out.
+    Agent,
+    /// A model or an option that does not exist.
+    Config,
+    /// Cook was asked to stop.
+    Interrupted,
+}
+
+/// A run without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFailure {
+    /// Whose fault.
+    pub class: FailureClass,
+    /// What happened, as the conversation knows it.
+    pub failure: Failure,
+    /// When a limit ends, RFC 3339, where the program said so.
+    pub reset_at: Option<String>,
+}
+
+/// Words of errors that are not the agent's own, in lower case.
+const ENVIRONMENT: [&str; 36] = [
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "usage limit",
+    "quota",
+    "overloaded",
+    "capacity",
+    "insufficient credit",
+    "credit balance",
+    "billing",
+    "unauthorized",
+    "unauthenticated",
+    "authentication",
+    "not logged in",
+    "please log in",
+    "please login",
+    "/login",
+    "log in again",
+    "api key",
+    "api_key",
+    "forbidden",
+    "econnrefused",
+    "econnreset",
+    "enotfound",
+    "eai_again",
+    "etimedout",
+    "connection refused",
+    "connection error",
+    "connection reset",
+    "could not resolve",
+    "network",
+    "fetch failed",
+    "service unavailable",
+    "bad gateway",
+    "no space left",
+];
+
+/// Status codes of the same kind, where they stand as words.
+const ENVIRONMENT_CODES: [&str; 8] = ["401", "402", "403", "429", "500", "502", "503", "529"];
+
+/// Words of errors in how it was started.
+const CONFIG: [&str; 14] = [
+    "unknown model",
+    "model not found",
+    "model_not_found",
+    "invalid model",
+    "no such model",
+    "unsupported model",
+    "unknown option",
+    "unknown argument",
+    "unexpected argument",
+    "unrecognized option",
+    "invalid option",
+    "unknown flag",
+    "unknown provider",
+    "no model",
+];
+
+/// Whose fault an error text speaks of.
+pub(super) fn class_of(text: &str) -> FailureClass {
+    let lower = text.to_lowercase();
+    if CONFIG.iter().any(|words| lower.contains(words)) {
+        return FailureClass::Config;
+    }
+    let code = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| ENVIRONMENT_CODES.contains(&word));
+    if code || ENVIRONMENT.iter().any(|words| lower.contains(words)) {
+        FailureClass::Environment
+    } else {
+        FailureClass::Agent
+    }
+}
+
+/// A moment as programs give it: RFC 3339, or seconds or milliseconds since 1970, the
+/// latter also behind the last `|` of a message.
+pub(super) fn moment(text: &str) -> Option<String> {
+    let text = text.rsplit('|').next().unwrap_or(text).trim();
+    if let Some(seconds) = Clock::seconds_of(text) {
+        return Some(Clock::of_epoch(seconds));
+    }
+    let number: i64 = text.parse().ok()?;
+    match number {
+        1_000_000_000..=9_999_999_999 => Some(Clock::of_epoch(number)),
+        1_000_000_000_000..=9_999_999_999_999 => Some(Clock::of_epoch(number / 1000)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_by_whose_fault_they_are() {
+        use FailureClass::{Agent, Config, Environment};
+        for (text, class) in [
+            ("API Error: 529 overloaded_error", Environment),
+            ("HTTP 429", Environment),
+            ("Claude usage limit reached|1735689600", Environment),
+            ("Not logged in. Please run /login", Environment),
+            ("connect ECONNREFUSED 127.0.0.1:1", Environment),
+            ("model not found: gpt-9", Config),
+            ("error: unknown option '--frob'", Config),
+            ("tool call failed 4291 times", Agent),
+            ("", Agent),
+        ] {
+            assert_eq!(class_of(text), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn moments() {
+        let wanted = Some("2025-01-01T00:00:00Z".to_owned());
+        for text in [
+            "limit reached|1735689600",
+            "1735689600000",
+            "2025-01-01T00:00:00Z",
+        ] {
+            assert_eq!(moment(text), wanted, "{text}");
+        }
+        assert_eq!(moment("in 3 hours"), None);
+    }
+}

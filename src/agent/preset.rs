@@ -1,0 +1,345 @@
+//! Presets: those built in, and the user's tables over them.
+
+use super::AgentError;
+use crate::model::{
+    Access, AccessArgs, AgentTable, Config, Continuation, Counting, EventFormat, Grain, Rule,
+    SessionNaming,
+};
+use crate::process::Polite;
+use crate::session::Window;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The presets built in, by name, as they stand in `protocol/agents/`.
+const BUILT_IN: [(&str, &str); 11] = [
+    ("aider", include_str!("../../protocol/agents/aider.toml")),
+    ("amp", include_str!("../../protocol/agents/amp.toml")),
+    ("claude", include_str!("../../protocol/agents/claude.toml")),
+    ("codex", include_str!("../../protocol/agents/codex.toml")),
+    (
+        "copilot",
+        include_str!("../../protocol/agents/copilot.toml"),
+    ),
+    ("cursor", include_str!("../../protocol/agents/cursor.toml")),
+    ("gemini", include_str!("../../protocol/agents/gemini.toml")),
+    ("goose", include_str!("../../protocol/agents/goose.toml")),
+    (
+        "opencode",
+        include_str!("../../protocol/agents/opencode.toml"),
+    ),
+    ("pi", include_str!("../../protocol/agents/pi.toml")),
+    ("qwen", include_str!("../../protocol/agents/qwen.toml")),
+];
+
+/// Names of the presets built in, sorted.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// The text of a preset built in.
+pub fn builtin_text(name: &str) -> Option<&'static str> {
+    BUILT_IN
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
+}
+
+/// An agent that can be started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preset {
+    name: String,
+    bin: String,
+    start: Vec<String>,
+    table: AgentTable,
+    is_users: bool,
+}
+
+impl Preset {
+    /// The agent of that name: the user's table over the preset it changes.
+    ///
+    /// # Errors
+    /// When there is no such agent, or the table makes none.
+    pub fn of(name: &str, config: &Config) -> Result<Self, AgentError> {
+        let own = config.agents.get(name);
+        let base = own
+            .and_then(|table| table.extends.as_deref())
+            .unwrap_or(name);
+        let base = match builtin_text(base) {
+            Some(text) => Some(parse(base, text)?),
+            None if own.is_some_and(|table| table.extends.is_some()) => {
+                return Err(invalid(
+                    name,
+                    format!("`extends`: there is no preset `{}`", base.escape_debug()),
+                ));
+            }
+            None => None,
+        };
+        let table = match (own, base) {
+            (Some(own), Some(base)) => own.clone().over(&base),
+            (Some(own), None) => own.clone(),
+            (None, Some(base)) => base,
+            (None, None) => return Err(unknown(name, config)),
+        };
+        Self::complete(name, table, own.is_some())
+    }
+
+    fn complete(name: &str, table: AgentTable, is_users: bool) -> Result<Self, AgentError> {
+        let bin = table.bin.clone().filter(|bin| !bin.is_empty());
+        let bin = bin.ok_or_else(|| invalid(name, "`bin` is missing"))?;
+        let start = table.start.clone();
+        let start = start.ok_or_else(|| invalid(name, "`start` is missing"))?;
+        let preset = Self {
+            name: name.to_owned(),
+            bin,
+            start,
+            table,
+            is_users,
+        };
+        if preset.events() == EventFormat::Json && preset.rules().is_empty() {
+            return Err(invalid(name, "`events = \"json\"` needs `[[rule]]` tables"));
+        }
+        if let (Some(window), Some(reserve)) =
+            (preset.table.window_tokens, preset.table.reserve_tokens)
+            && reserve >= window
+        {
+            return Err(invalid(
+                name,
+                "`reserve_tokens` must be below `window_tokens`",
+            ));
+        }
+        for rule in preset.rules() {
+            super::event::check(rule).map_err(|why| invalid(name, why))?;
+        }
+        Ok(preset)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The program.
+    pub fn bin(&self) -> &str {
+        &self.bin
+    }
+
+    /// Everything that is set.
+    pub fn table(&self) -> &AgentTable {
+        &self.table
+    }
+
+    /// Arguments for a fresh session.
+    pub fn start(&self) -> &[String] {
+        &self.start
+    }
+
+    /// Whether `cook.toml` has a say in it.
+    pub fn is_users(&self) -> bool {
+        self.is_users
+    }
+
+    /// Whether some version of the program was seen to work with it.
+    pub fn is_verified(&self) -> bool {
+        let verified = self.table.verified.as_ref();
+        !self.is_users && verified.is_some_and(|versions| !versions.is_empty())
+    }
+
+    /// What the user must have trusted before a table of the repository's may be run: it
+    /// changes with every byte of the table.
+    pub fn trust_words(&self) -> Option<String> {
+        self.is_users.then(|| {
+            let text = toml::to_string(&self.table).unwrap_or_default();
+            let digest = Sha256::digest(text.as_bytes());
+            let short: String = digest[..8]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("agent {} {short}", self.name)
+        })
+    }
+
+    /// What it writes.
+    pub fn events(&self) -> EventFormat {
+        self.table.events.unwrap_or(EventFormat::Text)
+    }
+
+    /// What it is.
+    pub fn grain(&self) -> Grain {
+        self.table.grain.unwrap_or(Grain::Repl)
+    }
+
+    /// How it goes on. Natively only where its own record can be compared before a fork.
+    pub fn continuation(&self) -> Continuation {
+        let can = self.table.fork.is_some() && self.table.transcript.is_some();
+        match self.table.continuation {
+            Some(Continuation::Native) | None if can => Continuation::Native,
+            Some(Continuation::None) => Continuation::None,
+            _ => Continuation::Replay,
+        }
+    }
+
+    /// What fits before it.
+    pub fn window(&self) -> Option<Window> {
+        self.table.window_tokens.map(|tokens| Window {
+            tokens,
+            reserve: self.table.reserve_tokens.unwrap_or(tokens / 8),
+        })
+    }
+
+    /// Who names a session.
+    pub fn session(&self) -> SessionNaming {
+        self.table.session.unwrap_or(SessionNaming::None)
+    }
+
+    /// How events are read.
+    pub fn rules(&self) -> &[Rule] {
+        &self.table.rules
+    }
+
+    /// What belongs to a level of access. A level that a preset does not tell apart is
+    /// that of the level below it.
+    pub fn access(&self, access: Access) -> AccessArgs {
+        self.table.access.get(&access).cloned().unwrap_or_default()
+    }
+
+    /// Whether it has a mode without tools that write.
+    pub fn can_only_read(&self) -> bool {
+        self.table.access.contains_key(&Access::Read)
+    }
+
+    /// How it is asked to end.
+    pub fn polite(&self) -> Polite {
+        match self.table.interrupt {
+            Some(crate::model::EndSignal::Int) => Polite::Interrupt,
+            Some(crate::model::EndSignal::Term) | None => Polite::Terminate,
+        }
+    }
+
+    /// What its token counts count.
+    pub fn usage_counting(&self) -> Counting {
+        self.table.usage.unwrap_or(Counting::Run)
+    }
+
+    /// What its cost counts.
+    pub fn cost_counting(&self) -> Counting {
+        self.table.cost.unwrap_or(Counting::Run)
+    }
+}
+
+/// All agents: the presets and the user's, by name. One that is wrong is so by itself.
+pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, AgentError>> {
+    names(config)
+        .map(|name| {
+            let preset = Preset::of(&name, config);
+            (name, preset)
+        })
+        .collect()
+}
+
+fn names(config: &Config) -> impl Iterator<Item = String> {
+    builtin_names()
+        .map(str::to_owned)
+        .chain(config.agents.keys().cloned())
+}
+
+fn parse(name: &str, text: &str) -> Result<AgentTable, AgentError> {
+    toml::from_str(text).map_err(|error| invalid(name, error.to_string()))
+}
+
+fn invalid(name: &str, why: impl Into<String>) -> AgentError {
+    AgentError::Invalid {
+        name: name.to_owned(),
+        why: why.into(),
+    }
+}
+
+fn unknown(name: &str, config: &Config) -> AgentError {
+    let nearest = names(config)
+        .map(|known| (strsim::damerau_levenshtein(name, &known), known))
+        .min()
+        .filter(|(distance, known)| *distance <= known.len().max(3) / 2);
+    AgentError::Unknown {
+        name: name.escape_debug().to_string(),
+        hint: nearest
+            .map(|(_, known)| format!("; did you mean `{known}`?"))
+            .unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_built_in_is_sound() {
+        for name in builtin_names() {
+            let preset = Preset::of(name, &Config::default()).unwrap_or_else(|e| panic!("{e}"));
+            assert!(!preset.is_users() && preset.trust_words().is_none());
+            assert_eq!(
+                preset.is_verified(),
+                preset.events() == EventFormat::Json,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn three_lines_make_an_agent() {
+        let text = "[agents.mine]\nbin = \"my-agent\"\nstart = [\"--quiet\"]\nevents = \"text\"\n";
+        let config = Config::parse(text).unwrap_or_else(|e| panic!("{e}"));
+        let preset = Preset::of("mine", &config).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(
+            (preset.bin(), preset.start()),
+            ("my-agent", &["--quiet".to_owned()][..])
+        );
+        assert_eq!(preset.continuation(), Continuation::Replay);
+        assert!(preset.trust_words().is_some());
+    }
+
+    #[test]
+    fn a_table_changes_one_thing_of_a_preset() {
+        let text = "[agents.claude]\nbin = \"/opt/claude\"\n[agents.fast]\nextends = \"claude\"\n";
+        let config = Config::parse(text).unwrap_or_else(|e| panic!("{e}"));
+        let claude = Preset::of("claude", &config).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(claude.bin(), "/opt/claude");
+        assert!(!claude.rules().is_empty() && claude.is_users());
+        let fast = Preset::of("fast", &config).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(fast.bin(), "claude");
+        assert_ne!(fast.trust_words(), claude.trust_words());
+    }
+
+    #[test]
+    fn what_makes_no_agent_is_named() {
+        let wrong = |text: &str, name: &str| {
+            let config = Config::parse(text).unwrap_or_else(|e| panic!("{e}"));
+            Preset::of(name, &config)
+                .err()
+                .map(|e| e.to_string())
+                .unwrap_or_default()
+        };
+        assert!(wrong("", "cluade").contains("did you mean `claude`"));
+        assert!(wrong("[agents.a]\nstart = []", "a").contains("`bin`"));
+        assert!(wrong("[agents.a]\nbin = \"b\"", "a").contains("`start`"));
+        assert!(
+            wrong(
+                "[agents.a]\nbin = \"b\"\nstart = []\nevents = \"json\"",
+                "a"
+            )
+            .contains("rule")
+        );
+        assert!(wrong("[agents.a]\nextends = \"zz\"", "a").contains("`zz`"));
+        let unknown = Config::parse("[agents.a]\nbn = \"b\"").err();
+        assert!(unknown.is_some_and(|why| why.contains("`bin`")));
+        assert!(Config::parse("[agents.\"../x\"]\nbin = \"b\"").is_err());
+        for rule in [
+            "when = {}\nset = { done = true }",
+            "when = { \"a[\" = \"x\" }\nset = { done = true }",
+            "when = { a = \"x\" }\nset = { text = \"\" }",
+        ] {
+            let text = format!(
+                "[agents.a]\nbin = \"b\"\nstart = []\nevents = \"json\"\n[[agents.a.rule]]\n{rule}"
+            );
+            assert!(!wrong(&text, "a").is_empty(), "{rule}");
+        }
+    }
+}

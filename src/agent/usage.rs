@@ -1,0 +1,134 @@
+//! Tokens and cost out of what programs report, which may count an event, a run or a whole
+//! thread. Stored is always what this run took.
+
+use crate::model::Counting;
+use serde_json::{Map, Value};
+
+/// How deep a report of tokens may be nested.
+const MAX_DEPTH: usize = 8;
+
+/// Sums up, run by run, what is reported.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Counter {
+    seen: Option<Value>,
+}
+
+impl Counter {
+    /// Takes one report in.
+    pub(super) fn report(&mut self, counting: Counting, value: &Value) {
+        let sum = match (counting, &self.seen) {
+            (Counting::Event, Some(seen)) => combined(seen, value, 0, |a, b| a + b),
+            _ => value.clone(),
+        };
+        self.seen = Some(sum);
+    }
+
+    /// What the program counts now, for the difference next time.
+    pub(super) fn total(&self) -> Option<&Value> {
+        self.seen.as_ref()
+    }
+
+    /// What this run took, when the thread stood at `before`.
+    pub(super) fn taken(&self, counting: Counting, before: Option<&Value>) -> Option<Value> {
+        let seen = self.seen.as_ref()?;
+        match (counting, before) {
+            // A count that fell was begun anew.
+            (Counting::Thread, Some(before)) if !fell(seen, before, 0) => {
+                Some(combined(seen, before, 0, |now, before| now - before))
+            }
+            _ => Some(seen.clone()),
+        }
+    }
+}
+
+/// Two reports number by number; what is no number is the first's.
+fn combined(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64) -> Value {
+    match (one, two) {
+        (Value::Number(a), Value::Number(b)) => number(with(
+            a.as_f64().unwrap_or_default(),
+            b.as_f64().unwrap_or_default(),
+        )),
+        (Value::Object(a), Value::Object(b)) if depth < MAX_DEPTH => {
+            let mut sum: Map<String, Value> = a.clone();
+            for (key, two) in b {
+                let zero = Value::from(0);
+                let one = match (a.get(key), two) {
+                    (Some(one), _) => one,
+                    (None, Value::Number(_)) => &zero,
+                    (None, _) => two,
+                };
+                sum.insert(key.clone(), combined(one, two, depth + 1, with));
+            }
+            Value::Object(sum)
+        }
+        _ => one.clone(),
+    }
+}
+
+fn fell(now: &Value, before: &Value, depth: usize) -> bool {
+    match (now, before) {
+        (Value::Number(now), Value::Number(before)) => {
+            now.as_f64().unwrap_or_default() < before.as_f64().unwrap_or_default()
+        }
+        (Value::Object(now), Value::Object(before)) if depth < MAX_DEPTH => before
+            .iter()
+            .any(|(key, before)| now.get(key).is_some_and(|now| fell(now, before, depth + 1))),
+        _ => false,
+    }
+}
+
+/// A whole number where it is one.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        Value::from(value as i64)
+    } else {
+        Value::from(value)
+    }
+}
+
+/// Dollars as millionths; none for what is no amount.
+pub(super) fn micro_usd(value: &Value) -> Option<u64> {
+    let dollars = value.as_f64()?;
+    (dollars.is_finite() && (0.0..1e9).contains(&dollars))
+        .then(|| (dollars * 1_000_000.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn events_are_added_up_and_threads_subtracted() {
+        let mut events = Counter::default();
+        events.report(Counting::Event, &json!({"in": 5, "out": 1, "c": {"x": 1}}));
+        events.report(
+            Counting::Event,
+            &json!({"in": 7, "out": 2, "c": {"x": 3}, "new": 4}),
+        );
+        let sum = json!({"in": 12, "out": 3, "c": {"x": 4}, "new": 4});
+        assert_eq!(events.taken(Counting::Event, None), Some(sum));
+
+        let mut thread = Counter::default();
+        thread.report(Counting::Thread, &json!({"in": 100, "out": 10}));
+        let before = json!({"in": 60, "out": 10});
+        assert_eq!(
+            thread.taken(Counting::Thread, Some(&before)),
+            Some(json!({"in": 40, "out": 0}))
+        );
+        assert_eq!(
+            thread.taken(Counting::Thread, Some(&json!({"in": 600}))),
+            Some(json!({"in": 100, "out": 10}))
+        );
+        assert_eq!(Counter::default().taken(Counting::Run, None), None);
+    }
+
+    #[test]
+    fn unknown_is_not_nothing() {
+        assert_eq!(micro_usd(&json!(0.25)), Some(250_000));
+        assert_eq!(micro_usd(&json!(0)), Some(0));
+        for wrong in [json!("x"), json!(null), json!(-1), json!(1e12)] {
+            assert_eq!(micro_usd(&wrong), None);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `cook agents`, and the part of `cook doctor` that has each agent answer once.
+
+use super::{Answer, Context, answer};
+use crate::agent::{self, AgentSupplier, Found, Preset, find, presets};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding};
+use crate::model::{Config, Continuation};
+use crate::process::Clocks;
+use crate::session::{Deed, Grade, Ref, Supplier, Turn};
+use crate::view::{AgentRow, AgentsAnswer};
+use crate::walk::Workspace;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long an agent may take over one word.
+const PROBE: Clocks = Clocks {
+    wall: Duration::from_secs(120),
+    idle: Duration::from_secs(90),
+};
+
+pub(super) fn agents(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let mut rows: Vec<AgentRow> = Vec::new();
+    let all = presets(workspace.config()?);
+    let sound: Vec<&Preset> = all
+        .values()
+        .filter_map(|preset| preset.as_ref().ok())
+        .collect();
+    let found = find_here(&workspace, &sound)?;
+    for (preset, found) in sound.iter().zip(found) {
+        rows.push(row(&workspace, preset, found)?);
+    }
+    for (name, wrong) in &all {
+        if let Err(error) = wrong {
+            rows.push(AgentRow {
+                name: name.clone(),
+                bin: String::new(),
+                path: None,
+                is_it: false,
+                version: None,
+                verified: false,
+                capabilities: Vec::new(),
+                problem: Some(error.to_string()),
+            });
+        }
+    }
+    rows.sort_by(|one, two| one.name.cmp(&two.name));
+    answer(AgentsAnswer { agents: rows })
+}
+
+/// Programs that only the repository names are not run before they are trusted.
+fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
+    let cache = workspace.repo.cook_dir()?.join("agents.json");
+    let mut asked = Vec::new();
+    for preset in presets {
+        if untrusted(workspace, preset)?.is_none() {
+            asked.push(*preset);
+        }
+    }
+    let mut answers = find(&asked, workspace.repo.root(), &cache)?.into_iter();
+    let mut found = Vec::new();
+    for preset in presets {
+        found.push(match untrusted(workspace, preset)? {
+            None => answers.next().unwrap_or_else(|| absent("it was not asked")),
+            Some(words) => absent(&format!("not trusted here: `cook trust '{words}'`")),
+        });
+    }
+    Ok(found)
+}
+
+fn absent(why: &str) -> Found {
+    Found {
+        path: None,
+        is_it: false,
+        version: None,
+        problem: Some(why.to_owned()),
+    }
+}
+
+fn row(workspace: &Workspace, preset: &Preset, found: Found) -> Result<AgentRow, Failure> {
+    let table = preset.table();
+    let trusted = untrusted(workspace, preset)?.is_none();
+    let can = [
+        ("resume", table.resume.is_some()),
+        ("fork", preset.continuation() == Continuation::Native),
+        ("schema", table.schema.is_some()),
+        (
+            "named-session",
+            preset.session() != crate::model::SessionNaming::None,
+        ),
+        ("read-only", preset.can_only_read()),
+        (
+            "cost",
+            preset.rules().iter().any(|rule| rule.set.cost.is_some()),
+        ),
+        ("open", table.open.is_some()),
+        ("trusted", trusted && preset.is_users()),
+    ];
+    Ok(AgentRow {
+        name: preset.name().to_owned(),
+        bin: preset.bin().to_owned(),
+        path: found.path.map(|path| path.display().to_string()),
+        is_it: found.is_it,
+        version: found.version,
+        verified: preset.is_verified(),
+        capabilities: can
+            .iter()
+            .filter(|(_, can)| *can)
+            .map(|(name, _)| *name)
+            .collect(),
+        problem: found.problem,
+    })
+}
+
+/// What must be trusted before an agent of `cook.toml` may be run, when it is not.
+fn untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>, Failure> {
+    match preset.trust_words() {
+        Some(words) if !workspace.trust()?.is_trusted(&words) => Ok(Some(words)),
+        _ => Ok(None),
+    }
+}
+
+/// The agent of that name, or the one that the settings name; it may be run here.
+pub(super) fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failure> {
+    let config = workspace.config()?;
+    let name = match name.or_else(|| default_agent(config)) {
+        Some(name) => name,
+        None => {
+            return Err(Failure::usage("no agent is named")
+                .hint("name one with `--agent NAME`, or set `[sessions] agent` in `.agent/cook.toml`; `cook agents` lists them"));
+        }
+    };
+    let preset = Preset::of(name, config)?;
+    if let Some(words) = untrusted(workspace, &preset)? {
+        let mut failure = Failure::new(
+            FailureKind::Refused,
+            Code::AgentUntrusted,
+            format!(
+                "agent `{name}` is defined by `.agent/cook.toml`, and not trusted on this machine: it runs `{}`",
+                preset.bin()
+            ),
+        );
+        failure.hints = vec![format!(
+            "look at `[agents.{name}]`, then run `cook trust '{words}'`"
+        )];
+        return Err(failure);
+    }
+    Ok(preset)
+}
+
+fn default_agent(config: &Config) -> Option<&str> {
+    let role = config
+        .roles
+        .get("default")
+        .and_then(|role| role.agent.as_deref());
+    config.sessions.agent.as_deref().or(role)
+}
+
+/// Has agents answer once; what was seen, and what is wrong.
+pub(super) fn probe(
+    workspace: &Workspace,
+    only: Option<&str>,
+) -> Result<(Vec<String>, Vec<Finding>), Failure> {
+    super::caller::not_nested()?;
+    let config = workspace.config()?;
+    let all: Vec<Preset> = match only {
+        Some(name) => vec![chosen(workspace, Some(name))?],
+        None => presets(config)
+            .into_values()
+            .filter_map(Result::ok)
+            .collect(),
+    };
+    let borrowed: Vec<&Preset> = all.iter().collect();
+    let found = find_here(workspace, &borrowed)?;
+    let here: Vec<&Preset> = borrowed
+        .into_iter()
+        .zip(&found)
+        .filter(|(_, found)| only.is_some() || (found.path.is_some() && found.is_it))
+        .map(|(preset, _)| preset)
+        .collect();
+    let root = workspace.repo.cook_dir()?.join("sessions");
+    let heard = std::thread::scope(|scope| {
+        let asked: Vec<_> = here
+            .iter()
+            .map(|preset| {
+                let root: PathBuf = root.clone();
+                let dir = workspace.repo.root();
+                scope.spawn(move || one_turn(preset, dir.to_owned(), root))
+            })
+            .collect();
+        asked
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err("the probe failed".to_owned()))
+            })
+            .collect::<Vec<_>>()
+    });
+    let mut checked = Vec::new();
+    let mut findings = Vec::new();
+    for (preset, heard) in here.iter().zip(heard) {
+        match heard {
+            Ok(said) => checked.push(format!("agent {}: {said}", preset.name())),
+            Err(why) => findings
+                .push(Finding::new(Code::AgentSilent, why).at(format!("agent {}", preset.name()))),
+        }
+    }
+    if here.is_empty() {
+        checked.push("no agent is installed".to_owned());
+    }
+    Ok((checked, findings))
+}
+
+fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, String> {
+    let version = agent::probe_version(preset, &dir);
+    let supplier = AgentSupplier::new(preset.clone(), dir, root, PROBE);
+    let turn = Turn {
+        name: Ref::new(Grade::Exchange),
+        prompt: "Answer with the one word: ready",
+        deed: Deed::Ask,
+        fork: None,
+        schema: None,
+    };
+    match supplier.call(&turn) {
+        Ok(answer) => {
+            let said: String = answer.output.chars().take(60).collect();
+            let version = version
+                .map(|version| format!(" {version}"))
+                .unwrap_or_default();
+            Ok(format!(
+                "answered{version} in {} ms: {said}",
+                answer.duration_ms
+            ))
+        }
+        Err(lapse) => Err(match lapse.failure {
+            crate::session::Failure::Failed(why)
+            | crate::session::Failure::TimedOut(why)
+            | crate::session::Failure::Unparseable(why) => match lapse.class {
+                Some(class) => format!("{class}: {why}"),
+                None => why,
+            },
+        }),
+    }
+}

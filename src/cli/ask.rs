@@ -1,0 +1,330 @@
+//! `cook ask` and `cook act`: one call of one agent.
+
+use super::args::{ActArgs, AskArgs, CallArgs, NativeChoice};
+use super::{Answer, Context, agents, answer, caller, input};
+use crate::agent::{AgentSupplier, Preset, Surroundings};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding};
+use crate::model::Config;
+use crate::process::{Clocks, INVOCATION_VARIABLE, end_marked};
+use crate::schema::GivenSchema;
+use crate::session::{
+    Call, Deed, Fault, FileStore, Grade, NativeUse, On, Prior, Ref, SessionError, SessionStore,
+    call, resolve,
+};
+use crate::view::ReplyAnswer;
+use crate::walk::Workspace;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A call as its options say it, all of it checked.
+pub(super) struct Prepared {
+    pub say: String,
+    pub on: Option<On>,
+    pub schema: Option<GivenSchema>,
+    pub native: NativeUse,
+    pub model: Option<String>,
+    pub clocks: Clocks,
+    pub require_tree: bool,
+    pub findings: Vec<Finding>,
+}
+
+/// `cook ask --request`: the same in one object.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    say: String,
+    agent: Option<String>,
+    on: Option<Onset>,
+    schema: Option<Value>,
+}
+
+/// One of both, which the shape of JSON cannot say.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Onset {
+    episode: Option<String>,
+    series: Option<String>,
+}
+
+pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
+    caller::not_nested()?;
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let (agent, prepared) = match &args.request {
+        Some(file) => requested(&workspace, &store, file, &args.call)?,
+        None => {
+            let say = words(args.say.as_deref().unwrap_or("-"))?;
+            let prepared = prepare(&workspace, &store, say, &args.call)?;
+            (args.agent.clone(), prepared)
+        }
+    };
+    let preset = agents::chosen(&workspace, agent.as_deref())?;
+    one(context, &workspace, &store, preset, prepared, Deed::Ask)
+}
+
+pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
+    caller::not_nested()?;
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let say = words(&args.say)?;
+    let prepared = prepare(&workspace, &store, say, &args.call)?;
+    let preset = agents::chosen(&workspace, args.agent.as_deref())?;
+    one(context, &workspace, &store, preset, prepared, Deed::Act)
+}
+
+/// The session store of this repository; calls of a cook that was killed are ended and
+/// written down first.
+pub(super) fn store(workspace: &Workspace) -> Result<FileStore, Failure> {
+    let store = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
+    let kept = |fault: Fault| Failure::from(SessionError::new(fault));
+    for call in store.interrupted().map_err(kept)? {
+        end_marked(INVOCATION_VARIABLE, &call.name.to_string());
+        store.settle(call, &workspace.clock.now()).map_err(kept)?;
+    }
+    Ok(store)
+}
+
+fn one(
+    context: &Context,
+    workspace: &Workspace,
+    store: &FileStore,
+    preset: Preset,
+    mut prepared: Prepared,
+    deed: Deed,
+) -> Answer {
+    let drift = drift(workspace, store, prepared.on)?;
+    if let Some((what, prior)) = drift {
+        if prepared.require_tree {
+            return Err(SessionError::new(Fault::TreeDrift(what))
+                .keeping(prior)
+                .into());
+        }
+        prepared.findings.push(Finding::new(Code::TreeMoved, what));
+    }
+    let screen = context.screen;
+    let supplier = AgentSupplier::new(preset, workspace.repo.root(), store.root(), prepared.clocks)
+        .measuring(&workspace.repo)
+        .with_model(prepared.model.clone())
+        .watched(Box::new(move |progress| {
+            if let (true, crate::agent::Progress::Tool(tool)) = (screen.verbose, progress) {
+                screen.note(&format!("tool: {tool}"));
+            }
+            crate::process::Heed::GoOn
+        }));
+    let check = prepared
+        .schema
+        .as_ref()
+        .map(|schema| move |value: &Value| schema.objections(value));
+    let at = workspace.clock.now();
+    let reply = call(
+        store,
+        &supplier,
+        &Call {
+            say: &prepared.say,
+            deed,
+            on: prepared.on,
+            schema: check
+                .as_ref()
+                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
+            schema_text: prepared.schema.as_ref().map(GivenSchema::value),
+            native: prepared.native,
+            recap: None,
+            at: &at,
+        },
+    );
+    match reply {
+        Ok(reply) => answer(ReplyAnswer::of(reply, deed == Deed::Act, prepared.findings)),
+        Err(error) => {
+            let mut failure = Failure::from(error);
+            if let Some(failed) = supplier.last().and_then(|report| report.failure) {
+                let reset = failed.reset_at.map(|at| format!("; again from {at}"));
+                let class = format!("{:?}", failed.class).to_lowercase();
+                failure
+                    .causes
+                    .push(format!("{class}{}", reset.unwrap_or_default()));
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Says how the worktree differs from the one that the conversation left.
+fn drift(
+    workspace: &Workspace,
+    store: &FileStore,
+    on: Option<On>,
+) -> Result<Option<(String, Prior)>, Failure> {
+    let kept = |fault: Fault| Failure::from(SessionError::new(fault));
+    let (episode, series) = match on {
+        None => return Ok(None),
+        Some(On::Episode(name)) => (Some(name), None),
+        Some(On::Series(name)) => {
+            let entry = store.entry(name).map_err(kept)?;
+            (entry.and_then(|entry| entry.episode), Some(name))
+        }
+    };
+    let entry = match episode {
+        Some(name) => store.entry(name).map_err(kept)?,
+        None => None,
+    };
+    let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
+        return Ok(None);
+    };
+    let now = Surroundings::of(&workspace.repo)?;
+    let prior = Prior {
+        episode,
+        series: series.or(entry.series),
+    };
+    let short =
+        |id: Option<&str>| id.map_or("no commit".to_owned(), |id| id.chars().take(12).collect());
+    if entry.head.as_deref() != now.head() {
+        let what = format!(
+            "HEAD was {} and is {}",
+            short(entry.head.as_deref()),
+            short(now.head())
+        );
+        return Ok(Some((what, prior)));
+    }
+    let same = entry.tree == Some(now.tree_digest());
+    Ok((!same).then(|| ("uncommitted files differ".to_owned(), prior)))
+}
+
+/// The words of an argument, or of standard input.
+pub(super) fn words(text: &str) -> Result<String, Failure> {
+    let text = match text {
+        "-" => input::read_text(None)?,
+        text => text.to_owned(),
+    };
+    if text.trim().is_empty() {
+        return Err(Failure::usage("there is nothing to say"));
+    }
+    Ok(text)
+}
+
+pub(super) fn prepare(
+    workspace: &Workspace,
+    store: &FileStore,
+    say: String,
+    args: &CallArgs,
+) -> Result<Prepared, Failure> {
+    let schema = match &args.schema {
+        Some(file) => Some(schema_of(read_schema(file)?)?),
+        None => None,
+    };
+    let onset = Onset {
+        episode: args.on_episode.clone(),
+        series: args.on_series.clone(),
+    };
+    let none = onset.episode.is_none() && onset.series.is_none();
+    let mut findings = Vec::new();
+    let on = match none {
+        true => None,
+        false => Some(on(store, &onset, &mut findings)?),
+    };
+    Ok(Prepared {
+        say,
+        on,
+        schema,
+        native: match args.native {
+            NativeChoice::Auto => NativeUse::Auto,
+            NativeChoice::Never => NativeUse::Never,
+            NativeChoice::Require => NativeUse::Require,
+        },
+        model: args.model.clone(),
+        clocks: clocks(workspace.config()?, args)?,
+        require_tree: args.require_tree,
+        findings,
+    })
+}
+
+fn requested(
+    workspace: &Workspace,
+    store: &FileStore,
+    file: &Path,
+    args: &CallArgs,
+) -> Result<(Option<String>, Prepared), Failure> {
+    let bytes = input::read(Some(file))?;
+    let request: Request = serde_json::from_slice(&bytes)
+        .map_err(|error| Failure::usage(format!("the request cannot be read: {error}")))?;
+    if request.say.trim().is_empty() {
+        return Err(Failure::usage("there is nothing to say"));
+    }
+    let mut prepared = prepare(workspace, store, request.say, args)?;
+    if let Some(onset) = &request.on {
+        prepared.on = Some(on(store, onset, &mut prepared.findings)?);
+    }
+    prepared.schema = request.schema.map(schema_of).transpose()?;
+    Ok((request.agent, prepared))
+}
+
+fn on(store: &FileStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<On, Failure> {
+    let (text, grade) = match (&onset.episode, &onset.series) {
+        (Some(episode), None) => (episode, Grade::Episode),
+        (None, Some(series)) => (series, Grade::Series),
+        _ => return Err(SessionError::new(Fault::OnConflict).into()),
+    };
+    let name = named(store, text, Some(grade), findings)?;
+    Ok(match grade {
+        Grade::Series => On::Series(name),
+        _ => On::Episode(name),
+    })
+}
+
+/// The ref that a text names, with a word on what was chosen or let go of.
+pub(super) fn named(
+    store: &FileStore,
+    text: &str,
+    grade: Option<Grade>,
+    findings: &mut Vec<Finding>,
+) -> Result<Ref, Failure> {
+    match resolve(store, text, grade) {
+        Ok(named) => {
+            findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
+            Ok(named.name)
+        }
+        Err(fault) => {
+            let missing = matches!(fault, Fault::EpisodeNotFound(_) | Fault::SeriesNotFound(_));
+            let expired = missing && store.expired(text).unwrap_or(false);
+            let mut failure = Failure::from(SessionError::new(fault));
+            if expired {
+                failure.message = format!(
+                    "{}: it expired and `cook session gc` let go of it",
+                    failure.message
+                );
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
+    let (wall, idle) = config.sessions.clocks();
+    let given = |name: &str, text: &Option<String>, default: Duration| match text {
+        None => Ok(default),
+        Some(text) => humantime::parse_duration(text)
+            .map_err(|error| Failure::usage(format!("`{name} {text}`: {error}"))),
+    };
+    Ok(Clocks {
+        wall: given("--timeout", &args.timeout, wall)?,
+        idle: given("--idle-timeout", &args.idle_timeout, idle)?,
+    })
+}
+
+fn read_schema(file: &PathBuf) -> Result<Value, Failure> {
+    let bytes = input::read(Some(file))?;
+    serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))
+}
+
+fn schema_of(value: Value) -> Result<GivenSchema, Failure> {
+    GivenSchema::of(value).map_err(no_schema)
+}
+
+fn no_schema(why: String) -> Failure {
+    Failure::new(
+        FailureKind::Usage,
+        Code::SchemaInvalid,
+        format!("the schema is none: {why}"),
+    )
+}

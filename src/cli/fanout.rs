@@ -1,0 +1,143 @@
+//! `cook fanout`: the same question to several agents from the same checkpoint.
+
+use super::args::FanoutArgs;
+use super::ask::{Prepared, prepare, store, words};
+use super::{Answer, Context, agents, answer, caller};
+use crate::agent::{AgentSupplier, Preset};
+use crate::diagnostic::{Code, Failure, PriorRefs};
+use crate::repo::Repo;
+use crate::schema::GivenSchema;
+use crate::session::{Call, Deed, FileStore, Reply, SessionStore, call};
+use crate::view::{FanoutAnswer, MemberRow};
+use crate::walk::Workspace;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Agents that are asked at once at most.
+const MAX_MEMBERS: usize = 32;
+
+/// What a member said, or code, message and the refs that are still good.
+type Outcome = Result<Reply, (String, String, PriorRefs)>;
+
+pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
+    caller::not_nested()?;
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    if args.agents.len() > MAX_MEMBERS {
+        return Err(Failure::usage(format!(
+            "at most {MAX_MEMBERS} agents are asked at once"
+        )));
+    }
+    if args.call.on_series.is_some() {
+        return Err(Failure::usage(
+            "several agents cannot go on in one series; branch with `--on-episode`",
+        ));
+    }
+    let presets = args
+        .agents
+        .iter()
+        .map(|name| agents::chosen(&workspace, Some(name)))
+        .collect::<Result<Vec<Preset>, Failure>>()?;
+    let prepared = prepare(&workspace, &store, words(&args.say)?, &args.call)?;
+    let outcomes = ask_all(&workspace, &store, &presets, &prepared);
+    let outcomes = independent(&store, outcomes);
+    let rows = args.agents.iter().cloned().zip(outcomes);
+    answer(FanoutAnswer {
+        rows: rows
+            .map(|(agent, outcome)| MemberRow { agent, outcome })
+            .collect(),
+    })
+}
+
+fn ask_all(
+    workspace: &Workspace,
+    store: &FileStore,
+    presets: &[Preset],
+    prepared: &Prepared,
+) -> Vec<Outcome> {
+    let at = workspace.clock.now();
+    let root = workspace.repo.root();
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = presets
+            .iter()
+            .map(|preset| {
+                let (at, store) = (at.as_str(), store.clone());
+                scope.spawn(move || ask_one(root, &store, preset, prepared, at))
+            })
+            .collect();
+        asked
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(lapsed(&Failure::usage("the member's thread ended"))))
+            })
+            .collect()
+    })
+}
+
+fn ask_one(
+    root: &std::path::Path,
+    store: &FileStore,
+    preset: &Preset,
+    prepared: &Prepared,
+    at: &str,
+) -> Outcome {
+    let repo = Repo::discover(root).map_err(|failure| lapsed(&failure))?;
+    let supplier = AgentSupplier::new(preset.clone(), root, store.root(), prepared.clocks)
+        .measuring(&repo)
+        .with_model(prepared.model.clone());
+    let check = prepared
+        .schema
+        .as_ref()
+        .map(|schema| move |value: &Value| schema.objections(value));
+    call(
+        store,
+        &supplier,
+        &Call {
+            say: &prepared.say,
+            deed: Deed::Ask,
+            on: prepared.on,
+            schema: check
+                .as_ref()
+                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
+            schema_text: prepared.schema.as_ref().map(GivenSchema::value),
+            native: prepared.native,
+            recap: None,
+            at,
+        },
+    )
+    .map_err(|error| lapsed(&Failure::from(error)))
+}
+
+fn lapsed(failure: &Failure) -> (String, String, PriorRefs) {
+    (
+        failure.code.id().to_owned(),
+        failure.message.clone(),
+        failure.prior.clone().unwrap_or_default(),
+    )
+}
+
+/// Of two answers out of one session of an agent's, the later does not count.
+fn independent(store: &FileStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
+    let mut sessions = BTreeSet::new();
+    outcomes
+        .into_iter()
+        .map(|outcome| {
+            let reply = outcome?;
+            let entry = store.entry(reply.episode).ok().flatten();
+            let session = entry.and_then(|entry| Some((entry.supplier, entry.exid?)));
+            match session {
+                Some(session) if !sessions.insert(session.clone()) => Err((
+                    Code::JudgeNotIndependent.id().to_owned(),
+                    format!("session {} answered another member too", session.1),
+                    PriorRefs {
+                        episode: Some(reply.episode.to_string()),
+                        series: reply.series.map(|name| name.to_string()),
+                    },
+                )),
+                _ => Ok(reply),
+            }
+        })
+        .collect()
+}

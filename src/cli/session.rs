@@ -1,0 +1,271 @@
+//! `cook session`: what was said to agents.
+
+use super::args::{SessionArgs, SessionCommand};
+use super::ask::{named, store};
+use super::{Answer, Context, agents, answer, caller, input, note};
+use crate::agent::open_command;
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, counted};
+use crate::session::{
+    Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
+    load_exchange, load_series, verify,
+};
+use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
+use crate::walk::Workspace;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    match &args.command {
+        SessionCommand::Log { limit } => {
+            let calls = store.lines().map_err(kept)?;
+            let newest = calls.into_iter().rev().take(*limit);
+            answer(SessionLogAnswer {
+                what: "log",
+                calls: newest.map(|line| (0, line)).collect(),
+            })
+        }
+        SessionCommand::Show { name } => show(&store, name),
+        SessionCommand::Tree { name } => tree(&store, name.as_deref()),
+        SessionCommand::Verify => check(&store),
+        SessionCommand::Name { name, label } => {
+            let name = named(&store, name, None, &mut Vec::new())?;
+            store.label(label, name).map_err(|fault| match fault {
+                Fault::Store(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+                    Failure::usage(error.to_string())
+                }
+                fault => kept(fault),
+            })?;
+            note("session_named", vec![format!("{label} stands for {name}")])
+        }
+        SessionCommand::Export { name, output } => export(context, &store, name, output.as_deref()),
+        SessionCommand::Import { file } => import(context, &store, file.as_deref()),
+        SessionCommand::Gc => gc(&workspace, &store),
+        SessionCommand::Open { name } => open(&workspace, &store, name),
+    }
+}
+
+fn kept(fault: Fault) -> Failure {
+    SessionError::new(fault).into()
+}
+
+fn show(store: &FileStore, text: &str) -> Answer {
+    let mut findings = Vec::new();
+    let name = named(store, text, None, &mut findings)?;
+    let entry = store.entry(name).map_err(kept)?;
+    let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
+    let exid = entry.exid.clone();
+    let (value, windows) = match name.grade() {
+        Grade::Exchange => {
+            let exchange = load_exchange(store, &entry.hash, exid).map_err(kept)?;
+            (json!(exchange), vec![vec![said(&exchange)]])
+        }
+        Grade::Episode => {
+            let episode = load_episode(store, &entry.hash, exid).map_err(kept)?;
+            let window = episode.exchanges().iter().map(|one| said(one)).collect();
+            (json!(episode), vec![window])
+        }
+        Grade::Series => {
+            let series = load_series(store, &entry.hash).map_err(kept)?;
+            let window = |episode: &crate::session::Episode| {
+                episode.exchanges().iter().map(|one| said(one)).collect()
+            };
+            let windows = series.episodes().iter().map(|one| window(one)).collect();
+            (json!(series), windows)
+        }
+    };
+    answer(SessionShowAnswer {
+        name,
+        value,
+        entry: json!(entry),
+        windows,
+        note: findings.pop().map(|finding| finding.message),
+    })
+}
+
+fn said(exchange: &crate::session::Exchange) -> (String, String, String) {
+    let kind = json!(exchange.kind())
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    (
+        kind,
+        exchange.input().to_owned(),
+        exchange.output().to_owned(),
+    )
+}
+
+/// Calls below the call that they went on from; a failed one below what it left.
+fn tree(store: &FileStore, text: Option<&str>) -> Answer {
+    let lines: Vec<Value> = store.lines().map_err(kept)?;
+    let lines: Vec<Value> = lines
+        .into_iter()
+        .filter(|line| line["supplier"].is_string())
+        .collect();
+    let mut made: BTreeMap<String, usize> = BTreeMap::new();
+    let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    let mut parents: Vec<Option<usize>> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let on = ["episode", "series"]
+            .iter()
+            .find_map(|key| line["on"][key].as_str());
+        let prior = ["episode", "series"]
+            .iter()
+            .find_map(|key| line["prior"][key].as_str());
+        let parent = prior.or(on).and_then(|name| made.get(name)).copied();
+        for key in ["exchange", "episode", "series"] {
+            if let Some(name) = line[key].as_str() {
+                made.insert(name.to_owned(), index);
+            }
+        }
+        parents.push(parent);
+        children.entry(parent).or_default().push(index);
+    }
+    let mut wanted: Option<usize> = None;
+    if let Some(text) = text {
+        let name = named(store, text, None, &mut Vec::new())?.to_string();
+        let mut at = made.get(&name).copied();
+        while let Some(index) = at {
+            wanted = Some(index);
+            at = parents[index];
+        }
+    }
+    let mut open: Vec<(usize, usize)> = match (text, wanted) {
+        (Some(_), wanted) => wanted.into_iter().map(|root| (0, root)).collect(),
+        (None, _) => roots(&children, None).map(|root| (0, root)).collect(),
+    };
+    let mut calls = Vec::new();
+    while let Some((depth, index)) = open.pop() {
+        calls.push((depth, lines[index].clone()));
+        open.extend(roots(&children, Some(index)).map(|child| (depth + 1, child)));
+    }
+    answer(SessionLogAnswer {
+        what: "tree",
+        calls,
+    })
+}
+
+/// Last first, as a stack takes them.
+fn roots(
+    children: &BTreeMap<Option<usize>, Vec<usize>>,
+    of: Option<usize>,
+) -> impl Iterator<Item = usize> {
+    children.get(&of).into_iter().flatten().rev().copied()
+}
+
+fn check(store: &FileStore) -> Answer {
+    let checked = verify(store).map_err(kept)?;
+    answer(VerifyAnswer {
+        scope: "session",
+        strict: false,
+        checked: vec![
+            counted(checked.objects as u64, "object"),
+            counted(checked.refs as u64, "ref"),
+            counted(checked.names as u64, "name"),
+        ],
+        findings: checked
+            .damaged
+            .into_iter()
+            .map(|(what, why)| Finding::new(Code::SessionDamaged, why).at(what))
+            .collect(),
+    })
+}
+
+fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path>) -> Answer {
+    let name = named(store, text, None, &mut Vec::new())?;
+    let archive = Archive::of(store, name).map_err(kept)?;
+    let mut text = serde_json::to_string_pretty(&archive).unwrap_or_default();
+    text.push('\n');
+    let Some(output) = output else {
+        return answer(PromptAnswer(text));
+    };
+    let path = context.dir.join(output);
+    std::fs::write(&path, text).map_err(|error| {
+        let what = format!("`{}` cannot be written", path.display());
+        Failure::state(Code::NotWritable, what).caused_by(&error)
+    })?;
+    note(
+        "session_exported",
+        vec![format!("wrote {name} to {}", path.display())],
+    )
+}
+
+fn import(context: &Context, store: &FileStore, file: Option<&Path>) -> Answer {
+    let file = file.map(|file| match file {
+        file if file == Path::new("-") => file.to_owned(),
+        file => context.dir.join(file),
+    });
+    let bytes = input::read(file.as_deref())?;
+    let archive: Archive = serde_json::from_slice(&bytes).map_err(|error| {
+        kept(Fault::ObjectCorrupt {
+            what: "the file".to_owned(),
+            why: error.to_string(),
+        })
+    })?;
+    let name = archive.keep(store).map_err(kept)?;
+    note("session_imported", vec![format!("took in {name}")])
+}
+
+fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
+    let now = workspace.clock.epoch_millis();
+    let keep = workspace.config()?.sessions.keep();
+    let since = u64::try_from(now).unwrap_or_default();
+    let since = since.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
+    let cleared = clear(store, since, &workspace.clock.now()).map_err(kept)?;
+    note(
+        "session_gc",
+        vec![
+            format!(
+                "let go of {} and {}",
+                counted(cleared.expired.len() as u64, "ref"),
+                counted(cleared.objects as u64, "object")
+            ),
+            format!("{} stay", counted(cleared.kept as u64, "ref")),
+        ],
+    )
+}
+
+/// The agent's own interface on a fork: what is typed there changes nothing here.
+fn open(workspace: &Workspace, store: &FileStore, text: &str) -> Answer {
+    caller::not_nested()?;
+    let name = named(store, text, None, &mut Vec::new())?;
+    let mut entry = store.entry(name).map_err(kept)?;
+    if name.grade() != Grade::Episode
+        && let Some(episode) = entry.as_ref().and_then(|entry| entry.episode)
+    {
+        entry = store.entry(episode).map_err(kept)?;
+    }
+    let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
+    let preset = agents::chosen(workspace, Some(&entry.supplier))?;
+    let root = workspace.repo.root();
+    let argv = entry
+        .native
+        .as_ref()
+        .and_then(|native| open_command(&preset, root, native));
+    let Some((program, arguments)) = argv.as_ref().and_then(|argv| argv.split_first()) else {
+        return Err(no_interface(&entry.supplier, name));
+    };
+    let status = std::process::Command::new(program)
+        .args(arguments)
+        .current_dir(root)
+        .status()
+        .map_err(|error| {
+            let what = format!("`{program}` could not be started");
+            Failure::new(FailureKind::Supplier, Code::SupplierFailed, what).caused_by(&error)
+        })?;
+    note(
+        "session_opened",
+        vec![format!("{} ended: {status}", entry.supplier)],
+    )
+}
+
+fn no_interface(supplier: &str, name: Ref) -> Failure {
+    let mut failure: Failure = kept(Fault::ContinuationNotSupported {
+        supplier: supplier.to_owned(),
+    });
+    failure.message = format!("`{supplier}` left no record of {name} that it could open");
+    failure.hints = vec![format!("read it: `cook session show {name}`")];
+    failure
+}

@@ -1,0 +1,291 @@
+//! How an agent program is started and how its output is read, as data: the shape of
+//! `protocol/agents/*.toml` and of `[agents.NAME]` in `cook.toml`.
+//!
+//! Every key is optional, so that a table of the user's can change one thing of a preset
+//! that is built in; an unknown key is an error.
+
+use super::Access;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a supplier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grain {
+    /// A model that answers once.
+    Atom,
+    /// An agent with tools.
+    Repl,
+}
+
+/// How a supplier can go on from what was said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Continuation {
+    /// By a fork of its own record, and by replay.
+    Native,
+    /// By being told what was said.
+    Replay,
+    /// Not at all.
+    None,
+}
+
+/// What a program writes to stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventFormat {
+    /// One JSON object a line, read by the rules.
+    Json,
+    /// The answer itself.
+    Text,
+}
+
+/// Who names a new session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionNaming {
+    /// Cook, with a UUID.
+    Uuid,
+    /// Cook, with the path of a file that the program writes.
+    Path,
+    /// The program; its events say how.
+    None,
+}
+
+/// The signal that a program takes as a request to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum EndSignal {
+    /// SIGINT.
+    Int,
+    /// SIGTERM.
+    Term,
+}
+
+/// What a number that a program reports counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counting {
+    /// The event it stands in: they are added up.
+    Event,
+    /// This run: the last one counts.
+    Run,
+    /// The whole thread with all earlier runs: the difference to before counts.
+    Thread,
+}
+
+/// How it is made sure that a program is the one meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identify {
+    /// Arguments of the question.
+    pub args: Vec<String>,
+    /// Text that the answer holds, whatever the case.
+    #[serde(rename = "match")]
+    pub text: String,
+}
+
+/// Arguments and variables for one level of access.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccessArgs {
+    /// What `{access}` stands for.
+    pub args: Vec<String>,
+    /// The same where an earlier session is gone on from, if that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continued: Option<Vec<String>>,
+    /// Variables.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
+/// Where a program keeps its own record of a session: the file under a directory whose
+/// name holds the session's id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TranscriptPlace {
+    /// The variable that names the program's home.
+    pub variable: String,
+    /// Its home when that is not set, below the user's.
+    pub home: String,
+    /// The directory in it.
+    pub under: String,
+}
+
+/// What a rule takes out of an event: paths into it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(missing_docs)]
+pub struct Taken {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_delta: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reset_at: Option<String>,
+    /// What was said so far was not the answer.
+    #[serde(skip_serializing_if = "is_false")]
+    pub text_break: bool,
+    /// The work is done.
+    #[serde(skip_serializing_if = "is_false")]
+    pub done: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// A value, or one of several; `*` = present, a leading `!` = another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs)]
+pub enum Wanted {
+    Flag(bool),
+    Text(String),
+    Any(Vec<String>),
+}
+
+/// One rule over the event stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Path → value; all must hold.
+    pub when: BTreeMap<String, Wanted>,
+    /// What is taken then.
+    pub set: Taken,
+}
+
+/// A preset, or what a user's table changes of one.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentTable {
+    /// The built-in preset that this table changes; its own name by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
+    /// The program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bin: Option<String>,
+    /// How it is recognised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identify: Option<Identify>,
+    /// Arguments that make it print its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Vec<String>>,
+    /// Versions that were seen to work; empty = unverified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Vec<String>>,
+    /// What it writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventFormat>,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grain: Option<Grain>,
+    /// How it goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continuation: Option<Continuation>,
+    /// Arguments for a fresh session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<String>>,
+    /// Arguments that go on in an earlier session. Cook never does: it would change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Vec<String>>,
+    /// Arguments for a fork of an earlier session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Vec<String>>,
+    /// Arguments for the program's own interface on a fork of an earlier session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<Vec<String>>,
+    /// Who names a session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionNaming>,
+    /// What `{model}` stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Vec<String>>,
+    /// What `{schema}` stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Vec<String>>,
+    /// What `{access}` stands for, by level.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub access: BTreeMap<Access, AccessArgs>,
+    /// How it is asked to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupt: Option<EndSignal>,
+    /// Variables for every run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Tokens it can have before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_tokens: Option<u64>,
+    /// Tokens of those that are kept for the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserve_tokens: Option<u64>,
+    /// Where it keeps its record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<TranscriptPlace>,
+    /// What reported tokens count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Counting>,
+    /// What a reported cost counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Counting>,
+    /// How events are read.
+    #[serde(rename = "rule", skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+}
+
+impl AgentTable {
+    /// This table, with what `base` says where this one is silent. Levels of access and
+    /// variables are taken one by one, rules all or none.
+    #[must_use]
+    pub fn over(self, base: &Self) -> Self {
+        let base = base.clone();
+        let mut access = base.access;
+        access.extend(self.access);
+        let mut env = base.env;
+        env.extend(self.env);
+        Self {
+            extends: None,
+            bin: self.bin.or(base.bin),
+            identify: self.identify.or(base.identify),
+            version: self.version.or(base.version),
+            verified: self.verified.or(base.verified),
+            events: self.events.or(base.events),
+            grain: self.grain.or(base.grain),
+            continuation: self.continuation.or(base.continuation),
+            start: self.start.or(base.start),
+            resume: self.resume.or(base.resume),
+            fork: self.fork.or(base.fork),
+            open: self.open.or(base.open),
+            session: self.session.or(base.session),
+            model: self.model.or(base.model),
+            schema: self.schema.or(base.schema),
+            access,
+            interrupt: self.interrupt.or(base.interrupt),
+            env,
+            window_tokens: self.window_tokens.or(base.window_tokens),
+            reserve_tokens: self.reserve_tokens.or(base.reserve_tokens),
+            transcript: self.transcript.or(base.transcript),
+            usage: self.usage.or(base.usage),
+            cost: self.cost.or(base.cost),
+            rules: if self.rules.is_empty() {
+                base.rules
+            } else {
+                self.rules
+            },
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Putting a repository back to its baseline.
+
+use super::super::program::Call;
+use super::super::{Repo, RepoError, path_text};
+use super::take::aside;
+use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
+use crate::diagnostic::Failure;
+use std::io;
+use std::path::{Path, PathBuf};
+
+impl Baseline {
+    /// Keeps the commits that the differing refs name now under [`RESCUED_REFS`]`<id>/`, so
+    /// that nothing is out of reach when they are put back. The refs that were made.
+    ///
+    /// # Errors
+    /// When a ref cannot be written; nothing was put back then.
+    pub fn keep_refs(
+        &self,
+        repo: &Repo,
+        differences: &[Difference],
+        id: &str,
+    ) -> Result<Vec<String>, Failure> {
+        let mut made = Vec::new();
+        let mut keep = |name: &str, target: &str| -> Result<(), RepoError> {
+            let kept = format!("{RESCUED_REFS}{id}/{name}");
+            repo.program
+                .answer(Call::new(&["update-ref", "--no-deref", &kept, target]))?;
+            made.push(kept);
+            Ok(())
+        };
+        for difference in differences {
+            match difference {
+                Difference::Ref {
+                    name, to: Some(to), ..
+                } if !to.starts_with("ref: ") => {
+                    keep(name.trim_start_matches("refs/"), to)?;
+                }
+                Difference::Head { to, .. } if !to.starts_with("ref: ") => keep("HEAD", to)?,
+                Difference::Stash => {
+                    let now = repo.program.line(Call::new(&[
+                        "rev-parse",
+                        "-q",
+                        "--verify",
+                        "refs/stash",
+                    ]))?;
+                    if let Some(now) = now {
+                        keep("stash", &now)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(made)
+    }
+
+    /// Puts the named differences back. Submodules and linked worktrees are left as they are:
+    /// what somebody did there cannot be told from the user's own work. Steering files were
+    /// put back when they were compared.
+    ///
+    /// # Errors
+    /// When git or the file system refuses; what was put back until then stays so.
+    pub fn put_back(&self, repo: &Repo, differences: &[Difference]) -> Result<(), Failure> {
+        Ok(self.restore(repo, differences)?)
+    }
+
+    fn restore(&self, repo: &Repo, differences: &[Difference]) -> Result<(), RepoError> {
+        let git = &repo.program;
+        for difference in differences {
+            match difference {
+                Difference::Ref { name, from, .. } => put_ref(repo, name, from.as_deref())?,
+                Difference::Head { from, .. } => match from.strip_prefix("ref: ") {
+                    Some(name) => {
+                        git.answer(Call::new(&["symbolic-ref", "HEAD", name]))?;
+                    }
+                    None => {
+                        git.answer(Call::new(&["update-ref", "--no-deref", "HEAD", from]))?;
+                    }
+                },
+                _ => {}
+            }
+        }
+        if differences.contains(&Difference::Stash) {
+            self.put_stash_back(repo)?;
+        }
+        let files: Vec<(&[u8], bool)> = differences
+            .iter()
+            .filter_map(|difference| match difference {
+                Difference::File { path, added, .. } => Some((path.as_slice(), *added)),
+                _ => None,
+            })
+            .collect();
+        self.put_files_back(repo, &files)?;
+        if differences.contains(&Difference::Index) {
+            self.put_index_back(repo)?;
+        }
+        Ok(())
+    }
+
+    fn put_stash_back(&self, repo: &Repo) -> Result<(), RepoError> {
+        let log = repo.common_dir.join("logs/refs/stash");
+        match self.stand.stash.first() {
+            None => put_ref(repo, "refs/stash", None)?,
+            Some(newest) => {
+                put_ref(repo, "refs/stash", Some(newest))?;
+                // The list is the ref's own record: one line for each entry.
+                replace(&self.dir.join(STASH_LOG), &log)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_index_back(&self, repo: &Repo) -> Result<(), RepoError> {
+        let index = repo.git_dir.join("index");
+        let kept = self.dir.join(INDEX);
+        if kept.is_file() {
+            return replace(&kept, &index);
+        }
+        match std::fs::remove_file(&index) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(RepoError::io("remove", &index, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// New files go first: one may stand where a directory was, or the other way round.
+    fn put_files_back(&self, repo: &Repo, files: &[(&[u8], bool)]) -> Result<(), RepoError> {
+        for (path, _) in files.iter().filter(|(_, added)| *added) {
+            remove_file(&repo.root, path)?;
+        }
+        let mut wanted = Vec::new();
+        for (path, _) in files.iter().filter(|(_, added)| !*added) {
+            wanted.extend_from_slice(path);
+            wanted.push(0);
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let arguments = ["checkout-index", "--force", "-z", "--stdin"];
+        let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
+        repo.program.answer(call.stdin(wanted)).map(|_| ())
+    }
+}
+
+fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<(), RepoError> {
+    let git = &repo.program;
+    match to {
+        None => git.answer(Call::new(&["update-ref", "--no-deref", "-d", name])),
+        Some(to) => match to.strip_prefix("ref: ") {
+            Some(target) => git.answer(Call::new(&["symbolic-ref", name, target])),
+            None => git.answer(Call::new(&["update-ref", "--no-deref", name, to])),
+        },
+    }
+    .map(|_| ())
+}
+
+/// Removes a file below the root and the directories that are empty then. Nothing is done
+/// through a symlink.
+fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
+    let Some(relative) = native(path) else {
+        return Err(RepoError::PathOutside(path_text(path)));
+    };
+    let parts: Vec<_> = relative.components().collect();
+    if !parts
+        .iter()
+        .all(|part| matches!(part, std::path::Component::Normal(_)))
+    {
+        return Err(RepoError::PathOutside(path_text(path)));
+    }
+    let target = root.join(&relative);
+    let mut above: Vec<&Path> = target
+        .ancestors()
+        .skip(1)
+        .take_while(|dir| *dir != root)
+        .collect();
+    if above.iter().any(|dir| dir.is_symlink()) {
+        return Err(RepoError::PathOutside(path_text(path)));
+    }
+    match target.symlink_metadata() {
+        Ok(found) if found.is_dir() => {
+            // A repository of its own that was made there.
+            super::super::remove::remove_tree(&target)
+                .map_err(|error| RepoError::io("remove", &target, error))?;
+        }
+        Ok(_) => {
+            std::fs::remove_file(&target)
+                .map_err(|error| RepoError::io("remove", &target, error))?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(RepoError::io("look at", &target, error)),
+    }
+    // Nearest first; one that holds something stays, and so do those above it.
+    above.retain(|dir| dir.is_dir());
+    for dir in above {
+        if std::fs::remove_dir(dir).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn native(path: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+#[cfg(not(unix))]
+fn native(path: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(path).ok().map(PathBuf::from)
+}
+
+/// Copies over another file by rename.
+fn replace(from: &Path, to: &Path) -> Result<(), RepoError> {
+    let dir = to.parent().unwrap_or(to);
+    std::fs::create_dir_all(dir).map_err(|error| RepoError::io("make", dir, error))?;
+    let mut source = std::fs::File::open(from).map_err(|e| RepoError::io("read", from, e))?;
+    let failed = |error| RepoError::io("put back", to, error);
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    io::copy(&mut source, &mut file).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(to).map_err(|error| failed(error.error))?;
+    Ok(())
+}

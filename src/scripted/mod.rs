@@ -1,0 +1,11 @@
+//! A scripted agent: does what a script says, in the event dialect of a real one. Tests
+//! and demonstrations run it in an agent's place, through the same presets and pipes.
+//!
+//! Invariant: what it does is a function of the script, its input and the files it is
+//! told to use. It is an agent, not a part of cook: it prints by itself.
+
+mod dialect;
+mod play;
+
+pub use dialect::Dialect;
+pub use play::{Arguments, Script, Step, play};

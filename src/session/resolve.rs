@@ -1,0 +1,126 @@
+//! Every way of naming a stored value: its ref, a prefix of it that is unique, its hash, a
+//! name of the user's.
+
+use super::error::Fault;
+use super::hash::ContentHash;
+use super::reference::{Grade, Ref};
+use super::store::SessionStore;
+
+/// Shortest prefix that is looked for: the letters of a kind and four of the id.
+const SHORTEST: usize = 7;
+/// How many refs an ambiguous prefix is answered with.
+const CANDIDATES: usize = 10;
+
+/// What a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The ref.
+    pub name: Ref,
+    /// What was chosen, where several were meant.
+    pub note: Option<String>,
+}
+
+/// The ref of a kind that a text names; any kind when none is wanted.
+///
+/// # Errors
+/// `episode_not_found`, `series_not_found`, `ref_ambiguous`, `ref_kind_mismatch`.
+pub fn resolve(
+    store: &dyn SessionStore,
+    text: &str,
+    wanted: Option<Grade>,
+) -> Result<Named, Fault> {
+    let named = find(store, text, wanted)?;
+    match wanted {
+        Some(wanted) if named.name.grade() != wanted => Err(Fault::RefKindMismatch {
+            name: shown(text),
+            found: named.name.grade(),
+            wanted,
+        }),
+        _ => Ok(named),
+    }
+}
+
+fn find(store: &dyn SessionStore, text: &str, wanted: Option<Grade>) -> Result<Named, Fault> {
+    let plain = |name| Named { name, note: None };
+    if let Ok(name) = text.parse::<Ref>() {
+        return match store.entry(name)? {
+            Some(_) => Ok(plain(name)),
+            None => Err(not_found(text, Some(name.grade()))),
+        };
+    }
+    if let Ok(hash) = ContentHash::try_from(text.to_ascii_lowercase()) {
+        return by_hash(store, text, &hash, wanted);
+    }
+    if let Some(name) = store.labelled(text)? {
+        return match store.entry(name)? {
+            Some(_) => Ok(plain(name)),
+            None => Err(not_found(text, Some(name.grade()))),
+        };
+    }
+    let found = match prefix(text) {
+        Some(prefix) => store.beginning_with(&prefix)?,
+        None => Vec::new(),
+    };
+    match found.as_slice() {
+        [] => Err(not_found(text, wanted)),
+        [name] => Ok(plain(*name)),
+        several => Err(Fault::RefAmbiguous {
+            name: shown(text),
+            candidates: several
+                .iter()
+                .take(CANDIDATES)
+                .map(Ref::to_string)
+                .collect(),
+        }),
+    }
+}
+
+/// Of several calls with the same content the newest that can be gone on from.
+fn by_hash(
+    store: &dyn SessionStore,
+    text: &str,
+    hash: &ContentHash,
+    wanted: Option<Grade>,
+) -> Result<Named, Fault> {
+    let all = store.naming(hash)?;
+    let mut open = None;
+    for name in &all {
+        if store.sealed(*name)?.is_none() {
+            open = Some(*name);
+        }
+    }
+    let Some(name) = open.or(all.last().copied()) else {
+        return Err(not_found(text, wanted));
+    };
+    let note = (all.len() > 1).then(|| {
+        let count = all.len();
+        format!("{count} calls have this content; {name} is the newest that is not sealed")
+    });
+    Ok(Named { name, note })
+}
+
+/// A beginning of a ref as refs are written; ids are upper case.
+fn prefix(text: &str) -> Option<String> {
+    let (kind, id) = text.split_once('_')?;
+    let kind = Grade::ALL
+        .into_iter()
+        .map(Grade::prefix)
+        .find(|prefix| prefix.trim_end_matches('_') == kind)?;
+    let fits = text.len() >= SHORTEST && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    fits.then(|| format!("{kind}{}", id.to_ascii_uppercase()))
+}
+
+fn not_found(text: &str, grade: Option<Grade>) -> Fault {
+    match grade {
+        Some(Grade::Series) => Fault::SeriesNotFound(shown(text)),
+        _ => Fault::EpisodeNotFound(shown(text)),
+    }
+}
+
+/// What was given, harmless and short.
+fn shown(text: &str) -> String {
+    text.chars()
+        .take(100)
+        .flat_map(char::escape_debug)
+        .collect()
+}
