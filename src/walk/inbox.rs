@@ -149,7 +149,7 @@ pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>, F
             Err(failure) if waits(&failure) => break,
             Err(failure) => {
                 set_aside(&path).map_err(|error| unreadable(&error))?;
-                let what = format!("it was not taken in: {failure}");
+                let what = format!("it was not taken in: {}", failure.message);
                 findings.push(Finding::new(Code::InboxRefused, what).at(place));
             }
         }
