@@ -10,6 +10,7 @@ pub mod brief;
 pub mod cli;
 pub mod clock;
 pub mod diagnostic;
+pub mod drive;
 pub mod hook;
 pub mod machine;
 pub mod measure;

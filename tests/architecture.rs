@@ -31,6 +31,7 @@ const ORDER: [&str; 24] = [
     "walk",
     "hook",
     "verify",
+    "drive",
     "view",
     "cli",
 ];

@@ -85,6 +85,10 @@ pub(super) enum Command {
     Hook(HookArgs),
     /// Install, check or remove the hooks of an agent
     Hooks(HooksArgs),
+    /// Drive agent sessions until the policy says stop
+    Run(RunArgs),
+    /// Hold exactly one session, then exit
+    Step(RunArgs),
     /// Ask an agent; nothing may change
     Ask(AskArgs),
     /// Order an agent to do something
@@ -784,6 +788,19 @@ pub(super) struct ActArgs {
     pub agent: Option<String>,
     #[command(flatten)]
     pub call: CallArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// The agent of every role, in place of `[roles.*] agent`
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Hold at most so many sessions
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+    /// Go on beside paths that are not committed
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,7 @@ mod next;
 mod queued;
 mod record;
 mod rescue;
+mod run;
 mod scripted_agent;
 mod session;
 mod status;
@@ -132,6 +133,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Hooks(args) => hooks::hooks(context, &args),
         Command::Ask(args) => ask::ask(context, &args),
         Command::Act(args) => ask::act(context, &args),
+        Command::Run(args) => run::run(context, &args),
+        Command::Step(args) => run::step(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),
         Command::Session(args) => session::session(context, &args),
         Command::Agents => agents::agents(context),

@@ -132,6 +132,7 @@ codes! {
     NoUnanswered "no_unanswered" Refusal Error "a judge's no is not answered", "answer each with a slice or a reason";
     CommitUnknown "commit_unknown" Refusal Error "the reported commit does not exist", "";
     CommitNotOnHead "commit_not_on_head" Refusal Error "the reported commit is not on HEAD", "";
+    AuthorityBreached "authority_breached" Refusal Error "a session did what its role may not", "`cook rescue list` shows what was put back";
     CommitNotAfterBasis "commit_not_after_basis" Refusal Error "the reported commit does not descend from the slice's basis", "";
     CommitEmpty "commit_empty" Refusal Error "the slice's commits change no tracked file", "";
     ProtectedPath "protected_path" Refusal Error "the slice's commits change a protected path", "name the path in the slice's `implementation_surfaces`, or leave it alone";

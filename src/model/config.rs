@@ -376,6 +376,11 @@ impl Config {
         }
     }
 
+    /// Wall time of one run.
+    pub fn wall(&self) -> Duration {
+        duration(&self.limits.wall).unwrap_or(Duration::from_secs(8 * 60 * 60))
+    }
+
     /// Which tracker is used.
     pub fn tracker(&self) -> TrackerKind {
         self.tracker.kind

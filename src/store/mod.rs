@@ -35,7 +35,7 @@ pub use fsck::FsckReport;
 pub use lease::{Lease, LeaseHolder};
 pub use objects::{Meta, Tip};
 pub use pack::Packing;
-pub use place::Place;
+pub use place::{Place, fresh_id};
 pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
 pub use replay::{ReplayReport, Replayed};
 pub use trail::Trail;

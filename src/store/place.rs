@@ -327,6 +327,6 @@ pub(super) fn create_id(place: &Place) -> Result<String, StoreError> {
 }
 
 /// A random, time-ordered name in lower case.
-pub(super) fn fresh_id() -> String {
+pub fn fresh_id() -> String {
     ulid::Ulid::generate().to_string().to_lowercase()
 }

@@ -19,6 +19,8 @@ pub enum Exit {
     Refused,
     /// An agent failed.
     Supplier,
+    /// A budget is spent, or nothing moves any more.
+    Spent,
     /// Another process holds the lock or the lease.
     Held,
     /// The user owes an answer.
@@ -39,6 +41,7 @@ impl Exit {
             Exit::State => 3,
             Exit::Refused => 4,
             Exit::Supplier => 5,
+            Exit::Spent => 6,
             Exit::Held => 7,
             Exit::AwaitingUser => 10,
             Exit::Blocked => 11,

@@ -10,6 +10,7 @@ mod hook;
 mod issue;
 mod next;
 mod page;
+mod run;
 mod screen;
 mod session;
 mod status;
@@ -27,6 +28,7 @@ pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
+pub use run::{RunAnswer, moment_line};
 pub use screen::{ColorChoice, Screen};
 pub use session::{
     AgentRow, AgentsAnswer, FanoutAnswer, MemberRow, ReplyAnswer, SessionLogAnswer,

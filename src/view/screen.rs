@@ -127,6 +127,16 @@ impl Screen {
         Exit::from(failure.kind)
     }
 
+    /// The same in a tone.
+    pub fn toned_note(&self, tone: Tone, text: &str) {
+        if !self.quiet {
+            let mut page = Page::new(self.color_err);
+            page.toned(tone, &clean(text, Lines::Keep));
+            page.newline();
+            write_err(&page.into_text());
+        }
+    }
+
     /// A line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {

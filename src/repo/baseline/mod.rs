@@ -157,6 +157,11 @@ impl Baseline {
         }))
     }
 
+    /// What HEAD was: `ref: refs/heads/x`, or a commit.
+    pub fn head(&self) -> &str {
+        &self.stand.head
+    }
+
     /// Where it lies.
     pub fn dir(&self) -> &Path {
         &self.dir

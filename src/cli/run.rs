@@ -1,0 +1,219 @@
+//! `cook run` and `cook step`: agents drive the workflow.
+
+use super::args::RunArgs;
+use super::{Answer, Context, agents, answer, caller};
+use crate::diagnostic::{Code, Failure, Refusal, counted};
+use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player};
+use crate::model::{Access, Config, Role, RoleConfig};
+use crate::process::{Clocks, Heed};
+use crate::view::{RunAnswer, Screen, Tone, moment_line};
+use crate::walk::Workspace;
+use std::io::{BufRead, IsTerminal};
+use std::time::Duration;
+
+/// Roles that agents play here.
+const PLAYED: [Role; 5] = [
+    Role::Regrounder,
+    Role::Implementer,
+    Role::Reviewer,
+    Role::Auditor,
+    Role::StopJudge,
+];
+/// Paths that are named before a run.
+const NAMED: usize = 10;
+
+pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
+    drive(context, args, args.steps)
+}
+
+pub(super) fn step(context: &Context, args: &RunArgs) -> Answer {
+    drive(context, args, Some(1))
+}
+
+fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
+    caller::not_nested()?;
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    let config = workspace.config()?;
+    let cast = cast(&workspace, config, args.agent.as_deref())?;
+    let limits = Limits {
+        steps: steps.unwrap_or(u64::MAX),
+        wall: config.wall(),
+        cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
+    };
+    let told = cast.clone();
+    let mut onlooker = Onlooker {
+        screen: context.screen,
+        last: String::new(),
+    };
+    let mut driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
+    driver.recover()?;
+    before(context, &workspace, &told, &limits, args.yes)?;
+    let outcome = driver.run()?;
+    let workspace = context.workspace()?;
+    let (_, snapshot) = workspace.require()?;
+    answer(RunAnswer {
+        outcome,
+        snapshot,
+        head: workspace.repo.head()?,
+    })
+}
+
+/// Who plays what, by the settings; every agent is known and may be run here.
+fn cast(workspace: &Workspace, config: &Config, only: Option<&str>) -> Result<Cast, Failure> {
+    let default = config.roles.get("default").cloned().unwrap_or_default();
+    let mut cast = Cast::new();
+    for role in PLAYED {
+        let own = config.roles.get(role.short()).cloned().unwrap_or_default();
+        let first = only
+            .map(str::to_owned)
+            .or_else(|| own.agent.clone())
+            .or_else(|| default.agent.clone())
+            .or_else(|| config.sessions.agent.clone());
+        let mut names: Vec<String> = first.into_iter().collect();
+        let fallback = match own.fallback.is_empty() {
+            true => &default.fallback,
+            false => &own.fallback,
+        };
+        names.extend(fallback.iter().cloned());
+        if names.is_empty() {
+            return Err(Failure::usage(format!("no agent is named for the {role}")).hint(
+                "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook agents` lists them",
+            ));
+        }
+        let mut players = Vec::new();
+        for name in names {
+            players.push(Player {
+                preset: agents::chosen(workspace, Some(&name))?,
+                model: own.model.clone().or_else(|| default.model.clone()),
+                access: access(role, &own, &default),
+                clocks: clocks(config, &own, &default),
+            });
+        }
+        cast.insert(role, players);
+    }
+    Ok(cast)
+}
+
+fn access(role: Role, own: &RoleConfig, default: &RoleConfig) -> Access {
+    own.access.or(default.access).unwrap_or(match role {
+        Role::Implementer => Access::Write,
+        _ => Access::Read,
+    })
+}
+
+fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
+    let (wall, idle) = config.sessions.clocks();
+    let span = |own: &Option<String>, default: &Option<String>, fallback: Duration| {
+        own.as_ref()
+            .or(default.as_ref())
+            .and_then(|text| humantime::parse_duration(text).ok())
+            .unwrap_or(fallback)
+    };
+    Clocks {
+        wall: span(&own.timeout, &default.timeout, wall),
+        idle: span(&own.idle_timeout, &default.idle_timeout, idle),
+    }
+}
+
+/// Says what the run will do and what stands in its way, while somebody is there to answer.
+fn before(
+    context: &Context,
+    workspace: &Workspace,
+    cast: &Cast,
+    limits: &Limits,
+    yes: bool,
+) -> Result<(), Failure> {
+    let screen = context.screen;
+    for (role, players) in cast {
+        let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
+        screen.toned_note(
+            Tone::Dim,
+            &format!("{:<22} {}", role.id(), names.join(", then ")),
+        );
+    }
+    let trust = workspace.trust()?;
+    let gates = workspace.config()?.gate_specs();
+    let untrusted: Vec<String> = gates
+        .iter()
+        .filter(|gate| !trust.is_trusted(&gate.run))
+        .map(|gate| gate.run.clone())
+        .collect();
+    let quietly = |text: String| screen.toned_note(Tone::Dim, &text);
+    quietly(format!(
+        "{:<22} {}, {} not trusted on this machine",
+        "gates",
+        counted(gates.len() as u64, "gate"),
+        untrusted.len()
+    ));
+    quietly(format!(
+        "{:<22} {} of wall time, {}",
+        "limits",
+        humantime::format_duration(limits.wall),
+        match limits.cost_micro_usd {
+            0 => "no limit of cost".to_owned(),
+            micro => format!("{:.2} US dollars", micro as f64 / 1e6),
+        }
+    ));
+    if let Some(first) = untrusted.first() {
+        return Err(Refusal::new(
+            Code::TrustMissing,
+            format!("a gate would stop the run: `{first}` is not trusted on this machine"),
+        )
+        .hint(format!(
+            "run `cook trust {}`",
+            crate::machine::quoted(first)
+        ))
+        .into());
+    }
+    let worktree = workspace.repo.status()?.worktree;
+    if worktree.is_clean() || yes {
+        return Ok(());
+    }
+    screen.note("paths that are not committed:");
+    for path in worktree.dirty.iter().take(NAMED) {
+        quietly(format!("  {path}"));
+    }
+    let rest = worktree.dirty.len().saturating_sub(NAMED) as u64 + worktree.more;
+    if rest > 0 {
+        quietly(format!("  and {rest} more"));
+    }
+    if std::io::stdin().is_terminal() && !screen.json {
+        screen.note("they stay as they are, and roles that need a clean worktree will stop at them. Go on? [y/N]");
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        if read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") {
+            return Ok(());
+        }
+    }
+    Err(Refusal::new(
+        Code::DirtyWorktree,
+        format!(
+            "{} not committed",
+            match worktree.dirty.len() {
+                1 => "1 path is".to_owned(),
+                paths => format!("{paths} paths are"),
+            }
+        ),
+    )
+    .hint("commit or stash them, or say `--yes` to go on beside them")
+    .into())
+}
+
+/// Prints what happens on standard error.
+struct Onlooker {
+    screen: Screen,
+    last: String,
+}
+
+impl Audience for Onlooker {
+    fn told(&mut self, moment: &Moment) -> Heed {
+        if let Some((tone, line)) = moment_line(moment, self.screen.verbose)
+            && line != self.last
+        {
+            self.screen.toned_note(tone, &line);
+            self.last = line;
+        }
+        Heed::GoOn
+    }
+}

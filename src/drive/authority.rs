@@ -1,0 +1,275 @@
+//! What a session may change (protocol section 8): the repository is compared before and
+//! after, and whatever the role had no right to is kept aside and put back.
+//!
+//! Invariant: nothing is put back before it was kept. What cannot be put back is named and
+//! left as it is.
+
+use crate::diagnostic::{Code, Failure};
+use crate::machine::OutsideEdit;
+use crate::model::Role;
+use crate::repo::{Baseline, Difference, Repo};
+use crate::store::{Store, Tip};
+use crate::walk::Workspace;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a writer is waited for.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// Differences that are named one by one.
+const NAMED: usize = 12;
+
+/// Watches one session.
+#[derive(Debug)]
+pub struct Watch {
+    baseline: Baseline,
+    note: Note,
+}
+
+/// Whose session it is; lies beside the baseline for the cook that finds both.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Note {
+    role: Role,
+    /// The log's tip when the session began.
+    tip: Option<String>,
+    /// Files of `.agent/` that differed from the log already.
+    edits: Vec<OutsideEdit>,
+}
+
+/// What a session did that its role may not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Breach {
+    /// What it did, one line each.
+    pub what: Vec<String>,
+    /// Copies that `cook rescue` shows.
+    pub copies: Vec<String>,
+    /// Refs in the user's repository that hold commits which were taken back.
+    pub refs: Vec<String>,
+    /// What could not be put back.
+    pub left: Vec<String>,
+    /// Somebody moved the log: nothing that the session reports fits it.
+    pub log_moved: bool,
+}
+
+impl Breach {
+    /// Nothing that was forbidden happened.
+    pub fn is_none(&self) -> bool {
+        self.what.is_empty() && !self.log_moved
+    }
+}
+
+impl Watch {
+    /// Begins to watch a session of a role.
+    ///
+    /// # Errors
+    /// When the repository or the log cannot be read, or the baseline not be written.
+    pub fn begin(workspace: &Workspace, role: Role, dir: &Path) -> Result<Self, Failure> {
+        let baseline = workspace.repo.baseline(dir)?;
+        let store = workspace.store()?;
+        let note = Note {
+            role,
+            tip: tip(store)?,
+            edits: store.outside_edits()?,
+        };
+        let path = dir.join(NOTE);
+        let written = serde_json::to_vec(&note)
+            .map_err(std::io::Error::other)
+            .and_then(|bytes| std::fs::write(&path, bytes));
+        written.map_err(|error| unwritable(&path, &error))?;
+        Ok(Self { baseline, note })
+    }
+
+    /// One that a cook left which was ended; none when it had not begun yet.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn left_behind(dir: &Path) -> Result<Option<Self>, Failure> {
+        let Some(baseline) = Baseline::open(dir)? else {
+            return Ok(None);
+        };
+        let note = std::fs::read(dir.join(NOTE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(note.map(|note| Self { baseline, note }))
+    }
+
+    /// Whose session it was.
+    pub fn role(&self) -> Role {
+        self.note.role
+    }
+
+    /// Compares, keeps what was forbidden, and puts it back.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or a copy not be kept: nothing that is not kept
+    /// is touched.
+    pub fn settle(&self, workspace: &Workspace) -> Result<Breach, Failure> {
+        let repo = &workspace.repo;
+        let store = workspace.store()?;
+        let mut breach = Breach {
+            log_moved: tip(store)? != self.note.tip,
+            ..Breach::default()
+        };
+        // Steering files are put back by the first look, and what they hid is seen by the second.
+        let mut all = self.baseline.differences(repo)?;
+        if all
+            .iter()
+            .any(|one| matches!(one, Difference::Steering { .. }))
+        {
+            all.extend(self.baseline.differences(repo)?);
+            all.sort();
+            all.dedup();
+        }
+        let forbidden = self.forbidden(repo, all)?;
+        if !forbidden.is_empty() {
+            breach.what.extend(named(&forbidden));
+            let why = format!("a session of the {} changed it", self.note.role);
+            breach
+                .copies
+                .extend(store.rescue_keep(&files(repo, &forbidden), &why)?);
+            let id = crate::store::fresh_id();
+            breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
+            self.baseline.put_back(repo, &forbidden)?;
+            let still = self.forbidden(repo, self.baseline.differences(repo)?)?;
+            breach.left = named(&still);
+        }
+        self.settle_view(store, &mut breach)?;
+        Ok(breach)
+    }
+
+    /// Ends the watch.
+    ///
+    /// # Errors
+    /// When the baseline cannot be removed.
+    pub fn end(self) -> Result<(), Failure> {
+        self.baseline.forget()
+    }
+
+    /// Documents that only cook writes.
+    fn settle_view(&self, store: &Store, breach: &mut Breach) -> Result<(), Failure> {
+        let edits = store.outside_edits()?;
+        let new: Vec<&OutsideEdit> = edits
+            .iter()
+            .filter(|edit| !self.note.edits.contains(edit))
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        breach.what.extend(new.iter().map(|edit| {
+            let how = if edit.missing {
+                "is gone"
+            } else {
+                "was edited"
+            };
+            format!("`.agent/{}` {how}", edit.file)
+        }));
+        if self.note.edits.is_empty() {
+            let kept = store.lock(LOCK_WAIT)?.recover()?.put_view_back()?;
+            breach.copies.extend(kept);
+        } else {
+            // The user's own edits stand beside them: a re-ground settles both.
+            breach
+                .left
+                .extend(new.iter().map(|edit| format!("`.agent/{}`", edit.file)));
+        }
+        Ok(())
+    }
+
+    fn forbidden(
+        &self,
+        repo: &Repo,
+        differences: Vec<Difference>,
+    ) -> Result<Vec<Difference>, Failure> {
+        if self.note.role != Role::Implementer {
+            return Ok(differences);
+        }
+        // History that was rewritten leaves nothing of the session standing.
+        let own = differences.iter().find_map(|one| match one {
+            Difference::Ref {
+                name,
+                from: Some(from),
+                to,
+            } if self.baseline.head() == format!("ref: {name}") => Some((from, to)),
+            _ => None,
+        });
+        let rewritten = match own {
+            Some((from, Some(to))) => !repo.is_ancestor(from, to)?,
+            Some((_, None)) => true,
+            None => false,
+        };
+        let left_branch = differences
+            .iter()
+            .any(|one| matches!(one, Difference::Head { .. }));
+        if rewritten || left_branch {
+            return Ok(differences);
+        }
+        Ok(differences
+            .into_iter()
+            .filter(|one| !self.is_implementers(one))
+            .collect())
+    }
+
+    /// Files, the index, and the branch that is checked out. What it changes of the contract
+    /// or of protected paths is refused with its commits.
+    fn is_implementers(&self, difference: &Difference) -> bool {
+        match difference {
+            Difference::File { path, .. } => !path.starts_with(b".agent/"),
+            Difference::Index | Difference::Submodule { .. } => true,
+            Difference::Ref { name, .. } => self.baseline.head() == format!("ref: {name}"),
+            _ => false,
+        }
+    }
+}
+
+const NOTE: &str = "session.json";
+
+fn tip(store: &Store) -> Result<Option<String>, Failure> {
+    Ok(store.current()?.map(|(Tip { commit, .. }, _)| commit))
+}
+
+fn named(differences: &[Difference]) -> Vec<String> {
+    let mut lines: Vec<String> = differences
+        .iter()
+        .take(NAMED)
+        .map(ToString::to_string)
+        .collect();
+    if differences.len() > NAMED {
+        lines.push(format!("{} more", differences.len() - NAMED));
+    }
+    lines
+}
+
+/// The files of differences, under the path they get in a copy.
+fn files(repo: &Repo, differences: &[Difference]) -> Vec<(String, PathBuf)> {
+    differences
+        .iter()
+        .filter_map(|one| match one {
+            Difference::File {
+                path,
+                deleted: false,
+                ..
+            } => {
+                let path = std::str::from_utf8(path).ok()?.to_owned();
+                let at = repo.root().join(&path);
+                Some((path, at))
+            }
+            Difference::Steering {
+                name,
+                found: Some(found),
+            } => Some((
+                format!("git-dir/{}", name.trim_start_matches("worktree:")),
+                found.clone(),
+            )),
+            _ => None,
+        })
+        .collect()
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::state(
+        Code::WriteFailed,
+        format!("cannot write `{}`", path.display()),
+    )
+    .caused_by(error)
+}

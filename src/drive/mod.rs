@@ -1,0 +1,406 @@
+//! The run loop: dispatch, a role's session, its report, the transition; until the policy says
+//! stop, a budget is spent, or somebody asks for an end.
+//!
+//! Invariants: the driver never plays a role; a session's word counts only through the same
+//! walk as `cook record`; whatever a session did that its role may not is put back before its
+//! report is read; between two steps nothing is held but the lease, so that a run that is
+//! ended goes on by being started again.
+
+mod authority;
+mod turn;
+
+pub use authority::{Breach, Watch};
+
+use crate::agent::{Preset, Progress};
+use crate::diagnostic::{Code, Failure, Finding, Refusal};
+use crate::machine::Dispatch;
+use crate::model::{Access, Actor, Event, Policy, Role, Snapshot};
+use crate::process::{Clocks, Heed, INVOCATION_VARIABLE, Patience, end_marked};
+use crate::session::{Fault, FileStore, SessionError};
+use crate::store::Lease;
+use crate::walk::{self, Applied, Workspace};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Sessions in a row that may come to nothing.
+const FAILURES: u32 = 3;
+/// Steps in a row that may leave everything as it was.
+const IDLE_STEPS: u32 = 6;
+
+/// An agent that plays a role, and how.
+#[derive(Debug, Clone)]
+pub struct Player {
+    /// The agent.
+    pub preset: Preset,
+    /// Its model; none = its own choice.
+    pub model: Option<String>,
+    /// What it may do.
+    pub access: Access,
+    /// How long it may take.
+    pub clocks: Clocks,
+}
+
+/// Who plays which role: first choice first.
+pub type Cast = BTreeMap<Role, Vec<Player>>;
+
+/// How far a run goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Sessions.
+    pub steps: u64,
+    /// Wall time.
+    pub wall: Duration,
+    /// Millionths of a dollar; 0 = no limit.
+    pub cost_micro_usd: u64,
+}
+
+/// What an audience is told.
+#[derive(Debug)]
+pub enum Moment<'a> {
+    /// A session of an earlier run was found unfinished and settled.
+    Recovered {
+        /// Whose it was.
+        role: Role,
+        /// What it had done that it may not.
+        breach: &'a Breach,
+    },
+    /// A session begins.
+    Begins {
+        /// The role.
+        role: Role,
+        /// Why it is its turn.
+        dispatch: &'a Dispatch,
+        /// Who plays it.
+        agent: &'a str,
+    },
+    /// What an agent shows while it works.
+    Shows(Progress<'a>),
+    /// The report was not usable and is asked for once more.
+    Repairs(&'a [Finding]),
+    /// The role did what it may not.
+    Breached {
+        /// The role.
+        role: Role,
+        /// What it did.
+        breach: &'a Breach,
+    },
+    /// The session gave no report, or the report was refused.
+    CameToNothing {
+        /// The role.
+        role: Role,
+        /// Why.
+        why: &'a str,
+    },
+    /// The report was taken.
+    Recorded {
+        /// The role.
+        role: Role,
+        /// What it led to.
+        applied: &'a Applied,
+        /// How long the session took.
+        took: Duration,
+        /// What it cost; none = unknown.
+        cost_micro_usd: Option<u64>,
+    },
+    /// A limit of the supplier's is waited for.
+    Waits {
+        /// Until when, RFC 3339.
+        until: &'a str,
+    },
+}
+
+/// Whoever looks on.
+pub trait Audience {
+    /// Is told what happens.
+    fn told(&mut self, moment: &Moment) -> Heed;
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The policy says so.
+    Policy(Policy),
+    /// As many sessions as were asked for.
+    Steps,
+    /// The time, or the money, of a run is used up.
+    Budget(String),
+    /// Nothing moves any more.
+    Stalled(String),
+    /// No agent could do the work.
+    Agents(String),
+    /// Somebody asked for it.
+    Asked,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Why it ended.
+    pub ended: Ended,
+    /// Sessions that were held.
+    pub sessions: u64,
+    /// Who would be next.
+    pub next: Dispatch,
+    /// Cost of those that said one.
+    pub cost_micro_usd: u64,
+    /// Sessions whose cost is unknown.
+    pub unpriced: u64,
+}
+
+/// Drives one worktree's workflow.
+pub struct Driver<'a> {
+    dir: PathBuf,
+    cast: Cast,
+    limits: Limits,
+    sessions: FileStore,
+    lease: Lease,
+    patience: Patience,
+    audience: &'a mut dyn Audience,
+    tally: Tally,
+}
+
+/// What a run has used and met so far.
+#[derive(Debug, Default)]
+struct Tally {
+    sessions: u64,
+    cost_micro_usd: u64,
+    unpriced: u64,
+    /// Sessions in a row that came to nothing.
+    failures: u32,
+    /// Steps in a row after which everything stood as before.
+    idle: u32,
+    /// What the role was told when its last report was refused.
+    refused: Option<(Role, String)>,
+}
+
+/// What a step came to.
+enum Step {
+    Moved,
+    /// Nothing was recorded, and another attempt may help.
+    Nothing(String),
+    Ended(Ended),
+}
+
+impl<'a> Driver<'a> {
+    /// Takes the workflow's lease.
+    ///
+    /// # Errors
+    /// No log, or another driver.
+    pub fn new(
+        dir: &Path,
+        cast: Cast,
+        limits: Limits,
+        audience: &'a mut dyn Audience,
+    ) -> Result<Self, Failure> {
+        let workspace = Workspace::open(dir)?;
+        let lease = workspace.store()?.lease("cook run")?;
+        let sessions = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
+        let patience = Patience::begin().map_err(|error| {
+            Failure::state(Code::Interrupted, "signals cannot be listened to").caused_by(&error)
+        })?;
+        Ok(Self {
+            dir: workspace.repo.root().to_owned(),
+            cast,
+            limits,
+            sessions,
+            lease,
+            patience,
+            audience,
+            tally: Tally::default(),
+        })
+    }
+
+    /// Drives until there is a reason to stop.
+    ///
+    /// # Errors
+    /// Unreadable state. What was recorded until then stays, and the next run goes on from it.
+    pub fn run(mut self) -> Result<Outcome, Failure> {
+        let started = Instant::now();
+        let ended = loop {
+            if self.patience.is_over() {
+                break Ended::Asked;
+            }
+            if self.tally.sessions >= self.limits.steps {
+                break Ended::Steps;
+            }
+            if let Some(what) = self.spent(started) {
+                break Ended::Budget(what);
+            }
+            let before = self.standing()?;
+            match self.step()? {
+                Step::Ended(ended) => break ended,
+                Step::Moved => self.tally.failures = 0,
+                Step::Nothing(why) => {
+                    self.tally.failures += 1;
+                    if self.tally.failures >= FAILURES {
+                        break Ended::Stalled(self.block(format!(
+                            "{FAILURES} sessions in a row came to nothing; the last one: {why}"
+                        ))?);
+                    }
+                }
+            }
+            self.tally.idle = if self.standing()? == before {
+                self.tally.idle + 1
+            } else {
+                0
+            };
+            if self.tally.idle >= IDLE_STEPS {
+                break Ended::Stalled(
+                    self.block(format!("{IDLE_STEPS} sessions in a row changed nothing"))?,
+                );
+            }
+        };
+        let workspace = Workspace::open(&self.dir)?;
+        let (_, snapshot) = workspace.require()?;
+        let (next, _) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+        Ok(Outcome {
+            ended,
+            sessions: self.tally.sessions,
+            next,
+            cost_micro_usd: self.tally.cost_micro_usd,
+            unpriced: self.tally.unpriced,
+        })
+    }
+
+    /// Ends what an earlier run left: its agents' processes, and what their sessions changed.
+    /// Comes before a look at the worktree.
+    ///
+    /// # Errors
+    /// Unreadable state.
+    pub fn recover(&mut self) -> Result<(), Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
+        for call in self.sessions.interrupted().map_err(kept)? {
+            end_marked(INVOCATION_VARIABLE, &call.name.to_string());
+            self.sessions
+                .settle(call, &workspace.clock.now())
+                .map_err(kept)?;
+        }
+        let dir = self.watches(&workspace)?;
+        let entries = match std::fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unreadable(&dir, &error)),
+        };
+        for entry in entries {
+            let path = entry.map_err(|error| unreadable(&dir, &error))?.path();
+            if let Some(watch) = Watch::left_behind(&path)? {
+                let breach = watch.settle(&workspace)?;
+                let role = watch.role();
+                self.audience.told(&Moment::Recovered {
+                    role,
+                    breach: &breach,
+                });
+                watch.end()?;
+            } else {
+                // It was ended before the session began.
+                std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn watches(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
+        Ok(workspace
+            .repo
+            .cook_dir()?
+            .join("watch")
+            .join(workspace.store()?.id()))
+    }
+
+    fn spent(&self, started: Instant) -> Option<String> {
+        if started.elapsed() >= self.limits.wall {
+            return Some(format!(
+                "this run has taken {}",
+                humantime::format_duration(self.limits.wall)
+            ));
+        }
+        let limit = self.limits.cost_micro_usd;
+        (limit > 0 && self.tally.cost_micro_usd >= limit).then(|| {
+            format!(
+                "this run has cost {:.2} of {:.2} US dollars",
+                self.tally.cost_micro_usd as f64 / 1e6,
+                limit as f64 / 1e6
+            )
+        })
+    }
+
+    /// What progress is told by: commits, slices, proof, findings, votes; never words.
+    fn standing(&self) -> Result<Standing, Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let (_, snapshot) = workspace.require()?;
+        Ok(Standing::of(&workspace, &snapshot)?)
+    }
+
+    /// Stops the work with a reason; the reason.
+    fn block(&self, why: String) -> Result<String, Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let event = Event::Blocked {
+            why: why.clone(),
+            exit: "cook resume".to_owned(),
+        };
+        match self.record(&workspace, &event) {
+            // A budget or a question stopped it already.
+            Err(failure) if failure.code == Code::DoorClosed => {}
+            other => {
+                other?;
+            }
+        }
+        Ok(why)
+    }
+
+    fn record(&self, workspace: &Workspace, event: &Event) -> Result<Applied, Failure> {
+        walk::transition_holding(workspace, &self.lease, event, Actor::Role)
+    }
+}
+
+/// What a workflow has come to.
+#[derive(Debug, PartialEq, Eq)]
+struct Standing {
+    head: Option<String>,
+    slices: Vec<(String, &'static str, usize, usize)>,
+    votes: usize,
+    reviewed: u64,
+}
+
+impl Standing {
+    fn of(workspace: &Workspace, snapshot: &Snapshot) -> Result<Self, Failure> {
+        let head = workspace.repo.head()?;
+        Ok(Self {
+            slices: snapshot
+                .plan
+                .candidate_slices
+                .iter()
+                .map(|slice| {
+                    (
+                        slice.slice_id.clone(),
+                        slice.status.id(),
+                        slice.evidence.len(),
+                        slice.must_fix_findings.as_ref().map_or(0, Vec::len),
+                    )
+                })
+                .collect(),
+            votes: crate::machine::votes_at(snapshot, &head).count(),
+            reviewed: snapshot.counters.steps.0,
+            head: head.commit,
+        })
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::state(
+        Code::InputUnreadable,
+        format!("cannot read `{}`", path.display()),
+    )
+    .caused_by(error)
+}
+
+fn no_role(dispatch: &Dispatch) -> Failure {
+    Refusal::new(
+        Code::NotInitialised,
+        format!("the contract needs repair: {}", dispatch.reason),
+    )
+    .hint("run `cook init`")
+    .into()
+}

@@ -1,0 +1,201 @@
+//! `cook run`, `cook step`: what an onlooker is told while agents work, and what came of it.
+
+use super::next::{dispatch_json, dispatch_lines};
+use super::{Exit, Page, Show, Tone, count};
+use crate::agent::Progress;
+use crate::diagnostic::{Lines, clean};
+use crate::drive::{Breach, Ended, Moment, Outcome};
+use crate::machine::Head;
+use crate::model::Snapshot;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Characters of a line that an agent said.
+const SAID: usize = 160;
+/// Lines by which an agent says how far it is (protocol section 7).
+const MARKED: [&str; 5] = [
+    "PROGRESS:",
+    "RATIONALE:",
+    "NEXT:",
+    "VERIFYING:",
+    "STATE-DELTA:",
+];
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct RunAnswer {
+    /// Of the driver.
+    pub outcome: Outcome,
+    /// The documents now.
+    pub snapshot: Snapshot,
+    /// HEAD.
+    pub head: Head,
+}
+
+impl RunAnswer {
+    fn why(&self) -> String {
+        match &self.outcome.ended {
+            Ended::Policy(policy) => format!("the work is {policy}"),
+            Ended::Steps => "as many sessions as were asked for were held".to_owned(),
+            Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what.clone(),
+            Ended::Asked => "an end was asked for; `cook run` goes on".to_owned(),
+        }
+    }
+}
+
+impl Show for RunAnswer {
+    fn human(&self, page: &mut Page) {
+        page.row("ended", &self.why());
+        let priced = self.outcome.sessions.saturating_sub(self.outcome.unpriced);
+        let cost = match (priced, self.outcome.unpriced) {
+            (_, 0) => format!("{:.2} US dollars", self.outcome.cost_micro_usd as f64 / 1e6),
+            (0, _) => "unknown cost".to_owned(),
+            (_, unknown) => format!(
+                "{:.2} US dollars, and {unknown} of unknown cost",
+                self.outcome.cost_micro_usd as f64 / 1e6
+            ),
+        };
+        page.row(
+            "held",
+            &format!(
+                "{}, {cost}",
+                count(self.outcome.sessions as usize, "session")
+            ),
+        );
+        dispatch_lines(page, &self.outcome.next);
+    }
+
+    fn json(&self) -> Value {
+        let ended = match &self.outcome.ended {
+            Ended::Policy(_) => "policy",
+            Ended::Steps => "steps",
+            Ended::Budget(_) => "budget",
+            Ended::Stalled(_) => "stalled",
+            Ended::Agents(_) => "agents",
+            Ended::Asked => "asked",
+        };
+        json!({
+            "schema_version": 1,
+            "ended": ended,
+            "reason": self.why(),
+            "sessions": self.outcome.sessions,
+            "cost_usd": self.outcome.cost_micro_usd as f64 / 1e6,
+            "cost_unknown": self.outcome.unpriced,
+            "next": dispatch_json(&self.outcome.next, Some(&self.snapshot), &self.head, None),
+        })
+    }
+
+    fn exit(&self) -> Exit {
+        match &self.outcome.ended {
+            Ended::Policy(policy) => Exit::of_policy(*policy),
+            Ended::Steps | Ended::Asked => Exit::of_policy(self.outcome.next.policy),
+            Ended::Budget(_) | Ended::Stalled(_) => Exit::Spent,
+            Ended::Agents(_) => Exit::Supplier,
+        }
+    }
+}
+
+/// The line, if any, that an onlooker reads about a moment. `verbose` tells of tools and words.
+pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
+    let plain = |text: String| Some((Tone::Dim, text));
+    match moment {
+        Moment::Begins {
+            role,
+            dispatch,
+            agent,
+        } => Some((
+            Tone::Strong,
+            format!(
+                "{role} ({agent}), rule {}: {}",
+                dispatch.rule, dispatch.reason
+            ),
+        )),
+        Moment::Shows(progress) => shown(progress, verbose),
+        Moment::Repairs(findings) => Some((
+            Tone::Warn,
+            format!(
+                "  the report breaks {}, and is asked for once more",
+                count(findings.len(), "rule")
+            ),
+        )),
+        Moment::Recovered { role, breach } => match breach.is_none() {
+            true => plain(format!("an unfinished session of the {role} was ended")),
+            false => Some((
+                Tone::Warn,
+                format!("an unfinished session of the {role}: {}", breached(breach)),
+            )),
+        },
+        Moment::Breached { role, breach } => {
+            Some((Tone::Bad, format!("  the {role} {}", breached(breach))))
+        }
+        Moment::CameToNothing { why, .. } => {
+            Some((Tone::Warn, format!("  came to nothing: {}", one_line(why))))
+        }
+        Moment::Recorded {
+            applied,
+            took,
+            cost_micro_usd,
+            ..
+        } => {
+            let cost = cost_micro_usd.map_or("cost unknown".to_owned(), |micro| {
+                format!("{:.4} US dollars", micro as f64 / 1e6)
+            });
+            Some((
+                Tone::Good,
+                format!(
+                    "  recorded #{} {} ({}, {cost})",
+                    applied.step.snapshot.ledger.seq.0,
+                    applied.event,
+                    humantime::format_duration(Duration::from_millis(took.as_millis() as u64))
+                ),
+            ))
+        }
+        Moment::Waits { until } => Some((
+            Tone::Warn,
+            format!("  waiting until {until} for the end of a limit"),
+        )),
+    }
+}
+
+fn shown(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
+    match progress {
+        Progress::Tool(tool) if verbose => Some((Tone::Dim, format!("  tool: {}", one_line(tool)))),
+        Progress::Said(text) => {
+            let marked = text
+                .lines()
+                .rev()
+                .map(str::trim)
+                .find(|line| MARKED.iter().any(|mark| line.starts_with(mark)));
+            marked.map(|line| (Tone::Dim, format!("  {}", one_line(line))))
+        }
+        Progress::Started(_) | Progress::Tool(_) | Progress::Pulse { .. } => None,
+    }
+}
+
+fn breached(breach: &Breach) -> String {
+    let mut text = format!("did what its role may not: {}", breach.what.join("; "));
+    if !breach.copies.is_empty() {
+        text.push_str(&format!(
+            "; put back, a copy is kept (`cook rescue show {}`)",
+            breach.copies.join("`, `cook rescue show ")
+        ));
+    }
+    if !breach.refs.is_empty() {
+        text.push_str(&format!("; its commits stay at {}", breach.refs.join(", ")));
+    }
+    if !breach.left.is_empty() {
+        text.push_str(&format!("; left as it is: {}", breach.left.join("; ")));
+    }
+    if breach.log_moved {
+        text.push_str("; the log was moved meanwhile");
+    }
+    one_line(&text)
+}
+
+fn one_line(text: &str) -> String {
+    let text = clean(text, Lines::Fold);
+    match text.char_indices().nth(SAID * 4) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}

@@ -1,0 +1,341 @@
+//! `cook run` and `cook step` with an agent that plays the smoke script's job: from the first
+//! re-ground to `done`, and each way in which an agent misbehaves on it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+#[path = "../cli_support/mod.rs"]
+mod cli_support;
+
+use cli_support::{Repo, Run};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Sessions of the whole job.
+const JOB: usize = 25;
+const MISSION: &str = "tally counts the words of a text";
+
+struct Job {
+    repo: Repo,
+    state: PathBuf,
+}
+
+impl Job {
+    fn new() -> Self {
+        let repo = Repo::directory();
+        let state = repo.beside("state");
+        std::fs::create_dir(&state).unwrap();
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        repo.extra.borrow_mut().extend([
+            ("STATE".to_owned(), state.display().to_string()),
+            ("SMOKE".to_owned(), root.join("smoke").display().to_string()),
+        ]);
+        let job = Self { repo, state };
+        job.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
+        job.repo
+            .cook(&["init", "--mission", MISSION, "--commit"])
+            .exits(0);
+        let settings = job.repo.read(".agent/cook.toml");
+        let agent = root.join("tests/drive/agent.sh");
+        job.repo.write(
+            ".agent/cook.toml",
+            &format!(
+                "{settings}\n[agents.player]\nbin = {:?}\nstart = []\nevents = \"text\"\n[roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n",
+                agent.display().to_string()
+            ),
+        );
+        job.repo.commit("Let a player play", None);
+        job.repo.cook(&["init", "--as-user"]).exits(0);
+        let refused = job.repo.cook(&["run"]).exits(4);
+        let words = refused.err.split("cook trust '").nth(1).unwrap();
+        let words = words.split('\'').next().unwrap().to_owned();
+        job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
+        job.repo
+            .cook(&["trust", "bash tests/run.sh", "--as-user"])
+            .exits(0);
+        job
+    }
+
+    fn shell(&self, script: &str) {
+        let status = self
+            .repo
+            .command("bash")
+            .args(["-c", script])
+            .status()
+            .unwrap();
+        assert!(status.success(), "{script}");
+    }
+
+    fn mischief(&self, role: &str, kind: &str) {
+        std::fs::write(self.state.join("mischief"), format!("{role} {kind}\n")).unwrap();
+    }
+
+    fn calls(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.state.join("calls")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        let mut all = vec!["run"];
+        all.extend(args);
+        self.repo.cook(&all)
+    }
+
+    fn is_done(&self) {
+        self.repo.cook(&["verify", "--strict"]).exits(0);
+        self.repo.cook(&["fsck"]).exits(0);
+        self.repo.cook(&["session", "verify"]).exits(0);
+        assert_eq!(self.repo.git(&["status", "--porcelain"]), "");
+        let watch = self.repo.root.join(".git/cook/watch");
+        let left: Vec<_> = walk(&watch);
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+fn walk(dir: &std::path::Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .flat_map(|entry| {
+            let path = entry.path();
+            match path.is_dir() {
+                true => walk(&path),
+                false => vec![path],
+            }
+        })
+        .collect()
+}
+
+fn is_alive(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn a_whole_job_is_driven_to_done() {
+    let job = Job::new();
+    let run = job.run(&[]).exits(0);
+    assert!(run.err.contains("PROGRESS: counting words"), "{}", run.err);
+    assert!(run.err.contains("completion-stop-judge"), "{}", run.err);
+    assert!(run.out.contains("the work is done"), "{}", run.out);
+    assert_eq!(job.calls().len(), JOB);
+    job.is_done();
+    // What is done stays done, and costs no session.
+    job.run(&[]).exits(0);
+    assert_eq!(job.calls().len(), JOB);
+    let json = job.run(&["--json"]).exits(0).json();
+    assert_eq!(json["ended"], "policy");
+    assert_eq!(json["next"]["policy"], "done");
+    // Each judge spoke in a session of its own.
+    let log = job.repo.cook(&["session", "log", "--json"]).exits(0);
+    assert_eq!(log.out.matches("stop-judge").count(), 6, "{}", log.out);
+}
+
+#[test]
+fn one_step_is_one_session() {
+    let job = Job::new();
+    for calls in 1..=3 {
+        job.repo.cook(&["step"]).exits(0);
+        assert_eq!(job.calls().len(), calls);
+    }
+    assert_eq!(job.calls(), ["regrounder", "implementer", "reviewer"]);
+    job.run(&["--steps", "2"]).exits(0).says("as many sessions");
+    assert_eq!(job.calls().len(), 5);
+}
+
+/// Each is noticed, put back, written down, and the job goes on to its end.
+#[test]
+fn what_a_role_may_not_do_is_put_back_and_the_job_ends_well() {
+    for (role, kind, said) in [
+        ("reviewer", "edit", "`tally` was changed"),
+        ("auditor", "untracked", "`cheat.txt` is new"),
+        ("stop-judge", "commit", "`refs/heads/main` was moved"),
+        ("regrounder", "tag", "`refs/tags/cheat` is new"),
+        ("reviewer", "branch", "HEAD went from"),
+        ("reviewer", "config", "`.git/config`"),
+        ("auditor", "hook", "`.git/hooks/post-commit`"),
+        ("reviewer", "hide", "the index"),
+        ("reviewer", "stash", "the stash"),
+        ("implementer", "rewrite", "`refs/heads/main` was moved"),
+        ("implementer", "branch", "HEAD went from"),
+        ("implementer", "state", "`.agent/state.json` was edited"),
+        ("implementer", "criteria", "`.agent/plan.json` was edited"),
+    ] {
+        let job = Job::new();
+        job.repo.write("later.txt", "for later");
+        job.repo.git(&["stash", "-q", "--include-untracked"]);
+        job.mischief(role, kind);
+        let run = job.run(&[]).exits(0);
+        assert!(run.err.contains(said), "{role} {kind}: {}", run.err);
+        assert!(run.err.contains("may not"), "{role} {kind}: {}", run.err);
+        job.is_done();
+        assert_eq!(job.calls().len(), JOB + 1, "{role} {kind}");
+        assert_eq!(
+            job.repo.git(&["stash", "list"]).lines().count(),
+            1,
+            "{role} {kind}"
+        );
+        let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
+        assert_eq!(log.out.matches("refused").count(), 1, "{}", log.out);
+    }
+}
+
+#[test]
+fn what_is_put_back_is_kept() {
+    let job = Job::new();
+    job.mischief("regrounder", "untracked");
+    job.run(&["--steps", "1"]).exits(0);
+    assert!(!job.repo.root.join("cheat.txt").exists());
+    let kept = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let id = kept["copies"][0]["id"].as_str().unwrap().to_owned();
+    job.repo
+        .cook(&["rescue", "restore", &id, "--to", "out"])
+        .exits(0);
+    assert_eq!(job.repo.read("out/cheat.txt"), "cheat\n");
+}
+
+#[test]
+fn a_session_without_a_report_spends_an_attempt_and_no_more() {
+    for (role, kind) in [
+        ("implementer", "silent"),
+        ("reviewer", "fails"),
+        ("auditor", "malformed"),
+    ] {
+        let job = Job::new();
+        job.mischief(role, kind);
+        let run = job.run(&[]).exits(0);
+        assert!(run.err.contains("came to nothing"), "{kind}: {}", run.err);
+        job.is_done();
+    }
+}
+
+#[test]
+fn a_malformed_report_is_asked_for_once_more() {
+    let job = Job::new();
+    job.mischief("reviewer", "once");
+    let run = job.run(&[]).exits(0);
+    assert!(run.err.contains("asked for once more"), "{}", run.err);
+    assert!(!run.err.contains("came to nothing"), "{}", run.err);
+    job.is_done();
+}
+
+#[test]
+fn three_sessions_that_come_to_nothing_stop_the_work() {
+    let job = Job::new();
+    std::fs::write(job.state.join("regrounder"), "90\n").unwrap();
+    let run = job.run(&[]).exits(6);
+    assert!(run.out.contains("3 sessions in a row"), "{}", run.out);
+    job.repo.cook(&["next", "--exit-code"]).exits(11);
+    job.repo.cook(&["resume", "--as-user"]).exits(0);
+    std::fs::write(job.state.join("regrounder"), "0\n").unwrap();
+    job.run(&[]).exits(0);
+    job.is_done();
+}
+
+#[test]
+fn nothing_that_an_agent_started_outlives_its_session() {
+    let job = Job::new();
+    job.mischief("reviewer", "daemon");
+    job.run(&["--steps", "3"]).exits(0);
+    let pid = std::fs::read_to_string(job.state.join("daemon")).unwrap();
+    assert!(!is_alive(pid.trim()));
+}
+
+/// Killed while an agent works: the next run ends that agent, puts back what it did, goes on.
+#[test]
+fn a_run_that_is_killed_goes_on_with_the_next() {
+    let job = Job::new();
+    job.run(&["--steps", "2"]).exits(0);
+    job.mischief("reviewer", "hang");
+    let mut child = job
+        .repo
+        .command(env!("CARGO_BIN_EXE_cook"))
+        .arg("run")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hung = job.state.join("hung");
+    let until = Instant::now() + Duration::from_secs(60);
+    let pid = loop {
+        match std::fs::read_to_string(&hung) {
+            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+            _ => assert!(Instant::now() < until, "the agent was never started"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    // A second driver is told who drives.
+    job.run(&[]).exits(7);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    job.repo.write("cheat.txt", "left by the hung reviewer");
+    let run = job.run(&[]).exits(0);
+    assert!(!is_alive(&pid));
+    assert!(
+        run.err.contains("an unfinished session of the"),
+        "{}",
+        run.err
+    );
+    assert!(!job.repo.root.join("cheat.txt").exists());
+    job.is_done();
+}
+
+/// The first signal asks for an end, the second one ends the session.
+#[test]
+fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
+    let job = Job::new();
+    job.mischief("regrounder", "hang");
+    let mut child = job
+        .repo
+        .command(env!("CARGO_BIN_EXE_cook"))
+        .arg("run")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let hung = job.state.join("hung");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !hung.exists() {
+        assert!(Instant::now() < until, "the agent was never started");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let signal = |child: &std::process::Child| {
+        let status = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    };
+    signal(&child);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(
+        child.try_wait().unwrap().is_none(),
+        "the first one only asks"
+    );
+    signal(&child);
+    let until = Instant::now() + Duration::from_secs(30);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "the second one ends it");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    job.run(&[]).exits(0);
+    job.is_done();
+}
+
+#[test]
+fn what_stands_in_the_way_is_said_before_a_session() {
+    let job = Job::new();
+    job.repo.write("draft.txt", "mine");
+    job.run(&[])
+        .exits(4)
+        .says("[dirty_worktree]")
+        .says("draft.txt")
+        .says("next: commit or stash them");
+    job.run(&["--agent", "no-such-agent"]).exits(2);
+    assert_eq!(job.calls().len(), 0);
+    let elsewhere = Repo::born();
+    elsewhere.cook(&["run"]).fails(3, "not_initialised");
+}
