@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "next",
     "why",
     "check",
