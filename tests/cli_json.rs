@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "next",
     "why",
     "check",
@@ -33,6 +33,7 @@ const NAMES: [&str; 31] = [
     "recover",
     "failure",
     "run",
+    "cost",
     "brief",
     "brief-change",
     "brief-check",

@@ -48,7 +48,7 @@ pub(super) fn agents(context: &Context) -> Answer {
 }
 
 /// Programs that only the repository names are not run before they are trusted.
-fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
+pub(super) fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
     let cache = workspace.repo.cook_dir()?.join("agents.json");
     let lacking = presets
         .iter()

@@ -89,6 +89,8 @@ pub(super) enum Command {
     Run(RunArgs),
     /// Hold exactly one session, then exit
     Step(RunArgs),
+    /// What agents have cost, by role and agent
+    Cost,
     /// Ask an agent; nothing may change
     Ask(AskArgs),
     /// Order an agent to do something

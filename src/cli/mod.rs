@@ -8,6 +8,7 @@ mod bootstrap;
 mod brief;
 mod brief_change;
 mod caller;
+mod cost;
 mod doctor;
 mod doors;
 mod fanout;
@@ -135,6 +136,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Act(args) => ask::act(context, &args),
         Command::Run(args) => run::run(context, &args),
         Command::Step(args) => run::step(context, &args),
+        Command::Cost => cost::cost(context),
         Command::Fanout(args) => fanout::fanout(context, &args),
         Command::Session(args) => session::session(context, &args),
         Command::Agents => agents::agents(context),

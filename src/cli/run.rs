@@ -2,7 +2,8 @@
 
 use super::args::RunArgs;
 use super::{Answer, Context, agents, answer, caller};
-use crate::diagnostic::{Code, Failure, Refusal, counted};
+use crate::agent::Preset;
+use crate::diagnostic::{Code, Failure, FailureKind, Refusal, counted};
 use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player};
 use crate::model::{Access, Config, Role, RoleConfig};
 use crate::process::{Clocks, Heed};
@@ -131,6 +132,28 @@ fn before(
             Tone::Dim,
             &format!("{:<22} {}", role.id(), names.join(", then ")),
         );
+    }
+    let all: Vec<&Preset> = cast
+        .values()
+        .flatten()
+        .map(|player| &player.preset)
+        .collect();
+    let found = agents::find_here(workspace, &all)?;
+    let mut here = found
+        .iter()
+        .map(|found| found.path.is_some() && found.is_it);
+    for (role, players) in cast {
+        let any = here.by_ref().take(players.len()).filter(|is| *is).count() > 0;
+        if !any {
+            let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
+            let mut failure = Failure::new(
+                FailureKind::Supplier,
+                Code::SupplierFailed,
+                format!("no agent for the {role} is installed: {}", names.join(", ")),
+            );
+            failure.hints = vec!["`cook agents` lists those that cook knows and finds".to_owned()];
+            return Err(failure);
+        }
     }
     let trust = workspace.trust()?;
     let gates = workspace.config()?.gate_specs();

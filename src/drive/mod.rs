@@ -330,7 +330,7 @@ impl<'a> Driver<'a> {
     fn standing(&self) -> Result<Standing, Failure> {
         let workspace = Workspace::open(&self.dir)?;
         let (_, snapshot) = workspace.require()?;
-        Ok(Standing::of(&workspace, &snapshot)?)
+        Standing::of(&workspace, &snapshot)
     }
 
     /// Stops the work with a reason; the reason.

@@ -22,7 +22,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// What a session gave.
 enum Heard {
     /// A report that keeps the rules.
-    Report(Box<Parsed>, Reply),
+    Report(Box<(Parsed, Reply)>),
     /// One that does not, and there was no asking again.
     Unusable(Vec<Finding>),
     /// One that does not, also the second time.
@@ -118,8 +118,9 @@ impl Driver<'_> {
             Heard::Unusable(findings) => {
                 self.refuse(&workspace, role, codes(&findings), told(&findings))
             }
-            Heard::Report(parsed, reply) => {
-                self.take(&workspace, role, *parsed, &reply, ticket, started)
+            Heard::Report(report) => {
+                let (parsed, reply) = *report;
+                self.take(&workspace, role, parsed, &reply, ticket, started)
             }
             Heard::Malformed(findings) => {
                 let why = format!("the report breaks the rules twice: {}", told(&findings));
@@ -307,7 +308,7 @@ impl Driver<'_> {
                 price(&reply);
                 let parsed = report::parse(role, reply.output.as_bytes());
                 if parsed.findings.is_empty() {
-                    Heard::Report(Box::new(parsed), reply)
+                    Heard::Report(Box::new((parsed, reply)))
                 } else if !breach.is_none() {
                     Heard::Unusable(parsed.findings)
                 } else {
@@ -328,7 +329,7 @@ impl Driver<'_> {
                             price(&again);
                             let parsed = report::parse(role, again.output.as_bytes());
                             if parsed.findings.is_empty() {
-                                Heard::Report(Box::new(parsed), again)
+                                Heard::Report(Box::new((parsed, again)))
                             } else {
                                 Heard::Malformed(parsed.findings)
                             }

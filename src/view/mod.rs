@@ -4,6 +4,7 @@
 
 mod brief;
 mod check;
+mod cost;
 mod exit;
 mod history;
 mod hook;
@@ -22,6 +23,7 @@ pub use brief::{
     ShownEntry,
 };
 pub use check::CheckAnswer;
+pub use cost::{CostAnswer, CostRow};
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
 pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};

@@ -1,0 +1,36 @@
+//! `cook cost`: what agents have cost, by role and agent, from the record of their calls.
+
+use super::ask::store;
+use super::{Answer, Context, answer};
+use crate::view::{CostAnswer, CostRow};
+use std::collections::BTreeMap;
+
+pub(super) fn cost(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    let lines = store(&workspace)?.lines().map_err(|fault| {
+        crate::diagnostic::Failure::from(crate::session::SessionError::new(fault))
+    })?;
+    let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
+    for line in &lines {
+        // Lines about refs that expired name no supplier.
+        let Some(supplier) = line["supplier"].as_str() else {
+            continue;
+        };
+        let role = line["role"].as_str().unwrap_or("-");
+        let row = rows
+            .entry((role.to_owned(), supplier.to_owned()))
+            .or_insert_with(|| CostRow::new(role, supplier));
+        row.calls += 1;
+        row.failed += u64::from(line["error"].is_string());
+        row.milliseconds += line["duration_ms"].as_u64().unwrap_or(0);
+        match line["cost_micro_usd"].as_u64() {
+            Some(micro) => row.micro_usd += micro,
+            // A program that was never started cost nothing.
+            None if line["exit"].is_null() && line["duration_ms"] == 0 => {}
+            None => row.unknown += 1,
+        }
+    }
+    answer(CostAnswer {
+        rows: rows.into_values().collect(),
+    })
+}
