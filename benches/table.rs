@@ -3,12 +3,13 @@
 //! Whole processes are measured, by turns, so that what else the machine does falls
 //! on all of them alike. The minimum of many runs is printed: wall time, and the
 //! processor time of the process with its children. `-- --quick` builds smaller
-//! repositories, for trying the bench itself.
+//! repositories, for trying the bench itself; `-- --hooks` measures the hooks alone.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 mod scale;
 
 use scale::{Scale, cook_binary};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -42,6 +43,12 @@ fn main() {
     let size = if quick { QUICK } else { FULL };
     let scratch = tempfile::tempdir().unwrap();
     let floor = empty_program(scratch.path());
+    for files in size.files {
+        hooks(&floor, files, size.runs);
+    }
+    if std::env::args().any(|argument| argument == "--hooks") {
+        return;
+    }
     for files in size.files {
         reading(&floor, files, size.runs);
     }
@@ -185,6 +192,84 @@ fn reading(floor: &Path, files: usize, runs: usize) {
             millis(cost.cpu),
             millis(cost.wall.saturating_sub(costs[0].wall)),
             cost.wall.as_secs_f64() / costs[4].wall.as_secs_f64(),
+        );
+    }
+}
+
+/// Each lifecycle event of one session of Claude Code that owns a slice in work.
+fn hooks(floor: &Path, files: usize, runs: usize) {
+    const EVENTS: [(&str, &str); 8] = [
+        ("UserPromptSubmit", r#""prompt":"go on""#),
+        (
+            "PreToolUse",
+            r#""tool_name":"Read","tool_input":{"file_path":"x"}"#,
+        ),
+        (
+            "PostToolUse",
+            r#""tool_name":"Read","tool_input":{"file_path":"x"}"#,
+        ),
+        (
+            "PostToolUse",
+            r#""tool_name":"Write","tool_input":{"file_path":"x"}"#,
+        ),
+        ("PostToolBatch", ""),
+        ("PreCompact", r#""trigger":"auto""#),
+        ("Stop", ""),
+        ("SessionStart", r#""source":"resume""#),
+    ];
+    let scale = Scale::initialised(files);
+    scale.select();
+    let count = Cell::new(0);
+    // No event twice: the second delivery of one does nothing.
+    let hook = |name: &str, fields: &str| {
+        count.set(count.get() + 1);
+        let comma = if fields.is_empty() { "" } else { "," };
+        let event = format!(
+            "{{\"hook_event_name\":\"{name}\",\"session_id\":\"s\",\"cwd\":{:?},\"tool_use_id\":\"{}\"{comma}{fields}}}",
+            scale.root(),
+            count.get()
+        );
+        let path = scale.root().parent().unwrap().join("event.json");
+        std::fs::write(&path, event).unwrap();
+        let mut command = scale.command(cook_binary());
+        command
+            .args(["hook", "claude"])
+            .stdin(std::fs::File::open(path).unwrap());
+        command
+    };
+    run(hook("SessionStart", r#""source":"startup""#));
+    scale.cook(&["hooks", "attach", "s"]);
+    let version = || {
+        let mut command = scale.command(cook_binary());
+        command.arg("--version");
+        command
+    };
+    let events: Vec<Box<dyn Fn() -> Command + '_>> = EVENTS
+        .iter()
+        .map(|(name, fields)| {
+            let hook = &hook;
+            Box::new(move || hook(name, fields)) as Box<dyn Fn() -> Command>
+        })
+        .collect();
+    let empty = || Command::new(floor);
+    let mut commands: Vec<&dyn Fn() -> Command> = vec![&empty, &version];
+    commands.extend(events.iter().map(AsRef::as_ref));
+    let runs = if files > 10_000 { runs / 5 } else { runs };
+    let costs = by_turns(runs, &commands);
+    println!("\n### Hooks, {files} files, minimum of {runs} runs\n");
+    println!("| event | wall ms | processor ms | wall over `cook --version`, ms |");
+    println!("|---|---|---|---|");
+    let tools = ["", "", "", " that reads", " that reads", " that writes"];
+    let names = ["an empty Rust process", "`cook --version`"]
+        .into_iter()
+        .chain(EVENTS.iter().map(|(name, _)| *name));
+    for (at, (name, cost)) in names.zip(&costs).enumerate() {
+        println!(
+            "| {name}{} | {:.2} | {:.2} | {:.2} |",
+            tools.get(at).unwrap_or(&""),
+            millis(cost.wall),
+            millis(cost.cpu),
+            millis(cost.wall.saturating_sub(costs[1].wall)),
         );
     }
 }

@@ -138,7 +138,7 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
     );
     let mut known = Incoming::default();
     let refusal = reconcile(&prior, &next, &known, &author(2, true)).unwrap_err();
-    assert_eq!(refusal.code, Code::BriefCauseMissing, "an unknown message");
+    assert_eq!(refusal.code, Code::SilentDrop, "an unknown message");
     known.messages.insert("msg-7".to_owned());
     let refusal = reconcile(&prior, &next, &known, &author(2, false)).unwrap_err();
     assert_eq!(
@@ -168,11 +168,11 @@ fn causes_that_do_not_stand_are_refused() {
         fate(&one, FateVerdict::Superseded, Some(&two)),
         fate(&two, FateVerdict::Superseded, Some(&one)),
     ];
-    assert_eq!(refused(Vec::new(), circle), Code::BriefCauseMissing);
+    assert_eq!(refused(Vec::new(), circle), Code::SilentDrop);
     let itself = vec![fate(&one, retired, Some(&one))];
-    assert_eq!(refused(Vec::new(), itself), Code::BriefCauseMissing);
+    assert_eq!(refused(Vec::new(), itself), Code::SilentDrop);
     let nothing = vec![fate(&one, retired, None)];
-    assert_eq!(refused(Vec::new(), nothing), Code::BriefCauseMissing);
+    assert_eq!(refused(Vec::new(), nothing), Code::SilentDrop);
     let unknown = vec![fate("e000000000000", retired, Some(&two))];
     assert_eq!(refused(Vec::new(), unknown), Code::BriefEntryUnknown);
     let twice = vec![
@@ -495,4 +495,99 @@ proptest! {
             brief = done.document;
         }
     }
+}
+
+/// What may stand around an artifact, with the artifact itself in it.
+fn around() -> impl Strategy<Value = (String, String)> {
+    let prose = "[ -~\n]{0,60}|[\u{a0}-\u{2fff}\u{feff}\n]{0,20}|[{}\\[\\]\"'`~<>/,:a]{0,40}";
+    let fence = prop::sample::select(vec![
+        ("", ""),
+        ("```json\n", "\n```\n"),
+        ("```\n", "\n```"),
+        ("````jsonc\n", "\n````\n"),
+        ("~~~\n", "\n~~~\n"),
+        ("   ```JSON5 title=\"x\"\n", "\n   ```\n"),
+        ("> ", "\n"),
+        ("<artifact>", "</artifact>"),
+    ]);
+    let thought = prop::sample::select(vec![
+        "",
+        "<think>it is {\"version\": 1}</think>\n",
+        "<think>never closed {\"brief\":\n",
+        "<thinking>a { b</thinking>",
+        "<THINK>\n```json\n{}\n```\n</THINK>",
+    ]);
+    (prose, thought, fence, prose).prop_map(|(before, thought, (open, close), after)| {
+        (
+            format!("{before}\n{thought}{open}"),
+            format!("{close}{after}"),
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever stands around it, the artifact is read as it is or the reading says why
+    /// not; nothing else is made of it.
+    #[test]
+    fn an_artifact_is_found_in_any_surroundings_or_refused(artifact in artifact(), (before, after) in around()) {
+        let text = format!("{before}{}{after}", artifact.to_json());
+        let plain = read(artifact.to_json().to_string().as_bytes());
+        match read(text.as_bytes()) {
+            Ok(reading) => prop_assert_eq!(Some(reading.artifact), plain.ok().map(|plain| plain.artifact)),
+            Err(failure) => prop_assert!(
+                [Code::ArtifactUnreadable, Code::ArtifactInvalid].contains(&failure.code),
+                "{failure:?}"
+            ),
+        }
+    }
+
+    /// Any bytes end in an artifact or an error, soon.
+    #[test]
+    fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..400), text in "[{}\\[\\]\"\\\\:,ntf0-9a-z`~<>/ \n]{0,400}") {
+        let _ = read(&bytes);
+        let _ = read(text.as_bytes());
+    }
+}
+
+#[test]
+fn what_is_huge_ends_soon_with_its_reason() {
+    let began = std::time::Instant::now();
+    let whole = |established: Vec<serde_json::Value>| {
+        serde_json::json!({"version": "pi-continue-artifacts/v4",
+            "brief": {"task": "t", "done_when": "d", "forbid": [], "established": established,
+                "learned": [], "open": [], "next": []},
+            "agentGuideUpdate": {"content": null, "reason": ""}})
+        .to_string()
+    };
+    let entry =
+        serde_json::json!({"claim": "c", "evidence": "a.rs:1", "basis": "observed", "reopen": "r"});
+    let many = whole(vec![entry.clone(); 501]);
+    assert!(
+        read(many.as_bytes())
+            .unwrap_err()
+            .to_string()
+            .contains("500")
+    );
+    for huge in [
+        whole(vec![entry; 100_000]),
+        format!("{{\"version\": \"{}\"}}", "x".repeat(10 << 20)),
+        "{".repeat(10 << 20),
+        "\"".repeat(10 << 20),
+        "`".repeat(10 << 20),
+        "<think>".repeat(2 << 20),
+    ] {
+        let failure = read(huge.as_bytes()).unwrap_err();
+        assert_eq!(failure.code, Code::ArtifactUnreadable, "{failure}");
+    }
+    for deep in ["{\"brief\":", "[", "<think>", "```\n{", "{\"a\":\"}", "{}"] {
+        let text = deep.repeat((1 << 20) / deep.len() - 1);
+        assert!(read(text.as_bytes()).is_err());
+    }
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(60),
+        "{:?}",
+        began.elapsed()
+    );
 }

@@ -246,9 +246,22 @@ fn every_door_refuses_to_lose_an_entry() {
         "--reconcile",
         ".agent/tmp/fates.json",
     ];
-    repo.cook(&args).fails(4, "brief_cause_missing");
+    repo.cook(&args).fails(4, "silent_drop");
     repo.cook(&["brief", "--reconcile", ".agent/tmp/fates.json"])
-        .fails(4, "brief_cause_missing");
+        .fails(4, "silent_drop");
+    // A checkpoint that brings the next brief with it: then nothing of it is kept.
+    repo.write(".agent/tmp/less.json", less.to_string());
+    let trail = || std::fs::read_to_string(repo.root.join(".agent/checkpoints.jsonl"));
+    let args = ["checkpoint", "half", "--brief", ".agent/tmp/less.json"];
+    repo.cook(&args).fails(4, "silent_drop").says(&one);
+    assert!(trail().is_err(), "nothing of it is kept");
+    repo.write(".agent/tmp/all.json", export.to_string());
+    let args = ["checkpoint", "half", "--brief", ".agent/tmp/all.json"];
+    repo.cook(&args).exits(0);
+    assert!(trail().unwrap().contains("half"));
+    // A re-ground, a note and a checkpoint that say nothing of an entry leave it alone.
+    repo.cook(&["checkpoint", "more"]).exits(0);
+    assert_eq!(id_of(&repo, "one"), one);
     // With a cause each of them passes.
     let two = id_of(&repo, "two");
     let fates = json!([{"id": one, "verdict": "superseded", "by": two, "why": "two says it"}]);

@@ -382,3 +382,53 @@ fn a_claim_that_fails_does_not_keep_the_slice_from_being_selected() {
     assert_eq!(desk.repo.rule(), "4");
     assert_eq!(desk.issues.get("x-a", "assignee"), "rival");
 }
+
+#[test]
+fn what_was_taken_back_is_owed_again() {
+    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
+    project(&desk);
+    carrying(&desk);
+    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    desk.record("regrounder", &select).ok();
+    assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
+    desk.cook(&["undo", "@-1", "--as-user"])
+        .ok()
+        .never_says("tracker_behind");
+    desk.cook(&["issue", "claim", "x-a"])
+        .refused("issue_follows_slice");
+    // Somebody gave the issue back meanwhile; the selection takes it again.
+    desk.issues.set("x-a", "status", "open");
+    desk.issues.set("x-a", "assignee", "");
+    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    desk.record("regrounder", &select).ok();
+    assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
+    // An acceptance that is taken back: the tracker keeps the issue closed, which is named.
+    desk.repo.commit_for("one", "one.txt", "one works\n");
+    desk.record("implementer", &desk.repo.implemented(None))
+        .ok();
+    desk.record("reviewer", &desk.repo.reviewed(None)).ok();
+    desk.record("auditor", &desk.repo.audited()).ok();
+    let accept = desk.repo.regrounded(&json!({
+        "reconcile": {"slice_id": "one", "decision": "accepted"},
+        "evidence": proof("one"),
+    }));
+    desk.record("regrounder", &accept).ok();
+    assert_eq!(desk.issues.get("x-a", "status"), "closed");
+    desk.cook(&["undo", "@-1", "--as-user"])
+        .ok()
+        .says("tracker_behind")
+        .says("issue `x-a` was not claimed: it is closed");
+    assert_eq!(desk.issues.count(&["close"]), 1, "it was closed once");
+    // An edited plan that is taken in binds its issues at once.
+    let text = desk.repo.read(".agent/plan.json");
+    let mut plan: Value = serde_json::from_str(&text).unwrap();
+    plan["candidate_slices"][1]["contract_ids"] = json!(["issue:x-c"]);
+    desk.repo.write(
+        ".agent/plan.json",
+        &(serde_json::to_string_pretty(&plan).unwrap() + "\n"),
+    );
+    desk.cook(&["adopt", "--as-user"]).ok();
+    desk.cook(&["issue", "claim", "x-c"])
+        .refused("issue_follows_slice");
+    desk.cook(&["issue", "claim", "x-b"]).ok();
+}

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "next",
     "why",
     "check",
@@ -32,6 +32,7 @@ const NAMES: [&str; 30] = [
     "checkpoint",
     "recover",
     "failure",
+    "run",
     "brief",
     "brief-change",
     "brief-check",

@@ -529,3 +529,78 @@ fn a_sub_agents_commit_is_commented_and_a_claim_in_a_workflow_comes_before_the_s
     let text = session.start("resume").context();
     assert!(text.contains("## Resuming: x-a — first"), "{text}");
 }
+
+/// `N20–N23` and the like, one by one.
+fn rows_of(cell: &str) -> Vec<String> {
+    let number = |row: &str| row[1..].parse::<u32>().unwrap();
+    cell.split(", ")
+        .flat_map(|part| match part.split_once('–') {
+            Some((first, last)) => (number(first)..=number(last))
+                .map(|n| format!("{}{n}", &first[..1]))
+                .collect(),
+            None => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+#[test]
+fn every_row_of_the_seed_names_tests_that_exist() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let doc = read("docs/hooks.md");
+    let (_, lists) = doc.split_once("## Seed rows and their tests").unwrap();
+    let mut tests = String::new();
+    for entry in std::fs::read_dir(root.join("tests")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            tests += &std::fs::read_to_string(path).unwrap();
+        }
+    }
+    let mut listed = std::collections::BTreeSet::new();
+    for line in lists.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let is_row = |cell: &str| {
+            cell.len() >= 2
+                && cell.starts_with(['N', 'U', 'S', 'P', 'R', 'D'])
+                && cell[1..].starts_with(|c: char| c.is_ascii_digit())
+        };
+        if is_row(cells[0]) {
+            listed.extend(rows_of(cells[0]));
+        }
+        for name in line.split('`').skip(1).step_by(2) {
+            let is_name =
+                name.len() > 20 && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            assert!(!is_name || tests.contains(&format!("fn {name}(")), "{name}");
+        }
+    }
+    let mut wanted = Vec::new();
+    for (letter, numbers) in [
+        (
+            "N",
+            &[
+                1..=3,
+                10..=12,
+                15..=15,
+                20..=23,
+                25..=28,
+                30..=36,
+                40..=43,
+                50..=55,
+            ][..],
+        ),
+        ("U", &[1..=7]),
+        ("S", &[1..=4]),
+        ("P", &[1..=5]),
+        ("R", &[0..=8]),
+        ("D", &[1..=7]),
+    ] {
+        for number in numbers.iter().cloned().flatten() {
+            wanted.push(format!("{letter}{number}"));
+        }
+    }
+    let missing: Vec<String> = wanted
+        .into_iter()
+        .filter(|row| !listed.contains(row))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

@@ -917,3 +917,210 @@ fn fifty_hooks_at_once_lose_no_count() {
     }
     assert_eq!(linked(&repo).len(), rounds);
 }
+
+/// The ids and texts of kept prompts.
+fn prompts(repo: &Repo) -> Vec<(String, String)> {
+    trail(repo)
+        .iter()
+        .filter(|entry| entry["kind"] == "prompt")
+        .map(|entry| {
+            assert_eq!(entry.get("item"), None);
+            let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+            (text("id"), text("text"))
+        })
+        .collect()
+}
+
+/// A claim that rests on a user's message; how the note ended.
+fn claim(repo: &Repo, anchor: &str) -> cli_support::Run {
+    let args = ["brief", "note", "established", anchor, "--evidence", anchor];
+    let rest = ["--basis", "user", "--reopen", "none"];
+    repo.cook(&[&args[..], &rest[..]].concat())
+}
+
+#[test]
+fn what_the_user_typed_is_a_message_that_anchors_can_quote() {
+    let repo = Repo::selected();
+    let session = Session::owner(&repo, "s");
+    session.turn();
+    let key = format!("sk-{}", "a1".repeat(12));
+    session
+        .prompt(&format!(
+            "use queues;\n pubsub loses messages ({key})\u{202e}"
+        ))
+        .is_silent();
+    let kept = prompts(&repo);
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let (id, text) = &kept[0];
+    assert_eq!(text, "use queues;\n pubsub loses messages ([redacted])");
+    assert!(id.starts_with("prompt-"));
+    assert_eq!(session.state()["turns"], 1, "a prompt is no checkpoint");
+    assert!(!session.start("resume").context().contains("pubsub"));
+    claim(&repo, &format!("user@{id}: 'queues; pubsub loses'")).exits(0);
+    claim(&repo, &format!("user@{id}: 'use pubsub'")).fails(4, "brief_unproved");
+    claim(&repo, "user@prompt-0").fails(4, "brief_unproved");
+    // It goes into the log with the next transition and is there when the file is lost.
+    std::fs::remove_file(repo.root.join(".agent/checkpoints.jsonl")).unwrap();
+    repo.cook(&["brief", "check"]).exits(0).says("verified");
+    repo.cook(&["verify", "control-plane"]).exits(0);
+    // A forbid stays the user's to end, whatever a hook reported.
+    repo.cook(&[
+        "brief",
+        "note",
+        "forbid",
+        "No vendoring.",
+        "--source",
+        "x",
+        "--as-user",
+    ])
+    .exits(0);
+    let stored = repo.document("brief.json");
+    let entries = stored["entries"].as_array().unwrap();
+    let forbid = entries
+        .iter()
+        .find(|e| e["line"]["slot"] == "forbid")
+        .unwrap();
+    let fate =
+        json!([{"id": forbid["id"], "verdict": "retired", "by": format!("user@{id}"), "why": "w"}]);
+    repo.write(".agent/tmp/f.json", fate.to_string());
+    repo.cook_env(
+        &["brief", "--reconcile", ".agent/tmp/f.json"],
+        "CLAUDECODE",
+        "1",
+    )
+    .fails(4, "user_only");
+    repo.cook_env(&["brief", "say", "I said so"], "CLAUDECODE", "1")
+        .fails(4, "user_only");
+}
+
+#[test]
+fn prompts_that_nobody_typed_are_not_kept() {
+    let repo = Repo::selected();
+    let session = Session::owner(&repo, "s");
+    let reason = session.stop().blocked().unwrap();
+    session.prompt(&reason);
+    session.prompt("cook: go on");
+    session.prompt(" \n");
+    session.send("UserPromptSubmit", json!({"prompt": 7}));
+    session.send(
+        "UserPromptSubmit",
+        json!({"prompt": "x", "agent_id": "sub"}),
+    );
+    let typed = session.event("UserPromptSubmit", json!({"prompt": "typed"}));
+    session.wait(10);
+    let child = [("COOK_INVOCATION", "i"), ("COOK_ROLE", "implementer")];
+    session.raw_env("claude", typed.to_string().as_bytes(), &child);
+    session.wait(10);
+    session.raw("qwen", typed.to_string().as_bytes());
+    let pi = json!({"event": "prompt", "session": "p", "cwd": repo.root, "prompt": "by a tool", "typed": false});
+    session.raw("pi", pi.to_string().as_bytes());
+    assert_eq!(prompts(&repo), []);
+    session.wait(10);
+    for _ in 0..2 {
+        session.raw("claude", typed.to_string().as_bytes());
+    }
+    let pi = json!({"event": "prompt", "session": "p", "cwd": repo.root, "prompt": "by hand", "typed": true});
+    session.raw("pi", pi.to_string().as_bytes());
+    let texts: Vec<String> = prompts(&repo).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["typed", "by hand"]);
+    // A line that somebody put there under another id is no message.
+    let forged = trail(&repo).pop().unwrap().to_string();
+    let id = prompts(&repo)[1].0.clone();
+    let path = repo.root.join(".agent/checkpoints.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text + &forged.replace(&id, "msg-99") + "\n").unwrap();
+    claim(&repo, "user@msg-99").fails(4, "brief_unproved");
+}
+
+#[test]
+fn settings_keep_the_digest_of_a_prompt_only() {
+    let repo = Repo::selected();
+    repo.write(".agent/cook.toml", "[hooks]\nkeep_prompts = false\n");
+    let session = Session::owner(&repo, "s");
+    session.prompt("use  queues; never pubsub ");
+    let kept = prompts(&repo);
+    assert!(
+        kept[0].1.starts_with("sha256:") && kept[0].1.len() == 71,
+        "{kept:?}"
+    );
+    let id = &kept[0].0;
+    claim(&repo, &format!("user@{id}: 'use queues; never pubsub'")).exits(0);
+    let part = claim(&repo, &format!("user@{id}: 'use queues'"));
+    part.exits(0).says("only the digest");
+}
+
+#[test]
+fn after_a_compaction_the_brief_stands_behind_the_message() {
+    let repo = Repo::selected();
+    repo.write(".agent/cook.toml", "[brief]\nsync = \"always\"\n");
+    repo.cook(&[
+        "brief",
+        "note",
+        "learned",
+        "the <b> parser is slow",
+        "--source",
+        "s",
+    ])
+    .exits(0);
+    let session = Session::owner(&repo, "s");
+    assert!(
+        !session
+            .start("startup")
+            .context()
+            .contains("cook brief ---")
+    );
+    session.turn();
+    session.compact();
+    let told = session.start("compact");
+    let text = told.context();
+    let (message, rest) = text.split_once("\n\n--- cook brief ---\n").unwrap();
+    let brief = rest.strip_suffix("\n--- end of the brief ---").unwrap();
+    assert!(message.starts_with("## Core Rules") && message.len() <= 2048);
+    assert!(brief.contains("- the <b> parser is slow"));
+    assert_eq!(format!("{brief}\n"), repo.read("CONTINUE.md"));
+    assert_eq!(format!("{brief}\n"), repo.cook(&["brief"]).out);
+    assert_eq!(told.notice(), brief, "and the user sees it");
+    assert!(text.len() <= 10_000);
+    assert_eq!(session.shell("ls").context(), "", "once");
+    // A checkpoint keeps the file in step, and the next start says the same.
+    repo.write("CONTINUE.md", "## Task\nold\n");
+    repo.cook(&["checkpoint", "half"]).exits(0);
+    assert_eq!(repo.read("CONTINUE.md"), repo.cook(&["brief"]).out);
+    repo.write(
+        ".agent/cook.toml",
+        "[brief]\nsync = \"always\"\nshow_after_compact = false\n",
+    );
+    let resumed = session.start("resume");
+    assert!(resumed.context().contains("--- cook brief ---"));
+    assert_eq!(resumed.notice(), "");
+    assert_eq!(repo.read("CONTINUE.md"), repo.cook(&["brief"]).out);
+    // A file that is no brief is left alone, and nothing is held up by it.
+    repo.write("CONTINUE.md", "mine\n");
+    let resumed = session.start("resume");
+    assert!(resumed.context().contains("--- cook brief ---"));
+    assert!(
+        resumed.0.err.contains("`CONTINUE.md` is no brief"),
+        "{:?}",
+        resumed.0
+    );
+    assert_eq!(repo.read("CONTINUE.md"), "mine\n");
+    // What is too long for a context is named.
+    for n in 0..3 {
+        let rule = format!("{n} {}", "x".repeat(3_900));
+        repo.cook(&[
+            "brief",
+            "note",
+            "forbid",
+            &rule,
+            "--source",
+            "s",
+            "--as-user",
+        ])
+        .exits(0);
+    }
+    let text = session.start("resume").context();
+    assert!(
+        text.ends_with("run `cook brief`)") && text.len() <= 10_000,
+        "{text}"
+    );
+}

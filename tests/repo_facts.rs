@@ -712,3 +712,64 @@ fn the_hot_path_is_hot() {
     // Half a millisecond is the aim in a release build; this one is not, and is shared.
     assert!(fastest < std::time::Duration::from_millis(5), "{fastest:?}");
 }
+
+/// Each path with what became of it, as git's letters say it.
+fn letters(repo: &Repo, from: &str, to: &str) -> Vec<String> {
+    let mut told: Vec<String> = repo
+        .changes(Some(from), to)
+        .unwrap()
+        .into_iter()
+        .map(|change| {
+            let letter = match change.kind {
+                cook::repo::ChangeKind::Added => 'A',
+                cook::repo::ChangeKind::Deleted => 'D',
+                cook::repo::ChangeKind::Modified => 'M',
+            };
+            format!("{letter} {}", change.path)
+        })
+        .collect();
+    told.sort();
+    told
+}
+
+#[cfg(unix)]
+#[test]
+fn changes_are_those_that_git_names() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let scratch = Scratch::new();
+    scratch.write("deep/er/one.txt", "one");
+    scratch.write("deep/er/two.txt", "two");
+    scratch.write("becomes/a/file", "x");
+    scratch.write("was-file", "x");
+    scratch.write("name", "x");
+    scratch.write("name.txt", "x");
+    scratch.write("run.sh", "x");
+    scratch.write("link-to-be", "x");
+    let before = scratch.commit("before");
+    let path = |name: &str| scratch.root.join(name);
+    scratch.write("deep/er/two.txt", "changed");
+    scratch.write("deep/new/three.txt", "three");
+    std::fs::remove_dir_all(path("becomes")).unwrap();
+    scratch.write("becomes", "a file now");
+    std::fs::remove_file(path("was-file")).unwrap();
+    scratch.write("was-file/inside", "a directory now");
+    std::fs::remove_file(path("name")).unwrap();
+    scratch.write("name/x", "x");
+    std::fs::set_permissions(path("run.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::remove_file(path("link-to-be")).unwrap();
+    symlink("run.sh", path("link-to-be")).unwrap();
+    let after = scratch.commit("after");
+    let repo = scratch.repo();
+    for (from, to) in [(&before, &after), (&after, &before), (&after, &after)] {
+        let said = scratch.git(&["diff-tree", "-r", "--no-renames", "--name-status", from, to]);
+        let mut theirs: Vec<String> = said
+            .lines()
+            .map(|line| line.replace('\t', " ").replacen("T ", "M ", 1))
+            .collect();
+        theirs.sort();
+        assert_eq!(letters(&repo, from, to), theirs);
+    }
+    let all = repo.changes(None, &after).unwrap();
+    let files = scratch.git(&["ls-tree", "-r", "--name-only", &after]);
+    assert_eq!(all.len(), files.lines().count());
+}

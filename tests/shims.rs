@@ -8,9 +8,12 @@
 
 mod cli_support;
 mod hook_support;
+#[path = "shims/model.rs"]
+mod model;
 
 use cli_support::{Repo, run};
 use hook_support::{linked, texts};
+use model::{Model, Script, Step};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -194,66 +197,6 @@ fn the_plugin_for_opencode_does_what_cook_answers() {
     assert_eq!(texts(&repo, "auto").len(), 1);
 }
 
-/// A scripted model on loopback; ended with this.
-struct Model {
-    child: std::process::Child,
-    dir: tempfile::TempDir,
-}
-
-impl Model {
-    fn start(script: &Value) -> Option<Self> {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("script.json"), script.to_string()).unwrap();
-        let child = Command::new("python3")
-            .arg(fixture("mock_llm.py"))
-            .args([
-                "script.json",
-                "--port-file",
-                "port",
-                "--log",
-                "log",
-                "--max-seconds",
-                "300",
-            ])
-            .current_dir(dir.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(child) = child else {
-            eprintln!("skipped: no python3");
-            return None;
-        };
-        let model = Self { child, dir };
-        wait_for(|| model.dir.path().join("port").exists());
-        Some(model)
-    }
-
-    fn port(&self) -> String {
-        std::fs::read_to_string(self.dir.path().join("port"))
-            .unwrap()
-            .trim()
-            .to_owned()
-    }
-
-    /// The last prompt of each request.
-    fn prompts(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.dir.path().join("log")).unwrap();
-        let prompt = |line: &str| {
-            let request: Value = serde_json::from_str(line).unwrap();
-            request["prompt"].as_str().unwrap().to_owned()
-        };
-        text.lines().map(prompt).collect()
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[track_caller]
 fn wait_for(mut is_so: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(90);
@@ -270,20 +213,25 @@ fn a_real_pi_is_recovered_linked_held_and_checkpointed() {
 
     let Some(packages) = packages() else { return };
     let command = "cook next --take && echo one > a.txt && git add -A && git commit -qm 'made by pi' -m 'Cook-Slice: a'";
-    let script = json!({"default": {"text": "OK"}, "scenarios": [
-        {"name": "work", "match": "## Core Rules", "uses": 1, "steps": [{"shell": command}, {"text": "I am done"}]},
-        {"name": "held", "match": "the work is not done", "steps": [{"text": "still done"}]},
-    ]});
-    let Some(model) = Model::start(&script) else {
-        return;
-    };
+    let model = Model::start(vec![
+        Script {
+            prompt: "## Core Rules",
+            steps: vec![Step::Run(command.to_owned()), Step::Say("I am done")],
+            turns: 1,
+        },
+        Script {
+            prompt: "the work is not done",
+            steps: vec![Step::Say("still done")],
+            turns: usize::MAX,
+        },
+    ]);
     let repo = Repo::set_up();
     repo.cook(&["hooks", "install", "pi", "--shared"]).exits(0);
     repo.commit("hooks", None);
     repo.select_a();
-    let home = model.dir.path().join("pi");
+    let home = repo.beside("pi");
     std::fs::create_dir(&home).unwrap();
-    let provider = json!({"providers": {"mock": {"baseUrl": format!("http://127.0.0.1:{}/v1", model.port()),
+    let provider = json!({"providers": {"mock": {"baseUrl": format!("http://127.0.0.1:{}/v1", model.port),
         "api": "openai-completions", "apiKey": "x", "models": [{"id": "mock-model"}]}}});
     std::fs::write(home.join("models.json"), provider.to_string()).unwrap();
 

@@ -3,10 +3,11 @@
 use super::output::{TestOutcome, names, test_outcomes, without_escapes};
 use super::place::{Placed, Text};
 use crate::diagnostic::Failure;
-use crate::machine::{AnchorAnswer, AnchorQuestion, Head};
-use crate::model::{Anchor, Receipt, Verdict, fits};
+use crate::machine::{AnchorAnswer, AnchorQuestion, Head, hex};
+use crate::model::{Anchor, PROMPT_DIGEST, Receipt, Verdict, fits};
 use crate::receipt::Receipts;
 use crate::repo::{Change, Entry, Repo};
+use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -110,6 +111,15 @@ impl<'a> Sources<'a> {
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {
             (None, _) => (Verdict::Missing, "no message of the user's has that id"),
+            (Some(text), Some(quote)) if text.starts_with(PROMPT_DIGEST) => {
+                match text[PROMPT_DIGEST.len()..] == hex(&Sha256::digest(fold(quote))) {
+                    true => (Verdict::Verified, "the message is exactly that"),
+                    false => (
+                        Verdict::Unverifiable,
+                        "only the digest of the message is kept",
+                    ),
+                }
+            }
             (Some(text), Some(quote)) if !fold(text).contains(&fold(quote)) => {
                 (Verdict::Missing, "the message does not say that")
             }

@@ -57,7 +57,7 @@ pub struct Reconciled {
 ///
 /// # Errors
 /// `silent_drop` with every entry that would be lost, `user_only` for a forbid,
-/// `brief_cause_missing`, `brief_entry_unknown`, `brief_contradictory`,
+/// `brief_entry_unknown`, `brief_contradictory`,
 /// `brief_full`, `brief_invalid`.
 pub fn reconcile(
     prior: &BriefDocument,
@@ -322,15 +322,7 @@ impl Next<'_> {
             .filter(|entry| !fates.contains_key(entry.id.as_str()))
             .filter(|entry| !self.matched.contains(&entry.id))
             .filter(|entry| !self.is_question_by_now(entry))
-            .map(|entry| {
-                let what = format!(
-                    "{} {}: {}",
-                    entry.line.slot().id(),
-                    entry.id,
-                    entry.line.head()
-                );
-                Finding::new(Code::SilentDrop, what).at(entry.id.clone())
-            })
+            .map(lost)
             .collect();
         if lost.is_empty() {
             return Ok(());
@@ -389,8 +381,17 @@ impl Next<'_> {
             _ => "a live entry or a message of the user's",
         };
         Err(Refusal::new(
-            Code::BriefCauseMissing,
+            Code::SilentDrop,
             format!("`{id}` is {}, and `{by}` is not {what}", verdict.id()),
+        )
+        .with(
+            self.prior
+                .entries
+                .iter()
+                .find(|entry| entry.id == id)
+                .map(lost)
+                .into_iter()
+                .collect(),
         ))
     }
 
@@ -527,6 +528,17 @@ impl Next<'_> {
             session: self.author.session.clone(),
         });
     }
+}
+
+/// An entry that would be lost.
+fn lost(entry: &BriefEntry) -> Finding {
+    let what = format!(
+        "{} {}: {}",
+        entry.line.slot().id(),
+        entry.id,
+        entry.line.head()
+    );
+    Finding::new(Code::SilentDrop, what).at(entry.id.clone())
 }
 
 /// The place of a claim holds something else now, or is gone. A receipt or a test

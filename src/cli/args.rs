@@ -223,7 +223,7 @@ pub(super) struct GateArgs {
     pub rerun: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct AsUser {
     /// Called by a script on a person's behalf; recorded as such
     #[arg(long)]
@@ -442,7 +442,7 @@ pub(super) struct BriefShowArgs {
 }
 
 /// Who changes the brief.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct BriefAuthorArgs {
     /// Who says so
     #[arg(long, value_name = "NAME")]
@@ -566,6 +566,9 @@ pub(super) struct BriefNoteArgs {
 pub(super) struct CheckpointArgs {
     /// What was done, what comes next (`-` = standard input)
     pub text: String,
+    /// Take this artifact in as the whole next brief first; when it is refused, nothing is kept
+    #[arg(long, value_name = "FILE")]
+    pub brief: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -3,13 +3,13 @@
 use super::args::{BriefArgs, BriefCommand, BriefShowArgs};
 use super::{Answer, Context, answer, brief_change, input};
 use crate::brief::{self, Artifact, Guide};
-use crate::diagnostic::{Code, Failure, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
 use crate::repo::unified_diff;
 use crate::scaffold::{read_text_file, write_text_file};
 use crate::view::{
     ArtifactAnswer, BriefAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer, ShownEntry,
 };
-use crate::walk::{self, DEFAULT_BYTES, WholeBrief, Workspace};
+use crate::walk::{self, DEFAULT_BYTES, WholeBrief};
 use std::path::Path;
 
 pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
@@ -48,7 +48,7 @@ fn show(context: &Context, args: &BriefShowArgs) -> Answer {
     let mut findings = whole.findings.clone();
     findings.extend(over_budget(fitted.over, room));
     let written = match &args.write {
-        Some(path) => Some(write(&workspace, path, &fitted.text)?),
+        Some(path) => Some(walk::write_brief(&workspace, path, &fitted.text)?),
         None => None,
     };
     let shown = BriefAnswer {
@@ -68,37 +68,6 @@ fn over_budget(over: bool, room: Option<usize>) -> Option<Finding> {
     let room = room.filter(|_| over)?;
     let what = format!("task, end, forbids and the first step take more than {room} bytes");
     Some(Finding::new(Code::BriefOverBudget, what))
-}
-
-/// Writes a brief: the bytes that are printed. Only a brief is overwritten.
-fn write(workspace: &Workspace, path: &str, text: &str) -> Result<String, Failure> {
-    let path = match path {
-        "" => workspace.config()?.brief.path.clone(),
-        path => path.to_owned(),
-    };
-    let root = workspace.repo.root();
-    let text = format!("{text}\n");
-    match read_text_file(root, &path)? {
-        Some(there) if there == text => {}
-        Some(there) if !there.trim().is_empty() && !there.starts_with("## Task\n") => {
-            return Err(Refusal::new(
-                Code::PathUnsafe,
-                format!("`{path}` is no brief and would be overwritten"),
-            )
-            .into());
-        }
-        _ => write_text_file(root, &path, &text)?,
-    }
-    Ok(path)
-}
-
-/// The file that follows the brief, when `brief.sync` says so.
-pub(super) fn follow(workspace: &Workspace) -> Result<Option<String>, Failure> {
-    if workspace.config()?.brief.sync != crate::model::BriefSync::Always {
-        return Ok(None);
-    }
-    let whole = walk::assemble(workspace)?;
-    write(workspace, "", &whole.within(Some(DEFAULT_BYTES)).text).map(Some)
 }
 
 /// Pure: an artifact in, its brief out.

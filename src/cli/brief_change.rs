@@ -2,7 +2,7 @@
 //! reconciliation, as one transition.
 
 use super::args::{BriefAuthorArgs, BriefNoteArgs, BriefSlot};
-use super::{Answer, Context, answer, brief, caller, input};
+use super::{Answer, Context, answer, caller, input, queued};
 use crate::brief as contract;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::model::{
@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::process::ROLE_VARIABLE;
 use crate::view::{BriefChangeAnswer, count};
-use crate::walk::{self, Workspace};
+use crate::walk::{self, Asked, Workspace};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -193,12 +193,18 @@ fn record(
 ) -> Answer {
     workspace.require()?;
     let actor = actor(author)?;
+    let by = name(author, actor)?;
     let event = Event::Briefed {
-        change,
-        by: name(author, actor)?,
+        change: change.clone(),
+        by: by.clone(),
         session: author.session.clone(),
     };
-    written_down(workspace, &event, actor, warnings)
+    match written_down(workspace, &event, actor, warnings) {
+        Err(failure) if !change.whole && change.guide.is_none() => {
+            queued::or_leave(workspace, failure, Asked::BriefNote { change, by })
+        }
+        outcome => outcome,
+    }
 }
 
 /// A person, or a script that says so, speaks for the user; everybody else does not.
@@ -258,6 +264,7 @@ fn written_down(
     actor: Actor,
     mut findings: Vec<Finding>,
 ) -> Answer {
+    findings.extend(queued::take_in(workspace));
     let applied = match walk::transition(workspace, event, actor) {
         Ok(applied) => applied,
         Err(failure) if failure.code == Code::BriefUnchanged => {
@@ -267,7 +274,7 @@ fn written_down(
                 seq: tip.seq,
                 records: Vec::new(),
                 summary: "the brief says that already".to_owned(),
-                written: brief::follow(workspace)?,
+                written: follow(workspace, &mut findings),
                 findings,
             });
         }
@@ -282,12 +289,24 @@ fn written_down(
         Some(_) => format!("{} of the brief", count(records.len(), "change")),
         None => "the proposed agent guide is kept".to_owned(),
     };
+    let written = follow(workspace, &mut findings);
     answer(BriefChangeAnswer {
         operation: applied.tip.map(|tip| tip.commit),
         seq: applied.step.snapshot.ledger.seq.0,
         records,
         summary,
-        written: brief::follow(workspace)?,
+        written,
         findings,
     })
+}
+
+/// The brief's file, when it follows; the change is written down whether or not it can.
+fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> {
+    match walk::follow_brief(workspace) {
+        Ok(written) => written,
+        Err(failure) => {
+            findings.push(Finding::new(failure.code, failure.message));
+            None
+        }
+    }
 }

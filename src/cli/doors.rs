@@ -5,7 +5,7 @@ use super::args::{
     ResumeArgs, WhyArgs,
 };
 use super::record::transition_answer;
-use super::{Answer, Context, answer, caller, input};
+use super::{Answer, Context, answer, caller, input, queued};
 use crate::diagnostic::{Code, Failure, Refusal};
 use crate::model::{Actor, Event, Limits, Resume, WaitingKind};
 use crate::scaffold;
@@ -15,13 +15,19 @@ use std::path::Path;
 /// Records one event of the user's and answers with who is due.
 pub(super) fn act(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {
     workspace.require()?;
+    let mut findings = match event {
+        // It was made from the tip as it stands.
+        Event::Undone { .. } => Vec::new(),
+        _ => queued::take_in(workspace),
+    };
     let applied = walk::transition(workspace, event, actor).map_err(|mut failure| {
         if failure.hints.is_empty() {
             failure.hints = vec!["run `cook status`".to_owned()];
         }
         failure
     })?;
-    let findings = applied.findings.clone();
+    findings.extend(applied.findings.clone());
+    findings.extend(super::issue::follow(workspace, &applied.step.snapshot));
     answer(transition_answer(applied, summary.to_owned(), findings))
 }
 

@@ -1,11 +1,12 @@
 //! `cook hook`, `cook checkpoint`, `cook recover`: what agents call, and the same
 //! by hand.
 
-use super::args::{CheckpointArgs, HookArgs};
-use super::{Answer, Context, answer, input};
+use super::args::{BriefAuthorArgs, CheckpointArgs, HookArgs};
+use super::{Answer, Context, answer, brief_change, input, queued};
 use crate::diagnostic::{Failure, Finding};
 use crate::hook::{self, Agent, Call};
 use crate::view::{CheckpointAnswer, Exit, HookAnswer, RecoverAnswer};
+use crate::walk;
 use std::ffi::OsStr;
 use std::io::Read;
 
@@ -65,8 +66,24 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
         "-" => input::read_text(None)?,
         text => text.to_owned(),
     };
+    if let Some(file) = &args.brief {
+        brief_change::import(context, Some(file), None, &BriefAuthorArgs::default())?;
+    }
     let workspace = context.workspace()?;
-    let (entry, mut findings) = hook::checkpoint(&workspace, &text)?;
+    let mut findings = queued::take_in(&workspace);
+    let (entry, behind) = match hook::checkpoint(&workspace, &text) {
+        Ok(kept) => kept,
+        Err(failure) => {
+            let request = walk::Asked::Checkpoint { text, item: None };
+            return queued::or_leave(&workspace, failure, request);
+        }
+    };
+    findings.extend(behind);
+    if workspace.store.is_some()
+        && let Err(failure) = walk::follow_brief(&workspace)
+    {
+        findings.push(Finding::new(failure.code, failure.message));
+    }
     findings.extend(torn(&workspace)?);
     answer(CheckpointAnswer { entry, findings })
 }

@@ -5,8 +5,8 @@ use super::{Answer, Context, answer, input};
 use crate::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are};
 use crate::model::{Plan, Snapshot};
 use crate::tracker::{
-    Attempt, Bounds, Commented, Deed, Memory, NewIssue, Outage, PlanTracker, Tracker, TrackerError,
-    is_own_file, may_claim, may_close, open, owed, settle, unblocked_by,
+    Attempt, Bounds, Commented, Deed, Memory, MemoryError, NewIssue, Outage, PlanTracker, Tracker,
+    TrackerError, is_own_file, may_claim, may_close, open, owed, settle, unblocked_by,
 };
 use crate::view::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 use crate::walk::Workspace;
@@ -219,7 +219,10 @@ fn status(desk: &Desk) -> Answer {
 pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
     let deeds = owed(&snapshot.plan);
     if deeds.is_empty() {
-        return Vec::new();
+        // What was settled before an undo is owed anew when it comes again.
+        let forgotten = Memory::forget_settled(workspace.repo.git_dir());
+        let behind = |error: MemoryError| Finding::new(Code::TrackerBehind, error.to_string());
+        return forgotten.err().map(behind).into_iter().collect();
     }
     let kind = match workspace.config() {
         Ok(config) => config.tracker(),

@@ -18,6 +18,7 @@ mod hooks;
 mod input;
 mod issue;
 mod next;
+mod queued;
 mod record;
 mod rescue;
 mod run;

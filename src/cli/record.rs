@@ -1,7 +1,7 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
 use super::args::RecordArgs;
-use super::{Answer, Context, answer, caller, input};
+use super::{Answer, Context, answer, caller, input, queued};
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
 use crate::hook;
 use crate::machine;
@@ -51,6 +51,10 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     caller::role_door(role)?;
     let report = valid(role, parsed)?;
     let workspace = context.workspace()?;
+    let mut findings = match args.dry_run {
+        true => Vec::new(),
+        false => queued::take_in(&workspace),
+    };
     check_ticket(&workspace, args.ticket.as_deref())?;
     let provenance = Provenance {
         session: args.session.clone(),
@@ -60,16 +64,27 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
         Reported::Event(event) => *event,
         Reported::Nothing => return super::bootstrap::repair(workspace, args.dry_run),
     };
-    let applied = if args.dry_run {
-        walk::dry_run(&workspace, &event, Actor::Role)?
-    } else {
-        walk::transition(&workspace, &event, Actor::Role)?
+    let outcome = match args.dry_run {
+        true => walk::dry_run(&workspace, &event, Actor::Role),
+        false => walk::transition(&workspace, &event, Actor::Role),
+    };
+    let applied = match outcome {
+        Ok(applied) => applied,
+        Err(failure) if args.dry_run => return Err(failure),
+        Err(failure) => {
+            let request = walk::Asked::Record {
+                role: role.short().to_owned(),
+                report: String::from_utf8_lossy(&text).into_owned(),
+                ticket: args.ticket.clone(),
+            };
+            return queued::or_leave(&workspace, failure, request);
+        }
     };
     if !args.dry_run {
         // Who hands a report in does the work; a session that cannot be noted still did.
         let _ = hook::take_around(&workspace);
     }
-    let mut findings = applied.findings.clone();
+    findings.extend(applied.findings.clone());
     findings.extend(next_role_finding(&report, &applied));
     if applied.tip.is_some() {
         findings.extend(super::issue::follow(&workspace, &applied.step.snapshot));

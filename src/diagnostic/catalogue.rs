@@ -154,8 +154,7 @@ codes! {
     IssueDirty "issue_dirty" Refusal Error "an issue is closed on a worktree that is not clean", "commit, stash or ignore the named paths";
     TrackerRefused "tracker_refused" Refusal Error "the issue tracker refused", "run `cook issue status`";
     MissionMissing "mission_missing" Refusal Error "the mission is not known yet", "run `cook refocus --mission TEXT`";
-    SilentDrop "silent_drop" Refusal Error "entries of the brief would be lost without a cause", "name each under `reconciliation` (`--reconcile FILE`), or keep it";
-    BriefCauseMissing "brief_cause_missing" Refusal Error "a reconciliation names no live entry and no message of the user's as the cause", "run `cook brief --ids`";
+    SilentDrop "silent_drop" Refusal Error "entries of the brief would be lost without a cause that stands", "name each under `reconciliation` (`--reconcile FILE`), caused by a live entry or a message of the user's, or keep it";
     BriefEntryUnknown "brief_entry_unknown" Refusal Error "no live entry of the brief has that id", "run `cook brief --ids`";
     BriefContradictory "brief_contradictory" Refusal Error "a reconciliation says two things of one entry", "say one of them";
     BriefFull "brief_full" Refusal Error "a slot of the brief is full", "supersede or retire what no longer matters";
@@ -221,6 +220,8 @@ codes! {
     HooksDead "hooks_dead" Finding Error "the installed command does not work", "put `cook` on the PATH that the agent has";
     HooksUnseen "hooks_unseen" Finding Warning "hooks are installed and were never called", "start a new session of the agent; `cook hooks check AGENT` says more";
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
+    InboxTaken "inbox_taken" Finding Note "what a sandboxed session left was taken in", "";
+    InboxRefused "inbox_refused" Finding Warning "a file in the inbox was set aside", "look at the named file, beside it under `.refused`";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
     LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";

@@ -6,9 +6,11 @@
 //! is generated from this list and a test keeps the two equal.
 
 mod catalogue;
+mod secret;
 mod text;
 
 pub use catalogue::{CATALOGUE, Code};
+pub use secret::{REDACTED, redacted};
 pub use text::{Lines, clean, counted, listed_are};
 
 use serde::{Deserialize, Serialize};

@@ -7,13 +7,23 @@
 //! workflow gets the recovery message and nothing else.
 
 use super::agent::{Agent, Gate, Row};
-use super::event::{Action, Effects, Event, Kind, Source};
+use super::event::{Action, Effects, Event, Kind, Prompt, Source};
 use super::recovery::{Recovery, data, shortened};
 use super::shell::{Segment, segments};
 use super::state::{BLOCKS, CONTEXT_LIMIT, HeadSeen, NUDGE_AFTER, SessionState, Since};
 use super::{guard, summary};
-use crate::model::{Checkpoint, CheckpointKind, Policy, Role, SchemaVersion, Timestamp};
+use crate::diagnostic::{Lines, clean, redacted};
+use crate::machine::hex;
+use crate::model::{
+    Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID, Policy, Role,
+    SchemaVersion, Timestamp,
+};
 use crate::repo::MadeCommit;
+use sha2::{Digest, Sha256};
+
+/// Bytes that cook adds to a context at once: what goes beyond is cut by the agent
+/// with the smallest limit.
+const INLINE: usize = 10_000;
 
 /// The workflow, as the log has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +102,12 @@ pub struct Situation {
     pub recovery: Option<Recovery>,
     /// First line of the assistant's last message, when asked for.
     pub last_line: Option<String>,
+    /// The brief, when asked for and there is one.
+    pub brief: Option<String>,
+    /// The user is shown it too.
+    pub show_brief: bool,
+    /// Prompts are kept as they are; otherwise their digest is.
+    pub keep_prompts: bool,
 }
 
 /// Facts that take longer, and whether this event needs them.
@@ -105,6 +121,8 @@ pub struct Wants {
     pub dirty: bool,
     /// The transcript's end.
     pub last_line: bool,
+    /// The brief, to be said.
+    pub brief: bool,
 }
 
 /// What came of an event.
@@ -136,7 +154,13 @@ pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
                     .any(|segment| matches!(issue_call(segment), Some(("close", _))))
             }),
         last_line: event.kind == Kind::BeforeCompact && event.last_message.is_none(),
+        brief: row.context && !event.subagent && (state.pending.brief || goes_on(event)),
     }
+}
+
+/// A session begins that has lost what it knew.
+fn goes_on(event: &Event) -> bool {
+    event.kind == Kind::SessionStart && matches!(event.source, Source::Compact | Source::Resume)
 }
 
 /// The first word of a tracker's command line.
@@ -351,7 +375,8 @@ impl<'a> Step<'a> {
     fn read_trail(&mut self) {
         let mine = |entry: &&Checkpoint| {
             let session = entry.session.as_deref();
-            let other = session.is_some_and(|session| session != self.event.session);
+            let other = session.is_some_and(|session| session != self.event.session)
+                || entry.kind == CheckpointKind::Prompt;
             !other || (entry.item.is_some() && entry.item == self.state.item)
         };
         let texts: Vec<String> = self
@@ -457,6 +482,7 @@ impl<'a> Step<'a> {
         match self.event.kind {
             Kind::SessionStart => {
                 self.state.pending.recovery = true;
+                self.state.pending.brief |= goes_on(self.event);
                 if matches!(self.event.source, Source::Compact | Source::Clear) {
                     self.new_window();
                 }
@@ -464,12 +490,15 @@ impl<'a> Step<'a> {
             Kind::BeforeCompact => {
                 self.auto_checkpoint();
                 self.state.pending.recovery = true;
+                self.state.pending.brief = true;
                 self.new_window();
             }
             Kind::AfterCompact => {
                 self.state.pending.recovery = true;
+                self.state.pending.brief = true;
                 self.new_window();
             }
+            Kind::Prompt => self.keep_prompt(),
             Kind::SessionEnd => self.leaves = true,
             _ => {}
         }
@@ -484,6 +513,35 @@ impl<'a> Step<'a> {
             let notice = format!("cook: the context is {percent:.0} % full");
             self.state.pending.notices.push(notice);
         }
+    }
+
+    /// What the user typed becomes a message that anchors can quote. Prompts that are
+    /// cook's own words coming back, and those that nobody says were typed, do not.
+    fn keep_prompt(&mut self) {
+        let typed = |prompt: &&Prompt| prompt.typed == Some(true);
+        let Some(prompt) = self.event.prompt.as_ref().filter(typed) else {
+            return;
+        };
+        let text = clean(&prompt.text, Lines::Keep);
+        let text = text.trim();
+        let is_ours = text.starts_with("cook: ")
+            || self.state.stop.reason.as_deref().map(str::trim) == Some(text);
+        if text.is_empty() || is_ours || self.event.subagent || self.facts.workflow.is_none() {
+            return;
+        }
+        let kept = match self.facts.keep_prompts {
+            true => shortened(&redacted(text), MAX_CHECKPOINT_TEXT),
+            false => {
+                let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                format!("{PROMPT_DIGEST}{}", hex(&Sha256::digest(folded)))
+            }
+        };
+        let name = hex(&Sha256::digest(self.key()));
+        let id = format!("{PROMPT_ID}{}", &name[..12]);
+        // It belongs to the session, whatever the session works on.
+        let item = self.state.item.take();
+        self.entry(CheckpointKind::Prompt, id, kept, None);
+        self.state.item = item;
     }
 
     fn new_window(&mut self) {
@@ -588,7 +646,18 @@ impl<'a> Step<'a> {
                 && let Some(recovery) = &self.facts.recovery
             {
                 self.state.pending.recovery = false;
-                parts.push(recovery.render());
+                let message = recovery.render();
+                if std::mem::take(&mut self.state.pending.brief)
+                    && let Some(brief) = &self.facts.brief
+                {
+                    let room = INLINE - message.len();
+                    parts.push(format!("{message}\n\n{}", summary::beside(brief, room)));
+                    if self.facts.show_brief {
+                        self.state.pending.notices.push(brief.clone());
+                    }
+                } else {
+                    parts.push(message);
+                }
             }
             let pending = &mut self.state.pending;
             if owns && std::mem::take(&mut pending.warning) {

@@ -16,11 +16,11 @@ use super::tracker::Tracker;
 use super::{input, measure, place};
 use crate::diagnostic::Failure;
 use crate::machine::Head;
-use crate::model::{Checkpoint, Role, Snapshot};
+use crate::model::{BriefSync, Checkpoint, Role, Snapshot};
 use crate::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 use crate::repo::Entry;
 use crate::tracker::is_id;
-use crate::walk::Workspace;
+use crate::walk::{self, Taker, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -123,13 +123,17 @@ pub fn respond(call: &Call) -> Response {
     match scene.play() {
         Ok(None) => Response::default(),
         // What has to be said is said, whether or not the tracker could be told.
-        Ok(Some((effects, wrote))) => Response {
-            complaint: scene
-                .tell_tracker(wrote)
-                .err()
-                .and_then(|error| scene.complain(&error)),
-            answer: answer(call.agent, row, &effects),
-        },
+        Ok(Some(played)) => {
+            let told = scene.tell_tracker(played.wrote);
+            let followed = played.followed.map_err(HookError::from);
+            Response {
+                complaint: told
+                    .and(followed)
+                    .err()
+                    .and_then(|error| scene.complain(&error)),
+                answer: answer(call.agent, row, &played.effects),
+            }
+        }
         Err(error) => Response {
             answer: None,
             complaint: scene.complain(&error),
@@ -143,6 +147,15 @@ fn complaint(error: &HookError) -> Response {
         answer: None,
         complaint: Some(format!("cook hook: {text}")),
     }
+}
+
+/// What came of an event.
+struct Played {
+    effects: Effects,
+    /// Entries were kept.
+    wrote: bool,
+    /// Whether the brief's file could follow.
+    followed: Result<(), Failure>,
 }
 
 /// An event in its worktree.
@@ -169,9 +182,9 @@ impl Scene<'_> {
         Some(line)
     }
 
-    /// What is to be said, and whether entries were kept.
-    fn play(&self) -> Result<Option<(Effects, bool)>, HookError> {
+    fn play(&self) -> Result<Option<Played>, HookError> {
         let desk = self.desk()?;
+        self.take_inbox(&desk);
         let peeked = match desk.load(self.agent, &self.event.session) {
             Found::Newer => return Ok(None),
             Found::Fresh => SessionState::default(),
@@ -198,7 +211,11 @@ impl Scene<'_> {
         if self.event.kind == Kind::SessionStart {
             desk.forget_old();
         }
-        Ok(Some((outcome.effects, wrote)))
+        Ok(Some(Played {
+            effects: outcome.effects,
+            wrote,
+            followed: self.follow_brief(&facts),
+        }))
     }
 
     /// Measured without the lock.
@@ -209,10 +226,17 @@ impl Scene<'_> {
         snapshot: Option<&Snapshot>,
         wanted: Wants,
     ) -> Result<Situation, HookError> {
+        let config = self.workspace.config();
         let mut facts = Situation {
             now: self.workspace.clock.now(),
             now_ms: self.workspace.clock.epoch_millis(),
             child: child(),
+            keep_prompts: config
+                .as_ref()
+                .is_ok_and(|config| config.hooks.keep_prompts),
+            show_brief: config
+                .as_ref()
+                .is_ok_and(|config| config.brief.show_after_compact),
             ..Situation::default()
         };
         let claimed = state.item.as_deref().filter(|_| state.claimed);
@@ -227,6 +251,12 @@ impl Scene<'_> {
                 Some(_) => Vec::new(),
                 None => desk.queue()?,
             };
+            if wanted.brief && snapshot.is_some() {
+                match self.brief() {
+                    Ok(text) => facts.brief = Some(text),
+                    Err(failure) => away = Some(format!("the brief: {failure}")),
+                }
+            }
             let mut recovery =
                 measure::recovery(self.workspace, snapshot, self.tracker, claimed, kept)?;
             recovery.notes.extend(away);
@@ -361,6 +391,47 @@ impl Scene<'_> {
             }))?;
         }
         Ok(())
+    }
+
+    /// Takes in what sandboxed sessions left, except in cook's own child and before a
+    /// tool; what came of it is in the hook log.
+    fn take_inbox(&self, desk: &Desk) {
+        if child().is_some() || matches!(self.event.kind, Kind::BeforeTool | Kind::Usage) {
+            return;
+        }
+        let now = || self.workspace.clock.now();
+        match walk::take_inbox(self.workspace, Taker::Hook) {
+            Ok(findings) => {
+                for finding in findings {
+                    let place = finding.place.unwrap_or_default();
+                    desk.log(&format!("{} {place}: {}", now(), finding.message));
+                }
+            }
+            // This session may be in a sandbox itself.
+            Err(failure) => desk.log(&format!("{} {failure}", now())),
+        }
+    }
+
+    /// The brief as `cook brief` prints it.
+    fn brief(&self) -> Result<String, Failure> {
+        let whole = walk::assemble(self.workspace)?;
+        Ok(whole.within(Some(walk::DEFAULT_BYTES)).text)
+    }
+
+    /// Keeps the brief's file in step, where the settings want that: with what was said
+    /// just now, and with each checkpoint before a compaction.
+    fn follow_brief(&self, facts: &Situation) -> Result<(), Failure> {
+        if facts.child.is_some() || facts.workflow.is_none() {
+            return Ok(());
+        }
+        let always = self.workspace.config()?.brief.sync == BriefSync::Always;
+        match &facts.brief {
+            Some(text) if always => walk::write_brief(self.workspace, "", text).map(|_| ()),
+            None if self.event.kind == Kind::BeforeCompact => {
+                walk::follow_brief(self.workspace).map(|_| ())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Keeps the entries; their own growth of the trail is no news. True when there

@@ -249,13 +249,11 @@ pub fn statusline(input: &[u8], called: &Path) -> String {
         // The line is shown whether or not the figure could be kept.
         let _ = remember(&workspace, session, percent);
     }
-    let who = match snapshot.as_ref().map(|snapshot| &snapshot.state) {
-        None => None,
-        Some(state) => Some(match state.next_mandatory_role.0 {
-            Some(role) => role.short().to_owned(),
-            None => state.continuation_policy.to_string(),
-        }),
-    };
+    let state = snapshot.as_ref().map(|snapshot| &snapshot.state);
+    let who = state.map(|state| match state.next_mandatory_role.0 {
+        Some(role) => role.short().to_owned(),
+        None => state.continuation_policy.to_string(),
+    });
     let slice = snapshot
         .as_ref()
         .and_then(super::measure::slice_in_work)

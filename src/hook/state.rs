@@ -98,6 +98,8 @@ pub struct Since {
 pub struct Pending {
     /// The recovery message.
     pub recovery: bool,
+    /// The brief behind it.
+    pub brief: bool,
     /// The reminder, with the number of turns.
     pub nudge: Option<u64>,
     /// The context warning.

@@ -61,6 +61,16 @@ pub(super) fn file_list(files: &BTreeSet<String>) -> String {
     )
 }
 
+/// The brief between two lines that mark it, byte for byte as it is printed; where it
+/// does not fit, how to get it.
+pub(super) fn beside(brief: &str, room: usize) -> String {
+    let text = format!("--- cook brief ---\n{brief}\n--- end of the brief ---");
+    match text.len() + 2 <= room {
+        true => text,
+        false => "(The brief is too long to stand here: run `cook brief`)".to_owned(),
+    }
+}
+
 /// The first line that says something.
 pub fn first_line(text: &str) -> Option<String> {
     text.lines()

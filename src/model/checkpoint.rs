@@ -19,6 +19,8 @@ pub enum CheckpointKind {
     Released,
     /// The files of a closed issue.
     Files,
+    /// What the user typed, as the agent reported it.
+    Prompt,
 }
 
 impl CheckpointKind {
@@ -31,6 +33,7 @@ impl CheckpointKind {
             CheckpointKind::Claim => "claim",
             CheckpointKind::Released => "released",
             CheckpointKind::Files => "files",
+            CheckpointKind::Prompt => "prompt",
         }
     }
 }
@@ -62,6 +65,14 @@ pub struct Checkpoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
+
+/// How the id of a prompt begins: as the word behind `user@`, and never that of a
+/// message that was said to cook itself.
+pub const PROMPT_ID: &str = "prompt-";
+
+/// What stands in the place of a prompt's text where settings keep its digest only;
+/// hexadecimal SHA-256 of the prompt with single blanks follows.
+pub const PROMPT_DIGEST: &str = "sha256:";
 
 /// Bytes of text that one entry holds.
 pub const MAX_CHECKPOINT_TEXT: usize = 4096;

@@ -160,6 +160,8 @@ pub struct BriefSettings {
     pub path: String,
     /// The agent guide that `cook brief guide` speaks of.
     pub guide: String,
+    /// The user sees once what an agent is told after a compaction.
+    pub show_after_compact: bool,
 }
 
 impl Default for BriefSettings {
@@ -168,6 +170,7 @@ impl Default for BriefSettings {
             sync: BriefSync::Manual,
             path: "CONTINUE.md".to_owned(),
             guide: "AGENTS.md".to_owned(),
+            show_after_compact: true,
         }
     }
 }

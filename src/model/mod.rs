@@ -35,7 +35,7 @@ pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefFate, BriefLine, BriefRecord, BriefStanding,
     Cause, FateVerdict, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
 };
-pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT};
+pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use config::{
     Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig,
     Rules, Sessions, TrackerKind,

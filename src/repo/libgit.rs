@@ -4,7 +4,8 @@
 use super::RepoError;
 use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
 use crate::machine::Head;
-use git2::{Commit, Delta, ErrorCode, ObjectType, Oid, Repository, Sort, Tree};
+use git2::{Commit, ErrorCode, ObjectType, Oid, Repository, Sort};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(super) struct Libgit(pub(super) Repository);
@@ -17,7 +18,37 @@ impl Libgit {
     fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
         Ok(self.0.find_commit(self.oid(id)?)?)
     }
+
+    fn side_by_side(&self, old: Option<Oid>, new: Option<Oid>) -> Result<Pairs, RepoError> {
+        let mut pairs = Pairs::new();
+        for (side, id) in [old, new].into_iter().enumerate() {
+            let Some(id) = id else { continue };
+            for entry in self.0.find_tree(id)?.iter() {
+                pairs.entry(entry.name_bytes().to_vec()).or_default()[side] = Some(Side {
+                    id: entry.id(),
+                    mode: entry.filemode(),
+                });
+            }
+        }
+        Ok(pairs)
+    }
 }
+
+/// What stands at a name on one side of a comparison.
+#[derive(Clone, Copy, PartialEq)]
+struct Side {
+    id: Oid,
+    mode: i32,
+}
+
+impl Side {
+    fn is_tree(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+}
+
+/// The entries of two directories, by name.
+type Pairs = BTreeMap<Vec<u8>, [Option<Side>; 2]>;
 
 fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, RepoError> {
     match result {
@@ -107,22 +138,36 @@ impl History for Libgit {
     }
 
     fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
-        let old = from.map(|from| self.commit(from)?.tree().map_err(RepoError::from));
-        let old: Option<Tree> = old.transpose()?;
-        let new = self.commit(to)?.tree()?;
-        let diff = self.0.diff_tree_to_tree(old.as_ref(), Some(&new), None)?;
-        let mut changes: Vec<Change> = diff
-            .deltas()
-            .map(|delta| {
-                let (kind, file) = match delta.status() {
-                    Delta::Added => (ChangeKind::Added, delta.new_file()),
-                    Delta::Deleted => (ChangeKind::Deleted, delta.old_file()),
-                    _ => (ChangeKind::Modified, delta.new_file()),
+        let old = from.map(|from| self.commit(from).map(|commit| commit.tree_id()));
+        let mut changes = Vec::new();
+        // libgit2's own comparison looks into directories that are the same on both sides.
+        let mut due = vec![(
+            old.transpose()?,
+            Some(self.commit(to)?.tree_id()),
+            Vec::new(),
+        )];
+        while let Some((old, new, at)) = due.pop() {
+            for (name, sides) in self.side_by_side(old, new)? {
+                let path = [&at[..], &name[..]].concat();
+                let trees = sides.map(|side| side.filter(Side::is_tree).map(|side| side.id));
+                if trees[0] != trees[1] {
+                    due.push((trees[0], trees[1], [&path[..], b"/"].concat()));
+                }
+                let files = sides.map(|side| side.filter(|side| !side.is_tree()));
+                let kind = match files {
+                    [Some(old), Some(new)] if old == new => None,
+                    [None, None] => None,
+                    // A link in place of a file too, as git says.
+                    [Some(_), Some(_)] => Some(ChangeKind::Modified),
+                    [None, Some(_)] => Some(ChangeKind::Added),
+                    [Some(_), None] => Some(ChangeKind::Deleted),
                 };
-                let path = file.path_bytes().map(path_text).unwrap_or_default();
-                Change { path, kind }
-            })
-            .collect();
+                changes.extend(kind.map(|kind| Change {
+                    path: path_text(&path),
+                    kind,
+                }));
+            }
+        }
         changes.sort();
         Ok(changes)
     }

@@ -109,6 +109,19 @@ impl Memory {
         Ok(read(&file_of(git_dir))?.outage)
     }
 
+    /// Forgets which claims and closes are settled.
+    ///
+    /// # Errors
+    /// As [`Memory::hold`]; the file cannot be written.
+    pub fn forget_settled(git_dir: &Path) -> Result<(), MemoryError> {
+        if read(&file_of(git_dir))?.settled.is_empty() {
+            return Ok(());
+        }
+        let mut memory = Self::hold(git_dir)?;
+        memory.now.settled.clear();
+        memory.save()
+    }
+
     /// Notes that the tracker is out of reach, or (with none) within it again.
     ///
     /// # Errors

@@ -5,10 +5,14 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 mod brief;
+mod continued;
+mod inbox;
 mod prompting;
 mod workspace;
 
 pub use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check, put_together};
+pub use continued::{follow_brief, write_brief};
+pub use inbox::{Asked, Request, Taker, is_shut_out, leave, take_inbox};
 pub use prompting::{head_of, role_prompt, scripted_doors, scripted_line, ticket};
 pub use workspace::Workspace;
 

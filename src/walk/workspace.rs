@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::machine::{FactSet, Facts, OutsideEdit};
 use crate::measure::{World, measure, wants_gates};
-use crate::model::{BriefRecord, Cause, Config, Snapshot};
+use crate::model::{BriefRecord, Cause, CheckpointKind, Config, PROMPT_ID, Snapshot};
 use crate::receipt::{Receipts, Trust};
 use crate::repo::Repo;
 use crate::store::{History, Place, Store, Tip};
@@ -185,7 +185,8 @@ impl Workspace {
         measure(set, &world)
     }
 
-    /// What the user said, by message id, without what `cook undo` took back.
+    /// What the user said, by message id: what `cook brief say` kept, without what
+    /// `cook undo` took back, and what agents reported as typed.
     ///
     /// # Errors
     /// A log that cannot be read.
@@ -202,6 +203,12 @@ impl Workspace {
             })?;
             if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
                 messages.insert(record.id, record.text);
+            }
+        }
+        for entry in store.checkpoints(usize::MAX)?.entries {
+            // What a hook kept never stands in for what was said to cook itself.
+            if entry.kind == CheckpointKind::Prompt && entry.id.starts_with(PROMPT_ID) {
+                messages.entry(entry.id).or_insert(entry.text);
             }
         }
         Ok(messages)

@@ -224,7 +224,6 @@ const ELSEWHERE: &[(Code, &str)] = &[
     (Code::InsideRole, "the command line, in a role's session"),
     (Code::Fenced, "the store, after a takeover of the lease"),
     (Code::SilentDrop, BRIEF),
-    (Code::BriefCauseMissing, BRIEF),
     (Code::BriefEntryUnknown, BRIEF),
     (Code::BriefContradictory, BRIEF),
     (Code::BriefFull, BRIEF),

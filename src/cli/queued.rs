@@ -1,0 +1,34 @@
+//! What a writing command does where the log is closed to it, and what it takes in
+//! where it is not.
+
+use super::{Answer, answer};
+use crate::diagnostic::{Failure, Finding};
+use crate::process::session_around;
+use crate::view::NoteAnswer;
+use crate::walk::{self, Asked, Taker, Workspace};
+
+/// The failure; inside a sandbox the request is left instead, for whoever comes next
+/// outside it.
+pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) -> Answer {
+    if !walk::is_shut_out(workspace, &failure) {
+        return Err(failure);
+    }
+    let session = session_around().map(|(_, id)| id);
+    match walk::leave(workspace, session, request) {
+        Ok(path) => answer(NoteAnswer {
+            what: "queued",
+            lines: vec![format!(
+                "queued: the log is closed to this session; `{path}` is taken in by the next hook or cook command outside"
+            )],
+            findings: Vec::new(),
+        }),
+        Err(_) => Err(failure),
+    }
+}
+
+/// Takes in what sandboxed sessions left. What stands in the way stays for later: the
+/// command that was called comes first.
+pub(super) fn take_in(workspace: &Workspace) -> Vec<Finding> {
+    walk::take_inbox(workspace, Taker::Command)
+        .unwrap_or_else(|failure| vec![Finding::new(failure.code, failure.message)])
+}

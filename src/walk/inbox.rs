@@ -1,0 +1,362 @@
+//! The inbox: what a command inside an agent's sandbox may not write into the log, it
+//! leaves as `.agent/inbox/<id>.json`; the next hook or writing command outside takes it
+//! in as what it is: handed in by hand, attested by nobody.
+//!
+//! Invariants: a report, a checkpoint or a note of the brief and nothing else; regular
+//! files of bounded size and number, never through a link; each is taken in once, in
+//! the order of its id, or set aside under another name and said.
+
+use super::transition;
+use super::workspace::Workspace;
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
+use crate::machine;
+use crate::model::{
+    Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, Role,
+    SchemaVersion, Timestamp,
+};
+use crate::report::{self, Provenance, Reported};
+use crate::store::files::open_no_follow;
+use serde::{Deserialize, Serialize};
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// Largest file that is read, and how many at once.
+const MAX_FILE: u64 = 2 << 20;
+const MAX_FILES: usize = 100;
+/// What a file is called that is not taken in.
+const ASIDE: &str = "refused";
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Asked {
+    /// `cook record`.
+    Record {
+        /// The role, as on the command line.
+        role: String,
+        /// Its report.
+        report: String,
+        /// The ticket it came with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ticket: Option<String>,
+    },
+    /// `cook checkpoint`.
+    Checkpoint {
+        /// What was said.
+        text: String,
+        /// The slice or issue it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<String>,
+    },
+    /// `cook brief note`.
+    BriefNote {
+        /// The entries, and what becomes of others.
+        change: BriefChange,
+        /// Who says so.
+        by: String,
+    },
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// Always 1.
+    pub schema_version: SchemaVersion,
+    /// When it was left.
+    pub at: Timestamp,
+    /// The session it comes from, when known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What it asks for.
+    pub request: Asked,
+}
+
+/// Who takes the inbox in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taker {
+    /// A command: whatever it takes.
+    Command,
+    /// A hook, which never runs a gate: what wants one waits for a command.
+    Hook,
+}
+
+/// Whether the log is closed to this process although its user may read it, as inside
+/// an agent's sandbox.
+pub fn is_shut_out(workspace: &Workspace, failure: &Failure) -> bool {
+    if failure.kind != FailureKind::State || workspace.store.is_none() {
+        return false;
+    }
+    let log = workspace.place().common_dir.join("cook");
+    let probe = tempfile::Builder::new().prefix("probe-").tempfile_in(log);
+    probe.is_err_and(|error| {
+        matches!(
+            error.kind(),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+        )
+    })
+}
+
+/// Leaves a request; its path relative to the worktree.
+///
+/// # Errors
+/// `.agent/inbox` cannot be made or written.
+pub fn leave(workspace: &Workspace, session: Option<String>, request: Asked) -> io::Result<String> {
+    let dir = inbox(workspace.repo.root());
+    match std::fs::create_dir(&dir) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    if !is_directory(&dir) {
+        return Err(io::Error::other("`.agent/inbox` is no directory"));
+    }
+    let request = Request {
+        schema_version: SchemaVersion,
+        at: Timestamp::Text(workspace.clock.now()),
+        session,
+        request,
+    };
+    let name = format!("{}.json", ulid::Ulid::generate());
+    let mut file = tempfile::NamedTempFile::new_in(&dir)?;
+    file.write_all(&serde_json::to_vec_pretty(&request)?)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(dir.join(&name))
+        .map_err(|error| error.error)?;
+    Ok(format!(".agent/inbox/{name}"))
+}
+
+/// Takes in what waits; what was taken and what was refused.
+///
+/// # Errors
+/// An inbox that cannot be read. What cannot be taken in now stays.
+pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>, Failure> {
+    let dir = inbox(workspace.repo.root());
+    if workspace.store.is_none() || !is_directory(&dir) {
+        return Ok(Vec::new());
+    }
+    let mut findings = Vec::new();
+    for path in waiting(&dir).map_err(|error| unreadable(&error))? {
+        let place = named(&path);
+        match take(workspace, &path, taker) {
+            Ok(Taken::Done(what)) => {
+                if let Err(error) = std::fs::remove_file(&path) {
+                    // It would be taken in again and again.
+                    return Err(unreadable(&error));
+                }
+                findings.push(Finding::new(Code::InboxTaken, what).at(place));
+            }
+            Ok(Taken::Later) => break,
+            Err(failure) if waits(&failure) => break,
+            Err(failure) => {
+                set_aside(&path).map_err(|error| unreadable(&error))?;
+                let what = format!("it was not taken in: {}", failure.message);
+                findings.push(Finding::new(Code::InboxRefused, what).at(place));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+enum Taken {
+    Done(String),
+    /// It wants a gate, which a hook does not run.
+    Later,
+}
+
+fn inbox(root: &Path) -> PathBuf {
+    root.join(".agent").join("inbox")
+}
+
+fn is_directory(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+fn unreadable(error: &io::Error) -> Failure {
+    Failure::state(Code::NotWritable, "`.agent/inbox` cannot be emptied").caused_by(error)
+}
+
+/// Another time may bring what is missing now: the lock, the lease, room on the disk.
+fn waits(failure: &Failure) -> bool {
+    matches!(failure.kind, FailureKind::Held | FailureKind::State)
+        && failure.code != Code::InputUnreadable
+}
+
+/// Files that were left, oldest first. One that is still being written has no such name.
+fn waiting(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.truncate(MAX_FILES);
+    Ok(paths)
+}
+
+fn named(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!(".agent/inbox/{}", clean(&name, Lines::Fold))
+}
+
+/// Under a name that is not looked at again. A link itself is renamed, not what it
+/// points to.
+fn set_aside(path: &Path) -> io::Result<()> {
+    std::fs::rename(path, path.with_extension(ASIDE))
+}
+
+fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Taken, Failure> {
+    let Request {
+        at,
+        session,
+        request,
+        ..
+    } = read(path)?;
+    let session = session.map(|session| clean(&session, Lines::Fold));
+    match request {
+        Asked::Record {
+            role,
+            report,
+            ticket,
+        } => record(
+            workspace,
+            &role,
+            &report,
+            Provenance { session, ticket },
+            taker,
+        ),
+        Asked::Checkpoint { text, item } => checkpoint(workspace, path, at, session, &text, item),
+        Asked::BriefNote { change, by } => note(workspace, change, &by, session),
+    }
+}
+
+fn refused(what: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::Refused, Code::InputUnreadable, what)
+}
+
+fn read(path: &Path) -> Result<Request, Failure> {
+    let found = std::fs::symlink_metadata(path).map_err(|error| unreadable(&error))?;
+    if !found.is_file() {
+        return Err(refused("it is no regular file"));
+    }
+    if found.len() > MAX_FILE {
+        return Err(refused("it is larger than 2 MiB"));
+    }
+    let mut bytes = Vec::new();
+    open_no_follow(OpenOptions::new().read(true), path)
+        .and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes))
+        .map_err(|error| refused(format!("it cannot be read: {error}")))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| refused(format!("it is no request of cook's: {error}")))
+}
+
+fn record(
+    workspace: &Workspace,
+    role: &str,
+    text: &str,
+    provenance: Provenance,
+    taker: Taker,
+) -> Result<Taken, Failure> {
+    let role = Role::parse(role).ok_or_else(|| refused("it names no role"))?;
+    let parsed = report::parse(role, text.as_bytes());
+    let given = provenance.ticket.clone();
+    let event = match parsed.report {
+        Some(report) if parsed.findings.is_empty() => match report::event(&report, provenance) {
+            Reported::Event(event) => *event,
+            Reported::Nothing => return Err(refused("it asks for nothing")),
+        },
+        _ => return Err(refused(format!("the {role} report breaks its grammar"))),
+    };
+    let (tip, snapshot) = workspace.require()?;
+    if let Some(given) = given {
+        let settled = workspace.settled(&tip, &snapshot)?;
+        if given != machine::ticket(&settled.commit, &workspace.repo.head()?) {
+            return Err(refused("the log or HEAD moved since its ticket was given"));
+        }
+    }
+    let needs = machine::needs(Some(&snapshot), &event);
+    let gates = needs.gates.is_some()
+        || needs.stop_verifier
+        || !(needs.anchors.is_empty() || needs.existing_receipts_only);
+    if gates && taker == Taker::Hook {
+        return Ok(Taken::Later);
+    }
+    let applied = transition(workspace, &event, Actor::Role)?;
+    Ok(Taken::Done(format!(
+        "the {role} report of a sandboxed session is #{}",
+        applied.step.snapshot.ledger.seq.0
+    )))
+}
+
+fn checkpoint(
+    workspace: &Workspace,
+    path: &Path,
+    at: Timestamp,
+    session: Option<String>,
+    text: &str,
+    item: Option<String>,
+) -> Result<Taken, Failure> {
+    let text = redacted(&clean(text, Lines::Keep));
+    let text = text.trim();
+    if text.is_empty() || text.len() > MAX_CHECKPOINT_TEXT {
+        return Err(refused(format!(
+            "a checkpoint has 1 to {MAX_CHECKPOINT_TEXT} bytes"
+        )));
+    }
+    if item
+        .as_deref()
+        .is_some_and(|item| !machine::id_is_valid(item))
+    {
+        return Err(refused("it names no slice and no issue"));
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let entry = Checkpoint {
+        id: format!("inbox:{}", clean(&stem, Lines::Fold)),
+        schema_version: SchemaVersion,
+        at,
+        kind: CheckpointKind::Manual,
+        text: text.to_owned(),
+        item,
+        session,
+        agent: None,
+        commit: None,
+    };
+    if entry.id.len() > 90 {
+        return Err(refused("its name is too long"));
+    }
+    workspace.store()?.append_checkpoint(&entry)?;
+    Ok(Taken::Done(
+        "the checkpoint of a sandboxed session is in the trail".to_owned(),
+    ))
+}
+
+fn note(
+    workspace: &Workspace,
+    change: BriefChange,
+    by: &str,
+    session: Option<String>,
+) -> Result<Taken, Failure> {
+    if change.whole || change.guide.is_some() {
+        return Err(refused("a note adds entries and nothing else"));
+    }
+    let by = clean(by, Lines::Fold).chars().take(100).collect();
+    let event = Event::Briefed {
+        change,
+        by,
+        session,
+    };
+    match transition(workspace, &event, Actor::Role) {
+        Ok(applied) => Ok(Taken::Done(format!(
+            "the note of a sandboxed session is #{}",
+            applied.step.snapshot.ledger.seq.0
+        ))),
+        Err(failure) if failure.code == Code::BriefUnchanged => {
+            Ok(Taken::Done("the brief says that already".to_owned()))
+        }
+        Err(failure) => Err(failure),
+    }
+}
