@@ -911,7 +911,7 @@ fn a_series_moves_to_another_repository_and_a_changed_file_is_refused() {
 #[test]
 fn what_no_name_holds_goes_after_a_while() {
     let desk = desk(&[("one", "pi", "")]);
-    settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"0s\"\n");
+    settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"1ms\"\n");
     let held = desk.asked("one", "held", &[]);
     let lost = desk.asked("one", "lost", &[]);
     desk.repo
