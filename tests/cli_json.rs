@@ -2,6 +2,7 @@
 //! no schema lets a field through that it does not name.
 #![allow(clippy::unwrap_used)]
 
+mod agent_support;
 mod cli_support;
 
 use cli_support::{GATE, Repo, run};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 31] = [
     "next",
     "why",
     "check",
@@ -31,11 +32,27 @@ const NAMES: [&str; 25] = [
     "checkpoint",
     "recover",
     "failure",
+    "run",
     "brief",
     "brief-change",
     "brief-check",
     "brief-guide",
+    "reply",
+    "fanout",
+    "agents",
+    "session-log",
+    "session-show",
 ];
+
+impl agent_support::Workplace for Repo {
+    fn put(&self, path: &str, text: &str) {
+        self.write(path, text);
+    }
+
+    fn trust(&self, words: &str) {
+        self.cook(&["trust", words, "--as-user"]).exits(0);
+    }
+}
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol/schema")
@@ -306,4 +323,37 @@ fn failures_of_every_kind_follow_one_schema() {
         valid("failure", &failed.json());
         assert!(failed.err.starts_with("error"), "{}", failed.err);
     }
+}
+
+#[test]
+fn agents_and_sessions_follow_their_schemas() {
+    let repo = Repo::born();
+    let away = assert_fs::TempDir::new().unwrap();
+    let agents = [
+        agent_support::Scripted::new(away.path(), "one", "claude"),
+        agent_support::Scripted::new(away.path(), "bad", "pi"),
+    ];
+    agents[1].plays(json!([{"error": "no"}]));
+    agent_support::settle(&repo, &agents, "");
+    let say = |args: &[&str], code| repo.cook(args).exits(code).json();
+    let reply = say(&["ask", "x", "--agent", "one", "--json"], 0);
+    valid("reply", &reply);
+    valid("reply", &say(&["act", "x", "--agent", "one", "--json"], 0));
+    let fanned = say(&["fanout", "x", "--agents", "one,bad", "--json"], 0);
+    valid("fanout", &fanned);
+    valid("agents", &say(&["agents", "--json"], 0));
+    for what in ["log", "tree"] {
+        valid("session-log", &say(&["session", what, "--json"], 0));
+    }
+    let series = reply["refs"]["series"].as_str().unwrap();
+    valid(
+        "session-show",
+        &say(&["session", "show", series, "--json"], 0),
+    );
+    valid("verify", &say(&["session", "verify", "--json"], 0));
+    valid("note", &say(&["session", "gc", "--json"], 0));
+    valid(
+        "failure",
+        &say(&["ask", "x", "--agent", "bad", "--json"], 5),
+    );
 }

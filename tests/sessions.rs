@@ -1,6 +1,6 @@
 //! Sessions as a library: what a call makes, what it leaves alone, how it goes on, and each
 //! error with the way out that it names. The supplier is scripted and sees what a real one would.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use cook::session::{
     Answer, Call, Continuation, Deed, Episode, Exchange, Failure, Fault, FileStore, Grade, Grain,
@@ -600,6 +600,63 @@ fn no_call_changes_a_byte_that_was_stored() {
         .filter(|name| name.starts_with("sealed"))
         .count();
     assert!(sealed >= 1, "no window was sealed");
+}
+
+/// Bytes of all files of a store but its record of calls, which is a line longer each time.
+fn stored(store: &FileStore) -> usize {
+    let files = files(store.root());
+    files
+        .iter()
+        .filter(|(name, _)| *name != "log.jsonl")
+        .map(|(_, bytes)| bytes.len())
+        .sum()
+}
+
+/// `COOK_EXCHANGES=10000` measures a long episode and says what it took.
+#[test]
+fn a_call_stores_the_same_however_long_the_episode_is() {
+    let count: usize = std::env::var("COOK_EXCHANGES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(150);
+    let dir = tempfile::tempdir().unwrap();
+    let store = FileStore::at(dir.path().join("sessions"));
+    let repl = Scripted::new("agent", Grain::Repl).native();
+    let mut on = None;
+    let (mut before, mut grown, mut took) = (0, Vec::new(), Vec::new());
+    for number in 0..count {
+        let begin = std::time::Instant::now();
+        let reply = call(&store, &repl, &say(&format!("question {number:06}"), on)).unwrap();
+        took.push(begin.elapsed().as_micros());
+        on = reply.series.map(On::Series);
+        if number < 20 || number + 20 >= count {
+            let now = stored(&store);
+            if number % 20 != 0 {
+                grown.push(now - before);
+            }
+            before = now;
+        } else if number + 21 == count {
+            before = stored(&store);
+        }
+    }
+    let (first, last) = (grown[1], *grown.last().unwrap());
+    // Numbers with more digits are all that grows.
+    assert!(last <= first + 40, "{first} bytes at first, {last} at last");
+    let begin = std::time::Instant::now();
+    let checked = cook::session::verify(&store).unwrap();
+    assert!(checked.damaged.is_empty());
+    let median = |times: &[u128]| {
+        let mut times = times.to_vec();
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    println!(
+        "{first} and {last} bytes a call; {} and {} µs; verify of {} objects in {:?}",
+        median(&took[..count / 10]),
+        median(&took[count - count / 10..]),
+        checked.objects,
+        begin.elapsed()
+    );
 }
 
 #[test]

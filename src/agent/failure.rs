@@ -30,7 +30,7 @@ pub struct AgentFailure {
 }
 
 /// Words of errors that are not the agent's own, in lower case.
-const ENVIRONMENT: [&str; 36] = [
+const ENVIRONMENT: [&str; 37] = [
     "rate limit",
     "rate_limit",
     "ratelimit",
@@ -45,6 +45,7 @@ const ENVIRONMENT: [&str; 36] = [
     "unauthorized",
     "unauthenticated",
     "authentication",
+    "auth method",
     "not logged in",
     "please log in",
     "please login",

@@ -210,7 +210,8 @@ fn version_in(text: &str) -> Option<String> {
             digits > 0 && word.as_bytes().get(digits) == Some(&b'.')
         })
         .map(|word| {
-            word.chars()
+            word.trim_end_matches('.')
+                .chars()
                 .take(40)
                 .filter(|c| c.is_ascii_graphic())
                 .collect()
@@ -226,7 +227,7 @@ mod tests {
         for (text, version) in [
             ("2.1.330 (Claude Code)", Some("2.1.330")),
             ("codex-cli 0.169.0", Some("0.169.0")),
-            ("GitHub Copilot CLI v1.0.102.\n", Some("1.0.102.")),
+            ("GitHub Copilot CLI v1.0.102.\n", Some("1.0.102")),
             ("usage: tool [options]", None),
         ] {
             assert_eq!(version_in(text).as_deref(), version);

@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
     /// The answer, harmless to show and to tell on.
     pub(super) fn answer(&self, outcome: &Outcome) -> String {
         let text = match (self.preset.events(), &self.text) {
-            (EventFormat::Text, _) => String::from_utf8_lossy(&outcome.stdout.head).into_owned(),
+            (EventFormat::Text, _) => String::from_utf8_lossy(&outcome.stdout.bytes()).into_owned(),
             (EventFormat::Json, Some(text)) => text.clone(),
             (EventFormat::Json, None) => self.delta.clone(),
         };
@@ -205,7 +205,8 @@ impl<'a> Reader<'a> {
             };
         }
         let long = self.too_long
-            || (self.preset.events() == EventFormat::Text && outcome.stdout.left_out() > 0);
+            || (self.preset.events() == EventFormat::Text
+                && outcome.stdout.total > MAX_ANSWER as u64);
         if long {
             return odd("the answer is longer than cook takes".to_owned());
         }

@@ -79,6 +79,8 @@ pub struct Report {
     pub duration: Duration,
     /// No process of it was left, as far as could be seen.
     pub swept: bool,
+    /// Where `stdout` and `stderr` are kept: [`Task::keep`].
+    pub kept: PathBuf,
 }
 
 /// Runs an agent to its end. Whatever the program does is in the report.
@@ -103,7 +105,7 @@ pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> Heed) -> Result<Repor
     };
     let outcome = match supervise(&supervised, &mut reader) {
         Ok(outcome) => outcome,
-        Err(error) => return Ok(never_started(&error)),
+        Err(error) => return Ok(never_started(task, &error)),
     };
     keep(task, &outcome)?;
     Ok(report(task, &reader, given, &outcome))
@@ -141,10 +143,11 @@ fn report(task: &Task, reader: &Reader, given: Option<String>, outcome: &Outcome
         exit: outcome.code,
         duration: outcome.duration,
         swept: outcome.swept,
+        kept: task.keep.to_owned(),
     }
 }
 
-fn never_started(error: &ProcessError) -> Report {
+fn never_started(task: &Task, error: &ProcessError) -> Report {
     let class = match error {
         ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => FailureClass::Environment,
         _ => FailureClass::Config,
@@ -165,6 +168,7 @@ fn never_started(error: &ProcessError) -> Report {
         exit: None,
         duration: Duration::ZERO,
         swept: true,
+        kept: task.keep.to_owned(),
     }
 }
 
@@ -274,6 +278,8 @@ fn environment(task: &Task) -> Vec<(String, OsString)> {
 
 /// What a program said goes to files, without secrets.
 fn keep(task: &Task, outcome: &Outcome) -> Result<(), AgentError> {
+    // The program may have removed it.
+    make_dir(task.keep)?;
     for (name, kept) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
         write(&task.keep.join(name), redact(&whole_lines(kept)).as_bytes())?;
     }

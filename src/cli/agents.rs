@@ -27,7 +27,7 @@ pub(super) fn agents(context: &Context) -> Answer {
         .collect();
     let found = find_here(&workspace, &sound)?;
     for (preset, found) in sound.iter().zip(found) {
-        rows.push(row(&workspace, preset, found)?);
+        rows.push(row(preset, found));
     }
     for (name, wrong) in &all {
         if let Err(error) = wrong {
@@ -50,21 +50,24 @@ pub(super) fn agents(context: &Context) -> Answer {
 /// Programs that only the repository names are not run before they are trusted.
 fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
     let cache = workspace.repo.cook_dir()?.join("agents.json");
-    let mut asked = Vec::new();
-    for preset in presets {
-        if untrusted(workspace, preset)?.is_none() {
-            asked.push(*preset);
-        }
-    }
+    let lacking = presets
+        .iter()
+        .map(|preset| untrusted(workspace, preset))
+        .collect::<Result<Vec<Option<String>>, Failure>>()?;
+    let asked: Vec<&Preset> = presets
+        .iter()
+        .zip(&lacking)
+        .filter(|(_, words)| words.is_none())
+        .map(|(preset, _)| *preset)
+        .collect();
     let mut answers = find(&asked, workspace.repo.root(), &cache)?.into_iter();
-    let mut found = Vec::new();
-    for preset in presets {
-        found.push(match untrusted(workspace, preset)? {
+    Ok(lacking
+        .into_iter()
+        .map(|words| match words {
             None => answers.next().unwrap_or_else(|| absent("it was not asked")),
             Some(words) => absent(&format!("not trusted here: `cook trust '{words}'`")),
-        });
-    }
-    Ok(found)
+        })
+        .collect())
 }
 
 fn absent(why: &str) -> Found {
@@ -76,9 +79,8 @@ fn absent(why: &str) -> Found {
     }
 }
 
-fn row(workspace: &Workspace, preset: &Preset, found: Found) -> Result<AgentRow, Failure> {
+fn row(preset: &Preset, found: Found) -> AgentRow {
     let table = preset.table();
-    let trusted = untrusted(workspace, preset)?.is_none();
     let can = [
         ("resume", table.resume.is_some()),
         ("fork", preset.continuation() == Continuation::Native),
@@ -93,9 +95,8 @@ fn row(workspace: &Workspace, preset: &Preset, found: Found) -> Result<AgentRow,
             preset.rules().iter().any(|rule| rule.set.cost.is_some()),
         ),
         ("open", table.open.is_some()),
-        ("trusted", trusted && preset.is_users()),
     ];
-    Ok(AgentRow {
+    AgentRow {
         name: preset.name().to_owned(),
         bin: preset.bin().to_owned(),
         path: found.path.map(|path| path.display().to_string()),
@@ -108,7 +109,7 @@ fn row(workspace: &Workspace, preset: &Preset, found: Found) -> Result<AgentRow,
             .map(|(name, _)| *name)
             .collect(),
         problem: found.problem,
-    })
+    }
 }
 
 /// What must be trusted before an agent of `cook.toml` may be run, when it is not.

@@ -15,7 +15,7 @@ use crate::view::ReplyAnswer;
 use crate::walk::Workspace;
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// A call as its options say it, all of it checked.
@@ -312,7 +312,7 @@ fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
     })
 }
 
-fn read_schema(file: &PathBuf) -> Result<Value, Failure> {
+fn read_schema(file: &Path) -> Result<Value, Failure> {
     let bytes = input::read(Some(file))?;
     serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))
 }

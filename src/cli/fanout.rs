@@ -114,7 +114,7 @@ fn lapsed(failure: &Failure) -> (String, String, PriorRefs) {
     (
         failure.code.id().to_owned(),
         failure.message.clone(),
-        failure.prior.clone().unwrap_or_default(),
+        failure.prior.as_deref().cloned().unwrap_or_default(),
     )
 }
 

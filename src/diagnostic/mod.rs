@@ -176,7 +176,7 @@ pub struct Failure {
     pub hints: Vec<String>,
     /// For calls of agents: what can be gone on from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prior: Option<PriorRefs>,
+    pub prior: Option<Box<PriorRefs>>,
 }
 
 impl Failure {

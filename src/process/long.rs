@@ -3,7 +3,7 @@
 
 use super::interrupt::{Attention, interrupted};
 use super::output::{Keeper, Kept};
-use super::tree::{Adoption, Tree};
+use super::tree::Tree;
 use super::{ProcessError, check_directory, inherited_variables};
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::OsString;
@@ -77,7 +77,7 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
     let _attention = Attention::begin();
     let started = Instant::now();
     let mut child = spawn(command, program, &mark)?;
-    let mut tree = Tree::of(child.id(), MARK, &mark, Adoption::No);
+    let mut tree = Tree::of(child.id(), MARK, &mark);
     let stdout = Drain::of(child.stdout().take(), Source::Stdout, command.live.clone());
     let stderr = Drain::of(child.stderr().take(), Source::Stderr, command.live.clone());
     let end = wait(&mut *child, started + command.timeout);

@@ -31,14 +31,21 @@ const PREFIXES: [&str; 5] = [
 
 /// Configuration homes, keys and switches that a person sets too: they say
 /// nothing about who is calling.
-const PERSONAL: [&str; 6] = [
+const PERSONAL: [&str; 10] = [
+    "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
     "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
     "CODEX_API_KEY",
     "CODEX_HOME",
+    "COPILOT_GITHUB_TOKEN",
     "COPILOT_HOME",
+    "COPILOT_MODEL",
+    "COPILOT_OFFLINE",
 ];
+
+/// Beginnings of more of them: which provider is used, and how.
+const PERSONAL_PREFIXES: [&str; 3] = ["CLAUDE_CODE_SKIP_", "CLAUDE_CODE_USE_", "COPILOT_PROVIDER_"];
 
 /// Set by cook for the sessions it starts.
 pub const ROLE_VARIABLE: &str = "COOK_ROLE";
@@ -61,8 +68,9 @@ pub(super) fn is_own_marker(name: &str) -> bool {
 
 /// Whether a variable of that name is an agent's marker.
 pub fn is_agent_marker(name: &str) -> bool {
-    MARKERS.contains(&name)
-        || (PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !PERSONAL.contains(&name))
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let personal = PERSONAL.contains(&name) || begins(&PERSONAL_PREFIXES);
+    MARKERS.contains(&name) || (begins(&PREFIXES) && !personal)
 }
 
 /// The first agent marker in this process's own environment.
@@ -169,6 +177,9 @@ mod tests {
             "PI_PACKAGE_DIR",
             "AGENTS",
             "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "COPILOT_GITHUB_TOKEN",
+            "COPILOT_PROVIDER_BASE_URL",
             "COOK_ROLE",
         ] {
             assert!(!is_agent_marker(name), "{name}");

@@ -9,7 +9,7 @@ use super::interrupt::{Attention, interrupted};
 use super::long::{Source, has_exited, program_path};
 use super::markers::INVOCATION_VARIABLE;
 use super::output::{Keeper, Kept};
-use super::tree::{Adoption, Tree};
+use super::tree::Tree;
 use super::{ProcessError, check_directory, inherited_by_agents};
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::ffi::OsString;
@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// How often the listener is told that time passes.
 const PULSE: Duration = Duration::from_millis(250);
 /// How often it is noted who belongs to the child.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(250);
 /// Pieces that may wait between a pipe and the listener.
 const WAITING: usize = 16;
 
@@ -121,7 +121,7 @@ pub trait Listener {
 pub enum Ending {
     /// Itself.
     Exited,
-    /// Its work was done; whether it left by itself does not matter.
+    /// Cook, because its work was done and it did not leave: its exit code says nothing.
     Finished,
     /// The listener stopped it.
     Stopped,
@@ -160,16 +160,11 @@ pub fn supervise(
 ) -> Result<Outcome, ProcessError> {
     let program = command.argv.first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;
-    Tree::adopt_orphans();
     let _attention = Attention::begin();
     let started = Instant::now();
-    let mut child = spawn(command, program)?;
-    let tree = Tree::of(
-        child.id(),
-        INVOCATION_VARIABLE,
-        command.invocation,
-        Adoption::Yes,
-    );
+    let (mut child, tree) = Tree::adopting(INVOCATION_VARIABLE, command.invocation, || {
+        spawn(command, program)
+    })?;
     listener.started(child.id());
     feed(child.stdin().take(), command.stdin);
     let (sender, pieces) = sync_channel(WAITING);
@@ -199,10 +194,7 @@ pub fn supervise(
     run.drain(PIPE_GRACE);
     let [stdout, stderr] = run.streams;
     Ok(Outcome {
-        ending: match (ending, run.done) {
-            (Ending::Exited, Some(_)) => Ending::Finished,
-            (ending, _) => ending,
-        },
+        ending,
         code: status.code(),
         duration,
         stdout: stdout.keeper.kept(),

@@ -6,51 +6,52 @@
 //! Processes are looked for in `/proc`, so it works on Linux; elsewhere the group alone
 //! is ended.
 
+use process_wrap::std::ChildWrapper;
 use std::time::Duration;
 
 /// How often a tree that keeps growing is swept.
 const SWEEPS: usize = 50;
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(10);
 
-/// Whether orphans that come to cook are taken for the child's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Adoption {
-    /// They are: cook makes itself the one that orphans below it come to.
-    Yes,
-    /// They are not looked for.
-    No,
-}
-
 /// A child and what belongs to it.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(super) struct Tree {
     leader: u32,
     mark: String,
-    adoption: Adoption,
+    adopts: bool,
     #[cfg(target_os = "linux")]
     known: linux::Known,
 }
 
 impl Tree {
     /// The tree of a child that leads a process group and was started with `name=mark`.
-    pub(super) fn of(leader: u32, name: &str, mark: &str, adoption: Adoption) -> Self {
-        #[cfg(target_os = "linux")]
-        if adoption == Adoption::Yes {
-            linux::register(leader);
-        }
+    pub(super) fn of(leader: u32, name: &str, mark: &str) -> Self {
         Self {
             leader,
             mark: format!("{name}={mark}"),
-            adoption,
+            adopts: false,
             #[cfg(target_os = "linux")]
             known: linux::Known::default(),
         }
     }
 
-    /// Before the child is started: orphans come to this process from now on.
-    pub(super) fn adopt_orphans() {
+    /// The same for a child that is started now and leads a session; its orphans come to
+    /// this process and are taken for its own. Between its start and its entry among the
+    /// leaders no other tree looks for orphans.
+    pub(super) fn adopting<E>(
+        name: &str,
+        mark: &str,
+        start: impl FnOnce() -> Result<Box<dyn ChildWrapper>, E>,
+    ) -> Result<(Box<dyn ChildWrapper>, Self), E> {
         #[cfg(target_os = "linux")]
-        let _ = nix::sys::prctl::set_child_subreaper(true);
+        let mut leaders = linux::adopt();
+        let child = start()?;
+        #[cfg(target_os = "linux")]
+        leaders.insert(child.id());
+        let mut tree = Self::of(child.id(), name, mark);
+        tree.adopts = true;
+        Ok((child, tree))
     }
 
     /// Notes who belongs now, to know it after the child has ended.
@@ -99,7 +100,7 @@ impl Tree {
     fn end_found(&mut self) -> usize {
         use nix::sys::signal::Signal;
         signal_group(self.leader, Signal::SIGSTOP);
-        let adopts = self.adoption == Adoption::Yes;
+        let adopts = self.adopts;
         let mut find = || linux::belonging(&mut self.known, self.leader, &self.mark, adopts);
         let mut found = find();
         for _ in 0..SWEEPS {
@@ -129,7 +130,7 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         #[cfg(target_os = "linux")]
-        if self.adoption == Adoption::Yes {
+        if self.adopts {
             linux::unregister(self.leader);
         }
     }
@@ -138,7 +139,7 @@ impl Drop for Tree {
 /// Ends every process that carries `name=mark`, and what descends from one: what a cook
 /// that was killed left behind. How many there were; 0 where there is no `/proc`.
 pub fn end_marked(name: &str, mark: &str) -> usize {
-    let mut tree = Tree::of(0, name, mark, Adoption::No);
+    let mut tree = Tree::of(0, name, mark);
     let mut ended = 0;
     for _ in 0..SWEEPS {
         match tree.end_found() {
@@ -167,14 +168,15 @@ mod linux {
     use nix::unistd::Pid;
     use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// Leaders of the trees that take orphans in: they are no orphans themselves.
     static LEADERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-    pub(super) fn register(leader: u32) {
-        let mut leaders = LEADERS.lock().unwrap_or_else(PoisonError::into_inner);
-        leaders.insert(leader);
+    /// Orphans come to this process from now on; the leaders, until they are let go of.
+    pub(super) fn adopt() -> MutexGuard<'static, BTreeSet<u32>> {
+        let _ = nix::sys::prctl::set_child_subreaper(true);
+        LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn unregister(leader: u32) {
@@ -227,6 +229,7 @@ mod linux {
     ) -> BTreeSet<u32> {
         let processes = list();
         let own = std::process::id();
+        // After the list: a leader that stands in it is entered by now.
         let leaders = LEADERS
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

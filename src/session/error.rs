@@ -204,10 +204,10 @@ impl From<SessionError> for Failure {
         let (kind, code) = boundary(&error.fault);
         let mut failure = Self::new(kind, code, error.to_string());
         failure.hints = vec![error.hint()];
-        failure.prior = Some(PriorRefs {
+        failure.prior = Some(Box::new(PriorRefs {
             episode: error.prior.episode.map(|name| name.to_string()),
             series: error.prior.series.map(|name| name.to_string()),
-        });
+        }));
         match &*error.fault {
             Fault::Store(cause) => failure.caused_by(cause),
             _ => failure,

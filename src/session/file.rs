@@ -112,7 +112,11 @@ impl FileStore {
 impl SessionStore for FileStore {
     fn put(&self, object: &Object) -> Result<ContentHash, Fault> {
         let hash = object.hash();
-        self.write_once(&self.object_file(&hash), &json(object)?)?;
+        // One that is damaged is mended by whoever has it whole.
+        if self.get(&hash).is_err() {
+            self.replace(&self.object_file(&hash), &json(object)?)
+                .map_err(Fault::Store)?;
+        }
         Ok(hash)
     }
 

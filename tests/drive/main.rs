@@ -20,8 +20,40 @@ struct Job {
     state: PathBuf,
 }
 
+/// Agents that are no good by themselves, and the one who stands in for them.
+const OTHERS: &str = r#"
+[agents.absent]
+bin = "/nonexistent/agent"
+start = []
+events = "text"
+
+[agents.limited]
+bin = "LIMITED"
+start = []
+events = "json"
+
+[[agents.limited.rule]]
+when = { type = "limit" }
+set = { error = "message" }
+
+[[agents.limited.rule]]
+when = { type = "end" }
+set = { text = "text", done = true }
+
+[roles.reviewer]
+agent = "absent"
+fallback = ["player"]
+
+[roles.auditor]
+agent = "limited"
+"#;
+
 impl Job {
     fn new() -> Self {
+        Self::with("")
+    }
+
+    fn with(more: &str) -> Self {
         let repo = Repo::directory();
         let state = repo.beside("state");
         std::fs::create_dir(&state).unwrap();
@@ -40,16 +72,24 @@ impl Job {
         job.repo.write(
             ".agent/cook.toml",
             &format!(
-                "{settings}\n[agents.player]\nbin = {:?}\nstart = []\nevents = \"text\"\n[roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n",
-                agent.display().to_string()
+                "{settings}\n[agents.player]\nbin = {:?}\nstart = []\nevents = \"text\"\n[roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{}",
+                agent.display().to_string(),
+                more.replace("LIMITED", &agent.with_file_name("limited.sh").display().to_string())
             ),
         );
         job.repo.commit("Let a player play", None);
         job.repo.cook(&["init", "--as-user"]).exits(0);
-        let refused = job.repo.cook(&["run"]).exits(4);
-        let words = refused.err.split("cook trust '").nth(1).unwrap();
-        let words = words.split('\'').next().unwrap().to_owned();
-        job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
+        // Each agent of the file is refused until it is trusted, and says how.
+        job.repo.write("draft.txt", "no session begins beside it");
+        loop {
+            let refused = job.repo.cook(&["run"]).exits(4);
+            let Some(words) = refused.err.split("cook trust '").nth(1) else {
+                break;
+            };
+            let words = words.split('\'').next().unwrap().to_owned();
+            job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
+        }
+        std::fs::remove_file(job.repo.root.join("draft.txt")).unwrap();
         job.repo
             .cook(&["trust", "bash tests/run.sh", "--as-user"])
             .exits(0);
@@ -125,6 +165,12 @@ fn a_whole_job_is_driven_to_done() {
     job.run(&[]).exits(0);
     assert_eq!(job.calls().len(), JOB);
     let json = job.run(&["--json"]).exits(0).json();
+    let schema = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/protocol/schema/output-run.schema.json"
+    );
+    let schema = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    assert!(jsonschema::draft202012::is_valid(&schema, &json), "{json}");
     assert_eq!(json["ended"], "policy");
     assert_eq!(json["next"]["policy"], "done");
     // Each judge spoke in a session of its own.
@@ -144,13 +190,13 @@ fn one_step_is_one_session() {
     assert_eq!(job.calls().len(), 5);
 }
 
-/// Each is noticed, put back, written down, and the job goes on to its end.
+/// Each is noticed, put back, written down, and the role gets its turn again.
 #[test]
-fn what_a_role_may_not_do_is_put_back_and_the_job_ends_well() {
+fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
     for (role, kind, said) in [
         ("reviewer", "edit", "`tally` was changed"),
         ("auditor", "untracked", "`cheat.txt` is new"),
-        ("stop-judge", "commit", "`refs/heads/main` was moved"),
+        ("auditor", "commit", "`refs/heads/main` was moved"),
         ("regrounder", "tag", "`refs/tags/cheat` is new"),
         ("reviewer", "branch", "HEAD went from"),
         ("reviewer", "config", "`.git/config`"),
@@ -166,11 +212,22 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_ends_well() {
         job.repo.write("later.txt", "for later");
         job.repo.git(&["stash", "-q", "--include-untracked"]);
         job.mischief(role, kind);
-        let run = job.run(&[]).exits(0);
+        // So many sessions come before its own.
+        let before = match role {
+            "regrounder" => 0,
+            "implementer" => 1,
+            "reviewer" => 2,
+            _ => 3,
+        };
+        let steps = (before + 2).to_string();
+        let run = job.run(&["--steps", &steps]).exits(0);
         assert!(run.err.contains(said), "{role} {kind}: {}", run.err);
         assert!(run.err.contains("may not"), "{role} {kind}: {}", run.err);
-        job.is_done();
-        assert_eq!(job.calls().len(), JOB + 1, "{role} {kind}");
+        assert_eq!(job.calls()[before..], [role, role], "{kind}");
+        assert_eq!(run.err.matches("recorded #").count(), before + 1, "{kind}");
+        job.repo.cook(&["verify", "control-plane"]).exits(0);
+        job.repo.cook(&["session", "verify"]).exits(0);
+        assert_eq!(job.repo.git(&["status", "--porcelain"]), "");
         assert_eq!(
             job.repo.git(&["stash", "list"]).lines().count(),
             1,
@@ -179,6 +236,16 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_ends_well() {
         let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
         assert_eq!(log.out.matches("refused").count(), 1, "{}", log.out);
     }
+}
+
+#[test]
+fn a_judge_who_commits_changes_nothing_about_the_end() {
+    let job = Job::new();
+    job.mischief("stop-judge", "commit");
+    let run = job.run(&[]).exits(0);
+    assert!(run.err.contains("may not"), "{}", run.err);
+    assert_eq!(job.calls().len(), JOB + 1);
+    job.is_done();
 }
 
 #[test]
@@ -323,6 +390,36 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     }
     job.run(&[]).exits(0);
     job.is_done();
+}
+
+#[test]
+fn a_limit_is_waited_for_and_another_agent_stands_in_for_one_that_is_absent() {
+    let job = Job::with(OTHERS);
+    std::fs::write(job.state.join("limit"), "1735689600").unwrap();
+    let run = job.run(&["--steps", "6"]).exits(0);
+    assert!(run.err.contains("(absent)"), "{}", run.err);
+    assert!(
+        run.err.contains("waiting until 2025-01-01T00:00:00Z"),
+        "{}",
+        run.err
+    );
+    assert_eq!(
+        job.calls(),
+        ["regrounder", "implementer", "reviewer", "auditor"],
+        "{}",
+        run.err
+    );
+    let status = job.repo.cook(&["status"]).exits(0);
+    assert!(!status.out.contains("spent"), "{}", status.out);
+}
+
+#[test]
+fn without_anybody_who_can_play_the_run_ends() {
+    let job = Job::with(&OTHERS.replace("fallback = [\"player\"]\n", ""));
+    let run = job.run(&[]).exits(5);
+    assert!(run.out.contains("absent"), "{}", run.out);
+    job.repo.cook(&["next", "--exit-code"]).exits(0);
+    assert_eq!(job.calls(), ["regrounder", "implementer"]);
 }
 
 #[test]

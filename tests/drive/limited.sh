@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The same agent behind a supplier's limit, which ends at the moment that $STATE/limit names
+# (seconds since 1970); it speaks in events. The limit is met once.
+set -uo pipefail
+if [[ -f "$STATE/limit" ]]; then
+  until="$(cat "$STATE/limit")"
+  rm "$STATE/limit"
+  touch "$STATE/met"
+  printf '{"type":"limit","message":"usage limit reached|%s"}\n' "$until"
+  exit 1
+fi
+text="$("$(dirname -- "$0")/agent.sh")"
+text=${text//\\/\\\\}
+text=${text//\"/\\\"}
+text=${text//$'\n'/\\n}
+text=${text//$'\t'/\\t}
+printf '{"type":"end","text":"%s"}\n' "$text"
