@@ -71,7 +71,7 @@ impl Job {
         let agent = root.join("tests/drive/agent.sh");
         job.repo.write(
             ".agent/cook.toml",
-            &format!(
+            format!(
                 "{settings}\n[agents.player]\nbin = {:?}\nstart = []\nevents = \"text\"\n[roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{}",
                 agent.display().to_string(),
                 more.replace("LIMITED", &agent.with_file_name("limited.sh").display().to_string())
