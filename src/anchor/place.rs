@@ -5,7 +5,7 @@
 //! the only one of its kind where it was, and turn up exactly once elsewhere.
 
 use super::judge::Sources;
-use crate::diagnostic::Failure;
+use crate::diagnostic::{Failure, counted};
 use crate::machine::hex;
 use crate::model::{Count, Stamp, Verdict};
 use crate::repo::{Change, ChangeKind, Entry, changed_lines};
@@ -223,7 +223,10 @@ impl Sources<'_> {
             Text::No(why) => return Ok(unreadable(path, why)),
         };
         let Some(block) = lines.get(first - 1..last) else {
-            let why = format!("`{path}` has {} lines at HEAD", lines.len());
+            let why = format!(
+                "`{path}` has {} at HEAD",
+                counted(lines.len() as u64, "line")
+            );
             return Ok(Placed::not(Verdict::Missing, why));
         };
         if !is_telling(block) {

@@ -181,6 +181,17 @@ impl Watch {
         repo: &Repo,
         differences: Vec<Difference>,
     ) -> Result<Vec<Difference>, Failure> {
+        let mut own = Vec::new();
+        for one in differences {
+            let by_others = match &one {
+                Difference::Ref { name, .. } => self.baseline.moves_by_others(repo, name)?,
+                _ => false,
+            };
+            if !by_others {
+                own.push(one);
+            }
+        }
+        let differences = own;
         if self.note.role != Role::Implementer {
             return Ok(differences);
         }

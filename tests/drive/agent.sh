@@ -35,10 +35,14 @@ if [[ -f "$STATE/mischief" ]]; then
       malformed) echo "$role still-malformed" >"$STATE/mischief"; echo "I did everything you asked for."; exit 0 ;;
       still-malformed) echo "As I said, all is done."; exit 0 ;;
       once) if [[ ! -f "$STATE/once" ]]; then touch "$STATE/once"; printf 'reviewer once\n' >"$STATE/mischief"; echo "a report? here you are"; exit 0; fi ;;
+      elsewhere)
+        git -C "$STATE/../other" commit --quiet --allow-empty --message beside
+        git update-ref refs/remotes/origin/x side
+        ;;
       daemon) setsid bash -c 'trap "" TERM HUP; echo $$ >"$0/daemon"; sleep 600' "$STATE" >/dev/null 2>&1 & sleep 0.3 ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
-    if [[ "$kind" != once && "$kind" != daemon ]]; then
+    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere ]]; then
       echo "done, trust me"
       exit 0
     fi

@@ -258,6 +258,32 @@ fn a_judge_who_commits_changes_nothing_about_the_end() {
     job.is_done();
 }
 
+/// The user commits in another worktree and fetches while a reviewer is at work.
+#[test]
+fn what_the_user_does_elsewhere_is_nobodys_breach() {
+    let job = Job::new();
+    let other = job.repo.beside("other");
+    job.repo.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "side",
+        other.to_str().unwrap(),
+    ]);
+    job.mischief("reviewer", "elsewhere");
+    let run = job.run(&["--steps", "3"]).exits(0);
+    assert!(!run.err.contains("may not"), "{}", run.err);
+    assert_eq!(
+        job.repo.git(&["log", "-1", "--format=%s", "side"]),
+        "beside"
+    );
+    assert_eq!(
+        job.repo.git(&["log", "-1", "--format=%s", "origin/x"]),
+        "beside"
+    );
+}
+
 #[test]
 fn what_is_put_back_is_kept() {
     let job = Job::new();

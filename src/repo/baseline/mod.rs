@@ -12,7 +12,7 @@ mod restore;
 mod steering;
 mod take;
 
-use super::RepoError;
+use super::{Repo, RepoError};
 use crate::diagnostic::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,8 +45,10 @@ struct Stand {
     tree: String,
     /// What is checked out in each submodule and whether it is clean, by path.
     submodules: BTreeMap<String, String>,
-    /// Linked worktrees, without cook's own.
+    /// The other worktrees, without cook's own.
     worktrees: BTreeSet<String>,
+    /// Branches that are checked out in them.
+    elsewhere: BTreeSet<String>,
     steering: Steering,
 }
 
@@ -160,6 +162,20 @@ impl Baseline {
     /// What HEAD was: `ref: refs/heads/x`, or a commit.
     pub fn head(&self) -> &str {
         &self.stand.head
+    }
+
+    /// Whether a ref moves while others work, and not by whoever works here: a branch that was
+    /// or is checked out in another worktree, what a fetch brought.
+    ///
+    /// # Errors
+    /// When the worktrees cannot be listed.
+    pub fn moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
+        if name.starts_with("refs/remotes/") || self.stand.elsewhere.contains(name) {
+            return Ok(true);
+        }
+        Ok(take::worktrees(repo)?
+            .iter()
+            .any(|one| one.branch.as_deref() == Some(name)))
     }
 
     /// Where it lies.

@@ -7,7 +7,7 @@ use super::steering::Dirs;
 use super::{Baseline, INDEX, OBJECTS, RESCUED_REFS, STAND, STASH_LOG, Stand, WORK_INDEX};
 use crate::diagnostic::Failure;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -80,6 +80,7 @@ pub(super) fn stand(
     let steering = dirs(repo).read(keep)?;
     let git = &repo.program;
     let listed = git.answer(Call::new(&["ls-files", "--stage", "-v", "-z"]))?;
+    let linked = worktrees(repo)?;
     Ok(Stand {
         head: head(git)?,
         refs: refs(git)?,
@@ -87,7 +88,8 @@ pub(super) fn stand(
         index: hex(&Sha256::digest(&listed)),
         submodules: submodules(repo, &listed)?,
         tree: tree(repo, dir, from, index)?,
-        worktrees: worktrees(repo)?,
+        worktrees: linked.iter().map(|one| one.path.clone()).collect(),
+        elsewhere: linked.into_iter().filter_map(|one| one.branch).collect(),
         steering,
     })
 }
@@ -174,17 +176,36 @@ fn refs(git: &Program) -> Result<BTreeMap<String, String>, RepoError> {
         .collect())
 }
 
-fn worktrees(repo: &Repo) -> Result<BTreeSet<String>, RepoError> {
+/// Another worktree of the repository.
+pub(super) struct Linked {
+    path: String,
+    /// What is checked out there; none = detached.
+    pub(super) branch: Option<String>,
+}
+
+/// The other worktrees, without cook's own.
+pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, RepoError> {
     let own = repo.common_dir.join("cook");
     let listed = repo
         .program
         .answer(Call::new(&["worktree", "list", "--porcelain", "-z"]))?;
-    Ok(listed
-        .split(|byte| *byte == 0)
-        .filter_map(|line| line.strip_prefix(b"worktree "))
-        .map(path_text)
-        .filter(|path| !Path::new(path).starts_with(&own))
-        .collect())
+    let mut found: Vec<Linked> = Vec::new();
+    for line in listed.split(|byte| *byte == 0) {
+        if let Some(path) = line.strip_prefix(b"worktree ") {
+            found.push(Linked {
+                path: path_text(path),
+                branch: None,
+            });
+        } else if let (Some(branch), Some(last)) = (line.strip_prefix(b"branch "), found.last_mut())
+        {
+            last.branch = Some(path_text(branch));
+        }
+    }
+    found.retain(|one| {
+        let path = Path::new(&one.path);
+        path != repo.root && !path.starts_with(&own)
+    });
+    Ok(found)
 }
 
 fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, RepoError> {
