@@ -222,6 +222,10 @@ const ELSEWHERE: &[(Code, &str)] = &[
         "record, when a ticket was given at another HEAD",
     ),
     (Code::InsideRole, "the command line, in a role's session"),
+    (
+        Code::AuthorityBreached,
+        "the driver, which writes it down as a refused report",
+    ),
     (Code::Fenced, "the store, after a takeover of the lease"),
     (Code::SilentDrop, BRIEF),
     (Code::BriefEntryUnknown, BRIEF),
