@@ -78,7 +78,7 @@ record() {
   local attempt
   attempt=$(ls -td .git/cook/sessions/attempts/* | head -1)
   mkdir -p "$here/$agent"
-  sed -e "s#$work#/work#g" -e "s#$bin#/bin#g" -e "s#127.0.0.1:[0-9]*#127.0.0.1:1#g" "$attempt/stdout" > "$here/$agent/$case.jsonl"
+  sed -e "s#$work#/recorded#g" -e "s#$bin#/bin#g" -e "s#127.0.0.1:[0-9]*#127.0.0.1:1#g" "$attempt/stdout" > "$here/$agent/$case.jsonl"
   run git checkout -q -f main
   run git clean -qfd
 }
