@@ -177,6 +177,8 @@ struct Tally {
 /// What a step came to.
 enum Step {
     Moved,
+    /// The end of a limit was waited for.
+    Waited,
     /// Nothing was recorded, and another attempt may help.
     Nothing(String),
     Ended(Ended),
@@ -230,6 +232,7 @@ impl<'a> Driver<'a> {
             let before = self.standing()?;
             match self.step()? {
                 Step::Ended(ended) => break ended,
+                Step::Waited => continue,
                 Step::Moved => self.tally.failures = 0,
                 Step::Nothing(why) => {
                     self.tally.failures += 1;
@@ -361,7 +364,6 @@ struct Standing {
     head: Option<String>,
     slices: Vec<(String, &'static str, usize, usize)>,
     votes: usize,
-    reviewed: u64,
 }
 
 impl Standing {
@@ -382,7 +384,6 @@ impl Standing {
                 })
                 .collect(),
             votes: crate::machine::votes_at(snapshot, &head).count(),
-            reviewed: snapshot.counters.steps.0,
             head: head.commit,
         })
     }

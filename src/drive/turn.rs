@@ -2,7 +2,7 @@
 
 use super::{Breach, Driver, Ended, Moment, Player, Step, Watch, no_role};
 use crate::agent::{AgentFailure, AgentSupplier, FailureClass};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean};
 use crate::machine::Dispatch;
 use crate::model::{Event, Role};
 use crate::process::Heed;
@@ -51,7 +51,8 @@ impl Driver<'_> {
             && *of == role
         {
             prompt.push_str(&format!(
-                "\n\nThe last report of this role was not taken: {why}. What the worktree holds now is what that session left.\n"
+                "\n\nThe last report of this role was not taken: {}. What the worktree holds now is what that session left.\n",
+                clean(why, Lines::Fold)
             ));
         }
         let players = self.cast.get(&role).cloned().unwrap_or_default();
@@ -234,7 +235,7 @@ impl Driver<'_> {
             }
             std::thread::sleep(GLANCE);
         }
-        Ok(Step::Moved)
+        Ok(Step::Waited)
     }
 
     /// The session: the prompt, and where its report breaks a rule one request more; with

@@ -49,6 +49,17 @@ if [[ -f "$STATE/mischief" ]]; then
   fi
 fi
 
+if [[ -f "$STATE/idle" && "$COOK_ROLE" == regrounder ]]; then
+  reworded="${words_slice/top builds on it/reading number $(grep -c . "$STATE/calls")}"
+  remaining="C-words, C-top"
+  (($(grep -c . "$STATE/calls") > 1)) || remaining=none
+  reground "$remaining" none none none <<JSON
+{"plan": {"plan_basis": "README and tally",
+  "candidate_slices": [$reworded, $top_slice]}}
+JSON
+  exit 0
+fi
+
 turn=$(($(cat "$STATE/$COOK_ROLE" 2>/dev/null || echo 0) + 1))
 echo "$turn" >"$STATE/$COOK_ROLE"
 case "$COOK_ROLE-$turn" in

@@ -8,7 +8,7 @@ mod cli_support;
 
 use cli_support::{Repo, Run};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Sessions of the whole job.
@@ -119,6 +119,27 @@ impl Job {
         let mut all = vec!["run"];
         all.extend(args);
         self.repo.cook(&all)
+    }
+
+    /// A run whose agent hangs by now, and that agent's process id.
+    fn run_until_it_hangs(&self) -> (Child, String) {
+        let child = self
+            .repo
+            .command(env!("CARGO_BIN_EXE_cook"))
+            .arg("run")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            match std::fs::read_to_string(self.state.join("hung")) {
+                Ok(text) if text.ends_with('\n') => return (child, text.trim().to_owned()),
+                _ => assert!(Instant::now() < until, "the agent was never started"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn is_done(&self) {
@@ -336,6 +357,18 @@ fn three_sessions_that_come_to_nothing_stop_the_work() {
     job.is_done();
 }
 
+/// Reports that are taken and change nothing do not go on for ever.
+#[test]
+fn six_sessions_that_change_nothing_stop_the_work() {
+    let job = Job::new();
+    std::fs::write(job.state.join("idle"), "").unwrap();
+    let run = job.run(&["--steps", "20"]).exits(6);
+    assert!(run.out.contains("changed nothing"), "{}", run.out);
+    // The first one brought the plan.
+    assert_eq!(job.calls().len(), 7);
+    job.repo.cook(&["next", "--exit-code"]).exits(11);
+}
+
 #[test]
 fn nothing_that_an_agent_started_outlives_its_session() {
     let job = Job::new();
@@ -351,24 +384,7 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
     let job = Job::new();
     job.run(&["--steps", "2"]).exits(0);
     job.mischief("reviewer", "hang");
-    let mut child = job
-        .repo
-        .command(env!("CARGO_BIN_EXE_cook"))
-        .arg("run")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let hung = job.state.join("hung");
-    let until = Instant::now() + Duration::from_secs(60);
-    let pid = loop {
-        match std::fs::read_to_string(&hung) {
-            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
-            _ => assert!(Instant::now() < until, "the agent was never started"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let (mut child, pid) = job.run_until_it_hangs();
     // A second driver is told who drives.
     job.run(&[]).exits(7);
     child.kill().unwrap();
@@ -390,22 +406,8 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
 fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     let job = Job::new();
     job.mischief("regrounder", "hang");
-    let mut child = job
-        .repo
-        .command(env!("CARGO_BIN_EXE_cook"))
-        .arg("run")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let hung = job.state.join("hung");
-    let until = Instant::now() + Duration::from_secs(60);
-    while !hung.exists() {
-        assert!(Instant::now() < until, "the agent was never started");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let signal = |child: &std::process::Child| {
+    let (mut child, _) = job.run_until_it_hangs();
+    let signal = |child: &Child| {
         let status = Command::new("kill")
             .args(["-INT", &child.id().to_string()])
             .status()
