@@ -5,6 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 mod brief;
+mod context;
 mod continued;
 mod inbox;
 mod prompting;

@@ -40,9 +40,10 @@ if [[ -f "$STATE/mischief" ]]; then
         git update-ref refs/remotes/origin/x side
         ;;
       daemon) setsid bash -c 'trap "" TERM HUP; echo $$ >"$0/daemon"; sleep 600' "$STATE" >/dev/null 2>&1 & sleep 0.3 ;;
+      weaken) sed -i '/a missing file is an error/d' tests/run.sh ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
-    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere ]]; then
+    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken ]]; then
       echo "done, trust me"
       exit 0
     fi

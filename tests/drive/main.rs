@@ -475,3 +475,27 @@ fn what_stands_in_the_way_is_said_before_a_session() {
     let elsewhere = Repo::born();
     elsewhere.cook(&["run"]).fails(3, "not_initialised");
 }
+
+#[test]
+fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
+    let job = Job::new();
+    job.run(&["--steps", "9"]).exits(0);
+    job.mischief("implementer", "weaken");
+    job.run(&["--steps", "2"]).exits(0);
+    let prompt =
+        |role: &str| std::fs::read_to_string(job.state.join(format!("prompt.{role}"))).unwrap();
+    let reviewer = prompt("reviewer");
+    for part in [
+        "modified source tally",
+        "modified gate   tests/run.sh",
+        "-check \"a missing file is an error\"",
+        "+check \"the most frequent word comes first\"",
+        "words: a file that is not there is an error: missing (test:a missing file is an error)",
+        "top: the most frequent word comes first: no proof is given yet",
+        "gate `bash tests/run.sh` passed (receipt:",
+        "`test_deleted` (slice `top`): `bash tests/run.sh` does not name any more what it named at the basis: a missing file is an error",
+    ] {
+        assert!(reviewer.contains(part), "{part}\n{reviewer}");
+    }
+    assert!(!prompt("implementer").contains("the diff:"));
+}
