@@ -5,7 +5,7 @@ use super::context::context_text;
 use super::{DEFAULT_BYTES, Workspace, put_together};
 use crate::diagnostic::{Code, Failure, Refusal, counted};
 use crate::machine::{self, Dispatch, Facts, Head};
-use crate::model::Snapshot;
+use crate::model::{Role, Snapshot};
 use crate::prompt::{self, PromptInput};
 use crate::store::Tip;
 
@@ -39,16 +39,38 @@ pub fn head_of(facts: &Facts) -> Result<Head, Failure> {
         .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
 }
 
+/// What a role is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts {
+    /// The whole prompt.
+    pub whole: String,
+    /// For judges: the evidence, the same for all of a wave, and a prompt to stand behind it.
+    pub beside_evidence: Option<(String, String)>,
+}
+
 /// The whole prompt of the role that is due.
 ///
 /// # Errors
-/// `door_closed` when none is, or unreadable state.
+/// As [`role_prompts`].
 pub fn role_prompt(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
     dispatch: &Dispatch,
     facts: &Facts,
 ) -> Result<String, Failure> {
+    Ok(role_prompts(workspace, snapshot, dispatch, facts)?.whole)
+}
+
+/// What the role that is due is given.
+///
+/// # Errors
+/// `door_closed` when none is, or unreadable state.
+pub fn role_prompts(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    dispatch: &Dispatch,
+    facts: &Facts,
+) -> Result<Prompts, Failure> {
     let Some(role) = dispatch.role else {
         return Err(Failure::from(Refusal::new(
             Code::DoorClosed,
@@ -62,7 +84,7 @@ pub fn role_prompt(
         ));
     };
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
-    Ok(prompt::render(&PromptInput {
+    let input = PromptInput {
         role,
         snapshot,
         rule: dispatch.rule.id(),
@@ -71,7 +93,17 @@ pub fn role_prompt(
         findings: &dispatch.findings,
         context: &context_text(workspace, snapshot, facts, role)?,
         brief: &brief.within(Some(DEFAULT_BYTES)).text,
-    }))
+    };
+    let beside = || {
+        (
+            prompt::evidence(&input),
+            prompt::render_beside_evidence(&input),
+        )
+    };
+    Ok(Prompts {
+        whole: prompt::render(&input),
+        beside_evidence: (role == Role::StopJudge).then(beside),
+    })
 }
 
 /// Sequence and event of user doors that were opened with `--as-user`, newest
