@@ -201,6 +201,15 @@ fn permissions_are_answered_by_the_access_of_the_role() {
         let said = format!("session/request_permission: {chosen}");
         assert_eq!(report.text, said, "{access:?} {options:?}");
     }
+    // Some give up then: why stands in the failure.
+    let bench = Bench::new();
+    let asks = json!({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission",
+        "params": {"toolCall": {"title": "rm -rf x"}, "options": []}});
+    let report = bench.plays(json!([{"print": asks.to_string()}, {"done": null}]));
+    failed(
+        &report,
+        "the answer is empty: it was not allowed `rm -rf x`",
+    );
 }
 
 #[test]

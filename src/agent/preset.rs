@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The presets built in, by name, as they stand in `protocol/agents/`.
-const BUILT_IN: [(&str, &str); 11] = [
+const BUILT_IN: [(&str, &str); 14] = [
     ("aider", include_str!("../../protocol/agents/aider.toml")),
     ("amp", include_str!("../../protocol/agents/amp.toml")),
     ("claude", include_str!("../../protocol/agents/claude.toml")),
@@ -22,13 +22,25 @@ const BUILT_IN: [(&str, &str); 11] = [
     ),
     ("cursor", include_str!("../../protocol/agents/cursor.toml")),
     ("gemini", include_str!("../../protocol/agents/gemini.toml")),
+    (
+        "gemini-acp",
+        include_str!("../../protocol/agents/gemini-acp.toml"),
+    ),
     ("goose", include_str!("../../protocol/agents/goose.toml")),
     (
         "opencode",
         include_str!("../../protocol/agents/opencode.toml"),
     ),
+    (
+        "opencode-acp",
+        include_str!("../../protocol/agents/opencode-acp.toml"),
+    ),
     ("pi", include_str!("../../protocol/agents/pi.toml")),
     ("qwen", include_str!("../../protocol/agents/qwen.toml")),
+    (
+        "qwen-acp",
+        include_str!("../../protocol/agents/qwen-acp.toml"),
+    ),
 ];
 
 /// Names of the presets built in, sorted.

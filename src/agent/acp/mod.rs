@@ -61,6 +61,8 @@ pub(super) struct Conversation<'a> {
     broken: Option<AgentFailure>,
     /// The first that made no sense.
     odd: Option<String>,
+    /// What it was last refused permission for: some agents end their turn then.
+    denied: Option<String>,
 }
 
 impl<'a> Conversation<'a> {
@@ -86,6 +88,7 @@ impl<'a> Conversation<'a> {
             cost: Counter::default(),
             broken: None,
             odd: None,
+            denied: None,
         }
     }
 
@@ -163,6 +166,10 @@ impl<'a> Conversation<'a> {
                     true => json!({"outcome": "cancelled"}),
                     false => permission(self.task.access, params),
                 };
+                if !matches!(self.task.access, Access::Write | Access::Full) {
+                    let title = params.pointer("/toolCall/title").and_then(Value::as_str);
+                    self.denied = Some(line(title.unwrap_or("a tool")));
+                }
                 message::result(id, &json!({"outcome": outcome}))
             }
             _ => message::not_offered(id, method),
@@ -378,8 +385,11 @@ impl<'a> Conversation<'a> {
             return odd("the answer is longer than cook takes".to_owned());
         }
         if answer.is_empty() {
-            let why = Failure::Failed("the answer is empty".to_owned());
-            return fail(FailureClass::Agent, why);
+            let why = match &self.denied {
+                Some(tool) => format!("the answer is empty: it was not allowed `{tool}`"),
+                None => "the answer is empty".to_owned(),
+            };
+            return fail(FailureClass::Agent, Failure::Failed(why));
         }
         None
     }
