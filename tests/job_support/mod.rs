@@ -18,7 +18,13 @@ pub struct Job {
 impl Job {
     /// The job with these tables in `cook.toml`; what they run is trusted.
     pub fn with(tables: &str) -> Self {
+        Self::within(tables, Vec::new())
+    }
+
+    /// The same with further variables.
+    pub fn within(tables: &str, variables: Vec<(String, String)>) -> Self {
         let repo = Repo::directory();
+        repo.extra.borrow_mut().extend(variables);
         let state = repo.beside("state");
         std::fs::create_dir(&state).unwrap();
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
