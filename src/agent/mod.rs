@@ -6,6 +6,7 @@
 //! outlives a run; what is kept holds none of the secrets that are recognised; cook goes
 //! on from a program's own record by a fork only, and only while the record is what it was.
 
+mod acp;
 mod argv;
 mod error;
 mod event;

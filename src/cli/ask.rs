@@ -263,7 +263,19 @@ fn on(store: &FileStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<O
     let (text, grade) = match (&onset.episode, &onset.series) {
         (Some(episode), None) => (episode, Grade::Episode),
         (None, Some(series)) => (series, Grade::Series),
-        _ => return Err(SessionError::new(Fault::OnConflict).into()),
+        (episode, series) => {
+            let named = |text: &Option<String>, grade| {
+                let named = text
+                    .as_deref()
+                    .map(|text| resolve(store, text, Some(grade)));
+                named.and_then(Result::ok).map(|named| named.name)
+            };
+            let prior = Prior {
+                episode: named(episode, Grade::Episode),
+                series: named(series, Grade::Series),
+            };
+            return Err(SessionError::new(Fault::OnConflict).keeping(prior).into());
+        }
     };
     let name = named(store, text, Some(grade), findings)?;
     Ok(match grade {

@@ -27,8 +27,8 @@ mod surface;
 mod trail;
 
 pub use agent::{
-    AccessArgs, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain, Identify, Rule,
-    SessionNaming, Taken, TranscriptPlace, Wanted,
+    AccessArgs, AgentKind, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain,
+    Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
 pub use brief::{

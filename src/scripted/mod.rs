@@ -4,8 +4,10 @@
 //! Invariant: what it does is a function of the script, its input and the files it is
 //! told to use. It is an agent, not a part of cook: it prints by itself.
 
+mod acp;
 mod dialect;
 mod play;
 
+pub use acp::Acp;
 pub use dialect::Dialect;
 pub use play::{Arguments, Script, Step, play};
