@@ -9,6 +9,7 @@ pub mod anchor;
 pub mod brief;
 pub mod cli;
 pub mod clock;
+pub mod demo;
 pub mod diagnostic;
 pub mod drive;
 pub mod hook;

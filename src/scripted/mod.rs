@@ -6,6 +6,7 @@
 
 mod dialect;
 mod play;
+mod worktree;
 
 pub use dialect::Dialect;
 pub use play::{Arguments, Script, Step, play};

@@ -1,6 +1,7 @@
 //! A script and its playing.
 
 use super::dialect::{Beside, Dialect, Utterance, lines};
+use super::worktree::{replace, with_head};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ pub enum Step {
     Session,
     /// It answers, and its work is done: session, answer and end in one.
     Reply(String),
+    /// The same, with the commit that HEAD names by then in place of `{head}`.
+    ReplyWithHead(String),
     /// It answers with its whole input, and its work is done.
     Echo,
     /// It answers with all that its session's record holds, and its work is done.
@@ -73,6 +76,8 @@ pub enum Step {
     Ignore(Vec<String>),
     /// A file is written, its directories too.
     Write(String, String),
+    /// In a file, the first place of a text becomes another one; it must be there.
+    Replace(String, String, String),
     /// A file is removed.
     Remove(String),
     /// A program is run to its end; a failure of it ends the agent with exit code 70.
@@ -303,6 +308,7 @@ impl Player {
                 self.say(Utterance::Session(&session))?;
             }
             Step::Reply(text) => self.reply(text)?,
+            Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
             Step::Echo => self.reply(&self.input.clone())?,
             Step::Recall => self.reply(&self.recalled()?)?,
             Step::Answer(text) => self.answer(text)?,
@@ -336,6 +342,7 @@ impl Player {
                 }
                 std::fs::write(path, text)?;
             }
+            Step::Replace(path, from, to) => replace(path, from, to)?,
             Step::Remove(path) => std::fs::remove_file(path)?,
             Step::Run(argv) => {
                 let (program, arguments) = argv
