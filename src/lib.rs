@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod anchor;
 pub mod brief;
+pub mod change;
 pub mod cli;
 pub mod clock;
 pub mod demo;

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "model",
     "diagnostic",
     "schema",
     "report",
+    "change",
     "brief",
     "machine",
     "prompt",
@@ -38,11 +39,12 @@ const ORDER: [&str; 26] = [
 ];
 
 /// Modules that decide from values alone.
-const PURE: [&str; 7] = [
+const PURE: [&str; 8] = [
     "model",
     "diagnostic",
     "schema",
     "report",
+    "change",
     "brief",
     "machine",
     "prompt",

@@ -57,6 +57,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
                 receipt: Some(receipt),
                 problem: None,
                 at_basis: None,
+                losses: Vec::new(),
             },
             None => runner.run_here(gate)?,
         });

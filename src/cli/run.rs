@@ -71,7 +71,10 @@ fn cast(workspace: &Workspace, config: &Config, only: Option<&str>) -> Result<Ca
             .or_else(|| own.agent.clone())
             .or_else(|| default.agent.clone())
             .or_else(|| config.sessions.agent.clone());
-        let mut names: Vec<String> = first.into_iter().collect();
+        let mut names: Vec<String> = match only {
+            None if !own.agents.is_empty() => own.agents.clone(),
+            _ => first.into_iter().collect(),
+        };
         let fallback = match own.fallback.is_empty() {
             true => &default.fallback,
             false => &own.fallback,

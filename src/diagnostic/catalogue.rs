@@ -206,6 +206,10 @@ codes! {
     CommandDropped "command_dropped" Finding Warning "a slice in work no longer names a verification command", "";
     SliceImported "slice_imported" Finding Warning "a slice came in as done from state that cook did not write here", "";
     SliceCancelled "slice_cancelled" Finding Warning "a slice was cancelled", "";
+    TestDeleted "test_deleted" Finding Warning "a slice takes tests away", "";
+    TestSkipped "test_skipped" Finding Warning "a slice sets tests aside", "";
+    TestWeakened "test_weakened" Finding Warning "a slice makes tests assert less, or failures go unseen", "";
+    TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "";

@@ -7,6 +7,8 @@
 //! ended goes on by being started again.
 
 mod authority;
+mod jury;
+mod talk;
 mod turn;
 
 pub use authority::{Breach, Watch};
@@ -16,7 +18,7 @@ use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::Dispatch;
 use crate::model::{Access, Actor, Event, Policy, Role, Snapshot};
 use crate::process::{Clocks, Heed, INVOCATION_VARIABLE, Patience, end_marked};
-use crate::session::{Fault, FileStore, SessionError};
+use crate::session::{Fault, FileStore, Reply, SessionError};
 use crate::store::Lease;
 use crate::walk::{self, Applied, Workspace};
 use std::collections::BTreeMap;
@@ -172,6 +174,17 @@ struct Tally {
     idle: u32,
     /// What the role was told when its last report was refused.
     refused: Option<(Role, String)>,
+    /// Judges are held one after another, whatever the settings say.
+    one_by_one: bool,
+}
+
+impl Tally {
+    fn price(&mut self, reply: &Reply) {
+        match reply.cost_micro_usd {
+            Some(micro) => self.cost_micro_usd += micro,
+            None => self.unpriced += 1,
+        }
+    }
 }
 
 /// What a step came to.

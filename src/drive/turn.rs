@@ -1,37 +1,20 @@
 //! One role's turn: its session, its report, the transition.
 
+use super::talk::{Heard, Scene};
 use super::{Breach, Driver, Ended, Moment, Player, Step, Watch, no_role};
-use crate::agent::{AgentFailure, AgentSupplier, FailureClass};
+use crate::agent::{AgentFailure, FailureClass};
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean};
-use crate::machine::Dispatch;
+use crate::machine::{self, Dispatch};
 use crate::model::{Event, Role};
-use crate::process::Heed;
 use crate::report::{self, Parsed, Provenance, Reported};
-use crate::session::{
-    Call, Continuation, Deed, NativeUse, On, Reply, SessionError, Supplier, call,
-};
+use crate::session::{Continuation, On, Reply};
 use crate::walk::{self, Workspace};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long the end of a supplier's limit is waited for at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often it is looked whether somebody asks for an end.
 const GLANCE: Duration = Duration::from_millis(200);
-
-/// What a session gave.
-enum Heard {
-    /// A report that keeps the rules.
-    Report(Box<(Parsed, Reply)>),
-    /// One that does not, and there was no asking again.
-    Unusable(Vec<Finding>),
-    /// One that does not, also the second time.
-    Malformed(Vec<Finding>),
-    /// Nothing.
-    Nothing(AgentFailure),
-    /// Nothing, and not by the agent's doing.
-    Unkept(SessionError),
-}
 
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
@@ -46,24 +29,34 @@ impl Driver<'_> {
         }
         let head = walk::head_of(&facts)?;
         let ticket = walk::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
-        let mut prompt = walk::role_prompt(&workspace, Some(&snapshot), &dispatch, &facts)?;
-        if let Some((of, why)) = &self.tally.refused
-            && *of == role
-        {
-            prompt.push_str(&format!(
-                "\n\nThe last report of this role was not taken: {}. What the worktree holds now is what that session left.\n",
-                clean(why, Lines::Fold)
-            ));
+        let prompts = walk::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
+        let mut players = self.cast.get(&role).cloned().unwrap_or_default();
+        let mut evidence = None;
+        if role == Role::StopJudge {
+            let votes = machine::votes_at(&snapshot, &head).count();
+            players = self.bench(&workspace, &players, votes)?;
+            evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
+            let missing = self.missing_judges(&snapshot, &head);
+            let together = workspace.config()?.rules.parallel_judges && !self.tally.one_by_one;
+            if together && missing > 1 && !players.is_empty() {
+                let mut seats = Vec::new();
+                for turn in 0..missing {
+                    let player = self.bench(&workspace, &players, turn)?.swap_remove(0);
+                    let (say, on) = self.told(role, &player, &prompts.whole, &evidence);
+                    seats.push((player, say, on));
+                }
+                return self.judges_together(&workspace, &dispatch, &seats);
+            }
         }
-        let players = self.cast.get(&role).cloned().unwrap_or_default();
         let mut last = format!("no agent is named for the {role}");
         for player in &players {
+            let (say, on) = self.told(role, player, &prompts.whole, &evidence);
             match self.play(
                 &workspace,
                 role,
                 player,
                 &dispatch,
-                &prompt,
+                (&say, on),
                 ticket.as_deref(),
             )? {
                 Played::Step(step) => return Ok(step),
@@ -73,13 +66,38 @@ impl Driver<'_> {
         Ok(Step::Ended(Ended::Agents(last)))
     }
 
+    /// What a player is told and what it goes on from. One that cannot go on from anything is
+    /// told everything.
+    fn told(
+        &self,
+        role: Role,
+        player: &Player,
+        whole: &str,
+        evidence: &Option<(String, On)>,
+    ) -> (String, Option<On>) {
+        let can = player.preset.continuation() != Continuation::None;
+        let (mut say, on) = match evidence {
+            Some((say, on)) if can => (say.clone(), Some(*on)),
+            _ => (whole.to_owned(), None),
+        };
+        if let Some((of, why)) = &self.tally.refused
+            && *of == role
+        {
+            say.push_str(&format!(
+                "\n\nThe last report of this role was not taken: {}. What the worktree holds now is what that session left.\n",
+                clean(why, Lines::Fold)
+            ));
+        }
+        (say, on)
+    }
+
     fn play(
         &mut self,
         workspace: &Workspace,
         role: Role,
         player: &Player,
         dispatch: &Dispatch,
-        prompt: &str,
+        (say, on): (&str, Option<On>),
         ticket: Option<&str>,
     ) -> Result<Played, Failure> {
         let started = Instant::now();
@@ -91,43 +109,62 @@ impl Driver<'_> {
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
         let watch = Watch::begin(workspace, role, &dir)?;
         self.tally.sessions += 1;
-        let (heard, breach) = self.converse(workspace, role, player, prompt, &watch)?;
+        let (_place, dir) = self.place(workspace, role)?;
+        let scene = Scene {
+            role,
+            player,
+            dir: &dir,
+            at: &workspace.clock.now(),
+        };
+        let (heard, breach) = self.converse(&scene, say, on, &watch)?;
         watch.end()?;
-        let workspace = Workspace::open(&self.dir)?;
         if !breach.is_none() {
-            self.audience.told(&Moment::Breached {
-                role,
-                breach: &breach,
-            });
-            if breach.log_moved {
-                return Err(Failure::from(crate::diagnostic::Refusal::new(
-                    Code::StaleFacts,
-                    format!(
-                        "the log was moved during the session of the {role}: its report fits nothing any more"
-                    ),
-                )));
-            }
-            let why = format!("it did what its role may not: {}", breach.what.join("; "));
-            return self.refuse(
-                &workspace,
-                role,
-                vec![Code::AuthorityBreached.id().to_owned()],
-                why,
-            );
+            return self.breached(role, &breach);
         }
+        let workspace = Workspace::open(&self.dir)?;
+        self.weigh(&workspace, role, player, heard, ticket, started)
+    }
+
+    /// The session did what its role may not: its report is not taken.
+    pub(super) fn breached(&mut self, role: Role, breach: &Breach) -> Result<Played, Failure> {
+        self.audience.told(&Moment::Breached { role, breach });
+        if breach.log_moved {
+            return Err(Failure::from(crate::diagnostic::Refusal::new(
+                Code::StaleFacts,
+                format!(
+                    "the log was moved during the session of the {role}: its report fits nothing any more"
+                ),
+            )));
+        }
+        let why = format!("it did what its role may not: {}", breach.what.join("; "));
+        let workspace = Workspace::open(&self.dir)?;
+        let codes = vec![Code::AuthorityBreached.id().to_owned()];
+        self.refuse(&workspace, role, codes, why)
+    }
+
+    /// What a session gave becomes a transition, or an attempt that came to nothing.
+    pub(super) fn weigh(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        player: &Player,
+        heard: Heard,
+        ticket: Option<&str>,
+        started: Instant,
+    ) -> Result<Played, Failure> {
         match heard {
             Heard::Unusable(findings) => {
-                self.refuse(&workspace, role, codes(&findings), told(&findings))
+                self.refuse(workspace, role, codes(&findings), told(&findings))
             }
             Heard::Report(report) => {
                 let (parsed, reply) = *report;
-                self.take(&workspace, role, parsed, &reply, ticket, started)
+                self.take(workspace, role, parsed, &reply, ticket, started)
             }
             Heard::Malformed(findings) => {
                 let why = format!("the report breaks the rules twice: {}", told(&findings));
-                self.refuse(&workspace, role, codes(&findings), why)
+                self.refuse(workspace, role, codes(&findings), why)
             }
-            Heard::Nothing(failed) => self.failed(&workspace, role, player, &failed),
+            Heard::Nothing(failed) => self.failed(workspace, role, player, &failed),
             Heard::Unkept(error) => Ok(Played::Another(error.to_string())),
         }
     }
@@ -145,6 +182,14 @@ impl Driver<'_> {
         let Some(report) = parsed.report else {
             return self.refuse(workspace, role, Vec::new(), told(&parsed.findings));
         };
+        if role == Role::StopJudge
+            && let (_, snapshot) = workspace.require()?
+            && let Some(vote) = self.twin(&snapshot, reply)?
+        {
+            let why = format!("its session is the one that gave vote {vote} already");
+            let codes = vec![Code::JudgeNotIndependent.id().to_owned()];
+            return self.refuse(workspace, role, codes, why);
+        }
         let provenance = Provenance {
             session: Some(reply.exchange.to_string()),
             ticket: ticket.map(str::to_owned),
@@ -237,116 +282,10 @@ impl Driver<'_> {
         }
         Ok(Step::Waited)
     }
-
-    /// The session: the prompt, and where its report breaks a rule one request more; with
-    /// what it did beside. Whoever did what he may not is asked nothing more.
-    fn converse(
-        &mut self,
-        workspace: &Workspace,
-        role: Role,
-        player: &Player,
-        prompt: &str,
-        watch: &Watch,
-    ) -> Result<(Heard, Breach), Failure> {
-        let isolated = workspace.config()?.rules.isolate_readonly && role != Role::Implementer;
-        let throwaway = match workspace.repo.head()?.commit {
-            Some(commit) if isolated => Some(workspace.repo.throwaway(&commit)?),
-            _ => None,
-        };
-        let dir: PathBuf = throwaway
-            .as_ref()
-            .map_or_else(|| self.dir.clone(), |tree| tree.path().to_owned());
-        let audience = std::cell::RefCell::new(&mut *self.audience);
-        let supplier = AgentSupplier::new(
-            player.preset.clone(),
-            dir,
-            self.sessions.root(),
-            player.clocks,
-        )
-        .with_model(player.model.clone())
-        .as_role(Some(role.short().to_owned()))
-        .with_access(Some(player.access))
-        .watched(Box::new(|progress| -> Heed {
-            audience.borrow_mut().told(&Moment::Shows(progress))
-        }));
-        let deed = match role {
-            Role::Implementer => Deed::Act,
-            _ => Deed::Ask,
-        };
-        let at = workspace.clock.now();
-        let ask = |say: &str, on: Option<On>| {
-            call(
-                &self.sessions,
-                &supplier,
-                &Call {
-                    say,
-                    deed,
-                    on,
-                    schema: None,
-                    schema_text: None,
-                    native: NativeUse::Auto,
-                    recap: None,
-                    at: &at,
-                },
-            )
-        };
-        let nothing = |error: SessionError| match supplier.last().and_then(|last| last.failure) {
-            Some(failed) => Heard::Nothing(failed),
-            None => Heard::Unkept(error),
-        };
-        let (mut cost, mut unpriced) = (0, 0);
-        let mut price = |reply: &Reply| match reply.cost_micro_usd {
-            Some(micro) => cost += micro,
-            None => unpriced += 1,
-        };
-        // Opened again each time: the session may have changed the settings.
-        let settle = || watch.settle(&Workspace::open(&self.dir)?);
-        let first = ask(prompt, None);
-        let mut breach = settle()?;
-        let heard = match first {
-            Err(error) => nothing(error),
-            Ok(reply) => {
-                price(&reply);
-                let parsed = report::parse(role, reply.output.as_bytes());
-                if parsed.findings.is_empty() {
-                    Heard::Report(Box::new((parsed, reply)))
-                } else if !breach.is_none() {
-                    Heard::Unusable(parsed.findings)
-                } else {
-                    audience
-                        .borrow_mut()
-                        .told(&Moment::Repairs(&parsed.findings));
-                    let repair = report::repair_prompt(role, &parsed.findings);
-                    let on = match (supplier.continuation(), reply.series) {
-                        (Continuation::None, _) => None,
-                        (_, Some(series)) => Some(On::Series(series)),
-                        (_, None) => Some(On::Episode(reply.episode)),
-                    };
-                    let again = ask(&repair, on);
-                    breach = settle()?;
-                    match again {
-                        Err(error) => nothing(error),
-                        Ok(again) => {
-                            price(&again);
-                            let parsed = report::parse(role, again.output.as_bytes());
-                            if parsed.findings.is_empty() {
-                                Heard::Report(Box::new((parsed, again)))
-                            } else {
-                                Heard::Malformed(parsed.findings)
-                            }
-                        }
-                    }
-                }
-            }
-        };
-        self.tally.cost_micro_usd += cost;
-        self.tally.unpriced += unpriced;
-        Ok((heard, breach))
-    }
 }
 
 /// What came of one player.
-enum Played {
+pub(super) enum Played {
     Step(Step),
     /// It could not play; another one may.
     Another(String),

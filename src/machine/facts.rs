@@ -6,6 +6,7 @@
 //! data: `event.json` in the log keeps the facts a transition was judged by, so
 //! that `verify` can judge it again.
 
+use crate::change::Loss;
 use crate::diagnostic::{Code, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
@@ -230,6 +231,9 @@ pub struct CommitFacts {
     pub protected: Vec<String>,
     /// Commits of `since..commit`, oldest first: what its session made.
     pub claimed: Vec<String>,
+    /// What the slice takes away from the tests, by its diff from the basis.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<Loss>,
 }
 
 /// One gate's run.
@@ -244,6 +248,9 @@ pub struct GateRun {
     pub problem: Option<String>,
     /// Receipt at the basis, for a gate that must fail there.
     pub at_basis: Option<Receipt>,
+    /// Tests that its run at the basis names and this one does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<Loss>,
 }
 
 impl GateRun {

@@ -5,6 +5,7 @@ use super::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use super::finish::auditor_verdict;
 use super::slices::{criteria_sha256, hex};
 use super::work::{Work, attach};
+use crate::change::LossKind;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
     ActiveStatus, AuditNote, Count, Outcome, Policy, Receipt, ReportRecord, ReviewNote, Role,
@@ -87,6 +88,7 @@ pub(super) fn implemented(
             .push(Finding::new(Code::GateOptionalRed, red_gate(run)).at(run.gate.name.clone()));
     }
     note_outside_surfaces(work, slice_id)?;
+    note_losses(work, slice_id, &runs)?;
     claim(work, slice_id, &commit)?;
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
@@ -239,6 +241,33 @@ fn note_outside_surfaces(work: &mut Work, slice_id: &str) -> Result<(), Refusal>
     }
     Ok(())
 }
+
+/// What the slice takes away from the tests. The diff is the whole slice's: what was said of
+/// an earlier commit of it holds no longer.
+fn note_losses(work: &mut Work, slice_id: &str, runs: &[GateRun]) -> Result<(), Refusal> {
+    let by_diff = work.facts.commit()?.losses.clone();
+    let by_gates = runs.iter().flat_map(|run| run.losses.clone());
+    work.next.ledger.remarks.retain(|remark| {
+        remark.slice_id != slice_id || !LOSSES.iter().any(|code| code.id() == remark.code)
+    });
+    for loss in by_diff.into_iter().chain(by_gates) {
+        let code = match loss.kind {
+            LossKind::Deleted => Code::TestDeleted,
+            LossKind::Skipped => Code::TestSkipped,
+            LossKind::Weakened => Code::TestWeakened,
+            LossKind::Fewer => Code::TestsFewer,
+        };
+        work.remark(code, slice_id, loss.what);
+    }
+    Ok(())
+}
+
+const LOSSES: [Code; 4] = [
+    Code::TestDeleted,
+    Code::TestSkipped,
+    Code::TestWeakened,
+    Code::TestsFewer,
+];
 
 /// Settings that the slice names as its own work are the user's from here on.
 fn keep_named_settings(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {

@@ -4,17 +4,18 @@
 //! lock is taken; a command that is not trusted on this machine is never run.
 //! What a gate may have changed (HEAD, the worktree) is measured after it.
 
-use crate::anchor::{Anchor, Sources};
+use crate::anchor::{Anchor, Sources, TestOutcome, test_outcomes};
+use crate::change::{Edited, Loss, class_of, collected_losses, losses};
 use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure};
 use crate::machine::{
-    AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, ConfigFacts, FactSet, Facts,
-    GateQuestion, GateRun, Head, OutsideEdit,
+    AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, ConfigFacts, FactSet,
+    Facts, GateQuestion, GateRun, Head, OutsideEdit,
 };
 use crate::model::{BriefLine, BriefStanding, Config, GateSpec, Verdict};
 use crate::process::Live;
 use crate::receipt::{Gates, Receipts, Trust, merged, words};
-use crate::repo::{Entry, Repo};
+use crate::repo::{Edit, Entry, Repo};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that can be looked at.
@@ -158,6 +159,7 @@ impl World<'_> {
             let protected = &self.config.rules.protected;
             let mut commit = self.repo.commit_facts(&head, question, protected)?;
             self.guard_settings(&mut commit)?;
+            self.look_for_losses(question, &mut commit)?;
             facts.commit = Some(commit);
         }
         if wanted.contract_committed {
@@ -189,6 +191,49 @@ impl World<'_> {
         Ok(())
     }
 
+    /// What the slice's diff takes away from the tests.
+    fn look_for_losses(
+        &self,
+        question: &CommitQuestion,
+        facts: &mut CommitFacts,
+    ) -> Result<(), Failure> {
+        let (Some(commit), true) = (&facts.id, facts.after_basis) else {
+            return Ok(());
+        };
+        let Some(basis) = self.repo.resolve(&question.basis)? else {
+            return Ok(());
+        };
+        let gates = gate_commands(self.config, self.slice_commands.values().flatten());
+        facts.losses = lost_tests(&self.repo.edits(&basis, commit)?, &gates);
+        Ok(())
+    }
+
+    /// Tests that a gate named when it ran at the basis and does not name now. Nothing is
+    /// told where a run is not kept, or not whole.
+    fn add_losses(&self, basis: &str, runs: &mut [GateRun]) -> Result<(), Failure> {
+        let Some(basis) = self.repo.resolve(basis)? else {
+            return Ok(());
+        };
+        let tree = self.repo.tree_of(&basis)?;
+        let (receipts, _) = self.gates_here()?;
+        for run in runs {
+            let Some(receipt) = run.receipt.as_ref().filter(|receipt| receipt.passed()) else {
+                continue;
+            };
+            let Some(then) = receipts.find(&run.gate.run, &tree)? else {
+                continue;
+            };
+            let (then, now) = (receipts.output(&then)?, receipts.output(receipt)?);
+            if then.partial || now.partial {
+                continue;
+            }
+            let (ran, _) = by_outcome(&then.text);
+            let (still, aside) = by_outcome(&now.text);
+            run.losses = collected_losses(&run.gate.run, &ran, &still, &aside);
+        }
+        Ok(())
+    }
+
     fn gates(&self, question: &GateQuestion) -> Result<Vec<GateRun>, Failure> {
         let gates = merged(self.config.gate_specs(), &question.commands);
         let commit = if question.commit.is_empty() {
@@ -197,7 +242,11 @@ impl World<'_> {
             self.repo.resolve(&question.commit)?
         };
         match commit {
-            Some(commit) => self.run_trusted(&commit, Some(&question.basis), gates),
+            Some(commit) => {
+                let mut runs = self.run_trusted(&commit, Some(&question.basis), gates)?;
+                self.add_losses(&question.basis, &mut runs)?;
+                Ok(runs)
+            }
             None => Ok(gates
                 .into_iter()
                 .map(|gate| not_run(gate, "there is no such commit to run it at"))
@@ -366,6 +415,43 @@ impl World<'_> {
     }
 }
 
+/// The commands that decide what passes, of the settings and of slices: a file that one of
+/// them names is no plain source.
+pub fn gate_commands<'a>(
+    config: &Config,
+    of_slices: impl IntoIterator<Item = &'a String>,
+) -> Vec<String> {
+    let own = config.gate_specs().into_iter().map(|gate| gate.run);
+    own.chain(of_slices.into_iter().cloned()).collect()
+}
+
+/// What edits take away from the tests.
+pub fn lost_tests(edits: &[Edit], gates: &[String]) -> Vec<Loss> {
+    let edited: Vec<Edited> = edits
+        .iter()
+        .filter_map(|edit| {
+            let (before, after) = edit.texts.as_ref()?;
+            Some(Edited {
+                path: &edit.change.path,
+                class: class_of(&edit.change.path, gates),
+                before: before.as_deref(),
+                after: after.as_deref(),
+            })
+        })
+        .collect();
+    losses(&edited)
+}
+
+/// Names of tests that ran, and of those that were set aside.
+fn by_outcome(output: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (aside, ran): (Vec<_>, Vec<_>) = test_outcomes(output)
+        .into_iter()
+        .partition(|(_, outcome)| *outcome == TestOutcome::Ignored);
+    let names =
+        |tests: Vec<(String, TestOutcome)>| tests.into_iter().map(|(name, _)| name).collect();
+    (names(ran), names(aside))
+}
+
 fn standing(answer: AnchorAnswer) -> BriefStanding {
     BriefStanding {
         verdict: answer.verdict,
@@ -380,5 +466,6 @@ fn not_run(gate: GateSpec, why: &str) -> GateRun {
         receipt: None,
         problem: Some(why.to_owned()),
         at_basis: None,
+        losses: Vec::new(),
     }
 }

@@ -36,6 +36,9 @@ pub struct RoleConfig {
     pub idle_timeout: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<String>,
+    /// Of the stop-judge alone: agents that take turns, so that a wave is not one model's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
 }
 
 /// One gate: a command cook runs itself, without a shell.
@@ -329,6 +332,19 @@ impl Config {
                 if let Some(value) = value {
                     span(&format!("roles.{name}.{key}"), value)?;
                 }
+            }
+        }
+        for (name, role) in &config.roles {
+            if role.agents.is_empty() {
+                continue;
+            }
+            if name != "stop-judge" {
+                return Err(format!(
+                    "roles.{name}.agents: only judges take turns; name one `agent`, and others as `fallback`"
+                ));
+            }
+            if role.agent.is_some() {
+                return Err(format!("roles.{name} names both `agent` and `agents`"));
             }
         }
         span("limits.wall", &config.limits.wall)?;

@@ -53,6 +53,24 @@ pub fn render(input: &PromptInput) -> String {
     fill(template(input.role), |name| value(input, name))
 }
 
+/// What all judges of a wave are given alike.
+pub fn evidence(input: &PromptInput) -> String {
+    fill(EVIDENCE, |name| value(input, name))
+}
+
+/// A judge's prompt that says nothing twice: what [`evidence`] holds stands before it.
+pub fn render_beside_evidence(input: &PromptInput) -> String {
+    fill(template(Role::StopJudge), |name| match name {
+        "mission" | "unanswered" | "amendments" | "remarks" | "findings" | "brief" | "context" => {
+            Some(STANDS_BEFORE.to_owned())
+        }
+        _ => value(input, name),
+    })
+}
+
+const EVIDENCE: &str = include_str!("../../protocol/roles/evidence.md");
+const STANDS_BEFORE: &str = "(in the evidence that stands before this)";
+
 /// Replaces each `{{name}}` once, from left to right. A name without a value stays as it stands.
 fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
@@ -91,6 +109,7 @@ fn value(input: &PromptInput, name: &str) -> Option<String> {
         "must_fix" => list(must_fix(snapshot)),
         "returned" => line_or_none(ledger.returned.as_deref()),
         "answered" => line_or_none(ledger.answered.as_deref()),
+        "slices" => list(slices(snapshot)),
         "unanswered" => list(ledger.unanswered.iter().map(unanswered)),
         "amendments" => list(amendments(snapshot)),
         "remarks" => list(remarks(snapshot)),
@@ -178,6 +197,20 @@ fn must_fix(snapshot: &Snapshot) -> Vec<String> {
 
 fn unanswered(no: &Blocker) -> String {
     format!("`{}`: {}", no.id, no.what.join("; "))
+}
+
+fn slices(snapshot: &Snapshot) -> impl Iterator<Item = String> {
+    snapshot.plan.candidate_slices.iter().map(|slice| {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let head = known.and_then(|slice| slice.head.as_ref().or(slice.last_head.as_ref()));
+        format!(
+            "`{}` ({}{}): {}",
+            slice.slice_id,
+            slice.status.id(),
+            head.map_or_else(String::new, |head| format!(", commit {head}")),
+            slice.goal
+        )
+    })
 }
 
 fn amendments(snapshot: &Snapshot) -> Vec<String> {
@@ -319,6 +352,38 @@ mod tests {
         for role in Role::ALL {
             assert!(!prompt(role, "plain", "").contains("{{"), "{role}");
         }
+    }
+
+    #[test]
+    fn judges_are_given_the_evidence_once_and_nothing_of_it_twice() {
+        let snapshot = snapshot("the whole mission");
+        let input = PromptInput {
+            role: Role::StopJudge,
+            snapshot: &snapshot,
+            rule: "8",
+            action: "judge",
+            reason: "votes are missing",
+            findings: &[Finding::new(Code::DirtyWorktree, "`a`\n# Forged")],
+            context: HOSTILE,
+            brief: "the brief",
+        };
+        let (evidence, prompt) = (evidence(&input), render_beside_evidence(&input));
+        assert!(!evidence.contains("{{wave") && !prompt.contains("{{"));
+        assert!(
+            !headings(&evidence)
+                .iter()
+                .any(|line| line.contains("Forged"))
+        );
+        for part in [
+            "the whole mission",
+            "the brief",
+            "`no-7`: docs lie",
+            "`a` # Forged",
+            "was false",
+        ] {
+            assert!(evidence.contains(part) && !prompt.contains(part), "{part}");
+        }
+        assert!(prompt.contains("Can the project stop now"));
     }
 
     #[test]

@@ -74,6 +74,7 @@ impl Gates<'_> {
                 receipt,
                 problem,
                 at_basis: None,
+                losses: Vec::new(),
             });
         }
         drop(place);
@@ -118,6 +119,7 @@ impl Gates<'_> {
             receipt,
             problem,
             at_basis: None,
+            losses: Vec::new(),
         })
     }
 

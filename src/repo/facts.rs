@@ -88,6 +88,7 @@ impl Repo {
             paths: Vec::new(),
             protected: Vec::new(),
             claimed: Vec::new(),
+            losses: Vec::new(),
         };
         let Some(id) = facts.id.clone() else {
             return Ok(facts);

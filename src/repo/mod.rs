@@ -11,6 +11,7 @@
 mod baseline;
 mod commit;
 mod discover;
+mod edits;
 mod error;
 mod facts;
 mod history;
@@ -25,6 +26,7 @@ mod trailers;
 
 pub use baseline::{Baseline, Difference, RESCUED_REFS};
 pub use commit::NewCommit;
+pub use edits::{Edit, MAX_EDITS};
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
 pub use lines::{changed_lines, unified_diff};

@@ -5,6 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 mod brief;
+mod context;
 mod continued;
 mod inbox;
 mod prompting;
@@ -13,7 +14,9 @@ mod workspace;
 pub use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check, put_together};
 pub use continued::{follow_brief, write_brief};
 pub use inbox::{Asked, Request, Taker, is_shut_out, leave, take_inbox};
-pub use prompting::{head_of, role_prompt, scripted_doors, scripted_line, ticket};
+pub use prompting::{
+    Prompts, head_of, role_prompt, role_prompts, scripted_doors, scripted_line, ticket,
+};
 pub use workspace::Workspace;
 
 use crate::diagnostic::{Code, Failure, Finding, Refusal};

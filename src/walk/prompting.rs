@@ -1,10 +1,11 @@
 //! The prompt of the role that is due, put together from the log and the repository, and the
 //! ticket that ties a report to the state the prompt was made from.
 
+use super::context::context_text;
 use super::{DEFAULT_BYTES, Workspace, put_together};
 use crate::diagnostic::{Code, Failure, Refusal, counted};
 use crate::machine::{self, Dispatch, Facts, Head};
-use crate::model::Snapshot;
+use crate::model::{Role, Snapshot};
 use crate::prompt::{self, PromptInput};
 use crate::store::Tip;
 
@@ -38,16 +39,38 @@ pub fn head_of(facts: &Facts) -> Result<Head, Failure> {
         .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
 }
 
+/// What a role is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts {
+    /// The whole prompt.
+    pub whole: String,
+    /// For judges: the evidence, the same for all of a wave, and a prompt to stand behind it.
+    pub beside_evidence: Option<(String, String)>,
+}
+
 /// The whole prompt of the role that is due.
 ///
 /// # Errors
-/// `door_closed` when none is, or unreadable state.
+/// As [`role_prompts`].
 pub fn role_prompt(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
     dispatch: &Dispatch,
     facts: &Facts,
 ) -> Result<String, Failure> {
+    Ok(role_prompts(workspace, snapshot, dispatch, facts)?.whole)
+}
+
+/// What the role that is due is given.
+///
+/// # Errors
+/// `door_closed` when none is, or unreadable state.
+pub fn role_prompts(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    dispatch: &Dispatch,
+    facts: &Facts,
+) -> Result<Prompts, Failure> {
     let Some(role) = dispatch.role else {
         return Err(Failure::from(Refusal::new(
             Code::DoorClosed,
@@ -61,71 +84,26 @@ pub fn role_prompt(
         ));
     };
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
-    Ok(prompt::render(&PromptInput {
+    let input = PromptInput {
         role,
         snapshot,
         rule: dispatch.rule.id(),
         action: &dispatch.action,
         reason: &dispatch.reason,
         findings: &dispatch.findings,
-        context: &context_text(workspace, snapshot, facts)?,
+        context: &context_text(workspace, snapshot, facts, role)?,
         brief: &brief.within(Some(DEFAULT_BYTES)).text,
-    }))
-}
-
-/// What a role that may have no shell has to see: the commits and files of the slice in work.
-fn context_text(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    facts: &Facts,
-) -> Result<String, Failure> {
-    let mut lines = Vec::new();
-    let head = head_of(facts)?;
-    lines.push(match &head.commit {
-        Some(commit) => format!("HEAD: {commit}"),
-        None => "HEAD: the repository has no commit yet".to_owned(),
-    });
-    if let (Some(handoff), Some(id)) = (&snapshot.active.handoff, &snapshot.active.slice_id) {
-        let basis = &handoff.basis_commit;
-        lines.push(format!("basis of slice {id}: {basis}"));
-        let slice_head = snapshot
-            .ledger
-            .slices
-            .get(id)
-            .and_then(|slice| slice.head.clone());
-        if let Some(slice_head) = &slice_head {
-            lines.push(format!("slice head: {slice_head}"));
-        }
-        let upto = slice_head.or(head.commit);
-        if let Some(upto) =
-            upto.filter(|_| facts.ranges.get(basis).is_some_and(|range| range.resolves))
-        {
-            let changes = workspace.repo.changes(Some(basis), &upto)?;
-            lines.push(format!(
-                "files that differ between the two: {}",
-                changes.len()
-            ));
-            lines.extend(
-                changes
-                    .iter()
-                    .take(100)
-                    .map(|change| format!("  {:?} {}", change.kind, change.path)),
-            );
-        }
-    }
-    for run in &snapshot.evidence.runs {
-        let how = if run.passed() { "passed" } else { "failed" };
-        lines.push(format!("gate `{}` {how} (receipt:{})", run.command, run.id));
-    }
-    let opened = snapshot.ledger.script_doors.0;
-    if opened > 0 {
-        let doors = scripted_doors(workspace, snapshot)?;
-        lines.push(format!(
-            "the user's word was given by a script: {}",
-            scripted_line(opened, &doors)
-        ));
-    }
-    Ok(lines.join("\n"))
+    };
+    let beside = || {
+        (
+            prompt::evidence(&input),
+            prompt::render_beside_evidence(&input),
+        )
+    };
+    Ok(Prompts {
+        whole: prompt::render(&input),
+        beside_evidence: (role == Role::StopJudge).then(beside),
+    })
 }
 
 /// Sequence and event of user doors that were opened with `--as-user`, newest

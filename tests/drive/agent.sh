@@ -7,7 +7,9 @@ set -uo pipefail
 source "$SMOKE/steps.sh"
 # shellcheck source=/dev/null
 source "$SMOKE/job.sh"
-cat >"$STATE/prompt.$COOK_ROLE"
+own="$COOK_ROLE"
+[[ "$own" == stop-judge ]] && own="judge.$$"
+cat >"$STATE/prompt.$own"
 printf '%s\n' "$COOK_ROLE" >>"$STATE/calls"
 
 if [[ -f "$STATE/mischief" ]]; then
@@ -40,9 +42,10 @@ if [[ -f "$STATE/mischief" ]]; then
         git update-ref refs/remotes/origin/x side
         ;;
       daemon) setsid bash -c 'trap "" TERM HUP; echo $$ >"$0/daemon"; sleep 600' "$STATE" >/dev/null 2>&1 & sleep 0.3 ;;
+      weaken) sed -i '/a missing file is an error/d' tests/run.sh ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
-    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere ]]; then
+    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken ]]; then
       echo "done, trust me"
       exit 0
     fi
@@ -60,8 +63,16 @@ JSON
   exit 0
 fi
 
+until mkdir "$STATE/turning" 2>/dev/null; do sleep 0.02; done
 turn=$(($(cat "$STATE/$COOK_ROLE" 2>/dev/null || echo 0) + 1))
 echo "$turn" >"$STATE/$COOK_ROLE"
+rmdir "$STATE/turning"
+if [[ "$COOK_ROLE" == stop-judge ]]; then
+  mv "$STATE/prompt.$own" "$STATE/judge.$turn"
+  echo begins >>"$STATE/judges"
+  [[ -f "$STATE/slow" ]] && sleep 1
+  echo ends >>"$STATE/judges"
+fi
 case "$COOK_ROLE-$turn" in
   regrounder-1)
     reground none none none words <<JSON

@@ -14,4 +14,6 @@ text=${text//\\/\\\\}
 text=${text//\"/\\\"}
 text=${text//$'\n'/\\n}
 text=${text//$'\t'/\\t}
-printf '{"type":"end","text":"%s"}\n' "$text"
+session="$$"
+[[ -f "$STATE/same" ]] && session=same
+printf '{"type":"end","session":"%s","text":"%s"}\n' "$session" "$text"

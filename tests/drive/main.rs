@@ -22,6 +22,16 @@ struct Job {
 
 /// Agents that are no good by themselves, and the one who stands in for them.
 const OTHERS: &str = r#"
+[roles.reviewer]
+agent = "absent"
+fallback = ["player"]
+
+[roles.auditor]
+agent = "limited"
+"#;
+
+/// Agents that a `cook.toml` may name beside the player.
+const AGENTS: &str = r#"
 [agents.absent]
 bin = "/nonexistent/agent"
 start = []
@@ -38,14 +48,7 @@ set = { error = "message" }
 
 [[agents.limited.rule]]
 when = { type = "end" }
-set = { text = "text", done = true }
-
-[roles.reviewer]
-agent = "absent"
-fallback = ["player"]
-
-[roles.auditor]
-agent = "limited"
+set = { text = "text", session = "session", done = true }
 "#;
 
 impl Job {
@@ -432,7 +435,7 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
 
 #[test]
 fn a_limit_is_waited_for_and_another_agent_stands_in_for_one_that_is_absent() {
-    let job = Job::with(OTHERS);
+    let job = Job::with(&format!("{AGENTS}{OTHERS}"));
     std::fs::write(job.state.join("limit"), "1735689600").unwrap();
     let run = job.run(&["--steps", "6"]).exits(0);
     assert!(run.err.contains("(absent)"), "{}", run.err);
@@ -474,4 +477,120 @@ fn what_stands_in_the_way_is_said_before_a_session() {
     assert_eq!(job.calls().len(), 0);
     let elsewhere = Repo::born();
     elsewhere.cook(&["run"]).fails(3, "not_initialised");
+}
+
+#[test]
+fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
+    let job = Job::new();
+    job.run(&["--steps", "9"]).exits(0);
+    job.mischief("implementer", "weaken");
+    job.run(&["--steps", "2"]).exits(0);
+    let prompt =
+        |role: &str| std::fs::read_to_string(job.state.join(format!("prompt.{role}"))).unwrap();
+    let reviewer = prompt("reviewer");
+    for part in [
+        "modified source tally",
+        "modified gate   tests/run.sh",
+        "-check \"a missing file is an error\"",
+        "+check \"the most frequent word comes first\"",
+        "words: a file that is not there is an error: missing (test:a missing file is an error)",
+        "top: the most frequent word comes first: no proof is given yet",
+        "gate `bash tests/run.sh` passed (receipt:",
+        "`test_deleted` (slice `top`): `bash tests/run.sh` does not name any more what it named at the basis: a missing file is an error",
+    ] {
+        assert!(reviewer.contains(part), "{part}\n{reviewer}");
+    }
+    assert!(!prompt("implementer").contains("the diff:"));
+}
+
+/// What a judge was given before its own prompt, and that prompt.
+fn evidence_and_prompt(job: &Job, turn: usize) -> (String, String) {
+    let text = std::fs::read_to_string(job.state.join(format!("judge.{turn}"))).unwrap();
+    let (before, now) = text.rsplit_once(" now\n").unwrap();
+    (before.to_owned(), now.to_owned())
+}
+
+#[test]
+fn judges_go_on_from_one_evidence_and_see_nothing_of_each_other() {
+    let job = Job::with(&format!(
+        "{AGENTS}\n[roles.stop-judge]\nagents = [\"player\", \"limited\"]\n"
+    ));
+    job.run(&[]).exits(0);
+    job.is_done();
+    for wave in [1..=3, 4..=6] {
+        let all: Vec<(String, String)> = wave.map(|turn| evidence_and_prompt(&job, turn)).collect();
+        for (evidence, prompt) in &all {
+            assert_eq!(evidence, &all[0].0, "one evidence for all");
+            assert!(evidence.contains("# Evidence for the judges of stop wave"));
+            assert!(evidence.contains("words: a file that is not there is an error: verified"));
+            assert!(prompt.contains("in the evidence that stands before this"));
+        }
+    }
+    let (evidence, prompt) = evidence_and_prompt(&job, 3);
+    assert!(!evidence.contains("does not say how") && !prompt.contains("does not say how"));
+    let lines = job.repo.cook(&["session", "log", "--json"]).exits(0).json();
+    let suppliers: Vec<&str> = lines["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["call"])
+        .filter(|call| call["role"] == "stop-judge")
+        .map(|call| call["supplier"].as_str().unwrap())
+        .collect();
+    let expected = ["player", "limited", "player", "player", "limited", "player"];
+    let mut newest_first = expected;
+    newest_first.reverse();
+    assert!(
+        suppliers == expected || suppliers == newest_first,
+        "{suppliers:?}"
+    );
+}
+
+#[test]
+fn judges_are_held_at_once_where_the_settings_say_so() {
+    let job = Job::with("[rules]\nparallel_judges = true\n");
+    std::fs::write(job.state.join("slow"), "").unwrap();
+    job.run(&[]).exits(0);
+    job.is_done();
+    let judges = std::fs::read_to_string(job.state.join("judges")).unwrap();
+    assert_eq!(
+        judges.lines().collect::<Vec<_>>(),
+        ["begins", "begins", "begins", "ends", "ends", "ends"].repeat(2)
+    );
+    assert_eq!(
+        evidence_and_prompt(&job, 1).0,
+        evidence_and_prompt(&job, 3).0
+    );
+}
+
+#[test]
+fn of_judges_that_are_held_at_once_none_counts_when_one_of_them_changed_something() {
+    let job = Job::with("[rules]\nparallel_judges = true\n");
+    job.mischief("stop-judge", "edit");
+    let run = job.run(&[]).exits(0);
+    assert!(
+        run.err.contains("a session of the completion-stop-judge") || run.err.contains("`tally`"),
+        "{}",
+        run.err
+    );
+    job.is_done();
+    // Those of the first wave are held again, one after another.
+    let judges = std::fs::read_to_string(job.state.join("judges")).unwrap();
+    assert!(judges.lines().count() >= 2 * 8, "{judges}");
+}
+
+#[test]
+fn two_votes_out_of_one_session_are_one() {
+    let job = Job::with(&format!(
+        "{AGENTS}\n[roles.stop-judge]\nagent = \"limited\"\n"
+    ));
+    std::fs::write(job.state.join("same"), "").unwrap();
+    let run = job.run(&[]).exits(6);
+    assert!(
+        run.err.contains("its session is the one that gave vote"),
+        "{}",
+        run.err
+    );
+    let status = job.repo.cook(&["log", "--json"]).exits(0).out;
+    assert!(status.contains("refused"), "{status}");
 }

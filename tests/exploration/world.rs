@@ -324,6 +324,7 @@ impl World {
                 paths: Vec::new(),
                 protected: Vec::new(),
                 claimed: Vec::new(),
+                losses: Vec::new(),
             };
         };
         let since = question.since.as_deref().and_then(|text| self.find(text));
@@ -346,6 +347,7 @@ impl World {
                 .into_iter()
                 .map(id)
                 .collect(),
+            losses: Vec::new(),
         }
     }
 
@@ -383,6 +385,7 @@ impl World {
             receipt: started.then(|| self.receipt("test", exit, false)),
             problem: (!started).then(|| "no such program".to_owned()),
             at_basis: (mood.gates == Gates::GreenAtBasis).then(|| self.receipt("test", 0, false)),
+            losses: Vec::new(),
         }];
         match mood.gates {
             Gates::OptionalRed => runs.push(GateRun {
@@ -390,6 +393,7 @@ impl World {
                 receipt: Some(self.receipt("lint", 1, false)),
                 problem: None,
                 at_basis: None,
+                losses: Vec::new(),
             }),
             Gates::None => runs.clear(),
             _ => {}

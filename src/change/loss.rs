@@ -1,0 +1,384 @@
+//! What a diff takes away from the tests.
+
+use super::{Class, marks};
+use crate::diagnostic::counted;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Losses of one kind that are told one by one.
+const TOLD: usize = 8;
+/// Names in one loss.
+const NAMED: usize = 5;
+/// Characters of a line that are shown.
+const SHOWN: usize = 120;
+
+/// A file in both its states; none = it is not there.
+#[derive(Debug, Clone, Copy)]
+pub struct Edited<'a> {
+    /// Relative to the root.
+    pub path: &'a str,
+    /// What it is for.
+    pub class: Class,
+    /// Its text at the basis.
+    pub before: Option<&'a str>,
+    /// Its text now.
+    pub after: Option<&'a str>,
+}
+
+/// What was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKind {
+    /// A test, or a file of tests, is gone.
+    Deleted,
+    /// A test is there and does not run.
+    Skipped,
+    /// Less is asserted, or a failure goes unseen.
+    Weakened,
+    /// A gate's run names fewer tests than its run at the basis.
+    Fewer,
+}
+
+/// One loss, in words that name its place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loss {
+    /// What kind.
+    pub kind: LossKind,
+    /// What and where.
+    pub what: String,
+}
+
+/// What these edits take away. Tests that moved from file to file are not lost, and a test
+/// whose name changed within its file is not either.
+pub fn losses(edits: &[Edited]) -> Vec<Loss> {
+    let mut found = Vec::new();
+    let gone = gone_tests(edits);
+    for edit in edits {
+        if let Some(names) = gone.get(edit.path) {
+            found.push(deleted(edit, names));
+        } else if edit.class == Class::Test && edit.after.is_none() && !is_elsewhere(edit, edits) {
+            found.push(loss(
+                LossKind::Deleted,
+                format!("the test file `{}` is deleted", edit.path),
+            ));
+        }
+    }
+    let asserts_less = asserted(edits, |edit| edit.before) > asserted(edits, |edit| edit.after);
+    for edit in edits {
+        let (before, after) = (edit.before.unwrap_or(""), edit.after.unwrap_or(""));
+        for line in new_lines(marks::skips(before), marks::skips(after)) {
+            found.push(loss(
+                LossKind::Skipped,
+                format!("`{}` sets a test aside: {line}", edit.path),
+            ));
+        }
+        if holds_tests(edit) {
+            for line in new_lines(marks::idle(before), marks::idle(after)) {
+                let what = format!("`{}` asserts what is always so: {line}", edit.path);
+                found.push(loss(LossKind::Weakened, what));
+            }
+            let (was, is) = (marks::assertions(before), marks::assertions(after));
+            if asserts_less && is < was && edit.after.is_some() && !gone.contains_key(edit.path) {
+                let what = format!(
+                    "`{}` asserts in {}, and did in {was}",
+                    edit.path,
+                    counted(is as u64, "line")
+                );
+                found.push(loss(LossKind::Weakened, what));
+            }
+        }
+        if matches!(edit.class, Class::Test | Class::Gate) {
+            for line in new_lines(marks::swallows(before), marks::swallows(after)) {
+                let what = format!("`{}` lets a failure pass unseen: {line}", edit.path);
+                found.push(loss(LossKind::Weakened, what));
+            }
+        }
+    }
+    capped(found)
+}
+
+/// What a gate's output says: names of the tests that ran at the basis and now, and of those
+/// that are set aside now.
+pub fn collected_losses(
+    gate: &str,
+    ran_at_basis: &BTreeSet<String>,
+    ran: &BTreeSet<String>,
+    aside: &BTreeSet<String>,
+) -> Vec<Loss> {
+    let mut found = Vec::new();
+    for name in ran_at_basis.intersection(aside) {
+        if !ran.contains(name) {
+            found.push(loss(
+                LossKind::Skipped,
+                format!(
+                    "`{gate}` ran `{}` at the basis and sets it aside now",
+                    cut(name)
+                ),
+            ));
+        }
+    }
+    let gone: Vec<&str> = ran_at_basis
+        .iter()
+        .filter(|name| !ran.contains(*name) && !aside.contains(*name))
+        .map(String::as_str)
+        .collect();
+    let (was, is) = (ran_at_basis.len(), ran.len() + aside.len());
+    if is < was {
+        let what = format!(
+            "`{gate}` names {} and named {was} at the basis; gone: {}",
+            counted(is as u64, "test"),
+            some(&gone)
+        );
+        found.push(loss(LossKind::Fewer, what));
+    } else if !gone.is_empty() {
+        let what = format!(
+            "`{gate}` does not name any more what it named at the basis: {}",
+            some(&gone)
+        );
+        found.push(loss(LossKind::Deleted, what));
+    }
+    capped(found)
+}
+
+fn loss(kind: LossKind, what: String) -> Loss {
+    Loss { kind, what }
+}
+
+fn deleted(edit: &Edited, names: &[&str]) -> Loss {
+    let what = match edit.after {
+        None => format!("the test file `{}` is deleted: {}", edit.path, some(names)),
+        Some(_) => format!("`{}` lost tests: {}", edit.path, some(names)),
+    };
+    loss(LossKind::Deleted, what)
+}
+
+fn holds_tests(edit: &Edited) -> bool {
+    let has = |text: Option<&str>| text.is_some_and(|text| !marks::tests(text).is_empty());
+    edit.class == Class::Test || has(edit.before) || has(edit.after)
+}
+
+fn asserted<'a>(edits: &[Edited<'a>], side: impl Fn(&Edited<'a>) -> Option<&'a str>) -> usize {
+    edits
+        .iter()
+        .filter(|edit| holds_tests(edit))
+        .filter_map(side)
+        .map(marks::assertions)
+        .sum()
+}
+
+/// By path: tests that stand nowhere any more, and that nothing new in their file took the
+/// place of.
+fn gone_tests<'a>(edits: &[Edited<'a>]) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut anywhere: BTreeMap<&str, usize> = BTreeMap::new();
+    for test in edits
+        .iter()
+        .filter_map(|edit| edit.after)
+        .flat_map(marks::tests)
+    {
+        *anywhere.entry(test).or_default() += 1;
+    }
+    let mut gone = BTreeMap::new();
+    for edit in edits {
+        let before = marks::tests(edit.before.unwrap_or(""));
+        let after = marks::tests(edit.after.unwrap_or(""));
+        let mut missing = Vec::new();
+        for test in &before {
+            match anywhere.get_mut(test) {
+                Some(left) if *left > 0 => *left -= 1,
+                _ => missing.push(*test),
+            }
+        }
+        let renamed = new_lines(before, after).len();
+        if missing.len() > renamed {
+            gone.insert(edit.path, missing);
+        }
+    }
+    gone
+}
+
+/// The same text stands under another path now.
+fn is_elsewhere(edit: &Edited, edits: &[Edited]) -> bool {
+    edits
+        .iter()
+        .any(|other| other.after.is_some() && other.after == edit.before)
+}
+
+/// Lines of `after` that `before` does not hold, each as often as it is new.
+fn new_lines<'a>(before: Vec<&str>, after: Vec<&'a str>) -> Vec<&'a str> {
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in before {
+        *known.entry(line).or_default() += 1;
+    }
+    let fresh = after.into_iter().filter(|line| match known.get_mut(line) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    });
+    fresh.map(cut).collect()
+}
+
+fn cut(line: &str) -> &str {
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => &line[..end],
+        None => line,
+    }
+}
+
+fn some(names: &[&str]) -> String {
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(NAMED)
+        .map(|name| cut(name).to_owned())
+        .collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    shown.join("; ")
+}
+
+/// The first of each kind, and how many more there are.
+fn capped(found: Vec<Loss>) -> Vec<Loss> {
+    let mut by_kind: BTreeMap<LossKind, Vec<Loss>> = BTreeMap::new();
+    for one in found {
+        by_kind.entry(one.kind).or_default().push(one);
+    }
+    let mut kept = Vec::new();
+    for (kind, mut all) in by_kind {
+        let more = all.len().saturating_sub(TOLD);
+        all.truncate(TOLD);
+        kept.append(&mut all);
+        if more > 0 {
+            kept.push(loss(kind, format!("{more} more of this kind")));
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(edits: &[(&'static str, Option<&'static str>, Option<&'static str>)]) -> Vec<String> {
+        let edits: Vec<Edited> = edits
+            .iter()
+            .map(|(path, before, after)| Edited {
+                path,
+                class: super::super::class_of(path, &[]),
+                before: *before,
+                after: *after,
+            })
+            .collect();
+        losses(&edits)
+            .into_iter()
+            .map(|loss| format!("{:?}: {}", loss.kind, loss.what))
+            .collect()
+    }
+
+    const RUST: &str = "fn work() {}\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n#[test]\nfn fails() {\n    assert!(add(i32::MAX, 1).is_err());\n}\n";
+
+    #[test]
+    fn what_is_taken_away_is_named_with_its_place() {
+        for (path, before, after, expected) in [
+            (
+                "src/lib.rs",
+                RUST,
+                "fn work() {}\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n",
+                "Deleted: `src/lib.rs` lost tests: fn fails() {",
+            ),
+            (
+                "tests/a.py",
+                "def test_a():\n    assert f() == 1\n",
+                "@pytest.mark.skip(reason='flaky')\ndef test_a():\n    assert f() == 1\n",
+                "Skipped: `tests/a.py` sets a test aside: @pytest.mark.skip(reason='flaky')",
+            ),
+            (
+                "web/a.test.ts",
+                "it('adds', () => {\n  expect(add(1)).toBe(2)\n  expect(add(2)).toBe(3)\n})\n",
+                "it('adds', () => {\n  expect(add(1)).toBe(2)\n})\n",
+                "Weakened: `web/a.test.ts` asserts in 1 line, and did in 2",
+            ),
+            (
+                "pkg/a_test.go",
+                "func TestA(t *testing.T) {\n\tif f() != 1 { t.Fatal(f()) }\n}\n",
+                "func TestA(t *testing.T) {\n\tt.Skip(\"later\")\n\tif f() != 1 { t.Fatal(f()) }\n}\n",
+                "Skipped: `pkg/a_test.go` sets a test aside: t.Skip(\"later\")",
+            ),
+            (
+                "tests/a.rs",
+                "#[test]\nfn a() {\n    assert!(f());\n}\n",
+                "#[test]\nfn a() {\n    assert!( true );\n}\n",
+                "Weakened: `tests/a.rs` asserts what is always so: assert!( true );",
+            ),
+            (
+                "Makefile",
+                "test:\n\tcargo test\n",
+                "test:\n\tcargo test || true\n",
+                "Weakened: `Makefile` lets a failure pass unseen: cargo test || true",
+            ),
+        ] {
+            let found = told(&[(path, Some(before), Some(after))]);
+            assert!(found.iter().any(|one| one == expected), "{path}: {found:?}");
+        }
+        assert_eq!(
+            told(&[("tests/run.sh", Some("run it\n"), None)]),
+            ["Deleted: the test file `tests/run.sh` is deleted"]
+        );
+    }
+
+    #[test]
+    fn what_moves_grows_or_changes_its_name_is_no_loss() {
+        let more = format!("{RUST}#[test]\nfn third() {{\n    assert!(ok());\n}}\n");
+        let renamed = RUST.replace("fn fails", "fn overflow_is_an_error");
+        for edits in [
+            &[
+                ("src/a.rs", Some(RUST), None),
+                ("src/b.rs", None, Some(RUST)),
+            ][..],
+            &[("src/a.rs", Some(RUST), Some(&*more.leak()))],
+            &[("src/a.rs", Some(RUST), Some(&*renamed.leak()))],
+            &[
+                ("tests/run.sh", Some("x\n"), None),
+                ("tests/all.sh", None, Some("x\n")),
+            ],
+            &[(
+                "src/emit.rs",
+                Some("a();\n"),
+                Some("emit(x); unit(y); benefit(z); // #[ignore\n"),
+            )],
+            &[("src/a.rs", Some("assert!(x);\n"), Some("\n"))],
+            &[("README.md", Some("a"), Some("run it || true"))],
+        ] {
+            assert_eq!(told(edits), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn a_gates_own_output_says_which_tests_are_gone() {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let (basis, ran) = (set(&["a", "b", "c", "d"]), set(&["a", "new"]));
+        let found = collected_losses("make test", &basis, &ran, &set(&["b"]));
+        let told: Vec<&str> = found.iter().map(|loss| &*loss.what).collect();
+        assert_eq!(
+            told,
+            [
+                "`make test` ran `b` at the basis and sets it aside now",
+                "`make test` names 3 tests and named 4 at the basis; gone: c; d"
+            ]
+        );
+        assert!(collected_losses("g", &basis, &basis, &set(&[])).is_empty());
+        let as_many = collected_losses("g", &basis, &set(&["a", "b", "c", "e"]), &set(&[]));
+        assert_eq!(as_many[0].kind, LossKind::Deleted);
+        assert!(as_many[0].what.ends_with("at the basis: d"));
+    }
+
+    #[test]
+    fn a_thousand_losses_are_told_in_a_few_lines() {
+        let many: &'static str = "@Disabled\n".repeat(1_000).leak();
+        let found = told(&[("src/ATest.java", Some(""), Some(many))]);
+        assert_eq!(found.len(), TOLD + 1);
+        assert_eq!(found[TOLD], "Skipped: 992 more of this kind");
+    }
+}

@@ -1,0 +1,233 @@
+//! The judges of a stop wave (protocol section 9): each goes on from the same evidence, in a
+//! session of its own, one after another or all at once; none is shown what another one said.
+
+use super::talk::{Asked, Scene};
+use super::turn::Played;
+use super::{Breach, Driver, Moment, Player, Step, Watch};
+use crate::agent::Progress;
+use crate::diagnostic::Failure;
+use crate::machine::{self, Dispatch, Head};
+use crate::model::{Role, Snapshot};
+use crate::process::Heed;
+use crate::session::{Fault, Grade, On, Ref, Reply, SessionError, SessionStore, plant};
+use crate::walk::{self, Prompts, Workspace};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// What a judge in a thread of its own lets the driver know.
+enum Word {
+    Started(u32),
+    Tool(String),
+    Said(String),
+    Pulse { elapsed: Duration, quiet: Duration },
+}
+
+impl Driver<'_> {
+    /// What a judge is told: the evidence of the wave as an episode to go on from, and the
+    /// rest. A wave's evidence is put together once and found again by its name.
+    pub(super) fn evidence(
+        &self,
+        workspace: &Workspace,
+        snapshot: &Snapshot,
+        head: &Head,
+        prompts: &Prompts,
+    ) -> Result<Option<(String, On)>, Failure> {
+        let (Some((evidence, say)), Some(commit)) = (&prompts.beside_evidence, &head.commit) else {
+            return Ok(None);
+        };
+        let wave = snapshot.state.current_stop_wave_id.0;
+        let log = workspace.store()?.id();
+        let label = format!("stop-wave-{wave}-{commit:.12}-{log:.12}");
+        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
+        let known = match self.sessions.labelled(&label).map_err(kept)? {
+            Some(name) if name.grade() == Grade::Episode => {
+                self.sessions.entry(name).map_err(kept)?.map(|_| name)
+            }
+            _ => None,
+        };
+        let episode = match known {
+            Some(name) => name,
+            None => {
+                let about = format!("the evidence of stop wave {wave} at {commit}");
+                let name = plant(&self.sessions, &about, evidence, &workspace.clock.now())
+                    .map_err(kept)?;
+                self.sessions.label(&label, name).map_err(kept)?;
+                name
+            }
+        };
+        Ok(Some((say.clone(), On::Episode(episode))))
+    }
+
+    /// Who judges, first choice first: those that take turns, begun by the one whose turn it
+    /// is, then the others.
+    pub(super) fn bench(
+        &self,
+        workspace: &Workspace,
+        players: &[Player],
+        turn: usize,
+    ) -> Result<Vec<Player>, Failure> {
+        let roles = &workspace.config()?.roles;
+        let turns = roles.get(Role::StopJudge.short());
+        let turns = turns.map_or(0, |role| role.agents.len()).min(players.len());
+        let mut bench = players.to_vec();
+        if turns > 1 {
+            bench[..turns].rotate_left(turn % turns);
+        }
+        Ok(bench)
+    }
+
+    /// How many judges the wave still needs.
+    pub(super) fn missing_judges(&self, snapshot: &Snapshot, head: &Head) -> usize {
+        let required = snapshot.profile.required_stop_judges.0 as usize;
+        required.saturating_sub(machine::votes_at(snapshot, head).count())
+    }
+
+    /// Holds all missing judges' sessions at once; their votes are taken one after another.
+    /// Who did what he may not cannot be told from the others then: no vote counts, and they
+    /// are held one by one from there on.
+    pub(super) fn judges_together(
+        &mut self,
+        workspace: &Workspace,
+        dispatch: &Dispatch,
+        seats: &[(Player, String, Option<On>)],
+    ) -> Result<Step, Failure> {
+        let role = Role::StopJudge;
+        let started = Instant::now();
+        let mut places = Vec::new();
+        for (player, _, _) in seats {
+            self.audience.told(&Moment::Begins {
+                role,
+                dispatch,
+                agent: player.preset.name(),
+            });
+            places.push(self.place(workspace, role)?);
+        }
+        let dir = self.watches(workspace)?.join(crate::store::fresh_id());
+        let watch = Watch::begin(workspace, role, &dir)?;
+        self.tally.sessions += seats.len() as u64;
+        let at = workspace.clock.now();
+        let scenes: Vec<Scene> = seats
+            .iter()
+            .zip(&places)
+            .map(|((player, _, _), (_, dir))| Scene {
+                role,
+                player,
+                dir,
+                at: &at,
+            })
+            .collect();
+        let asked = self.ask_all(&scenes, seats);
+        let mut breach = Breach::default();
+        let mut heard = Vec::new();
+        for (scene, asked) in scenes.iter().zip(asked) {
+            // The first look sees what any of them did.
+            let (one, found) = self.hear(scene, asked, &watch)?;
+            if !found.is_none() {
+                breach = found;
+            }
+            heard.push(one);
+        }
+        watch.end()?;
+        if !breach.is_none() {
+            self.tally.one_by_one = true;
+            return Ok(match self.breached(role, &breach)? {
+                Played::Step(step) => step,
+                Played::Another(why) => Step::Nothing(why),
+            });
+        }
+        let (mut moved, mut last) = (false, Step::Waited);
+        for ((player, _, _), heard) in seats.iter().zip(heard) {
+            let workspace = Workspace::open(&self.dir)?;
+            let (tip, snapshot) = workspace.require()?;
+            let (_, facts) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+            let head = walk::head_of(&facts)?;
+            let ticket = walk::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
+            match self.weigh(&workspace, role, player, heard, ticket.as_deref(), started)? {
+                Played::Step(Step::Moved) => moved = true,
+                Played::Step(step @ Step::Ended(_)) => return Ok(step),
+                Played::Step(step) => last = step,
+                // Another agent may stand in: that is tried with one at a time.
+                Played::Another(_) => self.tally.one_by_one = true,
+            }
+        }
+        Ok(if moved { Step::Moved } else { last })
+    }
+
+    /// Asks every judge at once; what they let know is told as it comes.
+    fn ask_all(&mut self, scenes: &[Scene], seats: &[(Player, String, Option<On>)]) -> Vec<Asked> {
+        let sessions = &self.sessions;
+        let audience = &mut self.audience;
+        std::thread::scope(|scope| {
+            let (tell, words) = mpsc::channel();
+            let threads: Vec<_> = scenes
+                .iter()
+                .zip(seats)
+                .map(|(scene, (_, say, on))| {
+                    let tell: mpsc::Sender<Word> = tell.clone();
+                    scope.spawn(move || {
+                        scene.ask(sessions, say, *on, &mut |progress| {
+                            // Nobody listens any more when the driver is going down.
+                            let _ = tell.send(Word::of(progress));
+                            Heed::GoOn
+                        })
+                    })
+                })
+                .collect();
+            drop(tell);
+            for word in words {
+                audience.told(&Moment::Shows(word.progress()));
+            }
+            threads
+                .into_iter()
+                .map(|thread| match thread.join() {
+                    Ok(asked) => asked,
+                    Err(cause) => std::panic::resume_unwind(cause),
+                })
+                .collect()
+        })
+    }
+
+    /// The vote of this wave that came out of the same session of the same agent.
+    pub(super) fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>, Failure> {
+        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
+        let session = |name: Ref| -> Result<Option<(String, String)>, Failure> {
+            let entry = self.sessions.entry(name).map_err(kept)?;
+            Ok(entry.and_then(|entry| Some((entry.supplier, entry.exid?))))
+        };
+        let Some(mine) = session(reply.exchange)? else {
+            return Ok(None);
+        };
+        for vote in &snapshot.ledger.wave.votes {
+            let name = vote.session.as_deref().and_then(|text| text.parse().ok());
+            if let Some(name) = name
+                && session(name)?.as_ref() == Some(&mine)
+            {
+                return Ok(Some(vote.seq.0));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Word {
+    fn of(progress: Progress) -> Self {
+        match progress {
+            Progress::Started(id) => Self::Started(id),
+            Progress::Tool(name) => Self::Tool(name.to_owned()),
+            Progress::Said(text) => Self::Said(text.to_owned()),
+            Progress::Pulse { elapsed, quiet } => Self::Pulse { elapsed, quiet },
+        }
+    }
+
+    fn progress(&self) -> Progress<'_> {
+        match self {
+            Self::Started(id) => Progress::Started(*id),
+            Self::Tool(name) => Progress::Tool(name),
+            Self::Said(text) => Progress::Said(text),
+            Self::Pulse { elapsed, quiet } => Progress::Pulse {
+                elapsed: *elapsed,
+                quiet: *quiet,
+            },
+        }
+    }
+}

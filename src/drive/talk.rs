@@ -1,0 +1,173 @@
+//! A session: the prompt, and where its report breaks a rule one request more; with what was
+//! done beside. Whoever did what he may not is asked nothing more.
+
+use super::{Breach, Driver, Moment, Player, Watch};
+use crate::agent::{AgentFailure, AgentSupplier, Progress};
+use crate::diagnostic::{Failure, Finding};
+use crate::model::Role;
+use crate::process::Heed;
+use crate::repo::Throwaway;
+use crate::report::{self, Parsed};
+use crate::session::{
+    Call, Continuation, Deed, FileStore, NativeUse, On, Reply, SessionError, Supplier, call,
+};
+use crate::walk::Workspace;
+use std::path::{Path, PathBuf};
+
+/// What a session gave.
+pub(super) enum Heard {
+    /// A report that keeps the rules.
+    Report(Box<(Parsed, Reply)>),
+    /// One that does not, and there was no asking again.
+    Unusable(Vec<Finding>),
+    /// One that does not, also the second time.
+    Malformed(Vec<Finding>),
+    /// Nothing.
+    Nothing(AgentFailure),
+    /// Nothing, and not by the agent's doing.
+    Unkept(SessionError),
+}
+
+/// Who is to say what, where.
+pub(super) struct Scene<'a> {
+    pub role: Role,
+    pub player: &'a Player,
+    pub dir: &'a Path,
+    /// The moment, RFC 3339.
+    pub at: &'a str,
+}
+
+/// An answer, or the lack of one with the agent's own failure where there is one.
+pub(super) type Asked = Result<Reply, (SessionError, Option<AgentFailure>)>;
+
+impl Scene<'_> {
+    /// One call. The agent is listened to by whoever `watched` tells.
+    pub fn ask(
+        &self,
+        sessions: &FileStore,
+        say: &str,
+        on: Option<On>,
+        watched: &mut dyn FnMut(Progress) -> Heed,
+    ) -> Asked {
+        let supplier = AgentSupplier::new(
+            self.player.preset.clone(),
+            self.dir,
+            sessions.root(),
+            self.player.clocks,
+        )
+        .with_model(self.player.model.clone())
+        .as_role(Some(self.role.short().to_owned()))
+        .with_access(Some(self.player.access))
+        .watched(Box::new(watched));
+        let outcome = call(
+            sessions,
+            &supplier,
+            &Call {
+                say,
+                deed: match self.role {
+                    Role::Implementer => Deed::Act,
+                    _ => Deed::Ask,
+                },
+                on: on.filter(|_| supplier.continuation() != Continuation::None),
+                schema: None,
+                schema_text: None,
+                native: NativeUse::Auto,
+                recap: None,
+                at: self.at,
+            },
+        );
+        outcome.map_err(|error| {
+            let failed = supplier.last().and_then(|last| last.failure);
+            (error, failed)
+        })
+    }
+}
+
+impl Driver<'_> {
+    /// A place of its own for a role that reads, when the settings ask for one.
+    pub(super) fn place(
+        &self,
+        workspace: &Workspace,
+        role: Role,
+    ) -> Result<(Option<Throwaway>, PathBuf), Failure> {
+        let isolated = workspace.config()?.rules.isolate_readonly && role != Role::Implementer;
+        let throwaway = match workspace.repo.head()?.commit {
+            Some(commit) if isolated => Some(workspace.repo.throwaway(&commit)?),
+            _ => None,
+        };
+        let dir = throwaway
+            .as_ref()
+            .map_or_else(|| self.dir.clone(), |tree| tree.path().to_owned());
+        Ok((throwaway, dir))
+    }
+
+    /// One session from its prompt on.
+    pub(super) fn converse(
+        &mut self,
+        scene: &Scene,
+        say: &str,
+        on: Option<On>,
+        watch: &Watch,
+    ) -> Result<(Heard, Breach), Failure> {
+        let first = self.ask(scene, say, on);
+        self.hear(scene, first, watch)
+    }
+
+    fn ask(&mut self, scene: &Scene, say: &str, on: Option<On>) -> Asked {
+        let audience = &mut self.audience;
+        scene.ask(&self.sessions, say, on, &mut |progress| {
+            audience.told(&Moment::Shows(progress))
+        })
+    }
+
+    /// What an answer amounts to, and what was done beside it.
+    pub(super) fn hear(
+        &mut self,
+        scene: &Scene,
+        first: Asked,
+        watch: &Watch,
+    ) -> Result<(Heard, Breach), Failure> {
+        let breach = self.settle(watch)?;
+        let reply = match first {
+            Err(lapse) => return Ok((nothing(lapse), breach)),
+            Ok(reply) => reply,
+        };
+        self.tally.price(&reply);
+        let parsed = report::parse(scene.role, reply.output.as_bytes());
+        if parsed.findings.is_empty() {
+            return Ok((Heard::Report(Box::new((parsed, reply))), breach));
+        }
+        if !breach.is_none() {
+            return Ok((Heard::Unusable(parsed.findings), breach));
+        }
+        self.audience.told(&Moment::Repairs(&parsed.findings));
+        let repair = report::repair_prompt(scene.role, &parsed.findings);
+        let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
+        let again = self.ask(scene, &repair, Some(on));
+        let breach = self.settle(watch)?;
+        let heard = match again {
+            Err(lapse) => nothing(lapse),
+            Ok(again) => {
+                self.tally.price(&again);
+                let parsed = report::parse(scene.role, again.output.as_bytes());
+                match parsed.findings.is_empty() {
+                    true => Heard::Report(Box::new((parsed, again))),
+                    false => Heard::Malformed(parsed.findings),
+                }
+            }
+        };
+        Ok((heard, breach))
+    }
+
+    /// The workspace is opened again each time: the session may have changed the settings.
+    fn settle(&self, watch: &Watch) -> Result<Breach, Failure> {
+        watch.settle(&Workspace::open(&self.dir)?)
+    }
+}
+
+fn nothing((error, failed): (SessionError, Option<AgentFailure>)) -> Heard {
+    match failed {
+        Some(failed) => Heard::Nothing(failed),
+        None => Heard::Unkept(error),
+    }
+}

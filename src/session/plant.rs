@@ -1,0 +1,45 @@
+//! Windows that begin with cook's own words: what several suppliers are to go on from, each
+//! without the others.
+
+use super::error::Fault;
+use super::hash::ContentHash;
+use super::reference::{Grade, Ref};
+use super::store::SessionStore;
+use super::stored::{Entry, Object};
+use super::value::{Exchange, Kind};
+
+/// Who is written down as the author.
+pub const COOK: &str = "cook";
+
+/// Keeps a window of one recap that no supplier was asked for; its name.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn plant(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Result<Ref, Fault> {
+    let exchange = Exchange::new(Kind::Recap, about, text, None);
+    let exchange_hash = store.put(&Object::of_exchange(&exchange))?;
+    let episode_hash = store.put(&Object::Episode {
+        parent: None,
+        exchange: exchange_hash.clone(),
+        length: 1,
+    })?;
+    let episode = Ref::new(Grade::Episode);
+    let entry = |name: Ref, hash: ContentHash| Entry {
+        schema_version: 1,
+        name,
+        hash,
+        exid: None,
+        supplier: COOK.to_owned(),
+        series: None,
+        episode: Some(episode).filter(|_| name.grade() == Grade::Exchange),
+        length: 1,
+        bytes: (about.len() + text.len()) as u64,
+        native: None,
+        head: None,
+        tree: None,
+        at: at.to_owned(),
+    };
+    store.name(&entry(Ref::new(Grade::Exchange), exchange_hash))?;
+    store.name(&entry(episode, episode_hash))?;
+    Ok(episode)
+}

@@ -1,0 +1,287 @@
+//! What a role is shown of the repository beside its brief. Roles that may change nothing may
+//! have no shell either: whatever they decide by stands here, or is named with the command
+//! that shows it.
+
+use super::{Workspace, head_of, scripted_doors, scripted_line};
+use crate::change::{Class, class_of};
+use crate::diagnostic::{Failure, counted};
+use crate::machine::{AnchorQuestion, FactSet, Facts};
+use crate::measure::gate_commands;
+use crate::model::{Evidence, Role, SliceStatus, Snapshot};
+use crate::repo::{ChangeKind, Edit, unified_diff};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Paths that are listed.
+const LISTED: usize = 200;
+/// Bytes of one file's diff.
+const FILE_DIFF: usize = 12_000;
+/// Bytes of the whole diff.
+const WHOLE_DIFF: usize = 90_000;
+
+/// The context of a role's prompt.
+///
+/// # Errors
+/// Unreadable state.
+pub(super) fn context_text(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    role: Role,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    let head = head_of(facts)?;
+    line(
+        &mut text,
+        match &head.commit {
+            Some(commit) => format!("HEAD: {commit}"),
+            None => "HEAD: the repository has no commit yet".to_owned(),
+        },
+    );
+    let span = span(snapshot, facts, head.commit.as_deref());
+    let edits = match &span {
+        Some((basis, upto)) => workspace.repo.edits(basis, upto)?,
+        None => Vec::new(),
+    };
+    if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
+        line(&mut text, format!("basis of slice {id}: {basis}"));
+        line(&mut text, format!("its work up to: {upto}"));
+        let slices = snapshot.plan.candidate_slices.iter();
+        let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
+        let gates = gate_commands(workspace.config()?, commands);
+        list_paths(&mut text, &edits, &gates);
+    }
+    for run in &snapshot.evidence.runs {
+        let how = if run.passed() { "passed" } else { "failed" };
+        line(
+            &mut text,
+            format!("gate `{}` {how} (receipt:{})", run.command, run.id),
+        );
+    }
+    if role != Role::Implementer {
+        list_criteria(&mut text, workspace, snapshot)?;
+    }
+    let opened = snapshot.ledger.script_doors.0;
+    if opened > 0 {
+        let doors = scripted_doors(workspace, snapshot)?;
+        line(
+            &mut text,
+            format!(
+                "the user's word was given by a script: {}",
+                scripted_line(opened, &doors)
+            ),
+        );
+    }
+    if let (Some((basis, upto)), true) = (&span, role != Role::Implementer) {
+        add_diff(&mut text, &edits, basis, upto)?;
+    }
+    Ok(text)
+}
+
+fn line(text: &mut String, one: String) {
+    text.push_str(&one);
+    text.push('\n');
+}
+
+/// From where to where the slice in work goes, if both ends are there.
+fn span(snapshot: &Snapshot, facts: &Facts, head: Option<&str>) -> Option<(String, String)> {
+    let handoff = snapshot.active.handoff.as_ref()?;
+    let id = snapshot.active.slice_id.as_ref()?;
+    let basis = &handoff.basis_commit;
+    let own = snapshot.ledger.slices.get(id)?.head.clone();
+    let upto = own.or_else(|| head.map(str::to_owned))?;
+    facts
+        .ranges
+        .get(basis)
+        .is_some_and(|range| range.resolves)
+        .then(|| (basis.clone(), upto))
+}
+
+fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
+    let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
+    for edit in edits {
+        *by_class
+            .entry(class_of(&edit.change.path, gates))
+            .or_default() += 1;
+    }
+    let classes: Vec<String> = by_class
+        .iter()
+        .map(|(class, count)| format!("{count} {class}"))
+        .collect();
+    line(
+        text,
+        format!(
+            "{} between the two{}",
+            match edits.len() {
+                1 => "1 file differs".to_owned(),
+                files => format!("{files} files differ"),
+            },
+            match classes.is_empty() {
+                true => String::new(),
+                false => format!(": {}", classes.join(", ")),
+            }
+        ),
+    );
+    for edit in edits.iter().take(LISTED) {
+        let kind = match edit.change.kind {
+            ChangeKind::Added => "added",
+            ChangeKind::Modified => "modified",
+            ChangeKind::Deleted => "deleted",
+        };
+        let class = class_of(&edit.change.path, gates);
+        line(text, format!("  {kind:<8} {class:<6} {}", edit.change.path));
+    }
+    if edits.len() > LISTED {
+        line(text, format!("  and {} more", edits.len() - LISTED));
+    }
+}
+
+/// Each criterion of slices that are in work or done, and what its proof is worth now by the
+/// receipts that are kept: no gate is run for a prompt.
+fn list_criteria(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<(), Failure> {
+    let active = snapshot.active.slice_id.as_deref();
+    let slices = snapshot.plan.candidate_slices.iter().filter(|slice| {
+        slice.status == SliceStatus::Done || Some(slice.slice_id.as_str()) == active
+    });
+    let mut wanted = FactSet {
+        head: true,
+        existing_receipts_only: true,
+        ..FactSet::default()
+    };
+    let mut rows = Vec::new();
+    for slice in slices {
+        for criterion in &slice.acceptance_criteria {
+            let records = slice.evidence.iter().filter_map(Evidence::record);
+            let questions: Vec<AnchorQuestion> = records
+                .filter(|record| record.criterion == *criterion)
+                .map(|record| AnchorQuestion::stored(slice, record))
+                .collect();
+            wanted.anchors.extend(questions.iter().cloned());
+            rows.push((slice, criterion, questions));
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let facts = match wanted.anchors.is_empty() {
+        true => Facts::default(),
+        false => workspace.measure(&wanted, Some(snapshot))?,
+    };
+    line(
+        text,
+        "criteria and what their proof is worth now:".to_owned(),
+    );
+    for (slice, criterion, questions) in rows {
+        let mut proofs: Vec<String> = questions
+            .iter()
+            .filter_map(|question| {
+                let answer = facts.anchors.get(&question.key())?;
+                Some(format!("{} ({})", answer.verdict.id(), question.anchor))
+            })
+            .collect();
+        if proofs.is_empty() {
+            proofs.push("no proof is given yet".to_owned());
+        }
+        line(
+            text,
+            format!("  {}: {criterion}: {}", slice.slice_id, proofs.join(", ")),
+        );
+    }
+    Ok(())
+}
+
+/// The diff, file by file; what is too much of it is named with the command that shows it.
+fn add_diff(text: &mut String, edits: &[Edit], basis: &str, upto: &str) -> Result<(), Failure> {
+    if edits.is_empty() {
+        return Ok(());
+    }
+    let mut left = Vec::new();
+    let mut diff = String::new();
+    for edit in edits {
+        let path = &edit.change.path;
+        let Some((before, after)) = &edit.texts else {
+            left.push(format!("{path} (no text, or too much of it)"));
+            continue;
+        };
+        let one = unified_diff(
+            path,
+            before.as_deref().unwrap_or(""),
+            after.as_deref().unwrap_or(""),
+        )?;
+        if diff.len() + one.len().min(FILE_DIFF) > WHOLE_DIFF {
+            left.push(format!("{path} ({})", lines_of(&one)));
+            continue;
+        }
+        let shown = cut_at_line(&one, FILE_DIFF);
+        diff.push_str(shown);
+        if shown.len() < one.len() {
+            let _ = writeln!(diff, "[{path}: {} more]", lines_of(&one[shown.len()..]));
+            left.push(format!("the rest of {path}"));
+        }
+    }
+    line(text, "the diff:".to_owned());
+    text.push_str(&diff);
+    if !left.is_empty() {
+        line(
+            text,
+            format!("not shown here: `git diff {basis} {upto} -- PATH` shows"),
+        );
+        for one in left.iter().take(LISTED) {
+            line(text, format!("  {one}"));
+        }
+        if left.len() > LISTED {
+            line(text, format!("  and {} more", left.len() - LISTED));
+        }
+    }
+    Ok(())
+}
+
+fn lines_of(text: &str) -> String {
+    counted(text.lines().count() as u64, "line")
+}
+
+/// The first whole lines that fit.
+fn cut_at_line(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = text.as_bytes()[..bytes]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repo::Change;
+
+    fn edit(path: &str, lines: usize) -> Edit {
+        Edit {
+            change: Change {
+                path: path.to_owned(),
+                kind: ChangeKind::Added,
+            },
+            texts: Some((None, Some("a line of text\n".repeat(lines)))),
+        }
+    }
+
+    #[test]
+    fn a_large_diff_is_cut_by_file_and_says_what_is_left() {
+        let edits: Vec<Edit> = (0..40)
+            .map(|n| edit(&format!("src/{n}.rs"), if n == 0 { 10_000 } else { 200 }))
+            .collect();
+        let mut text = String::new();
+        add_diff(&mut text, &edits, "aaaa", "bbbb").unwrap();
+        assert!(text.len() < WHOLE_DIFF + FILE_DIFF);
+        assert!(text.contains("+++ b/src/1.rs"));
+        assert!(text.contains("[src/0.rs: "));
+        assert!(text.contains("`git diff aaaa bbbb -- PATH` shows\n  the rest of src/0.rs\n"));
+        assert!(text.contains("  src/39.rs (20"));
+    }
+}
