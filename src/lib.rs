@@ -10,6 +10,7 @@ pub mod brief;
 pub mod change;
 pub mod cli;
 pub mod clock;
+pub mod demo;
 pub mod diagnostic;
 pub mod drive;
 pub mod hook;

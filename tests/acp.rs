@@ -577,5 +577,5 @@ fn a_whole_job_is_driven_over_the_protocol() {
     assert_eq!(job.calls().len(), SESSIONS);
     job.is_done();
     let kept = |name: &str| std::fs::read_to_string(job.state.join(name)).unwrap();
-    assert!(kept("prompt.stop-judge").contains("stop-judge"));
+    assert!(kept("judge.1").contains("stop-judge"));
 }

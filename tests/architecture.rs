@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "model",
     "diagnostic",
     "schema",
@@ -33,6 +33,7 @@ const ORDER: [&str; 26] = [
     "hook",
     "verify",
     "drive",
+    "demo",
     "view",
     "cli",
 ];

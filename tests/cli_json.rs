@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "next",
     "why",
     "check",
@@ -34,6 +34,7 @@ const NAMES: [&str; 32] = [
     "failure",
     "run",
     "cost",
+    "demo",
     "brief",
     "brief-change",
     "brief-check",

@@ -60,7 +60,7 @@ fn the_quick_start_works_as_written() {
         run(command.env("PATH", &path), None).ok();
         ran += 1;
     }
-    assert_eq!(ran, 7, "every command of the quick start");
+    assert_eq!(ran, 8, "every command of the quick start");
     assert_eq!(repo.rule(), "4");
 }
 

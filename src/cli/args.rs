@@ -91,6 +91,8 @@ pub(super) enum Command {
     Step(RunArgs),
     /// What agents have cost, by role and agent
     Cost,
+    /// Show a whole run with scripted agents, in a repository of its own
+    Demo(DemoArgs),
     /// Ask an agent; nothing may change
     Ask(AskArgs),
     /// Order an agent to do something
@@ -806,6 +808,37 @@ pub(super) struct RunArgs {
     /// Put what is not committed aside as a ref, and back when the run ends
     #[arg(long, conflicts_with = "yes")]
     pub park_changes: bool,
+}
+
+/// Who misbehaves in a demonstration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DemoCulprit {
+    /// Reports a commit that is not there, and green tests that are red
+    Liar,
+    /// Weakens a criterion, edits cook's files, disarms the stop verifier
+    Cheater,
+    /// Dies in the middle of a line, with its work committed
+    Crasher,
+    /// Prints nothing and does not end
+    Hanger,
+    /// Prints 1 GB
+    Flooder,
+    /// Edits, commits and tags where it may only read
+    Editor,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The repository is made in a new directory, or in the one that `--dir` names, which must be \
+absent or empty; it stays there to be looked at."
+)]
+pub(super) struct DemoArgs {
+    /// Let this agent misbehave, and see it caught
+    #[arg(long, value_enum, value_name = "CULPRIT")]
+    pub with: Option<DemoCulprit>,
+    /// Pause after each step, to read along
+    #[arg(long)]
+    pub slow: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ mod brief;
 mod brief_change;
 mod caller;
 mod cost;
+mod demo;
 mod doctor;
 mod doors;
 mod fanout;
@@ -40,6 +41,8 @@ use std::process::ExitCode;
 struct Context {
     /// Where the command was called, or what `-C` names.
     dir: PathBuf,
+    /// It was named.
+    dir_is_named: bool,
     /// Where answers go.
     screen: Screen,
 }
@@ -71,6 +74,7 @@ pub fn main() -> ExitCode {
     let json = cli.json || cli.command.asks_for_json();
     let screen = Screen::new(json, cli.quiet, cli.verbose, cli.color);
     let context = Context {
+        dir_is_named: cli.dir.is_some(),
         dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")),
         screen,
     };
@@ -137,6 +141,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Run(args) => run::run(context, &args),
         Command::Step(args) => run::step(context, &args),
         Command::Cost => cost::cost(context),
+        Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),
         Command::Session(args) => session::session(context, &args),
         Command::Agents => agents::agents(context),

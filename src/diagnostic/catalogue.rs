@@ -302,6 +302,8 @@ codes! {
     ReadOnlyViolated "read_only_violated" Failure Error "a question changed the repository", "";
     TreeDrift "tree_drift" Failure Error "the worktree is not the one the conversation left", "";
     JudgeNotIndependent "judge_not_independent" Failure Error "two answers come from one session", "ask each in a session of its own";
+    DemoFailed "demo_failed" Failure Error "the demonstration did not come to its end", "";
+    DemoNotCaught "demo_not_caught" Failure Error "an agent misbehaved in the demonstration and was not caught; this is a defect in cook", "report it";
     SessionStoreFailed "session_store" Failure Error "the session store cannot be read or written", "";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";
 }

@@ -7,6 +7,7 @@
 mod acp;
 mod dialect;
 mod play;
+mod worktree;
 
 pub use acp::Acp;
 pub use dialect::Dialect;

@@ -2,6 +2,7 @@
 
 use super::acp::{self, Acp};
 use super::dialect::{Beside, Dialect, Utterance, lines};
+use super::worktree::{replace, with_head};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub enum Step {
     Reply(String),
     /// It answers with what a program prints that gets its input, and its work is done.
     ReplyOf(Vec<String>),
+    /// The same, with the commit that HEAD names by then in place of `{head}`.
+    ReplyWithHead(String),
     /// It answers with its whole input, and its work is done.
     Echo,
     /// It answers with all that its session's record holds, and its work is done.
@@ -86,6 +89,8 @@ pub enum Step {
     Ignore(Vec<String>),
     /// A file is written, its directories too.
     Write(String, String),
+    /// In a file, the first place of a text becomes another one; it must be there.
+    Replace(String, String, String),
     /// A file is removed.
     Remove(String),
     /// A program is run to its end; a failure of it ends the agent with exit code 70.
@@ -198,9 +203,11 @@ impl Player {
         let number = self.note()?;
         self.session = match (&self.arguments.session, &self.arguments.fork) {
             (Some(session), None) => session.clone(),
-            (session, _) => session
-                .clone()
-                .unwrap_or_else(|| format!("scripted-{:08}", number)),
+            (session, _) => session.clone().unwrap_or_else(|| match self.script.log {
+                Some(_) => format!("scripted-{number:08}"),
+                // Two sessions never bear one name.
+                None => format!("scripted-p{}", std::process::id()),
+            }),
         };
         Ok(self.turn(number)?.unwrap_or(0))
     }
@@ -332,6 +339,7 @@ impl Player {
                 let said = said_by(argv, &self.input)?;
                 self.reply(&said)?;
             }
+            Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
             Step::Echo => self.reply(&self.input.clone())?,
             Step::Recall => self.reply(&self.recalled()?)?,
             Step::Answer(text) => self.answer(text)?,
@@ -369,6 +377,7 @@ impl Player {
                 }
                 std::fs::write(path, text)?;
             }
+            Step::Replace(path, from, to) => replace(path, from, to)?,
             Step::Remove(path) => std::fs::remove_file(path)?,
             Step::Run(argv) => {
                 let (program, arguments) = argv

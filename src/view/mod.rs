@@ -5,6 +5,7 @@
 mod brief;
 mod check;
 mod cost;
+mod demo;
 mod exit;
 mod history;
 mod hook;
@@ -24,6 +25,7 @@ pub use brief::{
 };
 pub use check::CheckAnswer;
 pub use cost::{CostAnswer, CostRow};
+pub use demo::DemoAnswer;
 pub use exit::Exit;
 pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
 pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};

@@ -1,0 +1,187 @@
+//! `cook demo`: a repository of its own, scripted agents, and the driver of `cook run`.
+//!
+//! Invariants: nothing outside the demonstration's directory is written; the driver and
+//! its rules are those of every run, and are told nothing of the story; whether a culprit
+//! was caught is read from the log and the repository, never from the story.
+
+mod caught;
+mod place;
+mod story;
+mod why;
+
+pub use caught::Catch;
+pub use why::why;
+
+use crate::diagnostic::{Code, Failure, FailureKind};
+use crate::drive::{Audience, Driver, Ended, Limits, Outcome};
+use crate::machine::Head;
+use crate::model::{Policy, Snapshot};
+use crate::walk::Workspace;
+use caught::Witness;
+use serde::Deserialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use story::Story;
+
+/// How long a demonstration may take before it counts as stuck.
+const WALL: Duration = Duration::from_secs(300);
+
+/// An agent that misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Culprit {
+    /// Reports what is not so.
+    Liar,
+    /// Weakens criteria, edits what is cook's, disarms a check.
+    Cheater,
+    /// Dies in the middle of its work.
+    Crasher,
+    /// Says nothing and does not end.
+    Hanger,
+    /// Prints without end.
+    Flooder,
+    /// Changes what it is only to look at.
+    Editor,
+}
+
+impl Culprit {
+    /// All six.
+    pub const ALL: [Culprit; 6] = [
+        Self::Liar,
+        Self::Cheater,
+        Self::Crasher,
+        Self::Hanger,
+        Self::Flooder,
+        Self::Editor,
+    ];
+
+    /// Its name on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Liar => "liar",
+            Self::Cheater => "cheater",
+            Self::Crasher => "crasher",
+            Self::Hanger => "hanger",
+            Self::Flooder => "flooder",
+            Self::Editor => "editor",
+        }
+    }
+}
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// A repository that is ready for its demonstration.
+pub struct Demo {
+    root: PathBuf,
+    story: Story,
+    culprit: Option<Culprit>,
+}
+
+/// What a demonstration came to.
+#[derive(Debug)]
+pub struct Told {
+    /// The repository, which stays.
+    pub root: PathBuf,
+    /// Who misbehaved.
+    pub culprit: Option<Culprit>,
+    /// What became of each thing that it did.
+    pub catches: Vec<Catch>,
+    /// Of the driver.
+    pub outcome: Outcome,
+    /// The documents at the end.
+    pub snapshot: Snapshot,
+    /// HEAD at the end.
+    pub head: Head,
+    /// Wall time of the sessions.
+    pub took: Duration,
+}
+
+impl Demo {
+    /// Sets the repository up as a user would: a program, `cook init`, `cook trust`; the log
+    /// says that a script did it. `dir` must be absent or empty; without one a new directory
+    /// is made below the system's for temporary files.
+    ///
+    /// # Errors
+    /// No `git`, `sh` or `bash` on `PATH`; a directory that is in use or cannot be written.
+    pub fn prepare(dir: Option<&Path>, culprit: Option<Culprit>) -> Result<Self, Failure> {
+        let story =
+            Story::read().map_err(|error| failed("the story cannot be read").caused_by(&error))?;
+        place::look_for_programs()?;
+        let root = place::directory(dir)?;
+        place::set_up(&root, &story)?;
+        let root = Workspace::open(&root)?.repo.root().to_owned();
+        place::write_scripts(&root, &story, culprit)?;
+        Ok(Self {
+            root,
+            story,
+            culprit,
+        })
+    }
+
+    /// The repository.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The command that was trusted.
+    pub fn gate(&self) -> &str {
+        &self.story.gate
+    }
+
+    /// Drives it to its end.
+    ///
+    /// # Errors
+    /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
+    /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
+    pub fn run(self, audience: &mut dyn Audience) -> Result<Told, Failure> {
+        let started = Instant::now();
+        let mut witness = Witness::beside(audience);
+        let cast = place::cast(&self.story, self.culprit)?;
+        let limits = Limits {
+            tokens: None,
+            steps: u64::MAX,
+            wall: WALL,
+            cost_micro_usd: 0,
+        };
+        let outcome = Driver::new(&self.root, cast, limits, &mut witness)?.run()?;
+        let took = started.elapsed();
+        let workspace = Workspace::open(&self.root)?;
+        let catches = match self.culprit {
+            Some(culprit) => {
+                caught::catches(&workspace, &self.story.misdeeds(culprit), witness.seen())
+                    .map_err(|failure| failure.hint(self.look()))?
+            }
+            None => Vec::new(),
+        };
+        if outcome.ended != Ended::Policy(Policy::Done) {
+            let why = format!("the work is not done: {}", outcome.next.reason);
+            return Err(failed(&why).hint(self.look()));
+        }
+        let (_, snapshot) = workspace.require()?;
+        Ok(Told {
+            head: workspace.repo.head()?,
+            root: self.root,
+            culprit: self.culprit,
+            catches,
+            outcome,
+            snapshot,
+            took,
+        })
+    }
+
+    fn look(&self) -> String {
+        format!(
+            "look at what it left: `cook -C {} log`",
+            self.root.display()
+        )
+    }
+}
+
+fn failed(why: &str) -> Failure {
+    Failure::new(FailureKind::Check, Code::DemoFailed, why)
+}

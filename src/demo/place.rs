@@ -1,0 +1,245 @@
+//! The demonstration's repository: its directory, what a user would do in it, and the
+//! agents that work there.
+
+use super::story::{PLAYED, Story};
+use super::{Culprit, failed};
+use crate::agent::Preset;
+use crate::diagnostic::{Code, Failure};
+use crate::drive::{Cast, Player};
+use crate::model::{Access, Actor, AgentTable, Config, Event, Resume, Role};
+use crate::process::{Clocks, ProcessError, Short, capture};
+use crate::scaffold::{TRACKED, write_contract};
+use crate::store::Store;
+use crate::walk::{self, Workspace};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The agents' table, but for what is known only here.
+const AGENT: &str = include_str!("../../protocol/demo/agent.toml");
+/// Where the agents' scripts lie, below the worktree: scratch of `.agent/`.
+const SCRIPTS: &str = ".agent/tmp/demo";
+/// The agents' name.
+const NAME: &str = "scripted";
+/// How long a session may take.
+const WALL: Duration = Duration::from_secs(60);
+/// How long an agent may be silent where one of its role does not end by itself.
+const SHORT_IDLE: Duration = Duration::from_secs(2);
+/// How long git may take.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// What the agents, the gate and the stop verifier are run with.
+pub(super) fn look_for_programs() -> Result<(), Failure> {
+    ["git", "sh", "bash"].into_iter().try_for_each(is_there)
+}
+
+/// The directory of a demonstration: `given`, which must be absent or empty, else a new one.
+pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let Some(dir) = given else {
+        let made = tempfile::Builder::new().prefix("cook-demo-").tempdir();
+        let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
+        return Ok(made.keep());
+    };
+    match std::fs::read_dir(dir) {
+        Ok(mut entries) => {
+            return match entries.next() {
+                Some(_) => Err(occupied(dir, "is not empty")),
+                None => Ok(dir.to_owned()),
+            };
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(_) if dir.exists() && !dir.is_dir() => return Err(occupied(dir, "is a file")),
+        Err(error) => return Err(unwritable(dir, &error)),
+    }
+    std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
+    Ok(dir.to_owned())
+}
+
+fn occupied(dir: &Path, how: &str) -> Failure {
+    let mut failure = Failure::usage(format!("`{}` {how}", dir.display()));
+    failure.hints = vec!["name a directory that is absent or empty, or none".to_owned()];
+    failure
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::state(
+        Code::NotWritable,
+        format!("`{}` cannot be written", path.display()),
+    )
+    .caused_by(error)
+}
+
+/// The program with its tests, `cook init --commit`, `cook trust`.
+pub(super) fn set_up(root: &Path, story: &Story) -> Result<(), Failure> {
+    // Nothing of the user's settings has a say in the commits of the scripted agents.
+    git(
+        root,
+        &["init", "--quiet", "--initial-branch=main", "--template="],
+    )?;
+    for (name, value) in [
+        ("user.name", "cook demo"),
+        ("user.email", "demo@example.org"),
+        ("commit.gpgSign", "false"),
+        ("core.hooksPath", ".git/hooks"),
+        ("core.autocrlf", "false"),
+    ] {
+        git(root, &["config", name, value])?;
+    }
+    for (path, text) in &story.start {
+        write(&root.join(path), text)?;
+    }
+    git(root, &["add", "--all"])?;
+    git(root, &["commit", "--quiet", "--message", "Begin roman"])?;
+    begin(root, story)
+}
+
+fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
+    let mut workspace = Workspace::open(root)?;
+    let contract = write_contract(workspace.repo.root(), Some(&story.mission))?;
+    let profile = contract
+        .profile
+        .ok_or_else(|| failed("the contract has no profile"))?;
+    let settings = workspace.repo.root().join(".agent/cook.toml");
+    let head = std::fs::read_to_string(&settings).map_err(|error| unwritable(&settings, &error))?;
+    let gate = toml::Value::from(story.gate.as_str());
+    write(&settings, &format!("{head}\n[gates.test]\nrun = {gate}\n"))?;
+    workspace.store = Some(Store::create(workspace.place())?);
+    let mut paths: Vec<&str> = TRACKED.to_vec();
+    paths.push(".gitignore");
+    workspace
+        .repo
+        .commit_paths(&paths, "Set up the completion contract")?;
+    let bootstrapped = Event::Bootstrapped {
+        mission: Some(story.mission.clone()),
+        profile,
+        branch: workspace.repo.head()?.branch,
+        settings: Some(workspace.repo.settings()?),
+        import: None,
+    };
+    walk::transition(&workspace, &bootstrapped, Actor::Script)?;
+    workspace.trust()?.trust(&story.gate)?;
+    let trusted = Event::Resumed(Resume {
+        trust: vec![story.gate.clone()],
+        ..Resume::default()
+    });
+    walk::transition(&workspace, &trusted, Actor::Script)?;
+    Ok(())
+}
+
+/// The script of each role.
+pub(super) fn write_scripts(
+    root: &Path,
+    story: &Story,
+    culprit: Option<Culprit>,
+) -> Result<(), Failure> {
+    for role in PLAYED {
+        let script = story.script(role, culprit, &format!("{}.log", place_of(role)));
+        let path = root.join(format!("{}.json", place_of(role)));
+        write(&path, &format!("{script:#}\n"))?;
+    }
+    Ok(())
+}
+
+fn place_of(role: Role) -> String {
+    format!("{SCRIPTS}/{}", role.short())
+}
+
+/// The scripted agent in every role.
+pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<Cast, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| failed("cook does not find its own program").caused_by(&error))?;
+    let hangs = culprit.filter(|culprit| *culprit == Culprit::Hanger);
+    let hanging: Vec<_> = hangs
+        .map(|culprit| story.misdeeds(culprit))
+        .unwrap_or_default();
+    let mut cast = Cast::new();
+    for role in PLAYED {
+        let mut table: AgentTable = toml::from_str(AGENT)
+            .map_err(|error| failed("the agents' table cannot be read").caused_by(&error))?;
+        table.bin = Some(program.display().to_string());
+        table.start = Some(vec![
+            "scripted-agent".to_owned(),
+            format!("{}.json", place_of(role)),
+        ]);
+        let mut config = Config::default();
+        config.agents.insert(NAME.to_owned(), table);
+        let hangs = hanging.iter().any(|misdeed| misdeed.role() == Some(role));
+        let player = Player {
+            price: None,
+            preset: Preset::of(NAME, &config)?,
+            model: None,
+            access: match role {
+                Role::Implementer => Access::Write,
+                _ => Access::Read,
+            },
+            clocks: Clocks {
+                wall: WALL,
+                idle: if hangs { SHORT_IDLE } else { WALL },
+            },
+        };
+        cast.insert(role, vec![player]);
+    }
+    Ok(cast)
+}
+
+fn is_there(program: &str) -> Result<(), Failure> {
+    let arguments: &[&str] = if program == "git" {
+        &["--version"]
+    } else {
+        &["-c", ":"]
+    };
+    match run(Path::new("."), program, arguments) {
+        Ok(()) => Ok(()),
+        Err(ProcessError::NotFound(_)) if program == "git" => Err(Failure::state(
+            Code::GitMissing,
+            "`git` is not on PATH: nothing was begun",
+        )),
+        Err(error) => {
+            Err(failed(&format!("the demonstration needs `{program}` on PATH")).caused_by(&error))
+        }
+    }
+}
+
+fn git(dir: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    run(dir, "git", arguments).map_err(|error| {
+        Failure::state(
+            Code::GitFailed,
+            format!("`git {}` did not work", arguments.join(" ")),
+        )
+        .caused_by(&error)
+    })
+}
+
+fn run(dir: &Path, program: &str, arguments: &[&str]) -> Result<(), ProcessError> {
+    let mut argv = vec![OsString::from(program)];
+    argv.extend(arguments.iter().map(OsString::from));
+    let captured = capture(&Short {
+        argv,
+        dir,
+        env: vec![("GIT_TERMINAL_PROMPT", OsString::from("0"))],
+        stdin: Vec::new(),
+        deadline: DEADLINE,
+        limit: 1 << 20,
+        group: false,
+    })?;
+    if captured.success() {
+        return Ok(());
+    }
+    let said = captured
+        .stderr
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    Err(ProcessError::Start {
+        program: program.to_owned(),
+        cause: std::io::Error::other(said),
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
+    }
+    std::fs::write(path, text).map_err(|error| unwritable(path, &error))
+}

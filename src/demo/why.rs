@@ -1,0 +1,131 @@
+//! Why cook did what it did: one line for each thing that happens in a run.
+//!
+//! Told from the moment alone, so that it is true of any run.
+
+use crate::diagnostic::counted;
+use crate::drive::Moment;
+use crate::machine::Rule;
+use crate::model::{ActiveStatus, Role, SliceRecordType};
+use crate::walk::Applied;
+
+/// The line; none where the moment says why itself.
+pub fn why(moment: &Moment) -> Option<String> {
+    match moment {
+        Moment::Recorded { role, applied, .. } => recorded(*role, applied),
+        Moment::Breached { breach, .. } if breach.left.is_empty() => Some(
+            "cook compared the repository before and after the session: what the role may not \
+             touch was kept aside and put back, and its report is not read"
+                .to_owned(),
+        ),
+        Moment::CameToNothing { .. } => Some(
+            "nothing moves by such a session: the log keeps it, the attempt is spent, the role \
+             gets another session"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn recorded(role: Role, applied: &Applied) -> Option<String> {
+    match role {
+        Role::Bootstrapper => None,
+        Role::Regrounder => Some(regrounded(applied)),
+        Role::Implementer => Some(implemented(applied)),
+        Role::Reviewer => reviewed(applied),
+        Role::Auditor => Some(
+            "whatever the review said, an auditor looks past the slice, at the whole project"
+                .to_owned(),
+        ),
+        Role::StopJudge => judged(applied),
+    }
+}
+
+fn regrounded(applied: &Applied) -> String {
+    let snapshot = &applied.step.snapshot;
+    let records = &applied.step.records.slice;
+    let wave = snapshot.state.current_stop_wave_id.0;
+    if snapshot.state.project_done {
+        return format!(
+            "every judge of wave {wave} said yes at this commit, and cook ran the stop verifier \
+             there: it is done"
+        );
+    }
+    let of = |kind| records.iter().find(|record| record.kind == kind);
+    if let Some(accepted) = of(SliceRecordType::Accepted) {
+        let criteria = snapshot
+            .plan
+            .slice(&accepted.slice_id)
+            .map_or(0, |slice| slice.acceptance_criteria.len());
+        return format!(
+            "the review said yes, and each of the {criteria} criteria has proof of its own that \
+             cook looked up in a receipt or in the slice's commits"
+        );
+    }
+    if of(SliceRecordType::Reopened).is_some() {
+        return "a no is not talked away: what the reviewer found is what the next implementer \
+                must fix"
+            .to_owned();
+    }
+    let slices = snapshot.plan.candidate_slices.len();
+    if applied.step.rule == Rule::Conclude {
+        return format!(
+            "a judge's no is answered by work: the plan has {} now, and another wave comes \
+             after them",
+            counted(slices as u64, "slice")
+        );
+    }
+    format!(
+        "the plan is taken, with {}; from here on its criteria may grow and never weaken",
+        counted(slices as u64, "slice")
+    )
+}
+
+fn implemented(applied: &Applied) -> String {
+    let active = &applied.step.snapshot.active;
+    match active.status {
+        ActiveStatus::Committed => "cook ran the gate itself at that commit, green: the report's \
+                                    word on tests counts for nothing"
+            .to_owned(),
+        _ => format!(
+            "cook ran the gate itself at that commit, red, whatever the report says: {}",
+            active
+                .handoff
+                .as_ref()
+                .and_then(|handoff| handoff.must_fix_findings.first())
+                .map_or("it must be fixed", String::as_str)
+        ),
+    }
+}
+
+fn reviewed(applied: &Applied) -> Option<String> {
+    let report = applied.step.records.slice.first()?.report.as_ref()?;
+    let answer = report.fields.get("acceptable_as_is")?;
+    Some(match answer.to_ascii_lowercase().starts_with("yes") {
+        true => "yes, at this commit and for these criteria only: either changes, and it is void"
+            .to_owned(),
+        false => format!(
+            "no, so the slice can only be reopened: {}",
+            report.fields.get("findings").map_or("", String::as_str)
+        ),
+    })
+}
+
+fn judged(applied: &Applied) -> Option<String> {
+    let vote = applied.step.records.stop.first()?;
+    let need = applied.step.snapshot.profile.required_stop_judges;
+    let have = need
+        .0
+        .saturating_sub(applied.step.snapshot.state.remaining_stop_judges.0);
+    let heard = format!("judge {have} of {}", need.0);
+    Some(match vote.can_stop {
+        true => format!("{heard}: yes; it takes all of them, and none hears another"),
+        false => {
+            let report = vote.report.as_ref()?;
+            let why = report.fields.get("brief_justification");
+            format!(
+                "{heard}: no, {}; the others are heard all the same",
+                why.map_or("", String::as_str)
+            )
+        }
+    })
+}
