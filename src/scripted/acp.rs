@@ -78,14 +78,8 @@ fn open(player: &mut Player, id: &Value, params: &Value) -> io::Result<()> {
         return respond(player, id, &json!({"error": error}));
     }
     player.arguments.fork = params["sessionId"].as_str().map(str::to_owned);
-    let calls = match &player.script.log {
-        Some(log) => std::fs::read_to_string(log)
-            .unwrap_or_default()
-            .lines()
-            .count(),
-        None => 0,
-    };
-    player.session = format!("scripted-{:08}", calls + 1);
+    // Of processes that run at the same time each opens one of its own.
+    player.session = format!("scripted-{:08}", std::process::id());
     let mut result = json!({"sessionId": player.session});
     match player.script.acp.models.as_deref() {
         Some("option") => {

@@ -29,7 +29,7 @@ const LOGIN_REQUIRED: i64 = -32000;
 
 /// How far a conversation has come: each stage waits for the answer to one request, which
 /// carries its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Stage {
     Greeting = 0,
     Opening = 1,
@@ -415,7 +415,7 @@ impl Listener for Conversation<'_> {
     }
 
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> Heed {
-        let opening = matches!(self.stage, Stage::Greeting | Stage::Opening);
+        let opening = self.stage < Stage::Prompting;
         if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.broken.is_none() {
             let why = Failure::TimedOut("it opened no session in time".to_owned());
             return self.fail(FailureClass::Agent, why, None);
