@@ -453,6 +453,7 @@ impl Talk<'_> {
             "exid": answer.exid,
             "model": answer.model,
             "role": answer.role,
+            "workflow": answer.workflow,
             "exit": answer.exit,
             "schema_hash": self.call.schema_text.map(|schema| {
                 ContentHash::of("cook/schema/1", &[schema.to_string().as_bytes()])
