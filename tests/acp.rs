@@ -434,6 +434,10 @@ fn a_model_is_chosen_as_the_session_offers_it() {
         assert_eq!(heard[2]["method"], method);
         assert!(heard[2]["params"].to_string().contains("\"big\""));
     }
+    bench.model = Some("unknown");
+    let report = bench.behaves(json!({"models": "option"}), json!([{"reply": "ok"}]));
+    assert_eq!(failed(&report, "Invalid params"), FailureClass::Config);
+    bench.model = Some("big");
     let report = bench.plays(json!([{"reply": "ok"}]));
     let class = failed(&report, "lets nobody choose its model");
     assert_eq!(class, FailureClass::Config);

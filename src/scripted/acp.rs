@@ -55,7 +55,12 @@ pub(super) fn serve(player: &mut Player) -> io::Result<u8> {
             }
             Some("session/new" | "session/fork") => open(player, &id, params)?,
             Some("session/set_config_option" | "session/set_model") => {
-                respond(player, &id, &json!({"result": {}}))?;
+                let known = params["value"] != "unknown" && params["modelId"] != "unknown";
+                let answer = match known {
+                    true => json!({"result": {}}),
+                    false => json!({"error": {"code": -32602, "message": "Invalid params"}}),
+                };
+                respond(player, &id, &answer)?;
             }
             Some("session/prompt") => {
                 player.request = id.as_u64().unwrap_or_default();
