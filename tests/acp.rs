@@ -45,6 +45,8 @@ struct Bench {
     access: Access,
     model: Option<&'static str>,
     clocks: Clocks,
+    /// Another table than that of the scripted agent.
+    table: Option<String>,
 }
 
 impl Bench {
@@ -55,6 +57,7 @@ impl Bench {
             temp,
             access: Access::Read,
             model: None,
+            table: None,
             clocks: Clocks {
                 wall: Duration::from_secs(30),
                 idle: Duration::from_secs(20),
@@ -85,7 +88,8 @@ impl Bench {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let invocation = format!("acp-{}-{number}", std::process::id());
-        let config = Config::parse(&self.agent.table()).unwrap();
+        let table = self.table.clone().unwrap_or_else(|| self.agent.table());
+        let config = Config::parse(&table).unwrap();
         run(
             &Task {
                 preset: &Preset::of("a", &config).unwrap(),
@@ -261,7 +265,8 @@ fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
     let cancels = |message: &&Value| message["method"] == "session/cancel";
     let heard = bench.heard();
     assert_eq!(heard.iter().filter(cancels).count(), 1);
-    assert_eq!(heard[3]["params"]["sessionId"], "scripted-00000001");
+    let session = |number: usize| heard[number]["params"]["sessionId"].as_str();
+    assert!(session(3).is_some() && session(3) == session(2));
     // A permission that is asked for while it is cancelled is not given.
     let mut bench = Bench::new();
     bench.access = Access::Write;
@@ -322,7 +327,7 @@ fn lines_that_are_no_messages() {
         "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "lies"}}}});
     let report = bench.plays(json!([
         {"print": stranger.to_string()}, {"print": "{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"},
-        {"print": "{\"method\":\"session/update\",\"params\":{\"sessionId\":\"scripted-00000003\"}}"},
+        {"print": "{\"method\":\"session/update\",\"params\":{\"sessionId\":7}}"},
         {"done": null}]));
     failed(&report, "failed: the answer is empty");
     let report = bench.plays(json!([{"flood_line": 17_000_000}, {"print": ""}, {"exit": 1}]));
@@ -359,6 +364,36 @@ fn one_that_never_opens_a_session_is_given_up() {
     let report = bench.plays(json!([{"await_cancel": null}]));
     failed(&report, "timed out: it said nothing");
     assert_eq!(bench.heard().last().unwrap()["method"], "session/cancel");
+}
+
+/// It asks without end and reads no answer: what waits for it is bounded, and the clock ends it.
+#[test]
+fn one_that_only_asks_is_not_answered_for_ever() {
+    let script = r#"echo '{"id":0,"result":{"protocolVersion":1}}'; echo '{"id":1,"result":{"sessionId":"s"}}'
+        while :; do echo '{"id":7,"method":"x"}'; done"#;
+    let mut bench = Bench::new();
+    bench.clocks.wall = Duration::from_secs(3);
+    let script = serde_json::to_string(script).unwrap();
+    bench.table = Some(format!(
+        "[agents.a]\nkind = \"acp\"\nbin = \"bash\"\nstart = [\"-c\", {script}]\n"
+    ));
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.unwrap().trim().trim_end_matches(" kB");
+        kib.parse::<u64>().unwrap()
+    };
+    let (before, mut most) = (resident(), 0);
+    let report = bench.run("x", &mut |_| {
+        most = most.max(resident());
+        Heed::GoOn
+    });
+    failed(&report, "timed out: it took longer");
+    assert!(report.swept);
+    assert!(
+        most < before + 300 * 1024,
+        "{before} KiB at first, {most} at most"
+    );
 }
 
 #[test]
@@ -399,6 +434,10 @@ fn a_model_is_chosen_as_the_session_offers_it() {
         assert_eq!(heard[2]["method"], method);
         assert!(heard[2]["params"].to_string().contains("\"big\""));
     }
+    bench.model = Some("unknown");
+    let report = bench.behaves(json!({"models": "option"}), json!([{"reply": "ok"}]));
+    assert_eq!(failed(&report, "Invalid params"), FailureClass::Config);
+    bench.model = Some("big");
     let report = bench.plays(json!([{"reply": "ok"}]));
     let class = failed(&report, "lets nobody choose its model");
     assert_eq!(class, FailureClass::Config);
@@ -571,11 +610,13 @@ fn a_whole_job_is_driven_over_the_protocol() {
         "[agents.player]\nkind = \"acp\"\nbin = {COOK:?}\nstart = [\"scripted-agent\", '''{script}''']\n\
          [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
     ));
+    std::fs::write(job.state.join("mischief"), "reviewer once\n").unwrap();
     let run = job.repo.cook(&["run"]).exits(0);
+    // A report that breaks the rules is asked for again, in the same conversation.
+    assert!(run.err.contains("asked for once more"), "{}", run.err);
+    assert!(!run.err.contains("came to nothing"), "{}", run.err);
     assert!(run.err.contains("PROGRESS: counting words"), "{}", run.err);
     assert!(run.out.contains("the work is done"), "{}", run.out);
-    assert_eq!(job.calls().len(), SESSIONS);
+    assert_eq!(job.calls().len(), SESSIONS + 1);
     job.is_done();
-    let kept = |name: &str| std::fs::read_to_string(job.state.join(name)).unwrap();
-    assert!(kept("judge.1").contains("stop-judge"));
 }

@@ -278,7 +278,8 @@ impl Listener for Reader<'_> {
     }
 }
 
-fn strongest(one: Heed, two: Heed) -> Heed {
+/// What two looks at one message ask for together.
+pub(super) fn strongest(one: Heed, two: Heed) -> Heed {
     match (one, two) {
         (Heed::Stop, _) | (_, Heed::Stop) => Heed::Stop,
         (Heed::Finished, _) | (_, Heed::Finished) => Heed::Finished,

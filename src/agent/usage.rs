@@ -124,11 +124,17 @@ pub(super) fn tokens(usage: &Value) -> Option<Tokens> {
         return None;
     }
     let within = first(&["/cached_input_tokens", "/cached", "/cachedInputTokens"]);
-    let beside = first(&["/cache_read_input_tokens", "/cacheRead", "/cache/read"]);
+    let beside = first(&[
+        "/cache_read_input_tokens",
+        "/cacheRead",
+        "/cache/read",
+        "/cachedReadTokens",
+    ]);
     let written = first(&[
         "/cache_creation_input_tokens",
         "/cacheWrite",
         "/cache/write",
+        "/cachedWriteTokens",
     ]);
     let input = input.unwrap_or(0).saturating_add(written.unwrap_or(0));
     Some(Tokens {
@@ -208,6 +214,11 @@ mod tests {
             ),
             (
                 json!({"input": 60, "output": 10, "cache": {"read": 1000, "write": 40}}),
+                750,
+            ),
+            (
+                json!({"inputTokens": 60, "outputTokens": 10, "totalTokens": 1110,
+                    "cachedReadTokens": 1000, "cachedWriteTokens": 40}),
                 750,
             ),
         ] {

@@ -34,7 +34,13 @@ pub(super) fn step(context: &Context, args: &RunArgs) -> Answer {
 
 fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
     caller::not_nested()?;
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
+    if workspace.require().is_err() && crate::drive::put_back_lost(&workspace.repo)? {
+        context.screen.note(
+            "what cook keeps in the git dir was gone, and is put back as the last run left it",
+        );
+        workspace = context.workspace()?;
+    }
     workspace.require()?;
     let config = workspace.config()?;
     let cast = cast(&workspace, config, args.agent.as_deref())?;

@@ -94,6 +94,11 @@ impl Watch {
         Ok(note.map(|note| Self { baseline, note }))
     }
 
+    /// The log's tip when the session began.
+    pub(super) fn tip(&self) -> Option<&str> {
+        self.note.tip.as_deref()
+    }
+
     /// Whose session it was.
     pub fn role(&self) -> Role {
         self.note.role

@@ -104,6 +104,7 @@ impl Driver<'_> {
         }
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
         let watch = Watch::begin(workspace, role, &dir)?;
+        self.spare.refresh()?;
         self.tally.sessions += seats.len() as u64;
         let at = workspace.clock.now();
         let scenes: Vec<Scene> = seats

@@ -9,11 +9,13 @@
 mod authority;
 mod jury;
 mod live;
+mod spare;
 mod talk;
 mod turn;
 
 pub use authority::{Breach, Watch};
 pub use live::{Live, LiveSession, live};
+pub use spare::put_back_lost;
 
 use crate::agent::{Preset, Progress, Spent, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
@@ -24,6 +26,7 @@ use crate::session::{Fault, FileStore, SessionError};
 use crate::store::Lease;
 use crate::walk::{self, Applied, Workspace};
 use live::Board;
+use spare::Spare;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -167,6 +170,7 @@ pub struct Driver<'a> {
     patience: Patience,
     audience: &'a mut dyn Audience,
     board: Board,
+    spare: Spare,
     tally: Tally,
     /// What earlier runs of this workflow took.
     before: Spent,
@@ -223,6 +227,7 @@ impl<'a> Driver<'a> {
             patience,
             audience,
             board: Board::new(&workspace)?,
+            spare: Spare::new(&workspace)?,
             tally: Tally::default(),
             before: Spent::default(),
         })

@@ -171,8 +171,26 @@ impl Driver<'_> {
     }
 
     /// The workspace is opened again each time: the session may have changed the settings.
-    fn settle(&self, watch: &Watch) -> Result<Breach, Failure> {
-        watch.settle(&Workspace::open(&self.dir)?)
+    fn settle(&mut self, watch: &Watch) -> Result<Breach, Failure> {
+        let lost = self.is_log_lost(watch);
+        if lost {
+            self.spare.fill_in()?;
+            let workspace = Workspace::open(&self.dir)?;
+            // What held the lease went with the rest.
+            self.lease = workspace.store()?.lease("cook run")?;
+        }
+        let mut breach = watch.settle(&Workspace::open(&self.dir)?)?;
+        if lost {
+            let what = "what cook keeps in the git dir was taken away".to_owned();
+            breach.what.insert(0, what);
+        }
+        Ok(breach)
+    }
+
+    /// The log that was there when the session began cannot be read any more.
+    fn is_log_lost(&self, watch: &Watch) -> bool {
+        let tip = || Some(Workspace::open(&self.dir).ok()?.current().ok()?.0.is_some());
+        watch.tip().is_some() && tip() != Some(true)
     }
 }
 

@@ -108,6 +108,7 @@ impl Driver<'_> {
         });
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
         let watch = Watch::begin(workspace, role, &dir)?;
+        self.spare.refresh()?;
         self.tally.sessions += 1;
         let (_place, dir) = self.place(workspace, role)?;
         let scene = Scene {

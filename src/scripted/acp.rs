@@ -55,7 +55,12 @@ pub(super) fn serve(player: &mut Player) -> io::Result<u8> {
             }
             Some("session/new" | "session/fork") => open(player, &id, params)?,
             Some("session/set_config_option" | "session/set_model") => {
-                respond(player, &id, &json!({"result": {}}))?;
+                let known = params["value"] != "unknown" && params["modelId"] != "unknown";
+                let answer = match known {
+                    true => json!({"result": {}}),
+                    false => json!({"error": {"code": -32602, "message": "Invalid params"}}),
+                };
+                respond(player, &id, &answer)?;
             }
             Some("session/prompt") => {
                 player.request = id.as_u64().unwrap_or_default();
@@ -78,14 +83,8 @@ fn open(player: &mut Player, id: &Value, params: &Value) -> io::Result<()> {
         return respond(player, id, &json!({"error": error}));
     }
     player.arguments.fork = params["sessionId"].as_str().map(str::to_owned);
-    player.session = match &player.script.log {
-        Some(log) => {
-            let calls = std::fs::read_to_string(log).unwrap_or_default();
-            format!("scripted-{:08}", calls.lines().count() + 1)
-        }
-        // Two sessions never bear one name.
-        None => format!("scripted-p{}", std::process::id()),
-    };
+    // Of processes that run at the same time each opens one of its own.
+    player.session = format!("scripted-{:08}", std::process::id());
     let mut result = json!({"sessionId": player.session});
     match player.script.acp.models.as_deref() {
         Some("option") => {

@@ -28,6 +28,7 @@ if [[ -f "$STATE/mischief" ]]; then
       state) sed -i 's/continue/done/' .agent/state.json ;;
       log) git --git-dir=.git/cook/log.git update-ref -d "$(git --git-dir=.git/cook/log.git for-each-ref --format='%(refname)' refs/heads)" ;;
       criteria) sed -i 's/prints how many/prints/' .agent/plan.json ;;
+      gone) rm -rf .git/cook ;;
       hide) git update-index --assume-unchanged tally ;;
       stash) git stash clear ;;
       record) COOK_ROLE='' cook pause >/dev/null 2>&1 ;;

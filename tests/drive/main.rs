@@ -753,3 +753,37 @@ fn tokens_have_their_price_and_the_limit_is_the_workflows() {
     job.run(&[]).exits(0);
     job.is_done();
 }
+
+#[test]
+fn a_session_that_takes_the_log_away_is_caught_and_the_work_goes_on() {
+    let job = Job::new();
+    job.run(&["--steps", "2"]).exits(0);
+    for role in ["reviewer", "implementer"] {
+        job.mischief(role, "gone");
+        job.run(&["--steps", if role == "reviewer" { "2" } else { "4" }])
+            .exits(0);
+        let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
+        assert!(log.out.contains("refused"), "{}", log.out);
+    }
+    let calls = job.repo.cook(&["session", "log", "--json"]).exits(0).json();
+    assert!(
+        calls["calls"].as_array().unwrap().len() >= 6,
+        "earlier sessions are kept"
+    );
+    job.run(&[]).exits(0);
+    job.is_done();
+    assert!(!job.repo.root.join(".git/cook-spare").exists());
+}
+
+#[test]
+fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
+    let job = Job::new();
+    job.mischief("implementer", "hang");
+    let (mut child, _) = job.run_until_it_hangs();
+    job.shell("rm -rf .git/cook");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = job.run(&[]).exits(0);
+    assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
+    job.is_done();
+}

@@ -10,7 +10,9 @@ mod message;
 
 use self::message::Message;
 use super::failure::{AgentFailure, FailureClass, class_of, moment};
-use super::listen::{MAX_ANSWER, Progress, Told, harmless, is_session_id, last_words, line};
+use super::listen::{
+    MAX_ANSWER, Progress, Told, harmless, is_session_id, last_words, line, strongest,
+};
 use super::run::Task;
 use super::usage::Counter;
 use crate::diagnostic::{Lines, clean};
@@ -29,7 +31,7 @@ const LOGIN_REQUIRED: i64 = -32000;
 
 /// How far a conversation has come: each stage waits for the answer to one request, which
 /// carries its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Stage {
     Greeting = 0,
     Opening = 1,
@@ -276,7 +278,11 @@ impl<'a> Conversation<'a> {
             let why = format!("it wants a login first: {why}");
             return self.failed(FailureClass::Environment, &why);
         }
-        self.failed(class_of(&why), &why)
+        let class = match self.stage {
+            Stage::ChoosingModel => FailureClass::Config,
+            _ => class_of(&why),
+        };
+        self.failed(class, &why)
     }
 
     /// What goes on in the turn.
@@ -288,7 +294,7 @@ impl<'a> Conversation<'a> {
                 _ => Heed::GoOn,
             },
             Some("tool_call") => {
-                self.show_line(true);
+                let said = self.show_line(true);
                 if !self.text.trim().is_empty() {
                     self.earlier = std::mem::take(&mut self.text);
                 }
@@ -296,7 +302,7 @@ impl<'a> Conversation<'a> {
                 self.shown = 0;
                 let title = text("/title").or_else(|| text("/kind")).unwrap_or("tool");
                 let title: String = clean(title, Lines::Fold).chars().take(200).collect();
-                (self.watch)(Progress::Tool(&title))
+                strongest(said, (self.watch)(Progress::Tool(&title)))
             }
             Some("usage_update") => {
                 let cost = update.get("cost").unwrap_or(&Value::Null);
@@ -316,7 +322,10 @@ impl<'a> Conversation<'a> {
             return Heed::GoOn;
         }
         self.text.push_str(words);
-        self.show_line(false)
+        match words.contains('\n') {
+            true => self.show_line(false),
+            false => Heed::GoOn,
+        }
     }
 
     /// Shows the lines that are whole by now; at the end of a message also the last one.
@@ -415,7 +424,7 @@ impl Listener for Conversation<'_> {
     }
 
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> Heed {
-        let opening = matches!(self.stage, Stage::Greeting | Stage::Opening);
+        let opening = self.stage < Stage::Prompting;
         if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.broken.is_none() {
             let why = Failure::TimedOut("it opened no session in time".to_owned());
             return self.fail(FailureClass::Agent, why, None);
