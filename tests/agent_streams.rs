@@ -20,6 +20,13 @@ const AGENTS: [(&str, &str, &str); 7] = [
     ("copilot", "bash", "401"),
 ];
 
+/// The same for those that are spoken with over the Agent Client Protocol.
+const OVER_ACP: [(&str, &str, &str); 3] = [
+    ("opencode-acp", "bash", "401"),
+    ("gemini-acp", "echo seen", "401"),
+    ("qwen-acp", "Shell", "401"),
+];
+
 /// What the preset makes of a recorded stream, and the tools it showed.
 fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -66,18 +73,21 @@ fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
 
 #[test]
 fn an_answer() {
-    for (agent, _, _) in AGENTS {
+    for (agent, _, _) in AGENTS.iter().chain(&OVER_ACP) {
         let (report, _) = replay(agent, "success");
         assert_eq!(report.failure, None, "{agent}");
         assert_eq!(report.text, "A plain answer.", "{agent}");
         assert!(report.session.is_some(), "{agent} names no session");
+    }
+    for (agent, _, _) in AGENTS {
+        let (report, _) = replay(agent, "success");
         assert_eq!(report.usage.is_some(), agent != "copilot", "{agent}");
     }
 }
 
 #[test]
 fn a_tool_call() {
-    for (agent, tool, _) in AGENTS {
+    for (agent, tool, _) in AGENTS.iter().chain(&OVER_ACP) {
         let (report, tools) = replay(agent, "tool");
         assert_eq!(report.failure, None, "{agent}");
         assert_eq!(report.text, "The tool said: seen.", "{agent}");
@@ -102,7 +112,7 @@ fn a_tool_call() {
 
 #[test]
 fn an_answer_in_a_schema() {
-    for (agent, _, _) in AGENTS {
+    for (agent, _, _) in AGENTS.iter().chain(&OVER_ACP) {
         let (report, _) = replay(agent, "schema");
         assert_eq!(report.failure, None, "{agent}");
         let data = report.data.clone();
@@ -111,7 +121,7 @@ fn an_answer_in_a_schema() {
         // Two of them report it beside the text.
         assert_eq!(
             report.data.is_some(),
-            ["claude", "qwen"].contains(&agent),
+            ["claude", "qwen"].contains(agent),
             "{agent}"
         );
     }
@@ -119,11 +129,11 @@ fn an_answer_in_a_schema() {
 
 #[test]
 fn an_error_of_the_api() {
-    for (agent, _, code) in AGENTS {
+    for (agent, _, code) in AGENTS.iter().chain(&OVER_ACP) {
         let failure = replay(agent, "error").0.failure.unwrap();
         let said = format!("{:?}", failure.failure);
         assert!(said.contains(code), "{agent}: {said}");
-        let class = match code {
+        let class = match *code {
             "401" => FailureClass::Environment,
             _ => FailureClass::Agent,
         };
@@ -133,7 +143,15 @@ fn an_error_of_the_api() {
 
 #[test]
 fn a_stream_that_was_cut_by_the_end_is_no_answer() {
-    for (agent, _, _) in AGENTS {
+    for (agent, _, _) in AGENTS.iter().chain(&OVER_ACP) {
         assert!(replay(agent, "kill").0.failure.is_some(), "{agent}");
+    }
+    // Over the protocol they say themselves that they were cancelled.
+    for (agent, _, _) in OVER_ACP {
+        let failure = replay(agent, "kill").0.failure.unwrap();
+        assert!(
+            format!("{:?}", failure.failure).contains("cancelled"),
+            "{agent}"
+        );
     }
 }

@@ -334,14 +334,18 @@ fn refs_that_name_nothing_or_too_much_make_nothing() {
             // A candidate of the error goes on.
             assert!(error["message"].as_str().unwrap().contains(&first.episode));
         }
+        if code == "ref_kind_mismatch" {
+            // The ref is good where one of its kind is wanted, and the hint is that option.
+            let grade = if name == series { "series" } else { "episode" };
+            assert_eq!(prior(&error, grade), name);
+            let hint = error["hint"].as_str().unwrap();
+            assert!(hint.contains(&format!("--on-{grade} {name}")), "{hint}");
+        }
     }
-    desk.error(
-        "one",
-        "x",
-        &["--on-series", &series, "--on-episode", &first.episode],
-        2,
-        "on_conflict",
-    );
+    let both = ["--on-series", &series, "--on-episode", &first.episode];
+    let error = desk.error("one", "x", &both, 2, "on_conflict");
+    assert_eq!(prior(&error, "series"), series);
+    assert_eq!(prior(&error, "episode"), first.episode);
     for on in [
         json!({}),
         json!({"episode": first.episode, "series": series}),
@@ -1168,6 +1172,8 @@ fn the_documentation_runs_as_it_stands() {
         "tests/sessions.rs",
         "tests/cli_session.rs",
         "tests/agent.rs",
+        "tests/acp.rs",
+        "tests/pi/main.rs",
         "src/agent/usage.rs",
     ] {
         tests += &std::fs::read_to_string(root.join(file)).unwrap();

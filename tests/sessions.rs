@@ -644,17 +644,39 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
     assert!(last <= first + 40, "{first} bytes at first, {last} at last");
     let begin = std::time::Instant::now();
     let checked = cook::session::verify(&store).unwrap();
-    assert!(checked.damaged.is_empty());
+    assert!(checked.damaged.is_empty(), "{:?}", checked.damaged);
     let median = |times: &[u128]| {
         let mut times = times.to_vec();
         times.sort_unstable();
         times[times.len() / 2]
     };
+    let elapsed = begin.elapsed();
+    println!("{first} bytes for the second call, {last} for the last of {count}");
+    for end in [10, 100, 1_000, 10_000] {
+        if end <= count {
+            println!(
+                "calls {} to {end}: median {} µs",
+                end / 2 + 1,
+                median(&took[end / 2..end])
+            );
+        }
+    }
     println!(
-        "{first} and {last} bytes a call; {} and {} µs; verify of {} objects in {:?}",
-        median(&took[..count / 10]),
-        median(&took[count - count / 10..]),
+        "verify: {} objects and {} refs in {elapsed:?}, {:.0} objects a second",
         checked.objects,
+        checked.refs,
+        checked.objects as f64 / elapsed.as_secs_f64()
+    );
+    let entry = on.map(|on| match on {
+        On::Series(name) | On::Episode(name) => store.entry(name).unwrap().unwrap(),
+    });
+    let last = entry.and_then(|entry| entry.episode).unwrap();
+    let begin = std::time::Instant::now();
+    let told = Scripted::new("other", Grain::Repl);
+    call(&store, &told, &say("and you?", Some(On::Episode(last)))).unwrap();
+    println!(
+        "told to another supplier: {} bytes in {:?}",
+        told.prompt(0).len(),
         begin.elapsed()
     );
 }
@@ -727,4 +749,95 @@ fn labels_stay_in_their_directory() {
         store.labels().unwrap(),
         [("before-the-change".to_owned(), name)]
     );
+}
+
+/// Usecase 7: each step goes on from the one before, and the last one is data.
+#[test]
+fn a_review_in_several_steps_on_an_atom() {
+    let store = MemoryStore::default();
+    let atom = Scripted::new("model", Grain::Atom).answers(&[
+        "two leaks and a typo",
+        "the leaks",
+        "{\"n\": 2}",
+    ]);
+    let review = call(&store, &atom, &say("review the change", None)).unwrap();
+    let on = |reply: &cook::session::Reply| Some(On::Episode(reply.episode));
+    let worst = call(&store, &atom, &say("which of it blocks?", on(&review))).unwrap();
+    let counted = Call {
+        schema: Some(&wants_number),
+        ..say("how many is that?", on(&worst))
+    };
+    let counted = call(&store, &atom, &counted).unwrap();
+    assert_eq!(counted.data, Some(json!({"n": 2})));
+    for part in [
+        "review the change",
+        "two leaks and a typo",
+        "which of it blocks?",
+        "the leaks",
+    ] {
+        assert!(atom.prompt(2).contains(part), "{part}");
+    }
+    let steps: Vec<String> = words(&store, counted.episode)
+        .into_iter()
+        .map(|(_, input, _)| input)
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "review the change",
+            "which of it blocks?",
+            "how many is that?"
+        ]
+    );
+    assert_eq!(words(&store, review.episode).len(), 1);
+}
+
+/// Pattern 2: days later, another process, the supplier's own record gone, a name is enough.
+#[test]
+fn a_kept_episode_is_revived_by_another_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = {
+        let store = FileStore::at(dir.path());
+        let repl = Scripted::new("agent", Grain::Repl).native();
+        let first = call(&store, &repl, &say("look at the parser", None)).unwrap();
+        call(
+            &store,
+            &repl,
+            &say("and the rest", first.series.map(On::Series)),
+        )
+        .unwrap();
+        store.label("looked", first.episode).unwrap();
+        first
+    };
+    let store = FileStore::at(dir.path());
+    let mut repl = Scripted::new("agent", Grain::Repl).native();
+    repl.forkable = false;
+    let named = store.labelled("looked").unwrap().unwrap();
+    assert_eq!(named, kept.episode);
+    let revived = call(&store, &repl, &say("go on", Some(On::Episode(named)))).unwrap();
+    assert_eq!(revived.transport, Transport::Replay);
+    assert!(repl.prompt(0).contains("look at the parser") && repl.prompt(0).contains("answer 1"));
+    assert!(!repl.prompt(0).contains("and the rest"));
+    assert_ne!(revived.series, kept.series);
+}
+
+#[test]
+fn an_order_from_a_checkpoint_knows_what_was_asked_before_it() {
+    let store = MemoryStore::default();
+    let repl = Scripted::new("agent", Grain::Repl).answers(&["the cache is stale", "cleared it"]);
+    let asked = call(&store, &repl, &say("what is wrong?", None)).unwrap();
+    let act = Call {
+        deed: Deed::Act,
+        ..say("mend it", Some(On::Episode(asked.episode)))
+    };
+    let done = call(&store, &repl, &act).unwrap();
+    assert!(repl.prompt(1).contains("the cache is stale"));
+    assert_eq!(done.output, "cleared it");
+    assert!(done.series.is_some() && done.series != asked.series);
+    let kinds: Vec<Kind> = words(&store, done.episode)
+        .iter()
+        .map(|one| one.0)
+        .collect();
+    assert_eq!(kinds, [Kind::Say, Kind::Act]);
+    assert_eq!(words(&store, asked.episode).len(), 1);
 }

@@ -216,12 +216,12 @@ fn a_real_pi_is_recovered_linked_held_and_checkpointed() {
     let model = Model::start(vec![
         Script {
             prompt: "## Core Rules",
-            steps: vec![Step::Run(command.to_owned()), Step::Say("I am done")],
+            steps: vec![Step::run(command), Step::Say("I am done".to_owned())],
             turns: 1,
         },
         Script {
             prompt: "the work is not done",
-            steps: vec![Step::Say("still done")],
+            steps: vec![Step::Say("still done".to_owned())],
             turns: usize::MAX,
         },
     ]);

@@ -1,6 +1,7 @@
 //! Why a run gave no result, by whose fault: only an agent's own spends an attempt.
 
 use crate::clock::Clock;
+use crate::process::Ending;
 use crate::session::Failure;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,32 @@ pub struct AgentFailure {
     pub failure: Failure,
     /// When a limit ends, RFC 3339, where the program said so.
     pub reset_at: Option<String>,
+}
+
+impl AgentFailure {
+    /// What it means that cook ended a run before its work was done; none when it did not.
+    pub(super) fn of_ending(ending: Ending) -> Option<Self> {
+        let (class, failure) = match ending {
+            Ending::Exited | Ending::Finished => return None,
+            Ending::Interrupted | Ending::Stopped => (
+                FailureClass::Interrupted,
+                Failure::Failed("it was stopped".to_owned()),
+            ),
+            Ending::WallClock => (
+                FailureClass::Agent,
+                Failure::TimedOut("it took longer than it may in all".to_owned()),
+            ),
+            Ending::IdleClock => (
+                FailureClass::Agent,
+                Failure::TimedOut("it said nothing for longer than it may".to_owned()),
+            ),
+        };
+        Some(Self {
+            class,
+            failure,
+            reset_at: None,
+        })
+    }
 }
 
 /// Words of errors that are not the agent's own, in lower case.

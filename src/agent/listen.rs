@@ -32,19 +32,39 @@ pub enum Progress<'a> {
     },
 }
 
+/// What came of listening to a program.
+pub(super) struct Told {
+    /// The answer, harmless to show and to tell on.
+    pub text: String,
+    /// Structured data beside it.
+    pub data: Option<Value>,
+    /// The program's own name for the session.
+    pub session: Option<String>,
+    /// Whether the program said that it can fork the session, where it is asked.
+    pub can_fork: bool,
+    /// Tokens, as reported.
+    pub usage: Counter,
+    /// Dollars, as reported.
+    pub cost: Counter,
+    /// A summary, when it compacted its context.
+    pub compaction: Option<String>,
+    /// Why there is no result.
+    pub failure: Option<AgentFailure>,
+}
+
 /// What a program said, as far as it is read.
 pub(super) struct Reader<'a> {
     preset: &'a Preset,
     watch: &'a mut dyn FnMut(Progress) -> Heed,
-    pub session: Option<String>,
+    session: Option<String>,
     text: Option<String>,
     delta: String,
     too_long: bool,
-    pub data: Option<Value>,
+    data: Option<Value>,
     error: Option<String>,
-    pub usage: Counter,
-    pub cost: Counter,
-    pub compaction: Option<String>,
+    usage: Counter,
+    cost: Counter,
+    compaction: Option<String>,
     reset_at: Option<String>,
     done: bool,
     events: u64,
@@ -144,8 +164,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The answer, harmless to show and to tell on.
-    pub(super) fn answer(&self, outcome: &Outcome) -> String {
+    /// What came of it.
+    pub(super) fn told(self, outcome: &Outcome) -> Told {
+        let text = self.answer(outcome);
+        let failure = self.verdict(outcome, &text);
+        Told {
+            text,
+            failure,
+            data: self.data,
+            session: self.session,
+            can_fork: true,
+            usage: self.usage,
+            cost: self.cost,
+            compaction: self.compaction,
+        }
+    }
+
+    fn answer(&self, outcome: &Outcome) -> String {
         let text = match (self.preset.events(), &self.text) {
             (EventFormat::Text, _) => String::from_utf8_lossy(&outcome.stdout.bytes()).into_owned(),
             (EventFormat::Json, Some(text)) => text.clone(),
@@ -160,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Why there is no result; none when there is one.
-    pub(super) fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
+    fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
         let fail = |class, failure| {
             let said = self.reset_at.clone();
             let reset_at = said.or_else(|| self.error.as_deref().and_then(moment));
@@ -171,18 +206,9 @@ impl<'a> Reader<'a> {
             })
         };
         let failed = |text: &str| fail(class_of(text), Failure::Failed(line(text)));
-        let timed_out = |why: &str| fail(FailureClass::Agent, Failure::TimedOut(why.to_owned()));
         let odd = |why: String| fail(FailureClass::Agent, Failure::Unparseable(why));
-        match outcome.ending {
-            Ending::Interrupted | Ending::Stopped => {
-                return fail(
-                    FailureClass::Interrupted,
-                    Failure::Failed("it was stopped".to_owned()),
-                );
-            }
-            Ending::WallClock => return timed_out("it took longer than it may in all"),
-            Ending::IdleClock => return timed_out("it said nothing for longer than it may"),
-            Ending::Exited | Ending::Finished => {}
+        if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
+            return Some(cut_short);
         }
         if let Some(error) = &self.error {
             return failed(if error.trim().is_empty() {
@@ -261,7 +287,7 @@ fn strongest(one: Heed, two: Heed) -> Heed {
 }
 
 /// A session's id goes into an argument and into the name of a file that is looked for.
-fn is_session_id(id: &str) -> bool {
+pub(super) fn is_session_id(id: &str) -> bool {
     (1..=200).contains(&id.len())
         && !id.starts_with('-')
         && id
@@ -270,19 +296,20 @@ fn is_session_id(id: &str) -> bool {
 }
 
 /// Text without characters that act on a terminal or hide; tabs stay.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     text.replace("\r\n", "\n")
         .chars()
         .filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c))
         .collect()
 }
 
-fn line(text: &str) -> String {
+/// A text of the program's as one line of a message.
+pub(super) fn line(text: &str) -> String {
     clean(text, Lines::Fold).chars().take(500).collect()
 }
 
 /// The last of what it said on stderr, else how it ended.
-fn last_words(outcome: &Outcome) -> String {
+pub(super) fn last_words(outcome: &Outcome) -> String {
     let stderr = outcome.stderr.last_lines(600);
     match (stderr.trim(), outcome.code) {
         ("", Some(code)) => format!("it ended with exit code {code}"),

@@ -2,8 +2,8 @@
 
 use super::AgentError;
 use crate::model::{
-    Access, AccessArgs, AgentTable, Config, Continuation, Counting, EventFormat, Grain, Rule,
-    SessionNaming,
+    Access, AccessArgs, AgentKind, AgentTable, Config, Continuation, Counting, EventFormat, Grain,
+    Rule, SessionNaming,
 };
 use crate::process::Polite;
 use crate::session::Window;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The presets built in, by name, as they stand in `protocol/agents/`.
-const BUILT_IN: [(&str, &str); 11] = [
+const BUILT_IN: [(&str, &str); 14] = [
     ("aider", include_str!("../../protocol/agents/aider.toml")),
     ("amp", include_str!("../../protocol/agents/amp.toml")),
     ("claude", include_str!("../../protocol/agents/claude.toml")),
@@ -22,13 +22,25 @@ const BUILT_IN: [(&str, &str); 11] = [
     ),
     ("cursor", include_str!("../../protocol/agents/cursor.toml")),
     ("gemini", include_str!("../../protocol/agents/gemini.toml")),
+    (
+        "gemini-acp",
+        include_str!("../../protocol/agents/gemini-acp.toml"),
+    ),
     ("goose", include_str!("../../protocol/agents/goose.toml")),
     (
         "opencode",
         include_str!("../../protocol/agents/opencode.toml"),
     ),
+    (
+        "opencode-acp",
+        include_str!("../../protocol/agents/opencode-acp.toml"),
+    ),
     ("pi", include_str!("../../protocol/agents/pi.toml")),
     ("qwen", include_str!("../../protocol/agents/qwen.toml")),
+    (
+        "qwen-acp",
+        include_str!("../../protocol/agents/qwen-acp.toml"),
+    ),
 ];
 
 /// Names of the presets built in, sorted.
@@ -75,6 +87,10 @@ impl Preset {
             None => None,
         };
         let table = match (own, base) {
+            (Some(own), Some(base)) if is_acp(own) && !is_acp(&base) => {
+                check_acp(name, own)?;
+                own.clone().over(&without_flags(base))
+            }
             (Some(own), Some(base)) => own.clone().over(&base),
             (Some(own), None) => own.clone(),
             (None, Some(base)) => base,
@@ -95,6 +111,9 @@ impl Preset {
             table,
             is_users,
         };
+        if preset.kind() == AgentKind::Acp {
+            check_acp(name, &preset.table)?;
+        }
         if preset.events() == EventFormat::Json && preset.rules().is_empty() {
             return Err(invalid(name, "`events = \"json\"` needs `[[rule]]` tables"));
         }
@@ -158,6 +177,11 @@ impl Preset {
         })
     }
 
+    /// How it is spoken with.
+    pub fn kind(&self) -> AgentKind {
+        self.table.kind.unwrap_or_default()
+    }
+
     /// What it writes.
     pub fn events(&self) -> EventFormat {
         self.table.events.unwrap_or(EventFormat::Text)
@@ -168,9 +192,11 @@ impl Preset {
         self.table.grain.unwrap_or(Grain::Repl)
     }
 
-    /// How it goes on. Natively only where its own record can be compared before a fork.
+    /// How it goes on. Natively only where its own record can be compared before a fork;
+    /// over the Agent Client Protocol it is each session that tells whether it can be forked.
     pub fn continuation(&self) -> Continuation {
-        let can = self.table.fork.is_some() && self.table.transcript.is_some();
+        let forks = self.table.fork.is_some() || self.kind() == AgentKind::Acp;
+        let can = forks && self.table.transcript.is_some();
         match self.table.continuation {
             Some(Continuation::Native) | None if can => Continuation::Native,
             Some(Continuation::None) => Continuation::None,
@@ -220,9 +246,51 @@ impl Preset {
         self.table.usage.unwrap_or(Counting::Run)
     }
 
-    /// What its cost counts.
+    /// What its cost counts. The Agent Client Protocol reports that of the whole session.
     pub fn cost_counting(&self) -> Counting {
-        self.table.cost.unwrap_or(Counting::Run)
+        let usual = match self.kind() {
+            AgentKind::Command => Counting::Run,
+            AgentKind::Acp => Counting::Thread,
+        };
+        self.table.cost.unwrap_or(usual)
+    }
+}
+
+fn is_acp(table: &AgentTable) -> bool {
+    table.kind == Some(AgentKind::Acp)
+}
+
+/// What a preset says of the program alone: its command lines and events are for another
+/// way of speaking with it.
+fn without_flags(base: AgentTable) -> AgentTable {
+    AgentTable {
+        bin: base.bin,
+        identify: base.identify,
+        version: base.version,
+        env: base.env,
+        window_tokens: base.window_tokens,
+        reserve_tokens: base.reserve_tokens,
+        transcript: base.transcript,
+        ..AgentTable::default()
+    }
+}
+
+/// The protocol settles what these keys say of other programs.
+fn check_acp(name: &str, table: &AgentTable) -> Result<(), AgentError> {
+    let settled = [
+        ("events", table.events.is_some()),
+        ("rule", !table.rules.is_empty()),
+        ("resume", table.resume.is_some()),
+        ("fork", table.fork.is_some()),
+        ("session", table.session.is_some()),
+        ("schema", table.schema.is_some()),
+    ];
+    match settled.iter().find(|(_, is_set)| *is_set) {
+        Some((key, _)) => Err(invalid(
+            name,
+            format!("`{key}` has no meaning beside `kind = \"acp\"`"),
+        )),
+        None => Ok(()),
     }
 }
 
@@ -275,11 +343,8 @@ mod tests {
         for name in builtin_names() {
             let preset = Preset::of(name, &Config::default()).unwrap_or_else(|e| panic!("{e}"));
             assert!(!preset.is_users() && preset.trust_words().is_none());
-            assert_eq!(
-                preset.is_verified(),
-                preset.events() == EventFormat::Json,
-                "{name}"
-            );
+            let is_read = preset.events() == EventFormat::Json || preset.kind() == AgentKind::Acp;
+            assert_eq!(preset.is_verified(), is_read, "{name}");
         }
     }
 
@@ -306,6 +371,40 @@ mod tests {
         let fast = Preset::of("fast", &config).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(fast.bin(), "claude");
         assert_ne!(fast.trust_words(), claude.trust_words());
+    }
+
+    #[test]
+    fn a_program_is_spoken_with_over_the_protocol() {
+        let of = |text: &str| {
+            let config = Config::parse(text).unwrap_or_else(|e| panic!("{e}"));
+            Preset::of("a", &config)
+        };
+        let own = of("[agents.a]\nkind = \"acp\"\nbin = \"b\"\nstart = [\"--acp\"]");
+        let own = own.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(own.kind(), AgentKind::Acp);
+        assert_eq!(own.continuation(), Continuation::Replay);
+        assert_eq!(own.cost_counting(), Counting::Thread);
+        // The flags of the other way of speaking do not come along.
+        let other = "[agents.a]\nextends = \"claude\"\nkind = \"acp\"\n";
+        assert!(of(other).is_err_and(|why| why.to_string().contains("`start`")));
+        let other = of(&format!("{other}start = [\"--acp\"]"));
+        let other = other.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((other.bin(), other.rules().len()), ("claude", 0));
+        assert!(!other.can_only_read() && other.table().identify.is_some());
+        assert_eq!(other.continuation(), Continuation::Native);
+        for key in [
+            "events = \"json\"",
+            "fork = []",
+            "schema = []",
+            "session = \"uuid\"",
+        ] {
+            let text = format!("[agents.a]\nkind = \"acp\"\nbin = \"b\"\nstart = []\n{key}");
+            let word = key.split(' ').next().unwrap_or_default();
+            assert!(
+                of(&text).is_err_and(|why| why.to_string().contains(word)),
+                "{key}"
+            );
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! One run of an agent program: command line, environment, listening, judging, keeping.
 
+use super::acp::Conversation;
 use super::argv::{Values, command};
 use super::failure::{AgentFailure, FailureClass};
-use super::listen::{Progress, Reader};
+use super::listen::{Progress, Reader, Told};
 use super::{AgentError, Preset, redact, usage};
-use crate::model::{Access, SessionNaming};
+use crate::model::{Access, AgentKind, SessionNaming};
 use crate::process::{
-    Clocks, DEPTH_VARIABLE, Heed, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised, supervise,
+    Clocks, DEPTH_VARIABLE, Heed, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
+    supervise,
 };
 use crate::session::{Failure, Native};
 use serde_json::{Value, json};
@@ -93,53 +95,63 @@ pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> Heed) -> Result<Repor
     let (argv, given) = command_line(task)?;
     let env = environment(task);
     let prompt = prompt(task);
-    let mut reader = Reader::of(task.preset, watch);
+    let greeting = Conversation::greeting();
     let supervised = Supervised {
         argv: &argv,
         dir: task.dir,
         env: &env,
-        stdin: prompt.as_bytes(),
+        stdin: match task.preset.kind() {
+            AgentKind::Command => Input::Whole(prompt.as_bytes()),
+            AgentKind::Acp => Input::Open(&greeting),
+        },
         invocation: task.invocation,
         clocks: task.clocks,
         polite: task.preset.polite(),
     };
-    let outcome = match supervise(&supervised, &mut reader) {
-        Ok(outcome) => outcome,
+    let heard = match task.preset.kind() {
+        AgentKind::Command => {
+            let mut reader = Reader::of(task.preset, watch);
+            supervise(&supervised, &mut reader).map(|outcome| (reader.told(&outcome), outcome))
+        }
+        AgentKind::Acp => {
+            let mut talk = Conversation::of(task, &prompt, watch);
+            supervise(&supervised, &mut talk).map(|outcome| (talk.told(&outcome), outcome))
+        }
+    };
+    let (told, outcome) = match heard {
+        Ok(heard) => heard,
         Err(error) => return Ok(never_started(task, &error)),
     };
     keep(task, &outcome)?;
-    Ok(report(task, &reader, given, &outcome))
+    Ok(report(task, told, given, &outcome))
 }
 
-fn report(task: &Task, reader: &Reader, given: Option<String>, outcome: &Outcome) -> Report {
+fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> Report {
     let preset = task.preset;
-    let text = reader.answer(outcome);
-    let failure = reader.verdict(outcome, &text);
     // A path that cook gave names a session better than an id out of its events.
     let session = match (&given, preset.session()) {
         (Some(path), SessionNaming::Path) => Some(path.clone()),
-        _ => reader.session.clone().or(given),
+        _ => told.session.or(given),
     };
     let totals = task.fork.and_then(|native| native.totals.as_ref());
     let before = |key: &str| totals.and_then(|totals| totals.get(key));
-    let usage = reader.usage.taken(preset.usage_counting(), before("usage"));
-    let cost = reader
-        .cost
-        .taken(preset.cost_counting(), before("cost_usd"));
-    let native = session.clone().map(|session| Native {
+    let usage = told.usage.taken(preset.usage_counting(), before("usage"));
+    let cost = told.cost.taken(preset.cost_counting(), before("cost_usd"));
+    let forkable = session.clone().filter(|_| told.can_fork);
+    let native = forkable.map(|session| Native {
         transcript_sha256: transcript_digest(preset, &session),
         session,
-        totals: Some(json!({"usage": reader.usage.total(), "cost_usd": reader.cost.total()})),
+        totals: Some(json!({"usage": told.usage.total(), "cost_usd": told.cost.total()})),
     });
     Report {
-        text,
-        data: reader.data.clone(),
+        text: told.text,
+        data: told.data,
         session,
         native,
         usage,
         cost_micro_usd: cost.as_ref().and_then(usage::micro_usd),
-        compaction: reader.compaction.clone(),
-        failure,
+        compaction: told.compaction,
+        failure: told.failure,
         exit: outcome.code,
         duration: outcome.duration,
         swept: outcome.swept,

@@ -2,9 +2,10 @@
 
 use super::listen::Progress;
 use super::run::{Report, Task, run, transcript_digest};
+use super::usage;
 use super::{FailureClass, Preset, Surroundings};
 use crate::diagnostic;
-use crate::model::Access;
+use crate::model::{Access, Price};
 use crate::process::{Clocks, Heed};
 use crate::repo::Repo;
 use crate::session::{
@@ -26,6 +27,8 @@ pub struct AgentSupplier<'a> {
     clocks: Clocks,
     model: Option<String>,
     role: Option<String>,
+    workflow: Option<String>,
+    price: Option<Price>,
     access: Option<Access>,
     env: Vec<(String, OsString)>,
     watch: RefCell<Watch<'a>>,
@@ -49,6 +52,8 @@ impl<'a> AgentSupplier<'a> {
             clocks,
             model: None,
             role: None,
+            workflow: None,
+            price: None,
             access: None,
             env: Vec::new(),
             watch: RefCell::new(Box::new(|_| Heed::GoOn)),
@@ -74,6 +79,20 @@ impl<'a> AgentSupplier<'a> {
     #[must_use]
     pub fn as_role(mut self, role: Option<String>) -> Self {
         self.role = role;
+        self
+    }
+
+    /// In a workflow: its log's id.
+    #[must_use]
+    pub fn for_workflow(mut self, id: Option<String>) -> Self {
+        self.workflow = id;
+        self
+    }
+
+    /// With what its tokens cost, where it does not tell itself.
+    #[must_use]
+    pub fn priced(mut self, price: Option<Price>) -> Self {
+        self.price = price;
         self
     }
 
@@ -184,6 +203,10 @@ impl Supplier for AgentSupplier<'_> {
         let report = run(&task, &mut *self.watch.borrow_mut())
             .map_err(|error| Lapse::from(Failure::Failed(error.to_string())))?;
         *self.last.borrow_mut() = Some(report.clone());
+        let by_price = self.price.zip(report.usage.as_ref());
+        let cost = report
+            .cost_micro_usd
+            .or_else(|| by_price.and_then(|(price, usage)| usage::priced(price, usage)));
         let mut answer = Answer {
             output: report.text,
             data: report.data,
@@ -191,11 +214,12 @@ impl Supplier for AgentSupplier<'_> {
             native: report.native,
             compaction: report.compaction,
             usage: report.usage,
-            cost_micro_usd: report.cost_micro_usd,
+            cost_micro_usd: cost,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             exit: report.exit,
             model: self.model.clone(),
             role: self.role.clone(),
+            workflow: self.workflow.clone(),
             ..Answer::default()
         };
         self.measure(&before, &mut answer)?;

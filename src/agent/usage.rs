@@ -1,7 +1,7 @@
 //! Tokens and cost out of what programs report, which may count an event, a run or a whole
 //! thread. Stored is always what this run took.
 
-use crate::model::Counting;
+use crate::model::{Counting, Price};
 use serde_json::{Map, Value};
 
 /// How deep a report of tokens may be nested.
@@ -86,6 +86,69 @@ fn number(value: f64) -> Value {
     }
 }
 
+/// Tokens of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tokens {
+    /// That went in, without those kept from before.
+    pub input: u64,
+    /// That came out.
+    pub output: u64,
+    /// That went in and were kept from before.
+    pub cached: u64,
+}
+
+impl Tokens {
+    pub fn all(self) -> u64 {
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cached)
+    }
+}
+
+/// Tokens out of a report; none when it names none. The names are those that the programs use.
+pub(super) fn tokens(usage: &Value) -> Option<Tokens> {
+    let first = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| usage.pointer(name).and_then(Value::as_f64))
+            .map(|count| count.max(0.0) as u64)
+    };
+    let input = first(&["/input_tokens", "/inputTokens", "/input", "/prompt_tokens"]);
+    let output = first(&[
+        "/output_tokens",
+        "/outputTokens",
+        "/output",
+        "/completion_tokens",
+    ]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let within = first(&["/cached_input_tokens", "/cached", "/cachedInputTokens"]);
+    let beside = first(&["/cache_read_input_tokens", "/cacheRead", "/cache/read"]);
+    let written = first(&[
+        "/cache_creation_input_tokens",
+        "/cacheWrite",
+        "/cache/write",
+    ]);
+    let input = input.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    Some(Tokens {
+        // Some count what was kept among what went in, some beside it.
+        input: input.saturating_sub(within.unwrap_or(0)),
+        output: output.unwrap_or(0),
+        cached: within.or(beside).unwrap_or(0),
+    })
+}
+
+/// What a report of tokens costs; none when it names none.
+pub(super) fn priced(price: Price, usage: &Value) -> Option<u64> {
+    let tokens = tokens(usage)?;
+    // Dollars for a million are millionths of a dollar for one.
+    let cost = tokens.input as f64 * price.input
+        + tokens.output as f64 * price.output
+        + tokens.cached as f64 * price.cached.unwrap_or(price.input);
+    Some(cost.round() as u64)
+}
+
 /// Dollars as millionths; none for what is no amount.
 pub(super) fn micro_usd(value: &Value) -> Option<u64> {
     let dollars = value.as_f64()?;
@@ -121,6 +184,41 @@ mod tests {
             Some(json!({"in": 100, "out": 10}))
         );
         assert_eq!(Counter::default().taken(Counting::Run, None), None);
+    }
+
+    #[test]
+    fn tokens_of_every_dialect_have_their_price() {
+        let price = Price {
+            input: 3.0,
+            output: 15.0,
+            cached: Some(0.3),
+        };
+        for (usage, expected) in [
+            (
+                json!({"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 1000}),
+                750,
+            ),
+            (
+                json!({"input_tokens": 1100, "cached_input_tokens": 1000, "output_tokens": 10}),
+                750,
+            ),
+            (
+                json!({"input": 100, "output": 10, "cacheRead": 1000, "cacheWrite": 0}),
+                750,
+            ),
+            (
+                json!({"input": 60, "output": 10, "cache": {"read": 1000, "write": 40}}),
+                750,
+            ),
+        ] {
+            assert_eq!(priced(price, &usage), Some(expected), "{usage}");
+        }
+        let plain = Price {
+            cached: None,
+            ..price
+        };
+        assert_eq!(priced(plain, &json!({"input": 1, "cacheRead": 1})), Some(6));
+        assert_eq!(priced(price, &json!({"requests": 3})), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Answer, Context, answer};
 use crate::agent::{self, AgentSupplier, Found, Preset, find, presets};
 use crate::diagnostic::{Code, Failure, FailureKind, Finding};
-use crate::model::{Config, Continuation};
+use crate::model::{AgentKind, Config, Continuation};
 use crate::process::Clocks;
 use crate::session::{Deed, Grade, Ref, Supplier, Turn};
 use crate::view::{AgentRow, AgentsAnswer};
@@ -82,6 +82,7 @@ fn absent(why: &str) -> Found {
 fn row(preset: &Preset, found: Found) -> AgentRow {
     let table = preset.table();
     let can = [
+        ("acp", preset.kind() == AgentKind::Acp),
         ("resume", table.resume.is_some()),
         ("fork", preset.continuation() == Continuation::Native),
         ("schema", table.schema.is_some()),

@@ -805,6 +805,9 @@ pub(super) struct RunArgs {
     /// Go on beside paths that are not committed
     #[arg(long)]
     pub yes: bool,
+    /// Put what is not committed aside as a ref, and back when the run ends
+    #[arg(long, conflicts_with = "yes")]
+    pub park_changes: bool,
 }
 
 /// Who misbehaves in a demonstration.

@@ -2,10 +2,10 @@
 
 use super::args::{ActArgs, AskArgs, CallArgs, NativeChoice};
 use super::{Answer, Context, agents, answer, caller, input};
-use crate::agent::{AgentSupplier, Preset, Surroundings};
+use crate::agent::{AgentSupplier, Preset, Surroundings, settle_left};
 use crate::diagnostic::{Code, Failure, FailureKind, Finding};
 use crate::model::Config;
-use crate::process::{Clocks, INVOCATION_VARIABLE, end_marked};
+use crate::process::Clocks;
 use crate::schema::GivenSchema;
 use crate::session::{
     Call, Deed, Fault, FileStore, Grade, NativeUse, On, Prior, Ref, SessionError, SessionStore,
@@ -78,11 +78,8 @@ pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
 /// written down first.
 pub(super) fn store(workspace: &Workspace) -> Result<FileStore, Failure> {
     let store = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
-    let kept = |fault: Fault| Failure::from(SessionError::new(fault));
-    for call in store.interrupted().map_err(kept)? {
-        end_marked(INVOCATION_VARIABLE, &call.name.to_string());
-        store.settle(call, &workspace.clock.now()).map_err(kept)?;
-    }
+    settle_left(&store, &workspace.clock)
+        .map_err(|fault| Failure::from(SessionError::new(fault)))?;
     Ok(store)
 }
 
@@ -104,9 +101,12 @@ fn one(
         prepared.findings.push(Finding::new(Code::TreeMoved, what));
     }
     let screen = context.screen;
+    let config = workspace.config()?;
+    let price = config.price(preset.name(), prepared.model.as_deref());
     let supplier = AgentSupplier::new(preset, workspace.repo.root(), store.root(), prepared.clocks)
         .measuring(&workspace.repo)
         .with_model(prepared.model.clone())
+        .priced(price)
         .watched(Box::new(move |progress| {
             if let (true, crate::agent::Progress::Tool(tool)) = (screen.verbose, progress) {
                 screen.note(&format!("tool: {tool}"));
@@ -263,7 +263,19 @@ fn on(store: &FileStore, onset: &Onset, findings: &mut Vec<Finding>) -> Result<O
     let (text, grade) = match (&onset.episode, &onset.series) {
         (Some(episode), None) => (episode, Grade::Episode),
         (None, Some(series)) => (series, Grade::Series),
-        _ => return Err(SessionError::new(Fault::OnConflict).into()),
+        (episode, series) => {
+            let named = |text: &Option<String>, grade| {
+                let named = text
+                    .as_deref()
+                    .map(|text| resolve(store, text, Some(grade)));
+                named.and_then(Result::ok).map(|named| named.name)
+            };
+            let prior = Prior {
+                episode: named(episode, Grade::Episode),
+                series: named(series, Grade::Series),
+            };
+            return Err(SessionError::new(Fault::OnConflict).keeping(prior).into());
+        }
     };
     let name = named(store, text, Some(grade), findings)?;
     Ok(match grade {

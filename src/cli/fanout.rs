@@ -5,6 +5,7 @@ use super::ask::{Prepared, prepare, store, words};
 use super::{Answer, Context, agents, answer, caller};
 use crate::agent::{AgentSupplier, Preset};
 use crate::diagnostic::{Code, Failure, PriorRefs};
+use crate::model::{Config, Price};
 use crate::repo::Repo;
 use crate::schema::GivenSchema;
 use crate::session::{Call, Deed, FileStore, Reply, SessionStore, call};
@@ -39,7 +40,8 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
         .map(|name| agents::chosen(&workspace, Some(name)))
         .collect::<Result<Vec<Preset>, Failure>>()?;
     let prepared = prepare(&workspace, &store, words(&args.say)?, &args.call)?;
-    let outcomes = ask_all(&workspace, &store, &presets, &prepared);
+    let config = workspace.config()?;
+    let outcomes = ask_all(&workspace, config, &store, &presets, &prepared);
     let outcomes = independent(&store, outcomes);
     let rows = args.agents.iter().cloned().zip(outcomes);
     answer(FanoutAnswer {
@@ -51,6 +53,7 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
 
 fn ask_all(
     workspace: &Workspace,
+    config: &Config,
     store: &FileStore,
     presets: &[Preset],
     prepared: &Prepared,
@@ -62,7 +65,8 @@ fn ask_all(
             .iter()
             .map(|preset| {
                 let (at, store) = (at.as_str(), store.clone());
-                scope.spawn(move || ask_one(root, &store, preset, prepared, at))
+                let price = config.price(preset.name(), prepared.model.as_deref());
+                scope.spawn(move || ask_one(root, &store, preset, prepared, price, at))
             })
             .collect();
         asked
@@ -81,12 +85,14 @@ fn ask_one(
     store: &FileStore,
     preset: &Preset,
     prepared: &Prepared,
+    price: Option<Price>,
     at: &str,
 ) -> Outcome {
     let repo = Repo::discover(root).map_err(|failure| lapsed(&failure))?;
     let supplier = AgentSupplier::new(preset.clone(), root, store.root(), prepared.clocks)
         .measuring(&repo)
-        .with_model(prepared.model.clone());
+        .with_model(prepared.model.clone())
+        .priced(price);
     let check = prepared
         .schema
         .as_ref()

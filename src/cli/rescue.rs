@@ -33,7 +33,12 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             );
         }
     }
+    let refs = match &args.command {
+        RescueCommand::List => workspace.repo.set_aside()?,
+        _ => Vec::new(),
+    };
     answer(RescueAnswer {
+        refs,
         copies: copies
             .into_iter()
             .map(|copy| {

@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Failure, FailureKind, Refusal, counted};
 use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player};
 use crate::model::{Access, Config, Role, RoleConfig};
 use crate::process::{Clocks, Heed};
+use crate::repo::Unparked;
 use crate::view::{RunAnswer, Screen, Tone, moment_line};
 use crate::walk::Workspace;
 use std::io::{BufRead, IsTerminal};
@@ -41,6 +42,7 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         steps: steps.unwrap_or(u64::MAX),
         wall: config.wall(),
         cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
+        tokens: config.tokens(),
     };
     let told = cast.clone();
     let mut onlooker = Onlooker {
@@ -49,8 +51,12 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
     };
     let mut driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
     driver.recover()?;
-    before(context, &workspace, &told, &limits, args.yes)?;
-    let outcome = driver.run()?;
+    before(context, &workspace, &told, &limits, args)?;
+    let outcome = driver.run();
+    // Also after a failure: they are the user's.
+    let parked = put_back(context.screen, &workspace);
+    let outcome = outcome?;
+    parked?;
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
     answer(RunAnswer {
@@ -85,13 +91,15 @@ fn cast(workspace: &Workspace, config: &Config, only: Option<&str>) -> Result<Ca
                 "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook agents` lists them",
             ));
         }
+        let model = own.model.clone().or_else(|| default.model.clone());
         let mut players = Vec::new();
         for name in names {
             players.push(Player {
                 preset: agents::chosen(workspace, Some(&name))?,
-                model: own.model.clone().or_else(|| default.model.clone()),
                 access: access(role, &own, &default),
                 clocks: clocks(config, &own, &default),
+                price: config.price(&name, model.as_deref()),
+                model: model.clone(),
             });
         }
         cast.insert(role, players);
@@ -126,7 +134,7 @@ fn before(
     workspace: &Workspace,
     cast: &Cast,
     limits: &Limits,
-    yes: bool,
+    args: &RunArgs,
 ) -> Result<(), Failure> {
     let screen = context.screen;
     for (role, players) in cast {
@@ -192,8 +200,36 @@ fn before(
         ))
         .into());
     }
+    if let Some(run) = &workspace.config()?.notify.run
+        && !trust.is_trusted(run)
+    {
+        return Err(Refusal::new(
+            Code::TrustMissing,
+            format!("the command of `[notify]` is not trusted on this machine: `{run}`"),
+        )
+        .hint(format!("run `cook trust {}`", crate::machine::quoted(run)))
+        .into());
+    }
+    for name in workspace.repo.parked(workspace.store_id())? {
+        screen.note(&format!(
+            "an earlier run left changes parked as `{name}`; they are put back when this one ends"
+        ));
+    }
     let worktree = workspace.repo.status()?.worktree;
-    if worktree.is_clean() || yes {
+    if worktree.is_clean() || args.yes {
+        return Ok(());
+    }
+    if args.park_changes {
+        let name = workspace
+            .repo
+            .park(workspace.store_id(), &crate::store::fresh_id())?;
+        screen.note(&format!(
+            "{} parked as `{name}`",
+            match worktree.dirty.len() as u64 + worktree.more {
+                1 => "1 path is".to_owned(),
+                paths => format!("{paths} paths are"),
+            }
+        ));
         return Ok(());
     }
     screen.note("paths that are not committed:");
@@ -222,8 +258,30 @@ fn before(
             }
         ),
     )
-    .hint("commit or stash them, or say `--yes` to go on beside them")
+    .hint("commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them")
     .into())
+}
+
+/// Puts parked changes of this workflow back, newest first: they lie on each other so.
+fn put_back(screen: Screen, workspace: &Workspace) -> Result<(), Failure> {
+    for name in workspace
+        .repo
+        .parked(workspace.store_id())?
+        .into_iter()
+        .rev()
+    {
+        match workspace.repo.unpark(&name)? {
+            Unparked::PutBack => screen.note("what was parked is in the worktree again"),
+            Unparked::Stay(why) => {
+                screen.toned_note(
+                    Tone::Warn,
+                    &format!("parked changes stay where they are, because {why}: `git stash apply --index {name}` puts them back, then `git update-ref -d {name}`"),
+                );
+                break;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Prints what happens on standard error.

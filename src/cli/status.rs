@@ -2,10 +2,14 @@
 
 use super::args::GraphArgs;
 use super::{Answer, Context, answer};
+use crate::clock::Clock;
+use crate::diagnostic::Failure;
+use crate::drive::{self, Live};
 use crate::hook;
 use crate::machine::{SliceGraph, waits_for};
-use crate::view::{GraphAnswer, ReadyAnswer, StatusAnswer};
-use crate::walk;
+use crate::process::is_alive;
+use crate::view::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};
+use crate::walk::{self, Workspace};
 
 pub(super) fn status(context: &Context) -> Answer {
     let workspace = context.workspace()?;
@@ -19,7 +23,12 @@ pub(super) fn status(context: &Context) -> Answer {
         .config()
         .map(|config| config.limits())
         .unwrap_or_default();
+    let run = match drive::live(&workspace)? {
+        Some(live) => Some(watched(&workspace, live)?),
+        None => None,
+    };
     answer(StatusAnswer {
+        run,
         head: walk::head_of(&facts)?,
         scripted: walk::scripted_doors(&workspace, &snapshot)?,
         snapshot,
@@ -27,6 +36,43 @@ pub(super) fn status(context: &Context) -> Answer {
         limits,
         displaced,
         findings,
+    })
+}
+
+/// What is to be seen of a run from outside.
+fn watched(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
+    let now = workspace.clock.epoch_millis() / 1000;
+    let sessions = live
+        .sessions
+        .iter()
+        .map(|session| SessionView {
+            role: session.role,
+            agent: session.agent.clone(),
+            pid: session.pid,
+            alive: session.pid.is_some_and(is_alive),
+            began_at: session.began_at.clone(),
+            quiet_seconds: Clock::seconds_of(&session.output_at).map(|at| (now - at).max(0)),
+            tool: session.tool.clone(),
+        })
+        .collect();
+    let worktree = workspace.repo.status()?.worktree;
+    let last_changed = worktree
+        .dirty
+        .iter()
+        .filter_map(|path| {
+            let found = std::fs::symlink_metadata(workspace.repo.root().join(path)).ok()?;
+            Some((found.modified().ok()?, path))
+        })
+        .max()
+        .map(|(at, path)| {
+            let seconds = at.elapsed().map_or(0, |elapsed| elapsed.as_secs());
+            (path.clone(), seconds)
+        });
+    Ok(RunView {
+        pid: live.pid,
+        waits_until: live.waits_until,
+        sessions,
+        last_changed,
     })
 }
 

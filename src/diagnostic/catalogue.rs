@@ -210,6 +210,7 @@ codes! {
     TestSkipped "test_skipped" Finding Warning "a slice sets tests aside", "";
     TestWeakened "test_weakened" Finding Warning "a slice makes tests assert less, or failures go unseen", "";
     TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "";
+    NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` was not told a change of the policy", "";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "";

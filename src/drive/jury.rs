@@ -93,14 +93,14 @@ impl Driver<'_> {
     ) -> Result<Step, Failure> {
         let role = Role::StopJudge;
         let started = Instant::now();
-        let mut places = Vec::new();
+        let mut rooms = Vec::new();
         for (player, _, _) in seats {
             self.audience.told(&Moment::Begins {
                 role,
                 dispatch,
                 agent: player.preset.name(),
             });
-            places.push(self.place(workspace, role)?);
+            rooms.push(self.place(workspace, role)?);
         }
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
         let watch = Watch::begin(workspace, role, &dir)?;
@@ -108,26 +108,32 @@ impl Driver<'_> {
         let at = workspace.clock.now();
         let scenes: Vec<Scene> = seats
             .iter()
-            .zip(&places)
+            .zip(&rooms)
             .map(|((player, _, _), (_, dir))| Scene {
                 role,
                 player,
                 dir,
                 at: &at,
+                workflow: workspace.store_id(),
             })
             .collect();
-        let asked = self.ask_all(&scenes, seats);
+        let places: Vec<usize> = seats
+            .iter()
+            .map(|(player, _, _)| self.board.begins(role, player.preset.name()))
+            .collect();
+        let asked = self.ask_all(&scenes, &places, seats);
         let mut breach = Breach::default();
         let mut heard = Vec::new();
-        for (scene, asked) in scenes.iter().zip(asked) {
+        for ((scene, place), asked) in scenes.iter().zip(&places).zip(asked) {
             // The first look sees what any of them did.
-            let (one, found) = self.hear(scene, asked, &watch)?;
+            let (one, found) = self.hear(scene, *place, asked, &watch)?;
             if !found.is_none() {
                 breach = found;
             }
             heard.push(one);
         }
         watch.end()?;
+        self.board.ends();
         if !breach.is_none() {
             self.tally.one_by_one = true;
             return Ok(match self.breached(role, &breach)? {
@@ -154,27 +160,34 @@ impl Driver<'_> {
     }
 
     /// Asks every judge at once; what they let know is told as it comes.
-    fn ask_all(&mut self, scenes: &[Scene], seats: &[(Player, String, Option<On>)]) -> Vec<Asked> {
+    fn ask_all(
+        &mut self,
+        scenes: &[Scene],
+        places: &[usize],
+        seats: &[(Player, String, Option<On>)],
+    ) -> Vec<Asked> {
         let sessions = &self.sessions;
-        let audience = &mut self.audience;
+        let (audience, board) = (&mut self.audience, &mut self.board);
         std::thread::scope(|scope| {
             let (tell, words) = mpsc::channel();
             let threads: Vec<_> = scenes
                 .iter()
+                .zip(places)
                 .zip(seats)
-                .map(|(scene, (_, say, on))| {
-                    let tell: mpsc::Sender<Word> = tell.clone();
+                .map(|((scene, place), (_, say, on))| {
+                    let tell: mpsc::Sender<(usize, Word)> = tell.clone();
                     scope.spawn(move || {
                         scene.ask(sessions, say, *on, &mut |progress| {
                             // Nobody listens any more when the driver is going down.
-                            let _ = tell.send(Word::of(progress));
+                            let _ = tell.send((*place, Word::of(progress)));
                             Heed::GoOn
                         })
                     })
                 })
                 .collect();
             drop(tell);
-            for word in words {
+            for (place, word) in words {
+                board.shows(place, &word.progress());
                 audience.told(&Moment::Shows(word.progress()));
             }
             threads

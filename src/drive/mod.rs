@@ -8,19 +8,22 @@
 
 mod authority;
 mod jury;
+mod live;
 mod talk;
 mod turn;
 
 pub use authority::{Breach, Watch};
+pub use live::{Live, LiveSession, live};
 
-use crate::agent::{Preset, Progress};
+use crate::agent::{Preset, Progress, Spent, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::Dispatch;
-use crate::model::{Access, Actor, Event, Policy, Role, Snapshot};
-use crate::process::{Clocks, Heed, INVOCATION_VARIABLE, Patience, end_marked};
-use crate::session::{Fault, FileStore, Reply, SessionError};
+use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
+use crate::process::{Clocks, Heed, Patience};
+use crate::session::{Fault, FileStore, SessionError};
 use crate::store::Lease;
 use crate::walk::{self, Applied, Workspace};
+use live::Board;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -41,6 +44,8 @@ pub struct Player {
     pub access: Access,
     /// How long it may take.
     pub clocks: Clocks,
+    /// What its tokens cost, where it does not tell itself.
+    pub price: Option<Price>,
 }
 
 /// Who plays which role: first choice first.
@@ -53,8 +58,10 @@ pub struct Limits {
     pub steps: u64,
     /// Wall time.
     pub wall: Duration,
-    /// Millionths of a dollar; 0 = no limit.
+    /// Millionths of a dollar that the workflow may cost; 0 = no limit.
     pub cost_micro_usd: u64,
+    /// Tokens that its calls of unknown cost may take; none = no limit.
+    pub tokens: Option<u64>,
 }
 
 /// What an audience is told.
@@ -159,15 +166,17 @@ pub struct Driver<'a> {
     lease: Lease,
     patience: Patience,
     audience: &'a mut dyn Audience,
+    board: Board,
     tally: Tally,
+    /// What earlier runs of this workflow took.
+    before: Spent,
 }
 
 /// What a run has used and met so far.
 #[derive(Debug, Default)]
 struct Tally {
     sessions: u64,
-    cost_micro_usd: u64,
-    unpriced: u64,
+    spent: Spent,
     /// Sessions in a row that came to nothing.
     failures: u32,
     /// Steps in a row after which everything stood as before.
@@ -176,15 +185,6 @@ struct Tally {
     refused: Option<(Role, String)>,
     /// Judges are held one after another, whatever the settings say.
     one_by_one: bool,
-}
-
-impl Tally {
-    fn price(&mut self, reply: &Reply) {
-        match reply.cost_micro_usd {
-            Some(micro) => self.cost_micro_usd += micro,
-            None => self.unpriced += 1,
-        }
-    }
 }
 
 /// What a step came to.
@@ -222,7 +222,9 @@ impl<'a> Driver<'a> {
             lease,
             patience,
             audience,
+            board: Board::new(&workspace)?,
             tally: Tally::default(),
+            before: Spent::default(),
         })
     }
 
@@ -232,6 +234,8 @@ impl<'a> Driver<'a> {
     /// Unreadable state. What was recorded until then stays, and the next run goes on from it.
     pub fn run(mut self) -> Result<Outcome, Failure> {
         let started = Instant::now();
+        let lines = self.sessions.lines().map_err(kept)?;
+        self.before = Spent::of(&lines, Workspace::open(&self.dir)?.store_id());
         let ended = loop {
             if self.patience.is_over() {
                 break Ended::Asked;
@@ -239,7 +243,7 @@ impl<'a> Driver<'a> {
             if self.tally.sessions >= self.limits.steps {
                 break Ended::Steps;
             }
-            if let Some(what) = self.spent(started) {
+            if let Some(what) = self.spent(started)? {
                 break Ended::Budget(what);
             }
             let before = self.standing()?;
@@ -274,8 +278,8 @@ impl<'a> Driver<'a> {
             ended,
             sessions: self.tally.sessions,
             next,
-            cost_micro_usd: self.tally.cost_micro_usd,
-            unpriced: self.tally.unpriced,
+            cost_micro_usd: self.tally.spent.micro_usd,
+            unpriced: self.tally.spent.unpriced,
         })
     }
 
@@ -286,13 +290,7 @@ impl<'a> Driver<'a> {
     /// Unreadable state.
     pub fn recover(&mut self) -> Result<(), Failure> {
         let workspace = Workspace::open(&self.dir)?;
-        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
-        for call in self.sessions.interrupted().map_err(kept)? {
-            end_marked(INVOCATION_VARIABLE, &call.name.to_string());
-            self.sessions
-                .settle(call, &workspace.clock.now())
-                .map_err(kept)?;
-        }
+        settle_left(&self.sessions, &workspace.clock).map_err(kept)?;
         let dir = self.watches(&workspace)?;
         let entries = match std::fs::read_dir(&dir) {
             Ok(entries) => entries,
@@ -325,20 +323,33 @@ impl<'a> Driver<'a> {
             .join(workspace.store()?.id()))
     }
 
-    fn spent(&self, started: Instant) -> Option<String> {
+    /// The limit that is used up: time is a run's, money and tokens are the workflow's.
+    fn spent(&self, started: Instant) -> Result<Option<String>, Failure> {
         if started.elapsed() >= self.limits.wall {
-            return Some(format!(
+            return Ok(Some(format!(
                 "this run has taken {}",
                 humantime::format_duration(self.limits.wall)
-            ));
+            )));
         }
-        let limit = self.limits.cost_micro_usd;
-        (limit > 0 && self.tally.cost_micro_usd >= limit).then(|| {
-            format!(
-                "this run has cost {:.2} of {:.2} US dollars",
-                self.tally.cost_micro_usd as f64 / 1e6,
+        let workspace = Workspace::open(&self.dir)?;
+        let (_, snapshot) = workspace.require()?;
+        let granted = snapshot.counters.granted.cost_micro_usd.unwrap_or(0);
+        let limit = self.limits.cost_micro_usd.saturating_add(granted);
+        let (now, before) = (&self.tally.spent, &self.before);
+        let cost = now.micro_usd + before.micro_usd;
+        if self.limits.cost_micro_usd > 0 && cost >= limit {
+            return Ok(Some(format!(
+                "the work has cost {:.2} of {:.2} US dollars; `cook budget add cost=N` allows more",
+                cost as f64 / 1e6,
                 limit as f64 / 1e6
-            )
+            )));
+        }
+        let tokens = now.unpriced_tokens + before.unpriced_tokens;
+        Ok(match self.limits.tokens {
+            Some(limit) if tokens >= limit => Some(format!(
+                "calls of unknown cost have taken {tokens} of {limit} tokens; `[prices]` tells their cost, `[limits] tokens` allows more"
+            )),
+            _ => None,
         })
     }
 
@@ -408,6 +419,10 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         format!("cannot read `{}`", path.display()),
     )
     .caused_by(error)
+}
+
+fn kept(fault: Fault) -> Failure {
+    SessionError::new(fault).into()
 }
 
 fn no_role(dispatch: &Dispatch) -> Failure {

@@ -35,6 +35,8 @@ pub(super) struct Scene<'a> {
     pub dir: &'a Path,
     /// The moment, RFC 3339.
     pub at: &'a str,
+    /// The log's id.
+    pub workflow: &'a str,
 }
 
 /// An answer, or the lack of one with the agent's own failure where there is one.
@@ -57,6 +59,8 @@ impl Scene<'_> {
         )
         .with_model(self.player.model.clone())
         .as_role(Some(self.role.short().to_owned()))
+        .for_workflow(Some(self.workflow.to_owned()))
+        .priced(self.player.price)
         .with_access(Some(self.player.access))
         .watched(Box::new(watched));
         let outcome = call(
@@ -109,13 +113,15 @@ impl Driver<'_> {
         on: Option<On>,
         watch: &Watch,
     ) -> Result<(Heard, Breach), Failure> {
-        let first = self.ask(scene, say, on);
-        self.hear(scene, first, watch)
+        let place = self.board.begins(scene.role, scene.player.preset.name());
+        let first = self.ask(scene, place, say, on);
+        self.hear(scene, place, first, watch)
     }
 
-    fn ask(&mut self, scene: &Scene, say: &str, on: Option<On>) -> Asked {
-        let audience = &mut self.audience;
+    fn ask(&mut self, scene: &Scene, place: usize, say: &str, on: Option<On>) -> Asked {
+        let (audience, board) = (&mut self.audience, &mut self.board);
         scene.ask(&self.sessions, say, on, &mut |progress| {
+            board.shows(place, &progress);
             audience.told(&Moment::Shows(progress))
         })
     }
@@ -124,6 +130,7 @@ impl Driver<'_> {
     pub(super) fn hear(
         &mut self,
         scene: &Scene,
+        place: usize,
         first: Asked,
         watch: &Watch,
     ) -> Result<(Heard, Breach), Failure> {
@@ -132,7 +139,9 @@ impl Driver<'_> {
             Err(lapse) => return Ok((nothing(lapse), breach)),
             Ok(reply) => reply,
         };
-        self.tally.price(&reply);
+        self.tally
+            .spent
+            .add(reply.cost_micro_usd, reply.usage.as_ref());
         let parsed = report::parse(scene.role, reply.output.as_bytes());
         if parsed.findings.is_empty() {
             return Ok((Heard::Report(Box::new((parsed, reply))), breach));
@@ -143,12 +152,14 @@ impl Driver<'_> {
         self.audience.told(&Moment::Repairs(&parsed.findings));
         let repair = report::repair_prompt(scene.role, &parsed.findings);
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
-        let again = self.ask(scene, &repair, Some(on));
+        let again = self.ask(scene, place, &repair, Some(on));
         let breach = self.settle(watch)?;
         let heard = match again {
             Err(lapse) => nothing(lapse),
             Ok(again) => {
-                self.tally.price(&again);
+                self.tally
+                    .spent
+                    .add(again.cost_micro_usd, again.usage.as_ref());
                 let parsed = report::parse(scene.role, again.output.as_bytes());
                 match parsed.findings.is_empty() {
                     true => Heard::Report(Box::new((parsed, again))),

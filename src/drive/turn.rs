@@ -115,9 +115,11 @@ impl Driver<'_> {
             player,
             dir: &dir,
             at: &workspace.clock.now(),
+            workflow: workspace.store_id(),
         };
         let (heard, breach) = self.converse(&scene, say, on, &watch)?;
         watch.end()?;
+        self.board.ends();
         if !breach.is_none() {
             return self.breached(role, &breach);
         }
@@ -270,6 +272,7 @@ impl Driver<'_> {
     /// Waits for the end of a supplier's limit; the attempt is not spent.
     fn wait(&mut self, workspace: &Workspace, until: &str, why: String) -> Result<Step, Failure> {
         self.audience.told(&Moment::Waits { until });
+        self.board.waits(until);
         let begun = Instant::now();
         while workspace.clock.now().as_str() < until {
             if self.patience.is_over() {

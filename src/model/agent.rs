@@ -30,6 +30,17 @@ pub enum Continuation {
     None,
 }
 
+/// How cook and a program speak with each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentKind {
+    /// The prompt on stdin, events or the answer on stdout.
+    #[default]
+    Command,
+    /// The Agent Client Protocol, version 1: JSON-RPC 2.0 over stdio.
+    Acp,
+}
+
 /// What a program writes to stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,6 +187,9 @@ pub struct AgentTable {
     /// The built-in preset that this table changes; its own name by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
+    /// How it is spoken with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<AgentKind>,
     /// The program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bin: Option<String>,
@@ -259,6 +273,7 @@ impl AgentTable {
         env.extend(self.env);
         Self {
             extends: None,
+            kind: self.kind.or(base.kind),
             bin: self.bin.or(base.bin),
             identify: self.identify.or(base.identify),
             version: self.version.or(base.version),

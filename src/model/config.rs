@@ -186,6 +186,8 @@ struct LimitsTable {
     steps: u64,
     wall: String,
     cost_usd: f64,
+    /// Of calls whose cost is not known; 0 = no limit.
+    tokens: u64,
 }
 
 impl Default for LimitsTable {
@@ -195,6 +197,7 @@ impl Default for LimitsTable {
             steps: STEPS,
             wall: "8h".to_owned(),
             cost_usd: 25.0,
+            tokens: 100_000_000,
         }
     }
 }
@@ -216,6 +219,28 @@ impl Default for Hooks {
             keep_prompts: true,
         }
     }
+}
+
+/// `[notify]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Notify {
+    /// A command that is told each change of the policy on its standard input, as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+/// `[prices.*]`: US dollars for a million tokens, for agents that do not tell their cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens that go in.
+    pub input: f64,
+    /// Tokens that come out.
+    pub output: f64,
+    /// Tokens that go in and were kept from before; as `input` where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
 }
 
 /// `[sessions]`.
@@ -286,6 +311,11 @@ pub struct Config {
     pub agents: BTreeMap<String, AgentTable>,
     /// `[sessions]`.
     pub sessions: Sessions,
+    /// `[notify]`.
+    pub notify: Notify,
+    /// `[prices.*]`, by agent or model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Price>,
 }
 
 /// Keys `[roles]` may hold.
@@ -376,6 +406,24 @@ impl Config {
                 name.escape_debug()
             ));
         }
+        if let Some(run) = &config.notify.run
+            && shell_words::split(run).map_or(true, |words| words.is_empty())
+        {
+            return Err("notify.run is no command".to_owned());
+        }
+        for (name, price) in &config.prices {
+            let all = [Some(price.input), Some(price.output), price.cached];
+            if all
+                .into_iter()
+                .flatten()
+                .any(|dollars| !dollars.is_finite() || dollars < 0.0)
+            {
+                return Err(format!(
+                    "prices.{}: a price is at least 0",
+                    name.escape_debug()
+                ));
+            }
+        }
         if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
             return Err("limits.cost_usd must be at least 0".to_owned());
         }
@@ -395,6 +443,17 @@ impl Config {
     /// Wall time of one run.
     pub fn wall(&self) -> Duration {
         duration(&self.limits.wall).unwrap_or(Duration::from_secs(8 * 60 * 60))
+    }
+
+    /// Tokens that calls of unknown cost may take in all; none = no limit.
+    pub fn tokens(&self) -> Option<u64> {
+        (self.limits.tokens > 0).then_some(self.limits.tokens)
+    }
+
+    /// What a million tokens of an agent cost: by its model, else by its own name.
+    pub fn price(&self, agent: &str, model: Option<&str>) -> Option<Price> {
+        let of_model = model.and_then(|model| self.prices.get(model));
+        of_model.or_else(|| self.prices.get(agent)).copied()
     }
 
     /// Which tracker is used.

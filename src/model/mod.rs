@@ -27,8 +27,8 @@ mod surface;
 mod trail;
 
 pub use agent::{
-    AccessArgs, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain, Identify, Rule,
-    SessionNaming, Taken, TranscriptPlace, Wanted,
+    AccessArgs, AgentKind, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain,
+    Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
 pub use brief::{
@@ -37,8 +37,8 @@ pub use brief::{
 };
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use config::{
-    Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, RoleConfig,
-    Rules, Sessions, TrackerKind,
+    Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, Notify, Price,
+    RoleConfig, Rules, Sessions, TrackerKind,
 };
 pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{

@@ -24,9 +24,9 @@ pub use markers::{
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use short::{Captured, Short, capture};
 pub use supervised::{
-    Clocks, Ending, Heed, Line, Listener, MAX_LINE, Outcome, Polite, Supervised, supervise,
+    Clocks, Ending, Heed, Input, Line, Listener, MAX_LINE, Outcome, Polite, Supervised, supervise,
 };
-pub use tree::end_marked;
+pub use tree::{end_marked, is_alive};
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

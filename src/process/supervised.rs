@@ -41,6 +41,8 @@ const PULSE: Duration = Duration::from_millis(250);
 const LOOK: Duration = Duration::from_millis(250);
 /// Pieces that may wait between a pipe and the listener.
 const WAITING: usize = 16;
+/// Messages that may wait for a child to read them; one that lets more pile up hears no more.
+const UNREAD: usize = 256;
 
 /// The signal a child takes as a request to end its work in order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,14 +72,23 @@ pub struct Supervised<'a> {
     pub dir: &'a Path,
     /// Variables it gets beside the cleaned environment; the last of a name counts.
     pub env: &'a [(String, OsString)],
-    /// What it reads before its stdin is closed.
-    pub stdin: &'a [u8],
+    /// What it reads.
+    pub stdin: Input<'a>,
     /// The mark that all its processes carry as `COOK_INVOCATION`.
     pub invocation: &'a str,
     /// How long it may take.
     pub clocks: Clocks,
     /// How it likes to be asked to end.
     pub polite: Polite,
+}
+
+/// What a child reads on its stdin.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// This, then the end.
+    Whole(&'a [u8]),
+    /// This, then what the listener says, until the work is done.
+    Open(&'a [u8]),
 }
 
 /// One line of output, without its end.
@@ -114,6 +125,15 @@ pub trait Listener {
     fn pulse(&mut self, _elapsed: Duration, _quiet: Duration) -> Heed {
         Heed::GoOn
     }
+
+    /// What a child with an open input is told now; asked after all that is heard.
+    fn says(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// The child is going to be ended; what it is told before that comes from
+    /// [`Listener::says`]. [`Heed::Finished`] at a later line means that it has understood.
+    fn takes_leave(&mut self) {}
 }
 
 /// What ended a child.
@@ -166,7 +186,7 @@ pub fn supervise(
         spawn(command, program)
     })?;
     listener.started(child.id());
-    feed(child.stdin().take(), command.stdin);
+    let input = feed(child.stdin().take(), command.stdin);
     let (sender, pieces) = sync_channel(WAITING);
     pump(child.stdout().take(), Source::Stdout, sender.clone());
     pump(child.stderr().take(), Source::Stderr, sender);
@@ -174,6 +194,7 @@ pub fn supervise(
         command,
         listener,
         child,
+        input,
         tree,
         pieces,
         streams: [Stream::default(), Stream::default()],
@@ -226,16 +247,26 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
         .map_err(|cause| ProcessError::start(program.as_ref(), cause))
 }
 
-/// Writes the input and closes the pipe, beside the listening: a child that reads late or
-/// never must not stop either.
-fn feed(pipe: Option<impl Write + Send + 'static>, input: &[u8]) {
-    if let Some(mut pipe) = pipe {
-        let input = input.to_vec();
-        std::thread::spawn(move || {
+/// Writes the input beside the listening: a child that reads late or never must not stop
+/// it. The pipe is closed when nothing more can come through the sender.
+fn feed(pipe: Option<impl Write + Send + 'static>, input: Input) -> Option<SyncSender<Vec<u8>>> {
+    let mut pipe = pipe?;
+    let (sender, messages) = sync_channel::<Vec<u8>>(UNREAD);
+    let (first, stays_open) = match input {
+        Input::Whole(bytes) => (bytes.to_vec(), false),
+        Input::Open(bytes) => (bytes.to_vec(), true),
+    };
+    std::thread::spawn(move || {
+        let mut next = Some(first);
+        while let Some(bytes) = next {
             // A child may close its stdin before it has read all.
-            let _ = pipe.write_all(&input);
-        });
-    }
+            if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
+                break;
+            }
+            next = messages.recv().ok();
+        }
+    });
+    stays_open.then_some(sender)
 }
 
 enum Piece {
@@ -312,6 +343,8 @@ struct Run<'a, 'b> {
     command: &'a Supervised<'a>,
     listener: &'b mut dyn Listener,
     child: Box<dyn ChildWrapper>,
+    /// Open as long as the child may be told something.
+    input: Option<SyncSender<Vec<u8>>>,
     tree: Tree,
     pieces: Receiver<Piece>,
     streams: [Stream; 2],
@@ -336,10 +369,12 @@ impl Run<'_, '_> {
             } else {
                 heed
             };
+            self.tell();
             match heed {
                 Heed::GoOn => {}
                 Heed::Finished => {
                     self.done.get_or_insert(now);
+                    self.input = None;
                 }
                 Heed::Stop => return Ending::Stopped,
             }
@@ -353,6 +388,21 @@ impl Run<'_, '_> {
             if let Some(ending) = self.ran_out(now) {
                 return ending;
             }
+        }
+    }
+
+    /// Passes on what the listener has to say.
+    fn tell(&mut self) {
+        let words = self.listener.says();
+        if words.is_empty() {
+            return;
+        }
+        let arrived = self
+            .input
+            .as_ref()
+            .is_some_and(|input| input.try_send(words).is_ok());
+        if !arrived {
+            self.input = None;
         }
     }
 
@@ -423,6 +473,12 @@ impl Run<'_, '_> {
     fn finish(&mut self, ending: Ending) -> bool {
         self.tree.look();
         if ending != Ending::Exited {
+            if self.input.is_some() {
+                self.listener.takes_leave();
+                self.tell();
+                self.settles_within(POLITE_GRACE);
+                self.input = None;
+            }
             #[cfg(unix)]
             self.tree.ask(match self.command.polite {
                 Polite::Interrupt => nix::sys::signal::Signal::SIGINT,
@@ -447,6 +503,17 @@ impl Run<'_, '_> {
                 return false;
             }
             self.hear(TICK);
+        }
+    }
+
+    /// Waits until the child has understood that it is to end, or has ended.
+    fn settles_within(&mut self, at_most: Duration) {
+        let end = Instant::now() + at_most;
+        while Instant::now() < end && !has_exited(&mut *self.child) {
+            if self.hear(TICK) == Heed::Finished {
+                return;
+            }
+            self.tell();
         }
     }
 

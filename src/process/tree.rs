@@ -346,3 +346,14 @@ mod linux {
         })
     }
 }
+
+/// Whether a process of that id is there. Where that cannot be asked, it is taken to be.
+pub fn is_alive(pid: u32) -> bool {
+    #[cfg(unix)]
+    if let Ok(pid) = i32::try_from(pid) {
+        use nix::errno::Errno;
+        return nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None) != Err(Errno::ESRCH);
+    }
+    let _ = pid;
+    true
+}

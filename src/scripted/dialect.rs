@@ -17,6 +17,8 @@ pub enum Dialect {
     Gemini,
     Qwen,
     Copilot,
+    /// The Agent Client Protocol: it answers requests instead of only printing.
+    Acp,
 }
 
 /// What a script wants to say.
@@ -39,6 +41,8 @@ pub(super) struct Beside<'a> {
     pub data: Option<&'a Value>,
     pub usage: Option<&'a Value>,
     pub cost_usd: Option<f64>,
+    /// The client's number for the prompt in work.
+    pub request: u64,
 }
 
 /// The lines that say it.
@@ -57,6 +61,7 @@ pub(super) fn lines(dialect: Dialect, utterance: Utterance, beside: Beside) -> V
         Dialect::Gemini => gemini(utterance, beside),
         Dialect::Qwen => qwen(utterance, beside),
         Dialect::Copilot => copilot(utterance, beside),
+        Dialect::Acp => return acp(utterance, beside),
     };
     event.map(|event| event.to_string()).into_iter().collect()
 }
@@ -175,4 +180,43 @@ fn copilot(utterance: Utterance, beside: Beside) -> Option<Value> {
         Utterance::Compaction(_) => return None,
         Utterance::Done => json!({"type": "result", "sessionId": beside.session}),
     })
+}
+
+fn acp(utterance: Utterance, beside: Beside) -> Vec<String> {
+    let update = |update: Value| {
+        json!({"jsonrpc": "2.0", "method": "session/update",
+            "params": {"sessionId": beside.session, "update": update}})
+    };
+    let says = |text: &str| {
+        update(json!({"sessionUpdate": "agent_message_chunk",
+            "content": {"type": "text", "text": text}}))
+    };
+    let events = match utterance {
+        Utterance::Session(_) | Utterance::Compaction(_) => Vec::new(),
+        Utterance::Tool(name) => vec![update(json!({"sessionUpdate": "tool_call",
+            "toolCallId": "t1", "title": name, "kind": "other", "status": "in_progress"}))],
+        // In pieces, as models talk.
+        Utterance::Answer(text) => {
+            let middle = text.char_indices().nth(text.chars().count() / 2);
+            let (one, two) = text.split_at(middle.map_or(0, |(at, _)| at));
+            vec![says(one), says(two)]
+        }
+        Utterance::Error(why) => vec![json!({"jsonrpc": "2.0", "id": beside.request,
+            "error": {"code": -32603, "message": "Internal error", "data": {"details": why}}})],
+        Utterance::Done => {
+            let cost = beside.cost_usd.map(|amount| {
+                update(
+                    json!({"sessionUpdate": "usage_update", "used": 1, "size": 2,
+                    "cost": {"amount": amount, "currency": "USD"}}),
+                )
+            });
+            let mut result = json!({"stopReason": "end_turn"});
+            if let Some(usage) = beside.usage {
+                result["usage"] = usage.clone();
+            }
+            let answer = json!({"jsonrpc": "2.0", "id": beside.request, "result": result});
+            cost.into_iter().chain([answer]).collect()
+        }
+    };
+    events.iter().map(Value::to_string).collect()
 }

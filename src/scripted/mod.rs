@@ -4,9 +4,11 @@
 //! Invariant: what it does is a function of the script, its input and the files it is
 //! told to use. It is an agent, not a part of cook: it prints by itself.
 
+mod acp;
 mod dialect;
 mod play;
 mod worktree;
 
+pub use acp::Acp;
 pub use dialect::Dialect;
 pub use play::{Arguments, Script, Step, play};

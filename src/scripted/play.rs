@@ -1,5 +1,6 @@
 //! A script and its playing.
 
+use super::acp::{self, Acp};
 use super::dialect::{Beside, Dialect, Utterance, lines};
 use super::worktree::{replace, with_head};
 use serde::Deserialize;
@@ -22,6 +23,8 @@ pub struct Script {
     pub records: Option<PathBuf>,
     /// False: its input is not read.
     pub deaf: bool,
+    /// How it behaves where it speaks the Agent Client Protocol.
+    pub acp: Acp,
     /// What is done at each call.
     pub steps: Vec<Step>,
     /// What is done instead at the call of that number (from 1, by the lines of `log`).
@@ -40,6 +43,8 @@ pub enum Step {
     Reply(String),
     /// The same, with the commit that HEAD names by then in place of `{head}`.
     ReplyWithHead(String),
+    /// It answers with what a program prints that gets its input, and its work is done.
+    ReplyOf(Vec<String>),
     /// It answers with its whole input, and its work is done.
     Echo,
     /// It answers with all that its session's record holds, and its work is done.
@@ -52,6 +57,14 @@ pub enum Step {
     Error(String),
     /// It uses a tool.
     Tool(String),
+    /// It asks for permission and says which option was chosen (Agent Client Protocol).
+    Permission(Vec<String>),
+    /// It asks its client for something else and says what came back (same).
+    Request(String),
+    /// It waits until it is cancelled, and then says so in order (same).
+    AwaitCancel,
+    /// Its turn ends for that reason (same).
+    Stop(String),
     /// It compacts its context.
     Compact(String),
     /// What it reports with the next answer and end: `usage`, `cost_usd`, `data`.
@@ -152,11 +165,13 @@ pub fn play(script: &str, arguments: &Arguments) -> ExitCode {
     }
 }
 
-struct Player {
-    script: Script,
-    arguments: Arguments,
-    input: String,
-    session: String,
+pub(super) struct Player {
+    pub(super) script: Script,
+    pub(super) arguments: Arguments,
+    pub(super) input: String,
+    pub(super) session: String,
+    /// The client's number for the prompt in work.
+    pub(super) request: u64,
     answer: String,
     reported: Reported,
     began: bool,
@@ -169,6 +184,7 @@ impl Player {
             arguments: arguments.clone(),
             input: String::new(),
             session: String::new(),
+            request: 0,
             answer: String::new(),
             reported: Reported::default(),
             began: false,
@@ -176,6 +192,9 @@ impl Player {
     }
 
     fn play(&mut self) -> io::Result<u8> {
+        if self.script.dialect == Dialect::Acp && !self.script.deaf {
+            return acp::serve(self);
+        }
         if !self.script.deaf {
             let mut input = Vec::new();
             io::stdin().read_to_end(&mut input)?;
@@ -188,6 +207,11 @@ impl Player {
                 .clone()
                 .unwrap_or_else(|| format!("scripted-{:08}", number)),
         };
+        Ok(self.turn(number)?.unwrap_or(0))
+    }
+
+    /// One request, by what the script says about it; the exit code when it was the last.
+    pub(super) fn turn(&mut self, number: usize) -> io::Result<Option<u8>> {
         self.remember(&self.input.clone(), true)?;
         let script = &self.script;
         let fitting = script
@@ -200,14 +224,14 @@ impl Player {
         };
         for step in &steps {
             if let Some(code) = self.step(step)? {
-                return Ok(code);
+                return Ok(Some(code));
             }
         }
-        Ok(0)
+        Ok(None)
     }
 
     /// Writes the call down; which one it is.
-    fn note(&self) -> io::Result<usize> {
+    pub(super) fn note(&self) -> io::Result<usize> {
         let Some(log) = &self.script.log else {
             return Ok(1);
         };
@@ -280,6 +304,7 @@ impl Player {
             data: self.reported.data.as_ref(),
             usage: self.reported.usage.as_ref(),
             cost_usd: self.reported.cost_usd,
+            request: self.request,
         };
         for line in lines(self.script.dialect, utterance, beside) {
             print(line.as_bytes())?;
@@ -288,7 +313,7 @@ impl Player {
         Ok(())
     }
 
-    fn answer(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn answer(&mut self, text: &str) -> io::Result<()> {
         self.answer = text.to_owned();
         self.remember(text, false)?;
         self.say(Utterance::Answer(text))
@@ -309,6 +334,10 @@ impl Player {
             }
             Step::Reply(text) => self.reply(text)?,
             Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
+            Step::ReplyOf(argv) => {
+                let said = said_by(argv, &self.input)?;
+                self.reply(&said)?;
+            }
             Step::Echo => self.reply(&self.input.clone())?,
             Step::Recall => self.reply(&self.recalled()?)?,
             Step::Answer(text) => self.answer(text)?,
@@ -316,6 +345,10 @@ impl Player {
             Step::Error(why) => self.say(Utterance::Error(why))?,
             Step::Tool(name) => self.say(Utterance::Tool(name))?,
             Step::Compact(recap) => self.say(Utterance::Compaction(recap))?,
+            Step::Permission(kinds) => acp::ask_permission(self, kinds)?,
+            Step::Request(method) => acp::ask(self, method)?,
+            Step::AwaitCancel => acp::await_cancel(self)?,
+            Step::Stop(reason) => acp::stop(self, reason)?,
             Step::Report(reported) => self.reported = reported.clone(),
             Step::Print(line) => print(format!("{line}\n").as_bytes())?,
             Step::PrintError(line) => writeln!(io::stderr(), "{line}")?,
@@ -376,7 +409,28 @@ impl Player {
     }
 }
 
-fn print(bytes: &[u8]) -> io::Result<()> {
+/// What a program prints that reads the input; how it ends says nothing.
+fn said_by(argv: &[String], input: &str) -> io::Result<String> {
+    let (program, arguments) = argv
+        .split_first()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut stdin = child.stdin.take();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || {
+        // It may end before it has read all.
+        stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes()))
+    });
+    let output = child.wait_with_output()?;
+    let _ = writer.join();
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+pub(super) fn print(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()

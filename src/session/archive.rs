@@ -46,7 +46,7 @@ impl Archive {
         match name.grade() {
             Grade::Exchange => Err(Fault::RefKindMismatch {
                 name: name.to_string(),
-                found: Grade::Exchange,
+                found: name,
                 wanted: Grade::Episode,
             }),
             Grade::Episode => Ok(Self {

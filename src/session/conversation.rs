@@ -229,13 +229,10 @@ fn resolve(
             }),
         );
     }
-    if start.grows && !is_repl {
+    if let (On::Series(name), false) = (on, is_repl) {
         return Err(keep(Fault::RefKindMismatch {
-            name: start
-                .prior()
-                .series
-                .map_or(String::new(), |name| name.to_string()),
-            found: Grade::Series,
+            name: name.to_string(),
+            found: name,
             wanted: Grade::Episode,
         }));
     }
@@ -253,7 +250,7 @@ fn entry(store: &dyn SessionStore, name: Ref, wanted: Grade) -> Result<Entry, Fa
     if name.grade() != wanted {
         return Err(Fault::RefKindMismatch {
             name: name.to_string(),
-            found: name.grade(),
+            found: name,
             wanted,
         });
     }
@@ -456,6 +453,7 @@ impl Talk<'_> {
             "exid": answer.exid,
             "model": answer.model,
             "role": answer.role,
+            "workflow": answer.workflow,
             "exit": answer.exit,
             "schema_hash": self.call.schema_text.map(|schema| {
                 ContentHash::of("cook/schema/1", &[schema.to_string().as_bytes()])

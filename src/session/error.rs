@@ -1,7 +1,7 @@
 //! What can go wrong with a call, each with what is needed to go on: the code, the refs that
 //! are still good, and the next step.
 
-use super::reference::Ref;
+use super::reference::{Grade, Ref};
 use crate::diagnostic::{Code, Failure, FailureKind, PriorRefs};
 use serde::Serialize;
 
@@ -12,6 +12,17 @@ pub struct Prior {
     pub episode: Option<Ref>,
     /// The newest chain that is kept; none for an atom.
     pub series: Option<Ref>,
+}
+
+impl Prior {
+    /// This ref alone.
+    pub fn of(name: Ref) -> Self {
+        let named = |grade| (name.grade() == grade).then_some(name);
+        Self {
+            episode: named(Grade::Episode),
+            series: named(Grade::Series),
+        }
+    }
 }
 
 /// Why a call gave no answer.
@@ -46,14 +57,14 @@ pub enum Fault {
         candidates: Vec<String>,
     },
     /// A ref of another kind than the one asked for.
-    #[error("`{name}` names an {found}, not an {wanted}")]
+    #[error("`{name}` names {}, and {} is wanted", one(found.grade()), one(*wanted))]
     RefKindMismatch {
         /// What was given.
         name: String,
         /// What it names.
-        found: super::Grade,
+        found: Ref,
         /// What was wanted.
-        wanted: super::Grade,
+        wanted: Grade,
     },
     /// What is stored is not what was stored.
     #[error("{what} is damaged: {why}")]
@@ -139,11 +150,15 @@ pub struct SessionError {
 }
 
 impl SessionError {
-    /// A failure before anything was kept.
+    /// A failure before anything was kept. A ref of the wrong kind is a good one all the same.
     pub fn new(fault: Fault) -> Self {
+        let prior = match &fault {
+            Fault::RefKindMismatch { found, .. } => Prior::of(*found),
+            _ => Prior::default(),
+        };
         Self {
             fault: Box::new(fault),
-            prior: Prior::default(),
+            prior,
         }
     }
 
@@ -167,7 +182,13 @@ impl SessionError {
                     .to_owned()
             }
             Fault::RefAmbiguous { .. } => "give more of the ref".to_owned(),
-            Fault::RefKindMismatch { found, .. } => format!("use the option for an {found}"),
+            Fault::RefKindMismatch { found, .. } => match found.grade() {
+                Grade::Exchange => {
+                    "an exchange is looked at, not gone on from: `cook session show`".to_owned()
+                }
+                Grade::Episode => format!("go on with `--on-episode {found}`"),
+                Grade::Series => on_series(found),
+            },
             Fault::ObjectCorrupt { .. } => "run `cook session verify`".to_owned(),
             Fault::OnConflict => "give one of `--on-episode` and `--on-series`".to_owned(),
             Fault::ContextWindowExceeded { .. } => match &self.prior.series {
@@ -212,6 +233,14 @@ impl From<SessionError> for Failure {
             Fault::Store(cause) => failure.caused_by(cause),
             _ => failure,
         }
+    }
+}
+
+fn one(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Exchange => "an exchange",
+        Grade::Episode => "an episode",
+        Grade::Series => "a series",
     }
 }
 

@@ -67,7 +67,7 @@ impl TryFrom<Ref> for EpisodeRef {
         }
         Err(Fault::RefKindMismatch {
             name: name.to_string(),
-            found: name.grade(),
+            found: name,
             wanted: Grade::Episode,
         })
     }

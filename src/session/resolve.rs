@@ -33,7 +33,7 @@ pub fn resolve(
     match wanted {
         Some(wanted) if named.name.grade() != wanted => Err(Fault::RefKindMismatch {
             name: shown(text),
-            found: named.name.grade(),
+            found: named.name,
             wanted,
         }),
         _ => Ok(named),

@@ -87,6 +87,8 @@ pub struct Answer {
     pub model: Option<String>,
     /// The role that was played.
     pub role: Option<String>,
+    /// The workflow that it was played in: its log's id.
+    pub workflow: Option<String>,
 }
 
 /// Why a supplier gave no answer.

@@ -233,11 +233,14 @@ pub type RescueRow = (String, String, String, Vec<(String, u64)>);
 pub struct RescueAnswer {
     /// Newest last.
     pub copies: Vec<RescueRow>,
+    /// Refs in the user's repository that hold commits which were taken back, or parked
+    /// changes: name and object.
+    pub refs: Vec<(String, String)>,
 }
 
 impl Show for RescueAnswer {
     fn human(&self, page: &mut Page) {
-        if self.copies.is_empty() {
+        if self.copies.is_empty() && self.refs.is_empty() {
             page.line("nothing was set aside");
         }
         for (id, kind, time, files) in &self.copies {
@@ -247,11 +250,16 @@ impl Show for RescueAnswer {
                 page.line(&format!("    {file}  {size} bytes"));
             }
         }
+        for (name, object) in &self.refs {
+            page.toned(Tone::Strong, name);
+            page.line(&format!("  {object:.12}  `git show {name}` shows it"));
+        }
     }
 
     fn json(&self) -> Value {
         json!({
             "schema_version": 1,
+            "refs": self.refs.iter().map(|(name, object)| json!({"name": name, "object": object})).collect::<Vec<_>>(),
             "copies": self.copies.iter().map(|(id, kind, time, files)| json!({
                 "id": id,
                 "kind": kind,

@@ -38,7 +38,7 @@ pub use session::{
     AgentRow, AgentsAnswer, FanoutAnswer, MemberRow, ReplyAnswer, SessionLogAnswer,
     SessionShowAnswer,
 };
-pub use status::{GraphAnswer, ReadyAnswer, StatusAnswer};
+pub use status::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};
 pub use transition::{NoteAnswer, TransitionAnswer};
 pub use verify::{GateAnswer, VerifyAnswer};
 

@@ -4,12 +4,104 @@ use super::next::dispatch_lines;
 use super::{Page, Show, Tone};
 use crate::diagnostic::{Finding, counted};
 use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
-use crate::model::{Evidence, Limits, Policy, Slice, SliceStatus, Snapshot};
+use crate::model::{Evidence, Limits, Policy, Role, Slice, SliceStatus, Snapshot};
 use serde_json::{Value, json};
+
+/// What a running `cook run` is at.
+#[derive(Debug)]
+pub struct RunView {
+    /// The driver's process.
+    pub pid: u32,
+    /// Until when the end of a limit is waited for, RFC 3339.
+    pub waits_until: Option<String>,
+    /// The sessions that are held now.
+    pub sessions: Vec<SessionView>,
+    /// The path that was changed last and is not committed, and seconds since.
+    pub last_changed: Option<(String, u64)>,
+}
+
+/// A session that is held now.
+#[derive(Debug)]
+pub struct SessionView {
+    /// Whose turn it is.
+    pub role: Role,
+    /// Who plays it.
+    pub agent: String,
+    /// The agent's process.
+    pub pid: Option<u32>,
+    /// That process is there.
+    pub alive: bool,
+    /// When it began, RFC 3339.
+    pub began_at: String,
+    /// Seconds since it printed something.
+    pub quiet_seconds: Option<i64>,
+    /// The tool it used last.
+    pub tool: Option<String>,
+}
+
+impl RunView {
+    fn lines(&self, page: &mut Page) {
+        if let Some(until) = &self.waits_until {
+            page.row("waits", &format!("until {until} for the end of a limit"));
+        }
+        if self.sessions.is_empty() && self.waits_until.is_none() {
+            page.row(
+                "run",
+                &format!("between two sessions (cook is pid {})", self.pid),
+            );
+        }
+        for session in &self.sessions {
+            let process = match (session.pid, session.alive) {
+                (None, _) => "not started yet".to_owned(),
+                (Some(pid), true) => format!("pid {pid} alive"),
+                (Some(pid), false) => format!("pid {pid} gone"),
+            };
+            let quiet = session
+                .quiet_seconds
+                .map_or_else(String::new, |seconds| format!(", {seconds} s since output"));
+            let tool = session
+                .tool
+                .as_ref()
+                .map_or_else(String::new, |tool| format!(", tool {tool}"));
+            page.row(
+                "run",
+                &format!(
+                    "{} by {}, {process}{quiet}{tool}",
+                    session.role, session.agent
+                ),
+            );
+        }
+        if let Some((path, seconds)) = &self.last_changed {
+            page.row("changed", &format!("{path}, {seconds} s ago"));
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "pid": self.pid,
+            "waits_until": self.waits_until,
+            "sessions": self.sessions.iter().map(|session| json!({
+                "role": session.role,
+                "agent": session.agent,
+                "pid": session.pid,
+                "alive": session.alive,
+                "began_at": session.began_at,
+                "quiet_seconds": session.quiet_seconds,
+                "tool": session.tool,
+            })).collect::<Vec<_>>(),
+            "last_changed": self.last_changed.as_ref().map(|(path, seconds)| json!({
+                "path": path,
+                "seconds": seconds,
+            })),
+        })
+    }
+}
 
 /// Where the work stands.
 #[derive(Debug)]
 pub struct StatusAnswer {
+    /// What a running `cook run` is at.
+    pub run: Option<RunView>,
     /// The documents.
     pub snapshot: Snapshot,
     /// HEAD.
@@ -91,6 +183,9 @@ impl Show for StatusAnswer {
                 self.dispatch.policy, state.contract_status, self.dispatch.phase
             ),
         );
+        if let Some(run) = &self.run {
+            run.lines(page);
+        }
         if state.continuation_policy != Policy::Continue {
             page.row("reason", &state.continuation_reason);
         }
@@ -168,6 +263,7 @@ impl Show for StatusAnswer {
             "script_doors": self.snapshot.ledger.script_doors,
             "scripted": self.scripted.iter().map(|(seq, event)| json!({"seq": seq, "event": event})).collect::<Vec<_>>(),
             "set_aside": self.displaced,
+            "run": self.run.as_ref().map(RunView::json),
             "findings": self.findings,
         })
     }

@@ -8,6 +8,7 @@ mod brief;
 mod context;
 mod continued;
 mod inbox;
+mod notify;
 mod prompting;
 mod workspace;
 
@@ -163,13 +164,16 @@ fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied
     still_the_same(workspace, &decided)?;
     let committed = staged.commit()?;
     findings.extend(committed.findings);
-    Ok(Applied {
+    let mut applied = Applied {
         tip: Some(committed.tip),
         event: event.name(),
         step: decided.step,
         head: decided.head,
         findings,
-    })
+    };
+    // The lock went with the commit.
+    notify::notify(workspace, snapshot.as_ref(), &mut applied);
+    Ok(applied)
 }
 
 fn stale(message: &str) -> Failure {

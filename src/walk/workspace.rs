@@ -88,6 +88,11 @@ impl Workspace {
         })
     }
 
+    /// The log's id; empty without one.
+    pub fn store_id(&self) -> &str {
+        self.store.as_ref().map_or("", Store::id)
+    }
+
     /// The documents at the tip.
     ///
     /// # Errors

@@ -62,9 +62,20 @@ impl Scripted {
         let home = self.file("records");
         let script = script.display();
         let mut text = format!("[agents.{}]\nbin = {COOK:?}\n", self.name);
-        let mut start = format!("[\"scripted-agent\", \"{script}\", \"{{access}}\", \"{{model}}\"");
+        let model = match self.extends {
+            "acp" => "",
+            _ => ", \"{model}\"",
+        };
+        let mut start = format!("[\"scripted-agent\", \"{script}\", \"{{access}}\"{model}");
         if self.extends == "text" {
             text.push_str("events = \"text\"\n");
+        } else if self.extends == "acp" {
+            text.push_str(&format!(
+                "kind = \"acp\"\ncontinuation = \"native\"\n\
+                 identify = {{ args = [\"--version\"], match = \"cook \" }}\n\
+                 transcript = {{ variable = \"NO_SUCH_VARIABLE_HERE\", home = \"{}\", under = \"records\" }}\n",
+                home.display()
+            ));
         } else {
             text.push_str(&format!("extends = {:?}\n", self.extends));
             text.push_str("session = \"uuid\"\n");

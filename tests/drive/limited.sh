@@ -16,4 +16,4 @@ text=${text//$'\n'/\\n}
 text=${text//$'\t'/\\t}
 session="$$"
 [[ -f "$STATE/same" ]] && session=same
-printf '{"type":"end","session":"%s","text":"%s"}\n' "$session" "$text"
+printf '{"type":"end","session":"%s","text":"%s","usage":{"input_tokens":1000,"output_tokens":100}}\n' "$session" "$text"

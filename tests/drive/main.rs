@@ -48,7 +48,7 @@ set = { error = "message" }
 
 [[agents.limited.rule]]
 when = { type = "end" }
-set = { text = "text", session = "session", done = true }
+set = { text = "text", session = "session", usage = "usage", done = true }
 "#;
 
 impl Job {
@@ -90,6 +90,9 @@ impl Job {
                 break;
             };
             let words = words.split('\'').next().unwrap().to_owned();
+            if !words.starts_with("agent ") {
+                break;
+            }
             job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
         }
         std::fs::remove_file(job.repo.root.join("draft.txt")).unwrap();
@@ -456,7 +459,7 @@ fn a_limit_is_waited_for_and_another_agent_stands_in_for_one_that_is_absent() {
 
 #[test]
 fn without_anybody_who_can_play_a_role_no_run_begins() {
-    let job = Job::with(&OTHERS.replace("fallback = [\"player\"]\n", ""));
+    let job = Job::with(&format!("{AGENTS}{OTHERS}").replace("fallback = [\"player\"]\n", ""));
     let run = job.run(&[]).exits(5);
     let said = "no agent for the completion-reviewer is installed: absent";
     assert!(run.err.contains(said), "{}", run.err);
@@ -472,7 +475,7 @@ fn what_stands_in_the_way_is_said_before_a_session() {
         .exits(4)
         .says("[dirty_worktree]")
         .says("draft.txt")
-        .says("next: commit or stash them");
+        .says("next: commit them, or say `--park-changes`");
     job.run(&["--agent", "no-such-agent"]).exits(2);
     assert_eq!(job.calls().len(), 0);
     let elsewhere = Repo::born();
@@ -593,4 +596,160 @@ fn two_votes_out_of_one_session_are_one() {
     );
     let status = job.repo.cook(&["log", "--json"]).exits(0).out;
     assert!(status.contains("refused"), "{status}");
+}
+
+#[test]
+fn another_terminal_sees_what_a_run_is_at() {
+    let job = Job::new();
+    assert_eq!(
+        job.repo.cook(&["status", "--json"]).exits(0).json()["run"],
+        serde_json::Value::Null
+    );
+    job.mischief("implementer", "hang");
+    let (mut child, agent) = job.run_until_it_hangs();
+    job.repo
+        .write("draft.txt", "what the implementer left so far");
+    let run = job.repo.cook(&["status", "--json"]).exits(0).json()["run"].clone();
+    assert_eq!(run["pid"], child.id());
+    let session = &run["sessions"][0];
+    assert_eq!(session["role"], "completion-implementer");
+    assert_eq!(session["agent"], "player");
+    assert_eq!(session["pid"].to_string(), agent);
+    assert_eq!(session["alive"], true);
+    assert!(session["quiet_seconds"].as_u64().unwrap() < 60);
+    assert_eq!(run["last_changed"]["path"], "draft.txt");
+    let text = job.repo.cook(&["status"]).exits(0).out;
+    for part in [
+        "completion-implementer by player, pid ",
+        " alive, ",
+        " s since output",
+        "draft.txt, ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let after = job.repo.cook(&["status", "--json"]).exits(0).json();
+    assert_eq!(after["run"], serde_json::Value::Null, "its driver is gone");
+    std::fs::remove_file(job.repo.root.join("draft.txt")).unwrap();
+}
+
+#[test]
+fn what_is_not_committed_is_parked_and_put_back() {
+    let job = Job::new();
+    job.repo.write("notes/mine.txt", "untracked");
+    job.repo.write("LICENSE", "added");
+    job.repo.git(&["add", "LICENSE"]);
+    job.shell("git stash list >\"$STATE/stashes\"; git stash push -q -- LICENSE; git stash apply -q --index");
+    let before = (
+        job.repo.git(&["status", "--porcelain"]),
+        job.repo.git(&["stash", "list"]),
+    );
+    assert!(before.0.contains("A  LICENSE") && before.0.contains("?? notes/"));
+    let refused = job.run(&[]).exits(4);
+    assert!(refused.err.contains("--park-changes"), "{}", refused.err);
+    let run = job.run(&["--park-changes"]).exits(0);
+    assert!(
+        run.err.contains("2 paths are parked as `refs/cook/parked/"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.contains("what was parked is in the worktree again"),
+        "{}",
+        run.err
+    );
+    let after = (
+        job.repo.git(&["status", "--porcelain"]),
+        job.repo.git(&["stash", "list"]),
+    );
+    assert_eq!(before, after);
+    assert_eq!(job.repo.read("notes/mine.txt"), "untracked");
+    assert!(!job.repo.git(&["for-each-ref"]).contains("refs/cook/parked"));
+}
+
+#[test]
+fn parked_changes_that_would_collide_stay_parked_and_are_named() {
+    let job = Job::new();
+    job.repo.write("tally", "my own idea\n");
+    let run = job.run(&["--park-changes"]).exits(0);
+    assert!(
+        run.err.contains("commits changed `tally` meanwhile"),
+        "{}",
+        run.err
+    );
+    job.is_done();
+    let list = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let name = list["refs"][0]["name"].as_str().unwrap().to_owned();
+    assert!(name.starts_with("refs/cook/parked/"));
+    assert_eq!(
+        job.repo.git(&["show", &format!("{name}:tally")]).trim(),
+        "my own idea"
+    );
+    let text = job.repo.cook(&["rescue", "list"]).exits(0).out;
+    assert!(text.contains(&name), "{text}");
+}
+
+#[test]
+fn each_change_of_the_policy_is_told_once() {
+    const TELL: &str = "bash ../state/tell.sh";
+    let job = Job::with(&format!("[notify]\nrun = \"{TELL}\"\n"));
+    std::fs::write(job.state.join("tell.sh"), "cat >>../state/told\n").unwrap();
+    let refused = job.run(&[]).exits(4);
+    assert!(
+        refused.err.contains("[notify]") && refused.err.contains("cook trust"),
+        "{}",
+        refused.err
+    );
+    let told = || std::fs::read_to_string(job.state.join("told")).unwrap_or_default();
+    let paused = job.repo.cook(&["pause"]).exits(0);
+    assert!(
+        paused.err.contains("notify_failed") && told().is_empty(),
+        "{}",
+        paused.err
+    );
+    job.repo.cook(&["resume", "--as-user"]).exits(0);
+    job.repo.cook(&["trust", TELL, "--as-user"]).exits(0);
+    job.run(&[]).exits(0);
+    let messages: Vec<serde_json::Value> = told()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["from"], "continue");
+    assert_eq!(messages[0]["to"], "done");
+    assert_eq!(messages[0]["mission_anchor"], MISSION);
+    job.is_done();
+}
+
+#[test]
+fn tokens_have_their_price_and_the_limit_is_the_workflows() {
+    let job = Job::with(&format!(
+        "{AGENTS}\n[roles.regrounder]\nagent = \"limited\"\n[prices.limited]\ninput = 100.0\noutput = 1000.0\n[limits]\ncost_usd = 0.3\n"
+    ));
+    // A re-ground costs 0.1 + 0.1 dollars.
+    let run = job.run(&[]).exits(6);
+    assert!(
+        run.out
+            .contains("the work has cost 0.40 of 0.30 US dollars"),
+        "{}",
+        run.out
+    );
+    let again = job.run(&["--json"]).exits(6).json();
+    assert_eq!(again["sessions"], 0, "earlier runs count");
+    let rows = job.repo.cook(&["cost", "--json"]).exits(0).json();
+    let row = rows["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["agent"] == "limited")
+        .unwrap()
+        .clone();
+    assert_eq!(row["cost_usd"], 0.4);
+    assert_eq!(row["cost_unknown"], 0);
+    job.repo
+        .cook(&["budget", "add", "cost=10", "--as-user"])
+        .exits(0);
+    job.run(&[]).exits(0);
+    job.is_done();
 }

@@ -67,7 +67,8 @@ mod run {
                         if seed >= asked.from + asked.seeds {
                             break;
                         }
-                        seen.lock().unwrap().add(one(&base, seed));
+                        let found = one(&base, seed);
+                        seen.lock().unwrap().add(found);
                     }
                 });
             }

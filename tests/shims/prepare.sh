@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the published types of opencode and pi, pi itself and a TypeScript compiler into a directory, for
+# Puts the published types of opencode and pi, pi itself and a TypeScript compiler into a directory, for tests/pi and
 # tests/shims.rs: COOK_NPM_DIR=DIR cargo test --test shims. Without it those tests say that they were skipped.
 set -euo pipefail
 dir="${1:?usage: prepare.sh DIR}"

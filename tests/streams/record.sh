@@ -70,7 +70,8 @@ echo '{"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"}},
 record() {
   local agent=$1 case=$2 model=mock-model
   shift 2
-  [ "$agent" = gemini ] && model=gemini-2.5-flash
+  [[ "$agent" == gemini* ]] && model=gemini-2.5-flash
+  [ "$agent" = opencode-acp ] && model=mock/mock-model
   local more=(--model "$model")
   { [ "$agent" = claude ] || [ "$agent" = codex ] || [ "$agent" = opencode ]; } && more=()
   echo "$agent $case"
@@ -78,12 +79,15 @@ record() {
   local attempt
   attempt=$(ls -td .git/cook/sessions/attempts/* | head -1)
   mkdir -p "$here/$agent"
-  sed -e "s#$work#/recorded#g" -e "s#$bin#/bin#g" -e "s#127.0.0.1:[0-9]*#127.0.0.1:1#g" "$attempt/stdout" > "$here/$agent/$case.jsonl"
+  # Lists of everything that could be chosen are long, and nothing reads them.
+  sed -E -e "s#$work#/recorded#g" -e "s#$bin#/bin#g" -e "s#127.0.0.1:[0-9]*#127.0.0.1:1#g" \
+    -e '/"available_commands_update"/d' -e 's/"options":\[\{"value"[^]]*\]/"options":[]/g' \
+    -e 's/"available(Models|Modes)":\[[^]]*\]/"available\1":[]/g' "$attempt/stdout" > "$here/$agent/$case.jsonl"
   run git checkout -q -f main
   run git clean -qfd
 }
 
-for agent in ${AGENTS:-pi claude codex opencode gemini qwen copilot}; do
+for agent in ${AGENTS:-pi claude codex opencode gemini qwen copilot opencode-acp gemini-acp qwen-acp}; do
   record "$agent" success ask 'say something' --timeout 60s
   # One of them tries again for minutes after a 401.
   if [ "$agent" = claude ]; then words='refuse now'; else words='fail now'; fi

@@ -1,0 +1,17 @@
+//! What a cook left behind that was killed while an agent worked.
+
+use crate::clock::Clock;
+use crate::process::{INVOCATION_VARIABLE, end_marked};
+use crate::session::{Fault, FileStore};
+
+/// Ends the agents of calls whose cook is gone, and writes those calls down as interrupted.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub fn settle_left(store: &FileStore, clock: &Clock) -> Result<(), Fault> {
+    for call in store.interrupted()? {
+        end_marked(INVOCATION_VARIABLE, &call.name.to_string());
+        store.settle(call, &clock.now())?;
+    }
+    Ok(())
+}

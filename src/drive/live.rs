@@ -1,0 +1,182 @@
+//! What a driver's sessions are at, for whoever looks from another terminal: one small file
+//! beside the log, rewritten as the sessions move.
+//!
+//! It is a view and decides nothing. Whether its driver lives is told by the lease alone.
+
+use crate::agent::Progress;
+use crate::clock::Clock;
+use crate::diagnostic::Failure;
+use crate::model::Role;
+use crate::walk::Workspace;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How often it is rewritten at most, but for beginnings and ends.
+const PACE: Duration = Duration::from_millis(400);
+/// Bytes that are read.
+const LIMIT: u64 = 1 << 20;
+/// Characters of a tool's name.
+const NAME: usize = 200;
+
+/// The sessions of a driver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Live {
+    /// The driver's process.
+    pub pid: u32,
+    /// Until when the end of a supplier's limit is waited for, RFC 3339.
+    pub waits_until: Option<String>,
+    /// Those that are held now.
+    pub sessions: Vec<LiveSession>,
+}
+
+/// One session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveSession {
+    /// Whose turn it is.
+    pub role: Role,
+    /// Who plays it.
+    pub agent: String,
+    /// The agent's process, once it runs.
+    pub pid: Option<u32>,
+    /// When it began, RFC 3339.
+    pub began_at: String,
+    /// When it last printed something, RFC 3339.
+    pub output_at: String,
+    /// The tool it used last.
+    pub tool: Option<String>,
+}
+
+/// Where the driver writes.
+#[derive(Debug)]
+pub(super) struct Board {
+    path: PathBuf,
+    clock: Clock,
+    live: Live,
+    written: Instant,
+}
+
+fn path(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    let id = workspace.store()?.id();
+    Ok(workspace
+        .repo
+        .cook_dir()?
+        .join("live")
+        .join(format!("{id}.json")))
+}
+
+/// What the driver of this worktree is at; none when nobody drives it.
+///
+/// # Errors
+/// When the lease cannot be looked at.
+pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
+    let Some(holder) = workspace.store()?.lease_holder()? else {
+        return Ok(None);
+    };
+    let path = path(workspace)?;
+    let small = std::fs::metadata(&path).is_ok_and(|found| found.len() <= LIMIT);
+    let live: Option<Live> = std::fs::read(&path)
+        .ok()
+        .filter(|_| small)
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(live.filter(|live| live.pid == holder.pid))
+}
+
+impl Board {
+    pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
+        let path = path(workspace)?;
+        if let Some(dir) = path.parent() {
+            // What cannot be written is not shown, and stops no work.
+            let _ = std::fs::create_dir_all(dir);
+        }
+        let board = Self {
+            path,
+            clock: workspace.clock,
+            live: Live {
+                pid: std::process::id(),
+                waits_until: None,
+                sessions: Vec::new(),
+            },
+            written: Instant::now(),
+        };
+        Ok(board)
+    }
+
+    /// A session begins; its place.
+    pub fn begins(&mut self, role: Role, agent: &str) -> usize {
+        let now = self.clock.now();
+        self.live.waits_until = None;
+        self.live.sessions.push(LiveSession {
+            role,
+            agent: agent.to_owned(),
+            pid: None,
+            began_at: now.clone(),
+            output_at: now,
+            tool: None,
+        });
+        self.write();
+        self.live.sessions.len() - 1
+    }
+
+    /// The session at that place shows something.
+    pub fn shows(&mut self, place: usize, progress: &Progress) {
+        let now = self.clock.now();
+        let Some(session) = self.live.sessions.get_mut(place) else {
+            return;
+        };
+        let mut at_once = false;
+        match progress {
+            Progress::Started(pid) => {
+                session.pid = Some(*pid);
+                at_once = true;
+            }
+            Progress::Tool(name) => {
+                session.tool = Some(name.chars().take(NAME).collect());
+                session.output_at = now;
+            }
+            Progress::Said(_) => session.output_at = now,
+            Progress::Pulse { quiet, .. } => {
+                let quiet = i64::try_from(quiet.as_secs()).unwrap_or(i64::MAX);
+                let seconds = self.clock.epoch_millis() / 1000 - quiet;
+                session.output_at = Clock::of_epoch(seconds);
+            }
+        }
+        if at_once || self.written.elapsed() >= PACE {
+            self.write();
+        }
+    }
+
+    /// The end of a limit is waited for.
+    pub fn waits(&mut self, until: &str) {
+        self.live.waits_until = Some(until.to_owned());
+        self.write();
+    }
+
+    /// No session is held any more.
+    pub fn ends(&mut self) {
+        self.live.sessions.clear();
+        self.live.waits_until = None;
+        self.write();
+    }
+
+    fn write(&mut self) {
+        self.written = Instant::now();
+        let Some(dir) = self.path.parent() else {
+            return;
+        };
+        let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
+            file.write_all(&serde_json::to_vec(&self.live)?)?;
+            file.persist(&self.path).map_err(|error| error.error)?;
+            Ok(())
+        });
+        // A view for onlookers: without it the work goes on unseen.
+        drop(written);
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}

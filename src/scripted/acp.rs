@@ -1,0 +1,173 @@
+//! The other side of the Agent Client Protocol: a scripted agent that answers a client's
+//! requests on its stdin, and asks some of its own.
+
+use super::play::{Player, print};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+
+/// How a scripted agent behaves before its first prompt.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Acp {
+    /// A file that gets each line that comes from the client.
+    pub heard: Option<PathBuf>,
+    /// The version that it says it speaks.
+    pub version: u64,
+    /// It offers to fork a session.
+    pub forks: bool,
+    /// It wants a login before a session.
+    pub login: bool,
+    /// It answers everything with a number that was not asked for.
+    pub wrong_id: bool,
+    /// Its sessions let a client choose the model: `option`, `method`, or not at all.
+    pub models: Option<String>,
+}
+
+impl Default for Acp {
+    fn default() -> Self {
+        Self {
+            heard: None,
+            version: 1,
+            forks: false,
+            login: false,
+            wrong_id: false,
+            models: None,
+        }
+    }
+}
+
+/// Answers until the client closes the pipe; the exit code.
+pub(super) fn serve(player: &mut Player) -> io::Result<u8> {
+    while let Some(message) = hear(player)? {
+        let (id, params) = (message["id"].clone(), &message["params"]);
+        match message["method"].as_str() {
+            Some("initialize") => {
+                let acp = &player.script.acp;
+                let session = match acp.forks {
+                    true => json!({"fork": {}}),
+                    false => json!({}),
+                };
+                let result = json!({"protocolVersion": acp.version, "authMethods": [],
+                    "agentCapabilities": {"loadSession": true, "sessionCapabilities": session}});
+                respond(player, &id, &json!({"result": result}))?;
+            }
+            Some("session/new" | "session/fork") => open(player, &id, params)?,
+            Some("session/set_config_option" | "session/set_model") => {
+                respond(player, &id, &json!({"result": {}}))?;
+            }
+            Some("session/prompt") => {
+                player.request = id.as_u64().unwrap_or_default();
+                let text = params["prompt"][0]["text"].as_str();
+                player.input = text.unwrap_or_default().to_owned();
+                let number = player.note()?;
+                if let Some(code) = player.turn(number)? {
+                    return Ok(code);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(0)
+}
+
+fn open(player: &mut Player, id: &Value, params: &Value) -> io::Result<()> {
+    if player.script.acp.login {
+        let error = json!({"code": -32000, "message": "Authentication required"});
+        return respond(player, id, &json!({"error": error}));
+    }
+    player.arguments.fork = params["sessionId"].as_str().map(str::to_owned);
+    let calls = match &player.script.log {
+        Some(log) => std::fs::read_to_string(log)
+            .unwrap_or_default()
+            .lines()
+            .count(),
+        None => 0,
+    };
+    player.session = format!("scripted-{:08}", calls + 1);
+    let mut result = json!({"sessionId": player.session});
+    match player.script.acp.models.as_deref() {
+        Some("option") => {
+            let option = json!({"id": "m", "category": "model", "type": "select"});
+            result["configOptions"] = json!([option]);
+        }
+        Some(_) => result["models"] = json!({"currentModelId": "usual", "availableModels": []}),
+        None => {}
+    }
+    respond(player, id, &json!({"result": result}))
+}
+
+/// The next message of the client's; none at the end.
+fn hear(player: &Player) -> io::Result<Option<Value>> {
+    let mut line = String::new();
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    if let Some(heard) = &player.script.acp.heard {
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(heard)?;
+        file.write_all(line.as_bytes())?;
+    }
+    Ok(Some(serde_json::from_str(&line)?))
+}
+
+fn respond(player: &Player, id: &Value, answer: &Value) -> io::Result<()> {
+    let mut message = answer.clone();
+    message["jsonrpc"] = json!("2.0");
+    message["id"] = match player.script.acp.wrong_id {
+        true => json!(99),
+        false => id.clone(),
+    };
+    print(format!("{message}\n").as_bytes())
+}
+
+/// Asks the client for something, and says which option it chose or what went wrong.
+fn request(player: &mut Player, method: &str, params: &Value) -> io::Result<()> {
+    let message = json!({"jsonrpc": "2.0", "id": "q1", "method": method, "params": params});
+    print(format!("{message}\n").as_bytes())?;
+    while let Some(answer) = hear(player)? {
+        if answer["id"] == "q1" {
+            let outcome = &answer["result"]["outcome"];
+            let said = match (&outcome["optionId"], &answer["error"]["code"]) {
+                (Value::String(option), _) => option.clone(),
+                (_, Value::Number(code)) => code.to_string(),
+                _ => outcome["outcome"].as_str().unwrap_or("nothing").to_owned(),
+            };
+            return player.answer(&format!("{method}: {said}"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn ask(player: &mut Player, method: &str) -> io::Result<()> {
+    let params = json!({"sessionId": player.session, "path": "/etc/hostname"});
+    request(player, method, &params)
+}
+
+pub(super) fn ask_permission(player: &mut Player, kinds: &[String]) -> io::Result<()> {
+    let options: Vec<Value> = kinds
+        .iter()
+        .map(|kind| json!({"optionId": kind, "name": kind, "kind": kind}))
+        .collect();
+    let params = json!({"sessionId": player.session, "options": options,
+        "toolCall": {"toolCallId": "t1", "title": "edit a file", "kind": "edit"}});
+    request(player, "session/request_permission", &params)
+}
+
+pub(super) fn await_cancel(player: &mut Player) -> io::Result<()> {
+    while let Some(message) = hear(player)? {
+        if message["method"] == "session/cancel" && message["params"]["sessionId"] == player.session
+        {
+            return stop(player, "cancelled");
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn stop(player: &Player, reason: &str) -> io::Result<()> {
+    let result = json!({"result": {"stopReason": reason}});
+    respond(player, &json!(player.request), &result)
+}
