@@ -36,7 +36,7 @@ pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, hex, id_is_valid, ready,
     waits_for,
 };
-pub use wave::{unanswered, votes_at};
+pub use wave::{owed, unanswered, votes_at};
 
 use sha2::{Digest, Sha256};
 

@@ -49,21 +49,23 @@ pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
     noes
 }
 
-/// Ends the wave without an answer: its votes no longer count, its noes stay owed.
-pub(super) fn void(next: &mut Snapshot) {
-    let noes: Vec<Blocker> = next
-        .ledger
-        .wave
-        .votes
-        .drain(..)
-        .filter(|vote| !vote.can_stop)
-        .map(|vote| blocker(&vote))
-        .collect();
-    for no in noes {
-        if !next.ledger.unanswered.contains(&no) {
-            next.ledger.unanswered.push(no);
+/// Noes that a re-ground under any rule but the last owes an answer: it voids the wave.
+pub fn owed(snapshot: &Snapshot) -> Vec<Blocker> {
+    let ledger = &snapshot.ledger;
+    let mut noes = ledger.unanswered.clone();
+    let of_wave = ledger.wave.votes.iter().filter(|vote| !vote.can_stop);
+    for no in of_wave.map(blocker) {
+        if !noes.contains(&no) {
+            noes.push(no);
         }
     }
+    noes
+}
+
+/// Ends the wave without an answer: its votes no longer count, its noes stay owed.
+pub(super) fn void(next: &mut Snapshot) {
+    next.ledger.unanswered = owed(next);
+    next.ledger.wave.votes.clear();
 }
 
 /// Opens the next wave at this HEAD; the one before was voided.

@@ -7,6 +7,7 @@
 //! never read for placeholders again.
 
 use crate::diagnostic::{Finding, Lines, clean};
+use crate::machine::{Rule, owed};
 use crate::model::{Blocker, Role, Snapshot};
 use crate::report;
 
@@ -110,7 +111,7 @@ fn value(input: &PromptInput, name: &str) -> Option<String> {
         "returned" => line_or_none(ledger.returned.as_deref()),
         "answered" => line_or_none(ledger.answered.as_deref()),
         "slices" => list(slices(snapshot)),
-        "unanswered" => list(ledger.unanswered.iter().map(unanswered)),
+        "unanswered" => list(noes(input).iter().map(unanswered)),
         "amendments" => list(amendments(snapshot)),
         "remarks" => list(remarks(snapshot)),
         "wave" => snapshot.state.current_stop_wave_id.0.to_string(),
@@ -193,6 +194,14 @@ fn handoff(snapshot: &Snapshot) -> String {
 fn must_fix(snapshot: &Snapshot) -> Vec<String> {
     let handoff = snapshot.active.handoff.as_ref();
     handoff.map_or_else(Vec::new, |handoff| handoff.must_fix_findings.clone())
+}
+
+/// A re-ground that does not conclude the wave voids it, and answers for its noes too.
+fn noes(input: &PromptInput) -> Vec<Blocker> {
+    match (input.role, input.rule) {
+        (Role::Regrounder, rule) if rule != Rule::Conclude.id() => owed(input.snapshot),
+        _ => input.snapshot.ledger.unanswered.clone(),
+    }
 }
 
 fn unanswered(no: &Blocker) -> String {
@@ -354,9 +363,43 @@ mod tests {
         }
     }
 
+    /// It is refused without an answer to each, so it must be told of each.
+    #[test]
+    fn a_reground_that_voids_a_wave_is_told_of_its_noes() {
+        let mut snapshot = snapshot("m");
+        snapshot.ledger.wave.votes.push(crate::model::Vote {
+            head: "deadbeef".to_owned(),
+            can_stop: false,
+            blocker_count: crate::model::Count(0),
+            high_value_gap_count: crate::model::Count(1),
+            blockers: vec!["no manual".to_owned()],
+            session: None,
+            ticket: None,
+            report_sha256: String::new(),
+            seq: crate::model::Count(9),
+        });
+        let told = |role, rule| {
+            let prompt = render(&PromptInput {
+                role,
+                snapshot: &snapshot,
+                rule,
+                action: "a",
+                reason: "r",
+                findings: &[],
+                context: "",
+                brief: "",
+            });
+            assert!(prompt.contains("`no-7`: docs lie"), "{prompt}");
+            prompt.contains("`no-9`: no manual")
+        };
+        assert!(told(Role::Regrounder, "2"));
+        assert!(!told(Role::Regrounder, "9"), "there `conclude` answers it");
+        assert!(!told(Role::StopJudge, "8"), "judges hear of no other");
+    }
+
     #[test]
     fn judges_are_given_the_evidence_once_and_nothing_of_it_twice() {
-        let snapshot = snapshot("the whole mission");
+        let snapshot = snapshot("a mission like no other");
         let input = PromptInput {
             role: Role::StopJudge,
             snapshot: &snapshot,
@@ -375,7 +418,7 @@ mod tests {
                 .any(|line| line.contains("Forged"))
         );
         for part in [
-            "the whole mission",
+            "a mission like no other",
             "the brief",
             "`no-7`: docs lie",
             "`a` # Forged",

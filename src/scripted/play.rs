@@ -41,10 +41,10 @@ pub enum Step {
     Session,
     /// It answers, and its work is done: session, answer and end in one.
     Reply(String),
-    /// It answers with what a program prints that gets its input, and its work is done.
-    ReplyOf(Vec<String>),
     /// The same, with the commit that HEAD names by then in place of `{head}`.
     ReplyWithHead(String),
+    /// It answers with what a program prints that gets its input, and its work is done.
+    ReplyOf(Vec<String>),
     /// It answers with its whole input, and its work is done.
     Echo,
     /// It answers with all that its session's record holds, and its work is done.
@@ -335,11 +335,11 @@ impl Player {
                 self.say(Utterance::Session(&session))?;
             }
             Step::Reply(text) => self.reply(text)?,
+            Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
             Step::ReplyOf(argv) => {
                 let said = said_by(argv, &self.input)?;
                 self.reply(&said)?;
             }
-            Step::ReplyWithHead(text) => self.reply(&with_head(text)?)?,
             Step::Echo => self.reply(&self.input.clone())?,
             Step::Recall => self.reply(&self.recalled()?)?,
             Step::Answer(text) => self.answer(text)?,

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# `cook run` against agents that misbehave by a seed, killed at random moments and started again.
+#
+#   proofs/seeds.sh                     200 seeds
+#   proofs/seeds.sh --short             what `cargo test` runs
+#   proofs/seeds.sh --seeds N --from K --jobs J
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+if (($# == 0)); then
+  set -- --seeds 200 --jobs 4
+fi
+exec cargo test --test seeds -- "$@"

@@ -1,0 +1,146 @@
+//! The seed sweep: `cook run` against agents that misbehave by a seed, killed at random
+//! moments and started again. `proofs/seeds.sh` runs the full size. This program is the
+//! agent too, when its environment says so.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::exit)]
+
+#[cfg(unix)]
+mod agent;
+#[cfg(unix)]
+mod draw;
+#[cfg(unix)]
+mod kind;
+#[cfg(unix)]
+mod place;
+#[cfg(unix)]
+mod sweep;
+
+#[cfg(not(unix))]
+fn main() {}
+
+#[cfg(unix)]
+fn main() -> std::process::ExitCode {
+    if std::env::var_os(agent::STATE).is_some() {
+        agent::play();
+        return std::process::ExitCode::SUCCESS;
+    }
+    run::main()
+}
+
+#[cfg(unix)]
+mod run {
+    //! Arguments, workers, figures.
+
+    use super::kind::{BEHAVES, KINDS};
+    use super::sweep::{Seen, one};
+    use std::process::ExitCode;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Instant;
+
+    /// Seeds of the short version, which `cargo test` runs.
+    const SHORT: u64 = 10;
+
+    /// What to run.
+    struct Asked {
+        seeds: u64,
+        from: u64,
+        jobs: u64,
+    }
+
+    pub fn main() -> ExitCode {
+        let Some(asked) = asked() else {
+            return ExitCode::SUCCESS;
+        };
+        let base = tempfile::Builder::new()
+            .prefix("cook-seeds-")
+            .tempdir()
+            .unwrap();
+        let base = base.keep();
+        let started = Instant::now();
+        let next = AtomicU64::new(asked.from);
+        let seen = Mutex::new(Seen::default());
+        std::thread::scope(|scope| {
+            for _ in 0..asked.jobs {
+                scope.spawn(|| {
+                    loop {
+                        let seed = next.fetch_add(1, Ordering::SeqCst);
+                        if seed >= asked.from + asked.seeds {
+                            break;
+                        }
+                        let found = one(&base, seed);
+                        seen.lock().unwrap().add(found);
+                    }
+                });
+            }
+        });
+        let seen = seen.into_inner().unwrap();
+        figures(&asked, &seen, started);
+        if seen.is_well() {
+            std::fs::remove_dir_all(&base).unwrap();
+            return ExitCode::SUCCESS;
+        }
+        ExitCode::FAILURE
+    }
+
+    fn figures(asked: &Asked, seen: &Seen, started: Instant) {
+        let misdeeds = seen.kinds.iter().filter(|(kind, _)| *kind != BEHAVES);
+        println!(
+            "{} seeds from {} in {} s: {} sessions, {} of them misbehaved in {} of {} ways; cook was started {} times and killed {} times",
+            asked.seeds,
+            asked.from,
+            started.elapsed().as_secs(),
+            seen.kinds.values().sum::<usize>(),
+            misdeeds.clone().map(|(_, number)| number).sum::<usize>(),
+            misdeeds.clone().count(),
+            KINDS.len(),
+            seen.starts,
+            seen.kills,
+        );
+        for (kind, _, what) in KINDS {
+            if let Some(number) = seen.kinds.get(kind) {
+                println!("  {number:5}  {kind}: {what}");
+            }
+        }
+        println!("stops that the misdeeds explain, left by the command that cook names:");
+        for (reason, number) in &seen.stops {
+            println!("  {number:5}  {reason}");
+        }
+        for (what, list) in [
+            ("wrong policies", &seen.wrong),
+            ("broken states", &seen.broken),
+            ("survivors", &seen.survivors),
+            ("lost work", &seen.lost),
+        ] {
+            println!("{:5}  {what}", list.len());
+            for line in list.iter() {
+                println!("    {line}");
+            }
+        }
+    }
+
+    /// None when this program is called for something else, as `cargo test NAME` does.
+    fn asked() -> Option<Asked> {
+        let mut asked = Asked {
+            seeds: SHORT,
+            from: 1,
+            jobs: 2,
+        };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            let number = |words: &mut dyn Iterator<Item = String>| {
+                words.next().and_then(|text| text.parse().ok())
+            };
+            match word.as_str() {
+                "--short" => asked.seeds = SHORT,
+                "--seeds" => asked.seeds = number(&mut words)?,
+                "--from" => asked.from = number(&mut words)?,
+                "--jobs" => asked.jobs = number(&mut words)?,
+                "--list" | "--ignored" => return None,
+                option if option.starts_with('-') => {}
+                filter if "seeds".contains(filter) => {}
+                _ => return None,
+            }
+        }
+        Some(asked)
+    }
+}
