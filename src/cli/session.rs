@@ -12,7 +12,7 @@ use crate::session::{
 use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use crate::walk::Workspace;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
@@ -213,7 +213,11 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
     let keep = workspace.config()?.sessions.keep();
     let since = u64::try_from(now).unwrap_or_default();
     let since = since.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
-    let cleared = clear(store, since, &workspace.clock.now()).map_err(kept)?;
+    let mut cited = BTreeSet::new();
+    if let Some(log) = &workspace.store {
+        log.cited(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
+    }
+    let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
     note(
         "session_gc",
         vec![

@@ -227,6 +227,7 @@ codes! {
     TrailTorn "trail_torn" Finding Warning "a line of an append-only trail is malformed", "";
     InboxTaken "inbox_taken" Finding Note "what a sandboxed session left was taken in", "";
     InboxRefused "inbox_refused" Finding Warning "a file in the inbox was set aside", "look at the named file, beside it under `.refused`";
+    RecordNotRecomputable "record_not_recomputable" Finding Error "a report on record is not what its session answered", "run `cook show` on the transition";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
     LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";

@@ -40,7 +40,7 @@ pub(super) struct Scene<'a> {
 }
 
 /// An answer, or the lack of one with the agent's own failure where there is one.
-pub(super) type Asked = Result<Reply, (SessionError, Option<AgentFailure>)>;
+pub(super) type Asked = Result<Reply, Box<(SessionError, Option<AgentFailure>)>>;
 
 impl Scene<'_> {
     /// One call. The agent is listened to by whoever `watched` tells.
@@ -82,7 +82,7 @@ impl Scene<'_> {
         );
         outcome.map_err(|error| {
             let failed = supplier.last().and_then(|last| last.failure);
-            (error, failed)
+            Box::new((error, failed))
         })
     }
 }
@@ -194,7 +194,8 @@ impl Driver<'_> {
     }
 }
 
-fn nothing((error, failed): (SessionError, Option<AgentFailure>)) -> Heard {
+fn nothing(lapse: Box<(SessionError, Option<AgentFailure>)>) -> Heard {
+    let (error, failed) = *lapse;
     match failed {
         Some(failed) => Heard::Nothing(failed),
         None => Heard::Unkept(error),

@@ -9,6 +9,7 @@ mod agent;
 mod anchor;
 mod brief;
 mod checkpoint;
+mod cited;
 mod config;
 mod contract;
 mod event;
@@ -36,6 +37,7 @@ pub use brief::{
     Cause, FateVerdict, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
 };
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
+pub use cited::{Citation, CitedExchange, Said};
 pub use config::{
     Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, Notify, Price,
     RoleConfig, Rules, Sessions, TrackerKind,

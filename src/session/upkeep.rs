@@ -153,27 +153,33 @@ fn broken(link: &Link, links: &BTreeMap<ContentHash, Link>) -> Option<String> {
     (link.length != before + 1).then(|| format!("{} is not its place in the chain", link.length))
 }
 
-/// Lets go of refs that no name holds and that were last used before `since_ms` (since
-/// 1970), of objects that no other ref leads to, and of what was kept of those calls.
+/// Lets go of refs that no name holds, no record cites and that were last used before
+/// `since_ms` (since 1970), of objects that no other ref leads to, and of what was kept of those calls.
 ///
 /// # Errors
 /// When a call is being made, or the store cannot be read or written.
-pub fn clear(store: &FileStore, since_ms: u64, at: &str) -> Result<Cleared, Fault> {
+pub fn clear(
+    store: &FileStore,
+    since_ms: u64,
+    cited: &BTreeSet<Ref>,
+    at: &str,
+) -> Result<Cleared, Fault> {
     let _alone = store.alone()?;
     let mut cleared = Cleared::default();
     let held: BTreeSet<Ref> = store.labels()?.into_iter().map(|(_, name)| name).collect();
     let mut kept = BTreeSet::new();
     for name in store.beginning_with("")? {
-        if name.given_at_ms() >= since_ms || held.contains(&name) {
+        if name.given_at_ms() >= since_ms || held.contains(&name) || cited.contains(&name) {
             kept.insert(name);
         } else {
             cleared.expired.push(name);
         }
     }
-    // The current window of a chain is what the chain is gone on from.
+    // The current window of a chain is what the chain is gone on from, and that of an
+    // exchange what it was said in.
     for name in kept.clone() {
         if let Some(entry) = store.entry(name)? {
-            kept.extend(entry.episode.filter(|_| name.grade() == Grade::Series));
+            kept.extend(entry.episode.filter(|_| name.grade() != Grade::Episode));
         }
     }
     cleared.expired.retain(|name| !kept.contains(name));

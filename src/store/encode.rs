@@ -5,11 +5,11 @@ use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Stand};
 use super::trail::Intake;
 use super::tree::{
-    self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
-    RECEIPTS, TRAIL,
+    self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
+    Histories, History, RECEIPTS, TRAIL,
 };
 use super::write::Transition;
-use crate::model::Actor;
+use crate::model::{Actor, Citation, CitedExchange};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,8 +73,32 @@ pub(super) fn transition(
         log,
         before,
         files,
-        [(APPENDED, appended), (RECEIPTS, receipts)],
+        [
+            (APPENDED, appended),
+            (RECEIPTS, receipts),
+            (EXCHANGES, exchanges(&transition.exchanges)?),
+        ],
     )
+}
+
+/// One file a citation, and one an exchange: what several cite is kept once.
+fn exchanges(cited: &[CitedExchange]) -> Result<Folder, StoreError> {
+    let mut folder = Folder::new();
+    for one in cited {
+        let citation = Citation {
+            exchange: one.exchange.clone(),
+            said: one.said.iter().map(|said| said.hash.clone()).collect(),
+        };
+        folder.insert(
+            format!("{}.json", one.exchange),
+            Arc::new(tree::pretty(&citation)?),
+        );
+        for said in &one.said {
+            let name = said.hash.trim_start_matches("sha256:");
+            folder.insert(format!("{name}.json"), Arc::new(tree::pretty(said)?));
+        }
+    }
+    Ok(folder)
 }
 
 /// File name to content, which is shared with whoever checked it.
@@ -84,7 +108,7 @@ fn write_tree(
     log: &Log,
     before: Option<&Stand<'_>>,
     files: BTreeMap<String, Vec<u8>>,
-    folders: [(&str, Folder); 2],
+    folders: [(&str, Folder); 3],
 ) -> Result<Oid, StoreError> {
     let mut root = Vec::new();
     for (name, bytes) in files {

@@ -14,13 +14,13 @@ use super::log::Log;
 use super::objects::{self, Stand};
 use super::trail;
 use super::tree::{
-    self, APPENDED, Document, EVENT, EventFile, FORMAT, FORMAT_FILE, HISTORIES, Histories, History,
-    Lines, RECEIPTS, TRAIL,
+    self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
+    Histories, History, Lines, RECEIPTS, TRAIL,
 };
 use super::view::{common_prefix, line_at};
 use crate::diagnostic::{Code, Finding};
 use crate::machine::Facts;
-use crate::model::{Actor, Event, Records, Snapshot};
+use crate::model::{Actor, Citation, CitedExchange, Event, Records, Said, Snapshot};
 use git2::Oid;
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -127,6 +127,55 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Every transition that keeps what was said in the session behind its report, oldest
+    /// first: sequence, event, and what was said.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn cited(
+        &self,
+        mut each: impl FnMut(u64, &Event, &CitedExchange),
+    ) -> Result<(), StoreError> {
+        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
+            let found = self.read(|log| {
+                let stand = Stand::at(log, commit)?;
+                let folder = stand.folder(EXCHANGES)?;
+                if folder.is_empty() {
+                    return Ok(None);
+                }
+                let file = |name: &str| {
+                    let known = folder.iter().find(|entry| entry.name == name);
+                    let id = known.ok_or_else(|| {
+                        StoreError::malformed(format!("`{EXCHANGES}/{name}` is missing"))
+                    })?;
+                    log.blob(id.id)
+                };
+                let mut cited = Vec::new();
+                for entry in folder.iter().filter(|entry| entry.name.starts_with("ex_")) {
+                    let citation: Citation = tree::parse(EXCHANGES, &file(&entry.name)?)?;
+                    let mut said = Vec::new();
+                    for hash in &citation.said {
+                        let name = format!("{}.json", hash.trim_start_matches("sha256:"));
+                        said.push(tree::parse::<Said>(EXCHANGES, &file(&name)?)?);
+                    }
+                    cited.push(CitedExchange {
+                        exchange: citation.exchange,
+                        said,
+                    });
+                }
+                Ok(Some((stand.event()?, cited)))
+            })?;
+            if let Some((file, cited)) = found {
+                for one in &cited {
+                    each(file.seq, &file.event, one);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 fn stopped(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
     report.findings.push(
         Finding::new(
@@ -197,7 +246,7 @@ fn recorded(
     let stand = Stand::at(log, commit)?;
     stand.check_format()?;
     let known = |name: &str| {
-        [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS].contains(&name)
+        [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS, EXCHANGES].contains(&name)
             || Document::ALL.iter().any(|document| document.file() == name)
     };
     let mut strange: Vec<String> = stand

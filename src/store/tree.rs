@@ -20,6 +20,7 @@ pub(super) const EVENT: &str = "event.json";
 pub(super) const HISTORIES: &str = "histories.json";
 pub(super) const APPENDED: &str = "appended";
 pub(super) const RECEIPTS: &str = "receipts";
+pub(super) const EXCHANGES: &str = "exchanges";
 /// The checkpoint trail, in `.agent/` and under `appended/`.
 pub(super) const TRAIL: &str = "checkpoints.jsonl";
 

@@ -22,7 +22,7 @@ use super::tree::{self, Document};
 use super::view::View;
 use crate::diagnostic::{Code, Finding};
 use crate::machine::{Facts, OutsideEdit};
-use crate::model::{Actor, Event, Receipt, Records, Snapshot};
+use crate::model::{Actor, CitedExchange, Event, Receipt, Records, Said, Snapshot};
 use git2::Oid;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -52,6 +52,8 @@ pub struct Transition {
     pub records: Records,
     /// The receipts it brings.
     pub receipts: Vec<Receipt>,
+    /// What was said in the session that its report was taken from.
+    pub exchanges: Vec<CitedExchange>,
     /// Epoch of the writer's lease.
     pub lease_epoch: u64,
     /// True: files edited outside cook are set aside and the log's version is
@@ -353,6 +355,18 @@ fn check(transition: &Transition) -> Result<i64, StoreError> {
         let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
             return Err(StoreError::malformed("a receipt's id is no digest"));
+        }
+    }
+    for cited in &transition.exchanges {
+        let plain = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let digest = |said: &Said| said.hash.strip_prefix("sha256:").is_some_and(plain);
+        if cited.exchange.is_empty() || !plain(&cited.exchange) || !cited.said.iter().all(digest) {
+            return Err(StoreError::malformed(
+                "an exchange is not named by a ref and a digest",
+            ));
         }
     }
     OffsetDateTime::parse(&transition.facts.now, &Rfc3339)

@@ -3,6 +3,7 @@
 //! Readers never write. A file that is JSON but breaks a rule is a finding and
 //! stays as it is; severities are the catalogue's.
 
+mod cited;
 mod contract;
 mod documents;
 mod histories;
@@ -61,6 +62,7 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     };
     documents::check(workspace, &snapshot, &mut outcome)?;
     log(workspace, &mut outcome)?;
+    cited::check(workspace, &mut outcome)?;
     standing(workspace, &snapshot, &mut outcome)?;
     proof::check(workspace, &snapshot, &mut outcome)?;
     Ok(outcome.sorted())

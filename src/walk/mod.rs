@@ -5,6 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 mod brief;
+mod cited;
 mod context;
 mod continued;
 mod inbox;
@@ -134,6 +135,7 @@ fn decide(
 fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
     let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    let exchanges = cited::cited(workspace, event)?;
     let created;
     let store = match &workspace.store {
         Some(store) => store,
@@ -157,6 +159,7 @@ fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied
         snapshot: decided.step.snapshot.clone(),
         records: decided.step.records.clone(),
         receipts: receipts(&decided.facts),
+        exchanges,
         lease_epoch: decided.step.snapshot.ledger.lease_epoch.0,
         displace: decided.step.displace,
     };

@@ -149,7 +149,9 @@ impl Job {
     }
 
     fn is_done(&self) {
-        self.repo.cook(&["verify", "--strict"]).exits(0);
+        let verified = self.repo.cook(&["verify", "--strict"]).exits(0).out;
+        let again = verified.contains("reports made again from the session");
+        assert!(again, "{verified}");
         self.repo.cook(&["fsck"]).exits(0);
         self.repo.cook(&["session", "verify"]).exits(0);
         assert_eq!(self.repo.git(&["status", "--porcelain"]), "");

@@ -152,6 +152,7 @@ pub fn transition(before: Option<(Tip, Snapshot)>, event: Event) -> Transition {
         snapshot,
         records,
         receipts: Vec::new(),
+        exchanges: Vec::new(),
         displace: false,
     }
 }

@@ -1,0 +1,128 @@
+//! Records that came out of sessions, made again from what the log keeps of those sessions.
+
+use super::Outcome;
+use crate::diagnostic::{Code, Failure, Finding, counted};
+use crate::model::{CitedExchange, Event};
+use crate::report;
+use crate::session::{Exchange, Kind};
+use crate::walk::Workspace;
+use serde_json::Value;
+
+/// Parses each kept answer again and compares what comes out with what was recorded.
+pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let mut made = 0;
+    let mut findings = Vec::new();
+    workspace.store()?.cited(|seq, event, cited| {
+        made += 1;
+        if let Some(why) = differs(event, cited) {
+            findings.push(
+                Finding::new(Code::RecordNotRecomputable, why).at(format!("transition {seq}")),
+            );
+        }
+    })?;
+    if made > 0 {
+        outcome.looked(format!(
+            "{} made again from the session it came out of",
+            counted(made, "report")
+        ));
+    }
+    outcome.findings.extend(findings);
+    Ok(())
+}
+
+/// What is wrong, if anything.
+fn differs(event: &Event, cited: &CitedExchange) -> Option<String> {
+    for said in &cited.said {
+        let kind = serde_json::from_value::<Kind>(Value::String(said.kind.clone())).ok();
+        let hash = kind.map(|kind| {
+            Exchange::new(kind, said.input.as_str(), said.output.as_str(), None)
+                .hash()
+                .to_string()
+        });
+        if hash.as_ref() != Some(&said.hash) {
+            return Some(format!("the exchange {} is another one", said.hash));
+        }
+    }
+    let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
+        return Some("it cites a session and no report came with it".to_owned());
+    };
+    if submission.session.as_deref() != Some(cited.exchange.as_str()) {
+        return Some(format!(
+            "it cites {}, which it did not come out of",
+            cited.exchange
+        ));
+    }
+    let output = cited.said.last().map(|said| said.output.as_bytes())?;
+    let parsed = report::parse(role, output);
+    let same = parsed.findings.is_empty()
+        && parsed.report.is_some_and(|report| {
+            report.sha256() == submission.report_sha256 && report.record() == submission.report
+        });
+    (!same).then(|| {
+        format!(
+            "what {} answered is not the report on record",
+            cited.exchange
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Role, Said};
+    use crate::report::{Provenance, Reported};
+
+    const ANSWER: &str = "MISSION ANCHOR: m\nRemaining contract IDs: none\nRubric:\n\
+        - Contract coverage: pass - a\n- Correctness risk: pass - a\n\
+        - Verification evidence: pass - a\n- Docs/state parity: pass - a\n\
+        Findings: none\nAcceptable as-is (yes/no): yes\nSmallest follow-up slice: none\n";
+    const NAME: &str = "ex_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+    fn review() -> (Event, CitedExchange) {
+        let parsed = report::parse(Role::Reviewer, ANSWER.as_bytes());
+        let provenance = Provenance {
+            session: Some(NAME.to_owned()),
+            ticket: None,
+        };
+        let Reported::Event(event) = report::event(&parsed.report.unwrap(), provenance) else {
+            panic!("a review is an event");
+        };
+        let exchange = Exchange::new(Kind::Say, "review it", ANSWER, None);
+        let cited = CitedExchange {
+            exchange: NAME.to_owned(),
+            said: vec![Said {
+                hash: exchange.hash().to_string(),
+                kind: "say".to_owned(),
+                input: "review it".to_owned(),
+                output: ANSWER.to_owned(),
+            }],
+        };
+        (*event, cited)
+    }
+
+    #[test]
+    fn a_report_is_made_again_and_every_other_answer_is_noticed() {
+        let (event, cited) = review();
+        assert_eq!(differs(&event, &cited), None);
+        let told = |change: &dyn Fn(&mut Said)| {
+            let mut other = cited.clone();
+            change(&mut other.said[0]);
+            differs(&event, &other).unwrap_or_default()
+        };
+        assert!(told(&|said| said.output.push('x')).ends_with("is another one"));
+        assert!(told(&|said| said.kind = "act".to_owned()).ends_with("is another one"));
+        let softened = told(&|said| {
+            said.output = ANSWER.replace("Findings: none", "Findings: it fails");
+            said.hash = Exchange::new(Kind::Say, "review it", said.output.as_str(), None)
+                .hash()
+                .to_string();
+        });
+        assert!(
+            softened.ends_with("is not the report on record"),
+            "{softened}"
+        );
+        let mut elsewhere = cited.clone();
+        elsewhere.exchange = NAME.replace("FAV", "FAW");
+        assert!(differs(&event, &elsewhere).is_some());
+    }
+}
