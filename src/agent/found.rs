@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How long a program may take over saying who it is.
-const DEADLINE: Duration = Duration::from_secs(15);
+/// How long a program may take over saying who it is: some need seconds of a busy machine.
+const DEADLINE: Duration = Duration::from_secs(30);
 /// Bytes of its answer that are read.
 const LIMIT: usize = 256 * 1024;
 
