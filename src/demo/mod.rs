@@ -146,6 +146,7 @@ impl Demo {
             steps: u64::MAX,
             wall: WALL,
             cost_micro_usd: 0,
+            tokens: None,
         };
         let outcome = Driver::new(&self.root, cast, limits, &mut witness)?.run()?;
         let took = started.elapsed();

@@ -167,6 +167,7 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<Cast, Fail
         let player = Player {
             preset: Preset::of(NAME, &config)?,
             model: None,
+            price: None,
             access: match role {
                 Role::Implementer => Access::Write,
                 _ => Access::Read,
