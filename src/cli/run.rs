@@ -34,8 +34,8 @@ pub(super) fn step(context: &Context, args: &RunArgs) -> Answer {
 
 fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
     caller::not_nested()?;
+    settle_first(context)?;
     let workspace = context.workspace()?;
-    workspace.require()?;
     let config = workspace.config()?;
     let cast = cast(&workspace, config, args.agent.as_deref())?;
     let limits = Limits {
@@ -49,8 +49,7 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         screen: context.screen,
         last: String::new(),
     };
-    let mut driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
-    driver.recover()?;
+    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
     before(context, &workspace, &told, &limits, args)?;
     let outcome = driver.run();
     // Also after a failure: they are the user's.
@@ -64,6 +63,24 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         snapshot,
         head: workspace.repo.head()?,
     })
+}
+
+/// Settles what a killed run left, before the settings are read: its session may have
+/// changed them.
+fn settle_first(context: &Context) -> Result<(), Failure> {
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    let mut onlooker = Onlooker {
+        screen: context.screen,
+        last: String::new(),
+    };
+    let none = Limits {
+        steps: 0,
+        wall: Duration::ZERO,
+        cost_micro_usd: 0,
+        tokens: None,
+    };
+    Driver::new(workspace.repo.root(), Cast::new(), none, &mut onlooker)?.recover()
 }
 
 /// Who plays what, by the settings; every agent is known and may be run here.
