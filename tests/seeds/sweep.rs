@@ -297,7 +297,10 @@ fn explained(policy: &str, reason: &str, calls: &[String], before: usize) -> Opt
         return (misdeeds(last(8)) >= 4).then_some("six sessions changed nothing");
     }
     if reason.contains("attempts") {
-        return (misdeeds(before) >= 1).then_some("a slice's attempts are spent");
+        // `slice X has spent N of M attempts`: each by a misdeed, whichever round it was in.
+        let spent = reason.split("has spent ").nth(1)?.split(' ').next()?;
+        let spent: usize = spent.parse().ok()?;
+        return (misdeeds(0) >= spent).then_some("a slice's attempts are spent");
     }
     if reason.contains("steps") {
         return (misdeeds(0) > 0).then_some("the workflow's steps are spent");
