@@ -11,6 +11,8 @@ use tempfile::TempDir;
 const COOK: &str = env!("CARGO_BIN_EXE_cook");
 /// How long a demonstration may take.
 const BOUND: Duration = Duration::from_secs(20);
+/// Whoever plays holds it.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 /// Sessions of the story.
 const SESSIONS: u64 = 21;
 
@@ -57,11 +59,21 @@ impl Stage {
         command
     }
 
-    /// Plays one, within the bound, and looks at everything that it left.
+    /// Plays one, within the bound, and looks at everything that it left. One at a time, and
+    /// once more where the machine was too busy for the bound.
     fn plays(&self, arguments: &[&str]) -> Played {
-        let begun = Instant::now();
-        let output = self.demo(arguments).arg("--json").output().unwrap();
-        let took = begun.elapsed();
+        let alone = ALONE.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut tries = (0..2).map(|_| {
+            let begun = Instant::now();
+            let output = self.demo(arguments).arg("--json").output().unwrap();
+            (output, begun.elapsed())
+        });
+        let first = tries.next().unwrap();
+        let (output, took) = match first.1 < BOUND {
+            true => first,
+            false => tries.next().unwrap(),
+        };
+        drop(alone);
         let told = text(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {told}");
         assert!(took < BOUND, "{arguments:?} took {took:?}");

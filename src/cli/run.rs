@@ -42,6 +42,8 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         workspace = context.workspace()?;
     }
     workspace.require()?;
+    settle_first(context)?;
+    let workspace = context.workspace()?;
     let config = workspace.config()?;
     let cast = cast(&workspace, config, args.agent.as_deref())?;
     let limits = Limits {
@@ -55,8 +57,7 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         screen: context.screen,
         last: String::new(),
     };
-    let mut driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
-    driver.recover()?;
+    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
     before(context, &workspace, &told, &limits, args)?;
     let outcome = driver.run();
     // Also after a failure: they are the user's.
@@ -70,6 +71,24 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         snapshot,
         head: workspace.repo.head()?,
     })
+}
+
+/// Settles what a killed run left, before the settings are read: its session may have
+/// changed them.
+fn settle_first(context: &Context) -> Result<(), Failure> {
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    let mut onlooker = Onlooker {
+        screen: context.screen,
+        last: String::new(),
+    };
+    let none = Limits {
+        steps: 0,
+        wall: Duration::ZERO,
+        cost_micro_usd: 0,
+        tokens: None,
+    };
+    Driver::new(workspace.repo.root(), Cast::new(), none, &mut onlooker)?.recover()
 }
 
 /// Who plays what, by the settings; every agent is known and may be run here.

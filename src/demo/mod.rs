@@ -143,10 +143,10 @@ impl Demo {
         let mut witness = Witness::beside(audience);
         let cast = place::cast(&self.story, self.culprit)?;
         let limits = Limits {
-            tokens: None,
             steps: u64::MAX,
             wall: WALL,
             cost_micro_usd: 0,
+            tokens: None,
         };
         let outcome = Driver::new(&self.root, cast, limits, &mut witness)?.run()?;
         let took = started.elapsed();

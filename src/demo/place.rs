@@ -165,9 +165,9 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<Cast, Fail
         config.agents.insert(NAME.to_owned(), table);
         let hangs = hanging.iter().any(|misdeed| misdeed.role() == Some(role));
         let player = Player {
-            price: None,
             preset: Preset::of(NAME, &config)?,
             model: None,
+            price: None,
             access: match role {
                 Role::Implementer => Access::Write,
                 _ => Access::Read,

@@ -11,6 +11,7 @@ use crate::repo::{Baseline, Difference, Repo};
 use crate::store::{Store, Tip};
 use crate::walk::Workspace;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,6 +36,9 @@ struct Note {
     tip: Option<String>,
     /// Files of `.agent/` that differed from the log already.
     edits: Vec<OutsideEdit>,
+    /// Lock files of git's that were there already.
+    #[serde(default)]
+    locks: BTreeSet<PathBuf>,
 }
 
 /// What a session did that its role may not.
@@ -71,6 +75,7 @@ impl Watch {
             role,
             tip: tip(store)?,
             edits: store.outside_edits()?,
+            locks: workspace.repo.locks()?,
         };
         let path = dir.join(NOTE);
         let written = serde_json::to_vec(&note)
@@ -102,6 +107,15 @@ impl Watch {
     /// Whose session it was.
     pub fn role(&self) -> Role {
         self.note.role
+    }
+
+    /// Removes locks that a git of the session left which was ended: nobody could commit any
+    /// more. Comes when the session's processes are gone.
+    ///
+    /// # Errors
+    /// When the git dir cannot be read or written.
+    pub fn unlock(&self, workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
+        workspace.repo.remove_dead_locks(&self.note.locks)
     }
 
     /// Compares, keeps what was forbidden, and puts it back.

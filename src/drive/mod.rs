@@ -19,7 +19,7 @@ pub use spare::put_back_lost;
 
 use crate::agent::{Preset, Progress, Spent, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
-use crate::machine::Dispatch;
+use crate::machine::{Dispatch, current_audit, current_review};
 use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
 use crate::process::{Clocks, Heed, Patience};
 use crate::session::{Fault, FileStore, SessionError};
@@ -97,6 +97,8 @@ pub enum Moment<'a> {
         /// What it did.
         breach: &'a Breach,
     },
+    /// Lock files that a git of the session left which was ended, and that are removed.
+    Unlocked(&'a [PathBuf]),
     /// The session gave no report, or the report was refused.
     CameToNothing {
         /// The role.
@@ -305,6 +307,10 @@ impl<'a> Driver<'a> {
         for entry in entries {
             let path = entry.map_err(|error| unreadable(&dir, &error))?.path();
             if let Some(watch) = Watch::left_behind(&path)? {
+                let unlocked = watch.unlock(&workspace)?;
+                if !unlocked.is_empty() {
+                    self.audience.told(&Moment::Unlocked(&unlocked));
+                }
                 let breach = watch.settle(&workspace)?;
                 let role = watch.role();
                 self.audience.told(&Moment::Recovered {
@@ -393,6 +399,8 @@ struct Standing {
     head: Option<String>,
     slices: Vec<(String, &'static str, usize, usize)>,
     votes: usize,
+    /// Commits that are reviewed and audited.
+    read: [Option<String>; 2],
 }
 
 impl Standing {
@@ -413,6 +421,10 @@ impl Standing {
                 })
                 .collect(),
             votes: crate::machine::votes_at(snapshot, &head).count(),
+            read: [
+                current_review(snapshot).map(|review| review.commit.clone()),
+                current_audit(snapshot).map(|audit| audit.commit.clone()),
+            ],
             head: head.commit,
         })
     }

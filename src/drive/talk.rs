@@ -179,7 +179,12 @@ impl Driver<'_> {
             // What held the lease went with the rest.
             self.lease = workspace.store()?.lease("cook run")?;
         }
-        let mut breach = watch.settle(&Workspace::open(&self.dir)?)?;
+        let workspace = Workspace::open(&self.dir)?;
+        let unlocked = watch.unlock(&workspace)?;
+        if !unlocked.is_empty() {
+            self.audience.told(&Moment::Unlocked(&unlocked));
+        }
+        let mut breach = watch.settle(&workspace)?;
         if lost {
             let what = "what cook keeps in the git dir was taken away".to_owned();
             breach.what.insert(0, what);

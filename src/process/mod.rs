@@ -26,7 +26,7 @@ pub use short::{Captured, Short, capture};
 pub use supervised::{
     Clocks, Ending, Heed, Input, Line, Listener, MAX_LINE, Outcome, Polite, Supervised, supervise,
 };
-pub use tree::{end_marked, is_alive};
+pub use tree::{end_marked, is_alive, working_directories};
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

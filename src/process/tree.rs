@@ -347,6 +347,36 @@ mod linux {
     }
 }
 
+/// Where the processes of that name work; none where that cannot be told. Those of other
+/// users, which cannot be asked, are left out.
+pub fn working_directories(name: &str) -> Option<Vec<std::path::PathBuf>> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").ok()? {
+            let Ok(entry) = entry else { continue };
+            let is_id = entry
+                .file_name()
+                .as_encoded_bytes()
+                .iter()
+                .all(u8::is_ascii_digit);
+            let path = entry.path();
+            if is_id
+                && std::fs::read_to_string(path.join("comm"))
+                    .is_ok_and(|comm| comm.trim_end() == name)
+            {
+                found.extend(std::fs::read_link(path.join("cwd")).ok());
+            }
+        }
+        Some(found)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = name;
+        None
+    }
+}
+
 /// Whether a process of that id is there. Where that cannot be asked, it is taken to be.
 pub fn is_alive(pid: u32) -> bool {
     #[cfg(unix)]

@@ -17,6 +17,7 @@ mod facts;
 mod history;
 mod libgit;
 mod lines;
+mod locks;
 mod moves;
 mod parked;
 mod program;

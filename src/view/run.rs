@@ -128,6 +128,19 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
         Moment::Breached { role, breach } => {
             Some((Tone::Bad, format!("  the {role} {}", breached(breach))))
         }
+        Moment::Unlocked(locks) => {
+            let names: Vec<String> = locks
+                .iter()
+                .map(|lock| lock.display().to_string())
+                .collect();
+            Some((
+                Tone::Warn,
+                format!(
+                    "  locks of a git that was ended are removed: {}",
+                    one_line(&names.join(", "))
+                ),
+            ))
+        }
         Moment::CameToNothing { why, .. } => {
             Some((Tone::Warn, format!("  came to nothing: {}", one_line(why))))
         }

@@ -43,6 +43,7 @@ if [[ -f "$STATE/mischief" ]]; then
         git update-ref refs/remotes/origin/x side
         ;;
       daemon) setsid bash -c 'trap "" TERM HUP; echo $$ >"$0/daemon"; sleep 600' "$STATE" >/dev/null 2>&1 & sleep 0.3 ;;
+      locks) : >.git/index.lock; : >.git/refs/heads/main.lock; exit 3 ;;
       weaken) sed -i '/a missing file is an error/d' tests/run.sh ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac

@@ -789,3 +789,26 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
     job.is_done();
 }
+
+#[test]
+fn locks_of_a_git_that_was_ended_hold_nobody_up() {
+    let job = Job::new();
+    let mine = job.repo.root.join(".git/refs/heads/mine.lock");
+    std::fs::write(&mine, "somebody else's, from before").unwrap();
+    job.mischief("implementer", "locks");
+    let run = job.run(&[]).exits(0);
+    assert!(
+        run.err
+            .contains("locks of a git that was ended are removed: "),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.contains("index.lock") && run.err.contains("main.lock"),
+        "{}",
+        run.err
+    );
+    assert!(!run.err.contains("mine.lock"), "{}", run.err);
+    assert!(mine.exists());
+    job.is_done();
+}

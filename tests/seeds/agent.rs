@@ -195,7 +195,9 @@ impl Agent {
         }
     }
 
-    /// Its process id goes to `daemons`, with the round in which it was begun.
+    /// Its process id goes to `daemons`, with the round in which it was begun. That nobody
+    /// waits for it is what it is for.
+    #[allow(clippy::zombie_processes)]
     fn daemon(&self, bare: bool) {
         let mut command = Command::new("setsid");
         command.args(["sleep", "611"]);
@@ -249,7 +251,8 @@ fn regrounded(kind: &str, prompt: &str) -> String {
         block["answers"] = json!(answers);
     }
     match kind {
-        "weakens" => {
+        // Before there is a plan, any is a first one.
+        "weakens" if has_slice("a") => {
             block["plan"] = plan();
             let criteria = &mut block["plan"]["candidate_slices"][0]["acceptance_criteria"];
             *criteria = json!(["a works", "a is there"]);
@@ -365,6 +368,8 @@ fn implemented(kind: &str) -> String {
     } else if text == before && !unreported {
         text.push_str(&format!("looked at in session {}\n", std::process::id()));
     }
+    // A git that was killed with its agent leaves it, and asks for this.
+    let _ = fs::remove_file(".git/index.lock");
     fs::create_dir_all("src").unwrap();
     fs::write(&path, text).unwrap();
     git(&["add", "--all"]);

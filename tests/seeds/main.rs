@@ -38,7 +38,7 @@ mod run {
     use std::time::Instant;
 
     /// Seeds of the short version, which `cargo test` runs.
-    const SHORT: u64 = 10;
+    const SHORT: u64 = 8;
 
     /// What to run.
     struct Asked {
@@ -123,7 +123,7 @@ mod run {
         let mut asked = Asked {
             seeds: SHORT,
             from: 1,
-            jobs: 2,
+            jobs: 4,
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {

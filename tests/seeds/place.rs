@@ -178,7 +178,7 @@ impl Place {
     fn is_daemon(&self, pid: &str) -> bool {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        words.starts_with(b"sleep\0611") && !stat.contains(") Z ")
+        words.starts_with(b"sleep\x00611") && !stat.contains(") Z ")
     }
 
     /// Ends daemons that nobody can have found, and removes the directory.

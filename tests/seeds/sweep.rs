@@ -85,7 +85,7 @@ pub fn one(base: &Path, seed: u64) -> Seen {
         killed: Vec::new(),
         tip: String::new(),
     };
-    run.to_the_end();
+    run.drive();
     let Run {
         place, mut seen, ..
     } = run;
@@ -110,7 +110,7 @@ struct Run {
 }
 
 impl Run {
-    fn to_the_end(&mut self) {
+    fn drive(&mut self) {
         for round in 0..ROUNDS {
             self.place.begins_round(round);
             let before = self.place.lines("calls").len();
@@ -297,7 +297,10 @@ fn explained(policy: &str, reason: &str, calls: &[String], before: usize) -> Opt
         return (misdeeds(last(8)) >= 4).then_some("six sessions changed nothing");
     }
     if reason.contains("attempts") {
-        return (misdeeds(0) >= 2).then_some("a slice's attempts are spent");
+        // `slice X has spent N of M attempts`: each by a misdeed, whichever round it was in.
+        let spent = reason.split("has spent ").nth(1)?.split(' ').next()?;
+        let spent: usize = spent.parse().ok()?;
+        return (misdeeds(0) >= spent).then_some("a slice's attempts are spent");
     }
     if reason.contains("steps") {
         return (misdeeds(0) > 0).then_some("the workflow's steps are spent");
