@@ -136,7 +136,7 @@ impl Driver<'_> {
     ) -> Result<(Heard, Breach), Failure> {
         let breach = self.settle(watch)?;
         let reply = match first {
-            Err(lapse) => return Ok((nothing(lapse), breach)),
+            Err(lapse) => return Ok((nothing(*lapse), breach)),
             Ok(reply) => reply,
         };
         self.tally
@@ -155,7 +155,7 @@ impl Driver<'_> {
         let again = self.ask(scene, place, &repair, Some(on));
         let breach = self.settle(watch)?;
         let heard = match again {
-            Err(lapse) => nothing(lapse),
+            Err(lapse) => nothing(*lapse),
             Ok(again) => {
                 self.tally
                     .spent
@@ -199,8 +199,7 @@ impl Driver<'_> {
     }
 }
 
-fn nothing(lapse: Box<(SessionError, Option<AgentFailure>)>) -> Heard {
-    let (error, failed) = *lapse;
+fn nothing((error, failed): (SessionError, Option<AgentFailure>)) -> Heard {
     match failed {
         Some(failed) => Heard::Nothing(failed),
         None => Heard::Unkept(error),
