@@ -7,6 +7,7 @@
 use crate::diagnostic::{Code, Failure};
 use crate::repo::Repo;
 use crate::walk::Workspace;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -26,6 +27,8 @@ const DEPTH: usize = 12;
 pub(super) struct Spare {
     of: PathBuf,
     at: PathBuf,
+    /// A session that was begun with it is not settled yet.
+    needed: Cell<bool>,
 }
 
 impl Spare {
@@ -34,6 +37,7 @@ impl Spare {
         Ok(Self {
             of: workspace.repo.cook_dir()?,
             at: spares(&workspace.repo).join(workspace.store()?.id()),
+            needed: Cell::new(false),
         })
     }
 
@@ -42,6 +46,7 @@ impl Spare {
     /// # Errors
     /// When it cannot be written: no session is held without it.
     pub fn refresh(&self) -> Result<(), Failure> {
+        self.needed.set(true);
         mirror(&self.of, &self.at, 0).map_err(|error| {
             Failure::state(
                 Code::WriteFailed,
@@ -49,6 +54,11 @@ impl Spare {
             )
             .caused_by(&error)
         })
+    }
+
+    /// The session is settled, and the log is there.
+    pub fn settled(&self) {
+        self.needed.set(false);
     }
 
     /// Puts back what is missing.
@@ -62,6 +72,10 @@ impl Spare {
 
 impl Drop for Spare {
     fn drop(&mut self) {
+        if self.needed.get() {
+            // A driver that gave up in between may leave the only copy.
+            return;
+        }
         // One that stays is brought up to date by the next driver.
         let _ = fs::remove_dir_all(&self.at);
         let _ = self.at.parent().map(fs::remove_dir);
@@ -229,6 +243,7 @@ mod tests {
         let spare = Spare {
             of: of.clone(),
             at: at.clone(),
+            needed: Cell::new(false),
         };
         spare.refresh().unwrap();
         // Written in place: the copy does not follow until it is brought up to date.
@@ -254,6 +269,7 @@ mod tests {
         assert_eq!(read("sessions/log.jsonl"), "a\nb\nnewer\n");
         assert_eq!(read("lock"), "newer");
         assert!(!of.join("leases").exists());
+        spare.settled();
         drop(spare);
         assert!(!dir.path().join("spare").exists());
     }

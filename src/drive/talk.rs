@@ -152,6 +152,7 @@ impl Driver<'_> {
         self.audience.told(&Moment::Repairs(&parsed.findings));
         let repair = report::repair_prompt(scene.role, &parsed.findings);
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
+        self.spare.refresh()?;
         let again = self.ask(scene, place, &repair, Some(on));
         let breach = self.settle(watch)?;
         let heard = match again {
@@ -185,6 +186,7 @@ impl Driver<'_> {
             self.audience.told(&Moment::Unlocked(&unlocked));
         }
         let mut breach = watch.settle(&workspace)?;
+        self.spare.settled();
         if lost {
             let what = "what cook keeps in the git dir was taken away".to_owned();
             breach.what.insert(0, what);

@@ -42,12 +42,25 @@ impl Repo {
             };
             call.env(name, "cook").env(email, "cook@localhost")
         });
+        let before = self.stash()?;
         self.program.answer(push)?;
+        let stashed = self.stash()?.filter(|now| Some(now) != before.as_ref());
+        let Some(stashed) = stashed else {
+            // What stands at the top of the stash then is the user's own.
+            let what =
+                "git stashes nothing of what is not committed: commit it, or put it away yourself";
+            return Err(RepoError::Answer(what.to_owned()).into());
+        };
         self.program
-            .answer(Call::new(&["update-ref", &name, "refs/stash"]))?;
+            .answer(Call::new(&["update-ref", &name, &stashed]))?;
         self.program
             .answer(Call::new(&["stash", "drop", "--quiet"]))?;
         Ok(name)
+    }
+
+    fn stash(&self) -> Result<Option<String>, RepoError> {
+        let call = Call::new(&["rev-parse", "--verify", "--quiet", "refs/stash"]);
+        self.program.line(call)
     }
 
     /// What is parked, oldest first.
