@@ -6,7 +6,7 @@
 
 use crate::diagnostic::{Code, Failure};
 use crate::repo::Repo;
-use crate::walk::Workspace;
+use crate::walk::{SPARE_DIR, Workspace};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
@@ -104,7 +104,7 @@ pub fn put_back_lost(repo: &Repo) -> Result<bool, Failure> {
 }
 
 fn spares(repo: &Repo) -> PathBuf {
-    repo.common_dir().join("cook-spare")
+    repo.common_dir().join(SPARE_DIR)
 }
 
 fn fill_in(from: &Path, to: &Path) -> Result<(), Failure> {

@@ -27,6 +27,8 @@ pub struct Workspace {
     pub trust_everything: bool,
 }
 
+/// Beside `cook/` in the git dir: the copies that drivers keep while agents work.
+pub const SPARE_DIR: &str = "cook-spare";
 /// Largest `cook.toml` that is read.
 const MAX_CONFIG: u64 = 1 << 20;
 
@@ -83,9 +85,23 @@ impl Workspace {
     /// # Errors
     /// `not_initialised` when there is none.
     pub fn store(&self) -> Result<&Store, Failure> {
-        self.store.as_ref().ok_or_else(|| {
-            Failure::state(Code::NotInitialised, "there is no log for this worktree")
-        })
+        self.store.as_ref().ok_or_else(|| self.no_log())
+    }
+
+    /// The log is gone, and a driver that was killed left its copy of it.
+    pub fn is_log_lost(&self) -> bool {
+        let common = self.repo.common_dir();
+        !common.join("cook").join("log.git").exists() && common.join(SPARE_DIR).is_dir()
+    }
+
+    fn no_log(&self) -> Failure {
+        let failure = Failure::state(Code::NotInitialised, "there is no log for this worktree");
+        match self.is_log_lost() {
+            true => failure.hint(
+                "it was taken away while agents worked, and a copy is there: `cook init` puts it back",
+            ),
+            false => failure,
+        }
     }
 
     /// The log's id; empty without one.
@@ -115,10 +131,7 @@ impl Workspace {
         self.store()?;
         match self.current()? {
             (Some(tip), Some(snapshot)) => Ok((tip, snapshot)),
-            _ => Err(Failure::state(
-                Code::NotInitialised,
-                "there is no log for this worktree",
-            )),
+            _ => Err(self.no_log()),
         }
     }
 

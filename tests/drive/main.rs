@@ -785,6 +785,21 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     job.shell("rm -rf .git/cook");
     child.kill().unwrap();
     child.wait().unwrap();
+    let lost = job.repo.cook(&["status"]).exits(3);
+    assert!(
+        lost.err.contains("`cook init` puts it back"),
+        "{}",
+        lost.err
+    );
+    job.shell("cp -r .git/cook-spare ../kept");
+    let init = job.repo.cook(&["init"]).exits(0);
+    assert!(
+        init.err.contains("is put back from the copy"),
+        "{}",
+        init.err
+    );
+    job.repo.cook(&["fsck"]).exits(0);
+    job.shell("rm -rf .git/cook .git/cook-spare; cp -r ../kept .git/cook-spare");
     let run = job.run(&[]).exits(0);
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
     job.is_done();

@@ -368,8 +368,6 @@ fn implemented(kind: &str) -> String {
     } else if text == before && !unreported {
         text.push_str(&format!("looked at in session {}\n", std::process::id()));
     }
-    // A git that was killed with its agent leaves it, and asks for this.
-    let _ = fs::remove_file(".git/index.lock");
     fs::create_dir_all("src").unwrap();
     fs::write(&path, text).unwrap();
     git(&["add", "--all"]);
