@@ -71,16 +71,19 @@ fn path(workspace: &Workspace) -> Result<PathBuf, Failure> {
 /// # Errors
 /// When the lease cannot be looked at.
 pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
-    let Some(holder) = workspace.store()?.lease_holder()? else {
-        return Ok(None);
-    };
     let path = path(workspace)?;
     let small = std::fs::metadata(&path).is_ok_and(|found| found.len() <= LIMIT);
+    if !small {
+        return Ok(None);
+    }
     let live: Option<Live> = std::fs::read(&path)
         .ok()
-        .filter(|_| small)
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    Ok(live.filter(|live| live.pid == holder.pid))
+    let holder = match &live {
+        Some(_) => workspace.store()?.lease_holder()?,
+        None => None,
+    };
+    Ok(live.filter(|live| holder.is_some_and(|holder| holder.pid == live.pid)))
 }
 
 impl Board {

@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::files;
 use super::lock;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -92,7 +92,9 @@ impl Store {
         {
             return Ok(None);
         }
-        let file = lock::open(&path)?;
+        // Whoever only looks may have no right to write.
+        let file = files::open_no_follow(OpenOptions::new().read(true), &path)
+            .map_err(|error| StoreError::unreadable("the lease", error))?;
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => Ok(Some(self.named())),

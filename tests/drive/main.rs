@@ -5,20 +5,17 @@
 
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
+#[path = "../job_support/mod.rs"]
+mod job_support;
 
 use cli_support::{Repo, Run};
+use job_support::{self as base, MISSION, SESSIONS as JOB};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Sessions of the whole job.
-const JOB: usize = 25;
-const MISSION: &str = "tally counts the words of a text";
-
-struct Job {
-    repo: Repo,
-    state: PathBuf,
-}
+/// The job with a player for every role.
+struct Job(base::Job);
 
 /// Agents that are no good by themselves, and the one who stands in for them.
 const OTHERS: &str = r#"
@@ -57,68 +54,17 @@ impl Job {
     }
 
     fn with(more: &str) -> Self {
-        let repo = Repo::directory();
-        let state = repo.beside("state");
-        std::fs::create_dir(&state).unwrap();
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        repo.extra.borrow_mut().extend([
-            ("STATE".to_owned(), state.display().to_string()),
-            ("SMOKE".to_owned(), root.join("smoke").display().to_string()),
-        ]);
-        let job = Self { repo, state };
-        job.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
-        job.repo
-            .cook(&["init", "--mission", MISSION, "--commit"])
-            .exits(0);
-        let settings = job.repo.read(".agent/cook.toml");
-        let agent = root.join("tests/drive/agent.sh");
-        job.repo.write(
-            ".agent/cook.toml",
-            format!(
-                "{settings}\n[agents.player]\nbin = {:?}\nstart = []\nevents = \"text\"\n[roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{}",
-                agent.display().to_string(),
-                more.replace("LIMITED", &agent.with_file_name("limited.sh").display().to_string())
-            ),
-        );
-        job.repo.commit("Let a player play", None);
-        job.repo.cook(&["init", "--as-user"]).exits(0);
-        // Each agent of the file is refused until it is trusted, and says how.
-        job.repo.write("draft.txt", "no session begins beside it");
-        loop {
-            let refused = job.repo.cook(&["run"]);
-            let Some(words) = refused.err.split("cook trust '").nth(1) else {
-                break;
-            };
-            let words = words.split('\'').next().unwrap().to_owned();
-            if !words.starts_with("agent ") {
-                break;
-            }
-            job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
-        }
-        std::fs::remove_file(job.repo.root.join("draft.txt")).unwrap();
-        job.repo
-            .cook(&["trust", "bash tests/run.sh", "--as-user"])
-            .exits(0);
-        job
-    }
-
-    fn shell(&self, script: &str) {
-        let status = self
-            .repo
-            .command("bash")
-            .args(["-c", script])
-            .status()
-            .unwrap();
-        assert!(status.success(), "{script}");
+        let player = base::Job::player();
+        let limited = PathBuf::from(&player).with_file_name("limited.sh");
+        let more = more.replace("LIMITED", &limited.display().to_string());
+        Self(base::Job::with(&format!(
+            "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\n\
+             [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{more}"
+        )))
     }
 
     fn mischief(&self, role: &str, kind: &str) {
         std::fs::write(self.state.join("mischief"), format!("{role} {kind}\n")).unwrap();
-    }
-
-    fn calls(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.state.join("calls")).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
     }
 
     fn run(&self, args: &[&str]) -> Run {
@@ -148,16 +94,22 @@ impl Job {
         }
     }
 
+    /// The work is done, and nothing of a session is left.
     fn is_done(&self) {
+        self.0.is_done();
         let verified = self.repo.cook(&["verify", "--strict"]).exits(0).out;
         let again = verified.contains("reports made again from the session");
         assert!(again, "{verified}");
-        self.repo.cook(&["fsck"]).exits(0);
-        self.repo.cook(&["session", "verify"]).exits(0);
-        assert_eq!(self.repo.git(&["status", "--porcelain"]), "");
-        let watch = self.repo.root.join(".git/cook/watch");
-        let left: Vec<_> = walk(&watch);
+        let left = walk(&self.repo.root.join(".git/cook/watch"));
         assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+impl std::ops::Deref for Job {
+    type Target = base::Job;
+
+    fn deref(&self) -> &base::Job {
+        &self.0
     }
 }
 

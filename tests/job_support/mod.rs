@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Sessions of the whole job.
 pub const SESSIONS: usize = 25;
-const MISSION: &str = "tally counts the words of a text";
+pub const MISSION: &str = "tally counts the words of a text";
 
 /// A repository in which the job may begin.
 pub struct Job {
@@ -50,6 +50,9 @@ impl Job {
                 break;
             };
             let words = words.split('\'').next().unwrap().to_owned();
+            if !words.starts_with("agent ") {
+                break;
+            }
             job.repo.cook(&["trust", &words, "--as-user"]).exits(0);
         }
         std::fs::remove_file(job.repo.root.join("draft.txt")).unwrap();
@@ -59,7 +62,7 @@ impl Job {
         job
     }
 
-    fn shell(&self, script: &str) {
+    pub fn shell(&self, script: &str) {
         let mut bash = self.repo.command("bash");
         assert!(bash.args(["-c", script]).status().unwrap().success());
     }
