@@ -176,6 +176,8 @@ pub struct Driver<'a> {
     tally: Tally,
     /// What earlier runs of this workflow took.
     before: Spent,
+    /// Suppliers that said until when their limit holds, RFC 3339.
+    limited: BTreeMap<String, String>,
 }
 
 /// What a run has used and met so far.
@@ -232,6 +234,7 @@ impl<'a> Driver<'a> {
             spare: Spare::new(&workspace)?,
             tally: Tally::default(),
             before: Spent::default(),
+            limited: BTreeMap::new(),
         })
     }
 
@@ -243,6 +246,7 @@ impl<'a> Driver<'a> {
         let started = Instant::now();
         let lines = self.sessions.lines().map_err(kept)?;
         self.before = Spent::of(&lines, Workspace::open(&self.dir)?.store_id());
+        self.limited = limits(&lines);
         let ended = loop {
             if self.patience.is_over() {
                 break Ended::Asked;
@@ -436,6 +440,26 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
         format!("cannot read `{}`", path.display()),
     )
     .caused_by(error)
+}
+
+/// The newest word of each supplier on its limit, by the record of calls: a run that is ended
+/// while it waits goes on waiting when it is started again.
+fn limits(lines: &[serde_json::Value]) -> BTreeMap<String, String> {
+    let mut limited = BTreeMap::new();
+    for line in lines {
+        let Some(supplier) = line["supplier"].as_str() else {
+            continue;
+        };
+        match line["reset_at"].as_str() {
+            Some(until) => {
+                limited.insert(supplier.to_owned(), until.to_owned());
+            }
+            None => {
+                limited.remove(supplier);
+            }
+        }
+    }
+    limited
 }
 
 fn kept(fault: Fault) -> Failure {

@@ -37,6 +37,9 @@ impl Driver<'_> {
             players = self.bench(&workspace, &players, votes)?;
             evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
             let missing = self.missing_judges(&snapshot, &head);
+            if let Some(step) = self.wait_for(&workspace, players.first())? {
+                return Ok(step);
+            }
             let together = workspace.config()?.rules.parallel_judges && !self.tally.one_by_one;
             if together && missing > 1 && !players.is_empty() {
                 let mut seats = Vec::new();
@@ -47,6 +50,9 @@ impl Driver<'_> {
                 }
                 return self.judges_together(&workspace, &dispatch, &seats);
             }
+        }
+        if let Some(step) = self.wait_for(&workspace, players.first())? {
+            return Ok(step);
         }
         let mut last = format!("no agent is named for the {role}");
         for player in &players {
@@ -263,11 +269,35 @@ impl Driver<'_> {
                 self.audience
                     .told(&Moment::CameToNothing { role, why: &why });
                 match &failed.reset_at {
-                    Some(until) => Ok(Played::Step(self.wait(workspace, until, why)?)),
+                    Some(until) => {
+                        let name = player.preset.name().to_owned();
+                        self.limited.insert(name, until.clone());
+                        Ok(Played::Step(self.wait(workspace, until, why)?))
+                    }
                     None => Ok(Played::Another(why)),
                 }
             }
         }
+    }
+
+    /// Waits where the player whose turn it is said that its limit holds still.
+    fn wait_for(
+        &mut self,
+        workspace: &Workspace,
+        player: Option<&Player>,
+    ) -> Result<Option<Step>, Failure> {
+        let Some(name) = player.map(|player| player.preset.name()) else {
+            return Ok(None);
+        };
+        let Some(until) = self.limited.get(name).cloned() else {
+            return Ok(None);
+        };
+        if workspace.clock.now() >= until {
+            self.limited.remove(name);
+            return Ok(None);
+        }
+        let why = format!("{name}: its limit holds until {until}");
+        self.wait(workspace, &until, why).map(Some)
     }
 
     /// Waits for the end of a supplier's limit; the attempt is not spent.

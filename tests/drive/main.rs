@@ -412,6 +412,62 @@ fn a_limit_is_waited_for_and_another_agent_stands_in_for_one_that_is_absent() {
 }
 
 #[test]
+fn a_wait_for_the_end_of_a_limit_outlives_the_run() {
+    let job = Job::with(&format!(
+        "{AGENTS}\n[roles.regrounder]\nagent = \"limited\"\n"
+    ));
+    // One hour after the moment at which every clock stands.
+    std::fs::write(job.state.join("limit"), "1767326645").unwrap();
+    let until = "2026-01-02T04:04:05Z";
+    for moment in ["2026-01-02T03:04:05Z", "2026-01-02T03:34:05Z"] {
+        job.repo
+            .extra
+            .borrow_mut()
+            .push(("COOK_NOW".to_owned(), moment.to_owned()));
+        let mut child = job
+            .repo
+            .command(env!("CARGO_BIN_EXE_cook"))
+            .arg("run")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        let waits = || {
+            let status = job.repo.cook(&["status", "--json"]).exits(0).json();
+            status["run"]["waits_until"] == until
+        };
+        while !waits() {
+            assert!(started.elapsed() < Duration::from_secs(30), "it waits");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let text = job.repo.cook(&["status"]).exits(0).out;
+        assert!(text.contains(until), "{text}");
+        let ended = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(ended.success());
+        assert!(child.wait().unwrap().code().is_some());
+    }
+    assert!(job.state.join("met").exists() && job.calls().is_empty());
+    let lines = job.repo.cook(&["session", "log", "--json"]).exits(0).json();
+    assert_eq!(
+        lines["calls"].as_array().unwrap().len(),
+        1,
+        "nobody was asked again"
+    );
+    job.repo
+        .extra
+        .borrow_mut()
+        .push(("COOK_NOW".to_owned(), "2026-01-02T05:00:00Z".to_owned()));
+    let run = job.run(&["--steps", "1"]).exits(0);
+    assert!(!run.err.contains("waiting until"), "{}", run.err);
+    assert_eq!(job.calls(), ["regrounder"]);
+}
+
+#[test]
 fn without_anybody_who_can_play_a_role_no_run_begins() {
     let job = Job::with(&format!("{AGENTS}{OTHERS}").replace("fallback = [\"player\"]\n", ""));
     let run = job.run(&[]).exits(5);
