@@ -34,7 +34,7 @@ for module in "$copy"/src/*/; do
 done
 # Another name, so that both packages can be built into one target directory; no benches.
 sed -i -e 's/^name = "cook-cli"/name = "cook-mutants"/' "$copy/Cargo.toml" "$copy/Cargo.lock"
-sed -i -e '/^\[\[\(bench\|bin\)\]\]/,/^$/d' "$copy/Cargo.toml"
+sed -i -e '/^\[\[\(bench\|bin\|test\)\]\]/,/^$/d' "$copy/Cargo.toml"
 rm "$copy/src/main.rs"
 cat >"$copy/src/lib.rs" <<'RUST'
 #![allow(missing_docs, unused)]

@@ -30,7 +30,7 @@ fn everything_comes_back_as_it_was() {
     let name = repo.park("log", "01").unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
     assert_eq!(scratch.git(&["stash", "list", "--format=%H %gs"]), before.1);
-    assert_eq!(repo.parked("log").unwrap(), [name.clone()]);
+    assert_eq!(repo.parked("log").unwrap(), std::slice::from_ref(&name));
     assert!(repo.parked("other").unwrap().is_empty());
     scratch.write("elsewhere.txt", "an agent's");
     scratch.commit("work");
@@ -55,7 +55,7 @@ fn what_would_collide_stays_parked() {
             panic!("it was put back");
         };
         assert!(said.contains(why), "{said}");
-        assert_eq!(repo.parked("log").unwrap(), [name.clone()]);
+        assert_eq!(repo.parked("log").unwrap(), std::slice::from_ref(&name));
     };
     stays("`notes.txt`");
     scratch.git(&["revert", "--no-edit", &commit]);
