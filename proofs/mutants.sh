@@ -28,7 +28,7 @@ mkdir -p "$copy/tests"
 cp -R Cargo.toml Cargo.lock src protocol "$copy/"
 cp -R tests/exploration tests/reports.rs "$copy/tests/"
 # The pure modules are enough, and quick to build.
-pure=(brief diagnostic machine model report schema)
+pure=(brief change diagnostic machine model report schema)
 for module in "$copy"/src/*/; do
   [[ " ${pure[*]} " == *" $(basename "$module") "* ]] || rm -r "$module"
 done
