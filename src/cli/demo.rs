@@ -1,11 +1,11 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
 use super::args::{DemoArgs, DemoCulprit};
-use super::{Answer, Context, answer, caller};
+use super::{Answer, Context, answer, caller, run};
 use crate::demo::{Culprit, Demo, why};
 use crate::drive::{Audience, Moment};
 use crate::process::Heed;
-use crate::view::{DemoAnswer, Screen, Tone, moment_line};
+use crate::view::{DemoAnswer, Screen, Tone};
 use std::time::Duration;
 
 /// How long `--slow` rests after each step.
@@ -29,7 +29,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     let mut onlooker = Onlooker {
         screen,
         slow: args.slow,
-        last: String::new(),
+        run: run::Onlooker::new(context.screen),
     };
     let told = demo.run(&mut onlooker)?;
     answer(DemoAnswer(told))
@@ -48,19 +48,14 @@ fn culprit(with: DemoCulprit) -> Culprit {
 
 /// What happens as `cook run` shows it, each with the reason.
 struct Onlooker {
+    run: run::Onlooker,
     screen: Screen,
     slow: bool,
-    last: String,
 }
 
 impl Audience for Onlooker {
     fn told(&mut self, moment: &Moment) -> Heed {
-        if let Some((tone, line)) = moment_line(moment, self.screen.verbose)
-            && line != self.last
-        {
-            self.screen.toned_note(tone, &line);
-            self.last = line;
-        }
+        self.run.told(moment);
         if let Some(reason) = why(moment) {
             self.screen.toned_note(Tone::Dim, &format!("    {reason}"));
             if self.slow {

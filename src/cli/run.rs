@@ -53,10 +53,7 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
         tokens: config.tokens(),
     };
     let told = cast.clone();
-    let mut onlooker = Onlooker {
-        screen: context.screen,
-        last: String::new(),
-    };
+    let mut onlooker = Onlooker::new(context.screen);
     let driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
     before(context, &workspace, &told, &limits, args)?;
     let outcome = driver.run();
@@ -78,10 +75,7 @@ fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
 fn settle_first(context: &Context) -> Result<(), Failure> {
     let workspace = context.workspace()?;
     workspace.require()?;
-    let mut onlooker = Onlooker {
-        screen: context.screen,
-        last: String::new(),
-    };
+    let mut onlooker = Onlooker::new(context.screen);
     let none = Limits {
         steps: 0,
         wall: Duration::ZERO,
@@ -310,9 +304,18 @@ fn put_back(screen: Screen, workspace: &Workspace) -> Result<(), Failure> {
 }
 
 /// Prints what happens on standard error.
-struct Onlooker {
+pub(super) struct Onlooker {
     screen: Screen,
     last: String,
+}
+
+impl Onlooker {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self {
+            screen,
+            last: String::new(),
+        }
+    }
 }
 
 impl Audience for Onlooker {

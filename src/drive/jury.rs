@@ -100,7 +100,7 @@ impl Driver<'_> {
                 dispatch,
                 agent: player.preset.name(),
             });
-            rooms.push(self.place(workspace, role)?);
+            rooms.push(self.room(workspace, role)?);
         }
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
         let watch = Watch::begin(workspace, role, &dir)?;
@@ -118,16 +118,16 @@ impl Driver<'_> {
                 workflow: workspace.store_id(),
             })
             .collect();
-        let places: Vec<usize> = seats
+        let slots: Vec<usize> = seats
             .iter()
             .map(|(player, _, _)| self.board.begins(role, player.preset.name()))
             .collect();
-        let asked = self.ask_all(&scenes, &places, seats);
+        let asked = self.ask_all(&scenes, &slots, seats);
         let mut breach = Breach::default();
         let mut heard = Vec::new();
-        for ((scene, place), asked) in scenes.iter().zip(&places).zip(asked) {
+        for ((scene, slot), asked) in scenes.iter().zip(&slots).zip(asked) {
             // The first look sees what any of them did.
-            let (one, found) = self.hear(scene, *place, asked, &watch)?;
+            let (one, found) = self.hear(scene, *slot, asked, &watch)?;
             if !found.is_none() {
                 breach = found;
             }
@@ -142,7 +142,7 @@ impl Driver<'_> {
                 Played::Another(why) => Step::Nothing(why),
             });
         }
-        let (mut moved, mut last) = (false, Step::Waited);
+        let (mut moved, mut last, mut ended) = (false, Step::Waited, None);
         for ((player, _, _), heard) in seats.iter().zip(heard) {
             let workspace = Workspace::open(&self.dir)?;
             let (tip, snapshot) = workspace.require()?;
@@ -151,20 +151,21 @@ impl Driver<'_> {
             let ticket = walk::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
             match self.weigh(&workspace, role, player, heard, ticket.as_deref(), started)? {
                 Played::Step(Step::Moved) => moved = true,
-                Played::Step(step @ Step::Ended(_)) => return Ok(step),
+                // What the others said counts all the same.
+                Played::Step(step @ Step::Ended(_)) => ended = Some(step),
                 Played::Step(step) => last = step,
                 // Another agent may stand in: that is tried with one at a time.
                 Played::Another(_) => self.tally.one_by_one = true,
             }
         }
-        Ok(if moved { Step::Moved } else { last })
+        Ok(ended.unwrap_or(if moved { Step::Moved } else { last }))
     }
 
     /// Asks every judge at once; what they let know is told as it comes.
     fn ask_all(
         &mut self,
         scenes: &[Scene],
-        places: &[usize],
+        slots: &[usize],
         seats: &[(Player, String, Option<On>)],
     ) -> Vec<Asked> {
         let sessions = &self.sessions;
@@ -173,22 +174,22 @@ impl Driver<'_> {
             let (tell, words) = mpsc::channel();
             let threads: Vec<_> = scenes
                 .iter()
-                .zip(places)
+                .zip(slots)
                 .zip(seats)
-                .map(|((scene, place), (_, say, on))| {
+                .map(|((scene, slot), (_, say, on))| {
                     let tell: mpsc::Sender<(usize, Word)> = tell.clone();
                     scope.spawn(move || {
                         scene.ask(sessions, say, *on, &mut |progress| {
                             // Nobody listens any more when the driver is going down.
-                            let _ = tell.send((*place, Word::of(progress)));
+                            let _ = tell.send((*slot, Word::of(progress)));
                             Heed::GoOn
                         })
                     })
                 })
                 .collect();
             drop(tell);
-            for (place, word) in words {
-                board.shows(place, &word.progress());
+            for (slot, word) in words {
+                board.shows(slot, &word.progress());
                 audience.told(&Moment::Shows(word.progress()));
             }
             threads

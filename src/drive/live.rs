@@ -106,7 +106,7 @@ impl Board {
         Ok(board)
     }
 
-    /// A session begins; its place.
+    /// A session begins; its slot.
     pub fn begins(&mut self, role: Role, agent: &str) -> usize {
         let now = self.clock.now();
         self.live.waits_until = None;
@@ -122,10 +122,10 @@ impl Board {
         self.live.sessions.len() - 1
     }
 
-    /// The session at that place shows something.
-    pub fn shows(&mut self, place: usize, progress: &Progress) {
+    /// The session of that slot shows something.
+    pub fn shows(&mut self, slot: usize, progress: &Progress) {
         let now = self.clock.now();
-        let Some(session) = self.live.sessions.get_mut(place) else {
+        let Some(session) = self.live.sessions.get_mut(slot) else {
             return;
         };
         let mut at_once = false;

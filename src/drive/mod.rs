@@ -23,7 +23,7 @@ use crate::machine::{Dispatch, current_audit, current_review};
 use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
 use crate::process::{Clocks, Heed, Patience};
 use crate::session::{Fault, FileStore, SessionError};
-use crate::store::Lease;
+use crate::store::{Lease, Recovery};
 use crate::walk::{self, Applied, Workspace};
 use live::Board;
 use spare::Spare;
@@ -97,6 +97,8 @@ pub enum Moment<'a> {
         /// What it did.
         breach: &'a Breach,
     },
+    /// `.agent/` was behind the log, and shows its tip now.
+    CaughtUp(&'a Recovery),
     /// Lock files that a git of the session left which was ended, and that are removed.
     Unlocked(&'a [PathBuf]),
     /// The session gave no report, or the report was refused.

@@ -89,7 +89,7 @@ impl Scene<'_> {
 
 impl Driver<'_> {
     /// A place of its own for a role that reads, when the settings ask for one.
-    pub(super) fn place(
+    pub(super) fn room(
         &self,
         workspace: &Workspace,
         role: Role,
@@ -113,15 +113,15 @@ impl Driver<'_> {
         on: Option<On>,
         watch: &Watch,
     ) -> Result<(Heard, Breach), Failure> {
-        let place = self.board.begins(scene.role, scene.player.preset.name());
-        let first = self.ask(scene, place, say, on);
-        self.hear(scene, place, first, watch)
+        let slot = self.board.begins(scene.role, scene.player.preset.name());
+        let first = self.ask(scene, slot, say, on);
+        self.hear(scene, slot, first, watch)
     }
 
-    fn ask(&mut self, scene: &Scene, place: usize, say: &str, on: Option<On>) -> Asked {
+    fn ask(&mut self, scene: &Scene, slot: usize, say: &str, on: Option<On>) -> Asked {
         let (audience, board) = (&mut self.audience, &mut self.board);
         scene.ask(&self.sessions, say, on, &mut |progress| {
-            board.shows(place, &progress);
+            board.shows(slot, &progress);
             audience.told(&Moment::Shows(progress))
         })
     }
@@ -130,7 +130,7 @@ impl Driver<'_> {
     pub(super) fn hear(
         &mut self,
         scene: &Scene,
-        place: usize,
+        slot: usize,
         first: Asked,
         watch: &Watch,
     ) -> Result<(Heard, Breach), Failure> {
@@ -153,7 +153,7 @@ impl Driver<'_> {
         let repair = report::repair_prompt(scene.role, &parsed.findings);
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
         self.spare.refresh()?;
-        let again = self.ask(scene, place, &repair, Some(on));
+        let again = self.ask(scene, slot, &repair, Some(on));
         let breach = self.settle(watch)?;
         let heard = match again {
             Err(lapse) => nothing(*lapse),

@@ -19,6 +19,11 @@ const GLANCE: Duration = Duration::from_millis(200);
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
         let workspace = Workspace::open(&self.dir)?;
+        // A session reads `.agent/`: what it sees has to be what its report is held against.
+        let shown = walk::show_tip(&workspace)?;
+        if shown.rolled_forward {
+            self.audience.told(&Moment::CaughtUp(&shown));
+        }
         let (tip, snapshot) = workspace.require()?;
         let (dispatch, facts) = walk::dispatch_now(&workspace, Some(&snapshot))?;
         let Some(role) = dispatch.role else {
@@ -116,7 +121,7 @@ impl Driver<'_> {
         let watch = Watch::begin(workspace, role, &dir)?;
         self.spare.refresh()?;
         self.tally.sessions += 1;
-        let (_place, dir) = self.place(workspace, role)?;
+        let (_room, dir) = self.room(workspace, role)?;
         let scene = Scene {
             role,
             player,

@@ -128,6 +128,14 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
         Moment::Breached { role, breach } => {
             Some((Tone::Bad, format!("  the {role} {}", breached(breach))))
         }
+        Moment::CaughtUp(recovery) => {
+            let kept = recovery.displaced.as_deref().map_or(String::new(), |id| {
+                format!("; what stood there is kept as {}", one_line(id))
+            });
+            plain(format!(
+                "`.agent/` was behind the log and shows it now{kept}"
+            ))
+        }
         Moment::Unlocked(locks) => {
             let names: Vec<String> = locks
                 .iter()

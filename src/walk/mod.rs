@@ -24,7 +24,7 @@ pub use workspace::{SPARE_DIR, Workspace};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Dispatch, FactSet, Facts, Step};
 use crate::model::{Actor, Event, Receipt, Snapshot};
-use crate::store::{Lease, Store, Tip, Transition};
+use crate::store::{Lease, Recovery, Store, Tip, Transition};
 use std::time::Duration;
 
 /// How long a writer waits for another one.
@@ -177,6 +177,16 @@ fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied
     // The lock went with the commit.
     notify::notify(workspace, snapshot.as_ref(), &mut applied);
     Ok(applied)
+}
+
+/// Lets `.agent/` show the log's tip. Whoever wrote the tip may have been ended before it did;
+/// what was edited outside cook stays, unless the log has gone on since.
+///
+/// # Errors
+/// A held lock, or a log or worktree that cannot be read or written.
+pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
+    let recovered = workspace.store()?.lock(LOCK_WAIT)?.recover()?;
+    Ok(recovered.recovery().clone())
 }
 
 fn stale(message: &str) -> Failure {

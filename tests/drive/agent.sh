@@ -11,6 +11,7 @@ own="$COOK_ROLE"
 [[ "$own" == stop-judge ]] && own="judge.$$"
 cat >"$STATE/prompt.$own"
 printf '%s\n' "$COOK_ROLE" >>"$STATE/calls"
+cp .agent/state.json "$STATE/seen.$COOK_ROLE"
 
 if [[ -f "$STATE/mischief" ]]; then
   read -r role kind <"$STATE/mischief"

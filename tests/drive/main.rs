@@ -361,6 +361,35 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
     job.is_done();
 }
 
+/// Ended when a transition is in the log and `.agent/` does not show it yet: the next session
+/// sees what the log says.
+#[test]
+fn no_session_begins_on_a_view_that_is_behind_the_log() {
+    let job = Job::new();
+    let root = &job.repo.root;
+    let saved = job.repo.beside("before");
+    job.shell(&format!("cp -a .agent {}", saved.display()));
+    let stamp = std::fs::read(root.join(".git/cook-checkout.json")).unwrap();
+    job.run(&["--steps", "1"]).exits(0);
+    let planned = job.repo.read(".agent/state.json");
+    job.shell(&format!("rm -r .agent; cp -a {} .agent", saved.display()));
+    std::fs::write(root.join(".git/cook-checkout.json"), stamp).unwrap();
+    assert_ne!(job.repo.read(".agent/state.json"), planned);
+
+    let run = job.run(&["--steps", "1"]).exits(0);
+    assert!(
+        run.err
+            .contains("`.agent/` was behind the log and shows it now"),
+        "{}",
+        run.err
+    );
+    let seen = std::fs::read_to_string(job.state.join("seen.implementer")).unwrap();
+    assert_eq!(seen, planned);
+    let again = job.run(&[]).exits(0);
+    assert!(!again.err.contains("behind the log"), "{}", again.err);
+    job.is_done();
+}
+
 /// The first signal asks for an end, the second one ends the session.
 #[test]
 fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
