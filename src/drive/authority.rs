@@ -126,10 +126,15 @@ impl Watch {
     pub fn settle(&self, workspace: &Workspace) -> Result<Breach, Failure> {
         let repo = &workspace.repo;
         let store = workspace.store()?;
-        let mut breach = Breach {
-            log_moved: tip(store)? != self.note.tip,
-            ..Breach::default()
-        };
+        let mut breach = Breach::default();
+        if tip(store)? != self.note.tip {
+            match &self.note.tip {
+                Some(begun) if store.lock(LOCK_WAIT)?.forward(begun)? => breach
+                    .what
+                    .push("the log was set back, which went on from there again".to_owned()),
+                _ => breach.log_moved = true,
+            }
+        }
         // Steering files are put back by the first look, and what they hid is seen by the second.
         let mut all = self.baseline.differences(repo)?;
         if all

@@ -176,11 +176,13 @@ impl Driver<'_> {
         let lost = self.is_log_lost(watch);
         if lost {
             self.spare.fill_in()?;
-            let workspace = Workspace::open(&self.dir)?;
-            // What held the lease went with the rest.
-            self.lease = workspace.store()?.lease("cook run")?;
         }
         let workspace = Workspace::open(&self.dir)?;
+        let store = workspace.store()?;
+        if !store.holds(&self.lease) {
+            // It went with the rest, or somebody else drives now.
+            self.lease = store.lease("cook run")?;
+        }
         let unlocked = watch.unlock(&workspace)?;
         if !unlocked.is_empty() {
             self.audience.told(&Moment::Unlocked(&unlocked));

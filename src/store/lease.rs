@@ -24,7 +24,8 @@ pub struct LeaseHolder {
 /// A held lease; it ends when this is dropped, or with the process.
 #[derive(Debug)]
 pub struct Lease {
-    _file: File,
+    /// Open for as long as it is held.
+    file: File,
 }
 
 /// A probe holds the lock for an instant; an acquirer looks again for this long.
@@ -62,7 +63,7 @@ impl Store {
                 continue;
             }
             say(&mut file, owner)?;
-            return Ok(Lease { _file: file });
+            return Ok(Lease { file });
         }
     }
 
@@ -80,7 +81,14 @@ impl Store {
             .map_err(|error| failed(std::io::Error::other(error)))?;
         say(fresh.as_file_mut(), owner)?;
         let file = fresh.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(Lease { _file: file })
+        Ok(Lease { file })
+    }
+
+    /// Whether a lease is still the one of this workflow: its file may have been taken over, or
+    /// deleted.
+    pub fn holds(&self, lease: &Lease) -> bool {
+        let path = self.place.cook_dir().join("leases").join(&self.id);
+        is_current(&lease.file, &path)
     }
 
     /// Who holds the lease now. A text that a dead holder left says nothing.

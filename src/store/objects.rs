@@ -103,6 +103,21 @@ pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, StoreError> {
     Ok(log.commit(id)?.parents.first().copied())
 }
 
+/// Whether the chain of a transition leads over another one.
+pub(super) fn comes_before(log: &Log, earlier: Oid, later: Oid) -> Result<bool, StoreError> {
+    let steps = meta(log, later)?
+        .seq
+        .saturating_sub(meta(log, earlier)?.seq);
+    let mut at = later;
+    for _ in 0..steps {
+        match parent(log, at)? {
+            Some(parent) => at = parent,
+            None => return Ok(false),
+        }
+    }
+    Ok(steps > 0 && at == earlier)
+}
+
 /// One commit's tree.
 pub(super) struct Stand<'r> {
     log: &'r Log,

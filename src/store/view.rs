@@ -184,26 +184,18 @@ impl<'r> View<'r> {
         else {
             return Ok(None);
         };
-        let tip = objects::meta(self.log, self.tip)?.seq;
-        let ahead = objects::meta(self.log, shown)?.seq;
-        let mut at = shown;
-        for _ in tip..ahead {
-            match objects::parent(self.log, at)? {
-                Some(parent) => at = parent,
-                None => return Ok(None),
-            }
+        if !objects::comes_before(self.log, self.tip, shown)? {
+            return Ok(None);
         }
-        Ok(
-            (ahead > tip && at == self.tip).then(|| StoreError::Rewound {
-                shown: ahead,
-                tip,
-                forward: format!(
-                    "git --git-dir={} update-ref {branch} {shown}",
-                    shell_words::quote(&self.place.log_dir().to_string_lossy()),
-                ),
-                stamp: self.place.stamp_file(),
-            }),
-        )
+        Ok(Some(StoreError::Rewound {
+            shown: objects::meta(self.log, shown)?.seq,
+            tip: objects::meta(self.log, self.tip)?.seq,
+            forward: format!(
+                "git --git-dir={} update-ref {branch} {shown}",
+                shell_words::quote(&self.place.log_dir().to_string_lossy()),
+            ),
+            stamp: self.place.stamp_file(),
+        }))
     }
 
     /// Files that are neither what the tip says nor what an interrupted write left.

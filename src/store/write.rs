@@ -159,6 +159,24 @@ impl Store {
 }
 
 impl<'s> Locked<'s> {
+    /// Moves the branch forward again to a transition that somebody set it back from; false
+    /// when it does not stand at one that came before.
+    pub fn forward(&self, to: &str) -> Result<bool, StoreError> {
+        let Self { writer } = self;
+        let (Some(tip), Some(to)) = (writer.tip()?, writer.log.oid(to)) else {
+            return Ok(false);
+        };
+        if !objects::comes_before(&writer.log, tip, to)? {
+            return Ok(false);
+        }
+        let branch = writer.store.branch();
+        lock::clear_ref_lock(&writer.store.place.log_dir().join(&branch))?;
+        match writer.log.move_ref(&branch, tip, to) {
+            Ok(()) => Ok(true),
+            Err(error) => Err(StoreError::write("the log's branch", error)),
+        }
+    }
+
     /// Packs the log now (`cook gc`); a transition packs by itself when it is due.
     pub fn pack(&self) -> Packing {
         pack::now(&self.writer.store.place, &self.writer.lock)

@@ -28,6 +28,11 @@ if [[ -f "$STATE/mischief" ]]; then
       hook) printf '#!/bin/sh\n' >.git/hooks/post-commit ;;
       state) sed -i 's/continue/done/' .agent/state.json ;;
       log) git --git-dir=.git/cook/log.git update-ref -d "$(git --git-dir=.git/cook/log.git for-each-ref --format='%(refname)' refs/heads)" ;;
+      rewind)
+        branch="$(git --git-dir=.git/cook/log.git for-each-ref --format='%(refname)' refs/heads)"
+        git --git-dir=.git/cook/log.git update-ref "$branch" "$branch~1"
+        ;;
+      exclude) echo mine >>.git/info/exclude ;;
       criteria) sed -i 's/prints how many/prints/' .agent/plan.json ;;
       gone) rm -rf .git/cook ;;
       hide) git update-index --assume-unchanged tally ;;

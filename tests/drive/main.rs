@@ -198,6 +198,9 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
         ("implementer", "branch", "HEAD went from"),
         ("implementer", "state", "`.agent/state.json` was edited"),
         ("implementer", "criteria", "`.agent/plan.json` was edited"),
+        ("regrounder", "exclude", "`.git/info/exclude`"),
+        ("reviewer", "rewind", "the log was set back"),
+        ("implementer", "log", "was taken away"),
     ] {
         let job = Job::new();
         job.repo.write("later.txt", "for later");

@@ -188,6 +188,14 @@ impl Agent {
                 cook(&["trust", "true", "--as-user"]);
                 cook(&["cancel", "--as-user"]);
             }
+            "gone" => fs::remove_dir_all(".git/cook").unwrap(),
+            "view_gone" => fs::remove_dir_all(".agent").unwrap(),
+            "rewinds" => rewind(),
+            "locks" => {
+                for name in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
+                    fs::write(Path::new(".git").join(name), "").unwrap();
+                }
+            }
             "edit" => append(Path::new("tests/run.sh"), "# mine"),
             "litter" => fs::write("litter.txt", "litter\n").unwrap(),
             "commit" => git(&["commit", "--quiet", "--allow-empty", "--message", "mine"]),
@@ -576,6 +584,13 @@ fn git(arguments: &[&str]) {
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let _ = quiet.stderr(Stdio::null()).status();
+}
+
+/// Sets the log back by a transition.
+fn rewind() {
+    const LOG: &str = "--git-dir=.git/cook/log.git";
+    let branch = output(&[LOG, "for-each-ref", "--format=%(refname)", "refs/heads"]);
+    git(&[LOG, "update-ref", &branch, &format!("{branch}~1")]);
 }
 
 fn output(arguments: &[&str]) -> String {

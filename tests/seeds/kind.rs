@@ -16,7 +16,7 @@ pub type Kind = (&'static str, Who, &'static str);
 pub const BEHAVES: &str = "behaves";
 
 /// All of them. Those that come to nothing wrong are here too: cook has to bear them.
-pub const KINDS: [Kind; 43] = [
+pub const KINDS: [Kind; 47] = [
     ("silent", Who::All, "exit 0 without a byte"),
     ("crash", Who::All, "half an event, exit code 3"),
     ("half_line", Who::All, "half an event, exit code 0"),
@@ -88,6 +88,10 @@ pub const KINDS: [Kind; 43] = [
         Who::All,
         "`cook resume --as-user` and `cook record` from inside",
     ),
+    ("gone", Who::All, "what cook keeps in the git dir deleted"),
+    ("view_gone", Who::All, "`.agent/` deleted"),
+    ("rewinds", Who::All, "the log set back by one transition"),
+    ("locks", Who::All, "lock files that no git holds"),
     ("edit", Who::Readers, "a tracked file edited"),
     ("litter", Who::Readers, "an untracked file left"),
     ("commit", Who::Readers, "a commit"),
