@@ -3,7 +3,8 @@
 //! Whole processes are measured, by turns, so that what else the machine does falls
 //! on all of them alike. The minimum of many runs is printed: wall time, and the
 //! processor time of the process with its children. `-- --quick` builds smaller
-//! repositories, for trying the bench itself; `-- --hooks` measures the hooks alone.
+//! repositories, for trying the bench itself; `-- --hooks` measures the hooks alone, `-- --steps`
+//! the steps of the run loop.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 mod scale;
@@ -41,12 +42,19 @@ const QUICK: Size = Size {
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let size = if quick { QUICK } else { FULL };
+    let only = |name: &str| std::env::args().any(|argument| argument == name);
     let scratch = tempfile::tempdir().unwrap();
     let floor = empty_program(scratch.path());
-    for files in size.files {
-        hooks(&floor, files, size.runs);
+    if !only("--steps") {
+        for files in size.files {
+            hooks(&floor, files, size.runs);
+        }
     }
-    if std::env::args().any(|argument| argument == "--hooks") {
+    if only("--hooks") {
+        return;
+    }
+    stepping(&size);
+    if only("--steps") {
         return;
     }
     for files in size.files {
@@ -270,6 +278,52 @@ fn hooks(floor: &Path, files: usize, runs: usize) {
             millis(cost.wall),
             millis(cost.cpu),
             millis(cost.wall.saturating_sub(costs[1].wall)),
+        );
+    }
+}
+
+/// `cook step` with an agent who answers at once: what a step takes beside its agent.
+fn stepping(size: &Size) {
+    println!("\n### `cook step`, minimum of {} runs\n", size.runs / 5);
+    println!(
+        "| files | the agent alone: wall ms | `cook pause` | `cook step` | of it cook's: wall ms | processor ms |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for files in size.files {
+        let scale = Scale::with_planners(files);
+        let turn = Cell::new(false);
+        let next = || {
+            turn.set(!turn.get());
+            if turn.get() { "one" } else { "two" }
+        };
+        let agent = || {
+            let mut command = scale.command("/bin/cat");
+            command.arg(scale.planners_report("one"));
+            command
+        };
+        let step = || {
+            let mut command = scale.command(cook_binary());
+            command.args(["step", "--yes", "--agent", next()]);
+            command
+        };
+        let door = |words: &'static [&'static str]| {
+            let scale = &scale;
+            move || {
+                let mut command = scale.command(cook_binary());
+                command.args(words);
+                command
+            }
+        };
+        let (pause, resume) = (door(&["pause"]), door(&["resume", "--as-user"]));
+        let costs = by_turns(size.runs / 5, &[&agent, &step, &pause, &resume]);
+        let [agent, step, pause] = [costs[0], costs[1], costs[2]];
+        println!(
+            "| {files} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            millis(agent.wall),
+            millis(pause.wall),
+            millis(step.wall),
+            millis(step.wall.saturating_sub(agent.wall)),
+            millis(step.cpu.saturating_sub(agent.cpu)),
         );
     }
 }

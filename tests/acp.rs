@@ -574,14 +574,47 @@ fn a_signal_cancels_the_turn() {
         .spawn()
         .unwrap();
     let agent_pid = pid_in(&pid);
-    let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
-    assert!(kill.success());
+    interrupt(&child);
     let status = wait_for(|| child.try_wait().unwrap());
     assert!(!status.success());
     assert!(!is_alive(agent_pid));
     assert_eq!(lines_of(&heard).last().unwrap()["method"], "session/cancel");
     repo.cook(&["session", "verify"]).exits(0);
+}
+
+fn interrupt(child: &std::process::Child) {
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(kill.success());
+}
+
+/// `cook run`: the first Ctrl-C lets the turn end, the second one cancels it.
+#[test]
+fn a_second_signal_to_a_run_cancels_the_turn() {
+    let job = acp_job();
+    let (heard, pid) = (job.state.join("heard"), job.state.join("pid"));
+    let script = json!({"dialect": "acp", "acp": {"heard": heard}, "steps": [
+        {"pid": pid}, {"tool": "think"}, {"await_cancel": null}]});
+    std::fs::write(job.state.join("script.json"), script.to_string()).unwrap();
+    let mut child = job
+        .repo
+        .cook_command(&["run"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let agent = pid_in(&pid);
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(child.try_wait().unwrap().is_none() && is_alive(agent));
+    interrupt(&child);
+    let status = wait_for(|| child.try_wait().unwrap());
+    assert!(!is_alive(agent), "{status}");
+    assert_eq!(lines_of(&heard).last().unwrap()["method"], "session/cancel");
+    std::fs::remove_file(job.state.join("script.json")).unwrap();
+    job.repo.cook(&["run"]).exits(0);
+    job.is_done();
 }
 
 #[test]
@@ -600,16 +633,30 @@ fn agents_and_doctor_know_it() {
         .says("environment: it wants a login first");
 }
 
+/// The smoke script's job over the protocol; a script in `$STATE/script.json` is played instead.
+fn acp_job() -> Job {
+    let script = json!({"dialect": "acp", "steps": [
+        {"tool": "look around"}, {"permission": ["allow_once", "reject_once"]}, {"tool": "work"},
+        {"reply_of": ["bash", Job::player()]}]})
+    .to_string();
+    let start = [
+        "-c",
+        r#"[ -f "$STATE/script.json" ] && set -- "$1" "$(cat "$STATE/script.json")"; exec "$1" scripted-agent "$2""#,
+        "sh",
+        COOK,
+        &script,
+    ];
+    Job::with(&format!(
+        "[agents.player]\nkind = \"acp\"\nbin = \"/bin/sh\"\nstart = {}\n\
+         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n",
+        json!(start)
+    ))
+}
+
 /// Twenty-five sessions over the protocol, from the first re-ground to `done`.
 #[test]
 fn a_whole_job_is_driven_over_the_protocol() {
-    let script = json!({"dialect": "acp", "steps": [
-        {"tool": "look around"}, {"permission": ["allow_once", "reject_once"]}, {"tool": "work"},
-        {"reply_of": ["bash", Job::player()]}]});
-    let job = Job::with(&format!(
-        "[agents.player]\nkind = \"acp\"\nbin = {COOK:?}\nstart = [\"scripted-agent\", '''{script}''']\n\
-         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
-    ));
+    let job = acp_job();
     std::fs::write(job.state.join("mischief"), "reviewer once\n").unwrap();
     let run = job.repo.cook(&["run"]).exits(0);
     // A report that breaks the rules is asked for again, in the same conversation.

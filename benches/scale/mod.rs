@@ -129,6 +129,44 @@ impl Scale {
         self.reground(&report);
     }
 
+    /// Two agents, `one` and `two`, who re-ground at once, each with another reason for the same
+    /// plan: either's report is a change after the other's.
+    pub fn with_planners(files: usize) -> Self {
+        let scale = Self::initialised(files);
+        scale.plan_only();
+        let report = std::fs::read_to_string(scale.dir.path().join("report.txt")).unwrap();
+        let mut settings = std::fs::read_to_string(scale.root().join(".agent/cook.toml")).unwrap();
+        for name in ["one", "two"] {
+            let path = scale.planners_report(name);
+            let why = format!("the only one, as {name} says");
+            std::fs::write(&path, report.replace("the only one", &why)).unwrap();
+            write!(
+                settings,
+                "\n[agents.{name}]\nbin = \"/bin/cat\"\nstart = [{path:?}]\nevents = \"text\"\n"
+            )
+            .unwrap();
+        }
+        std::fs::write(scale.root().join(".agent/cook.toml"), settings).unwrap();
+        scale.git(&["commit", "--quiet", "--all", "--message", "settings"]);
+        scale.cook(&["init", "--as-user"]);
+        for name in ["one", "two"] {
+            let refused = scale
+                .command(cook_binary())
+                .args(["step", "--yes", "--agent", name])
+                .output();
+            let refused = String::from_utf8(refused.unwrap().stderr).unwrap();
+            let words = refused.split("cook trust '").nth(1).unwrap();
+            scale.cook(&["trust", words.split('\'').next().unwrap(), "--as-user"]);
+        }
+        scale.settle_index();
+        scale
+    }
+
+    /// What a planner answers.
+    pub fn planners_report(&self, name: &str) -> PathBuf {
+        self.dir.path().join(format!("{name}.txt"))
+    }
+
     fn reground(&self, text: &str) {
         let report = self.dir.path().join("report.txt");
         std::fs::write(&report, text).unwrap();

@@ -1,8 +1,15 @@
 //! What a cook left behind that was killed while an agent worked.
 
 use crate::clock::Clock;
-use crate::process::{INVOCATION_VARIABLE, end_marked};
+use crate::process::{INVOCATION_VARIABLE, WORKFLOW_VARIABLE, end_marked};
 use crate::session::{Fault, FileStore};
+
+/// Ends whatever a run of that workflow left at work, also when nothing is known of its calls
+/// any more. Nobody else may drive it: whoever calls this holds the lease, or knows that
+/// nobody does.
+pub fn end_left(workflow: &str) {
+    end_marked(WORKFLOW_VARIABLE, workflow);
+}
 
 /// Ends the agents of calls whose cook is gone, and writes those calls down as interrupted.
 ///

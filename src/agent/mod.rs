@@ -25,7 +25,7 @@ mod usage;
 pub use error::AgentError;
 pub use failure::{AgentFailure, FailureClass};
 pub use found::{Found, find, probe_version};
-pub use left::settle_left;
+pub use left::{end_left, settle_left};
 pub use listen::Progress;
 pub use preset::{Preset, builtin_names, builtin_text, presets};
 pub use redact::redact;

@@ -14,12 +14,11 @@ use crate::walk::{self, Workspace};
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
-    let mut workspace = context.workspace()?;
-    if workspace.is_log_lost() && crate::drive::put_back_lost(&workspace.repo)? {
+    let (workspace, was_lost) = crate::drive::open_whole(&context.dir)?;
+    if was_lost {
         context
             .screen
             .note("the log was gone, and is put back from the copy that a killed run left");
-        workspace = context.workspace()?;
     }
     let door = caller::user_door(args.as_user.as_user);
     if args.as_user.as_user {

@@ -4,7 +4,7 @@ use super::args::RunArgs;
 use super::{Answer, Context, agents, answer, caller};
 use crate::agent::Preset;
 use crate::diagnostic::{Code, Failure, FailureKind, Refusal, counted};
-use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player};
+use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player, open_whole};
 use crate::model::{Access, Config, Role, RoleConfig};
 use crate::process::{Clocks, Heed};
 use crate::repo::Unparked;
@@ -34,14 +34,13 @@ pub(super) fn step(context: &Context, args: &RunArgs) -> Answer {
 
 fn drive(context: &Context, args: &RunArgs, steps: Option<u64>) -> Answer {
     caller::not_nested()?;
-    let mut workspace = context.workspace()?;
-    if workspace.require().is_err() && crate::drive::put_back_lost(&workspace.repo)? {
+    let (workspace, was_lost) = open_whole(&context.dir)?;
+    workspace.require()?;
+    if was_lost {
         context.screen.note(
             "what cook keeps in the git dir was gone, and is put back as the last run left it",
         );
-        workspace = context.workspace()?;
     }
-    workspace.require()?;
     settle_first(context)?;
     let workspace = context.workspace()?;
     let config = workspace.config()?;

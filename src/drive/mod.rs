@@ -15,9 +15,9 @@ mod turn;
 
 pub use authority::{Breach, Watch};
 pub use live::{Live, LiveSession, live};
-pub use spare::put_back_lost;
+pub use spare::open_whole;
 
-use crate::agent::{Preset, Progress, Spent, settle_left};
+use crate::agent::{Preset, Progress, Spent, end_left, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{Dispatch, current_audit, current_review};
 use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
@@ -303,15 +303,9 @@ impl<'a> Driver<'a> {
     /// Unreadable state.
     pub fn recover(&mut self) -> Result<(), Failure> {
         let workspace = Workspace::open(&self.dir)?;
+        end_left(workspace.store_id());
         settle_left(&self.sessions, &workspace.clock).map_err(kept)?;
-        let dir = self.watches(&workspace)?;
-        let entries = match std::fs::read_dir(&dir) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(unreadable(&dir, &error)),
-        };
-        for entry in entries {
-            let path = entry.map_err(|error| unreadable(&dir, &error))?.path();
+        for path in left_in(&self.watches(&workspace)?)? {
             if let Some(watch) = Watch::left_behind(&path)? {
                 let unlocked = watch.unlock(&workspace)?;
                 if !unlocked.is_empty() {
@@ -329,6 +323,7 @@ impl<'a> Driver<'a> {
                 std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
             }
         }
+        self.spare.settled();
         Ok(())
     }
 
@@ -434,6 +429,16 @@ impl Standing {
             head: head.commit,
         })
     }
+}
+
+/// What lies in a directory; nothing when it is not there.
+fn left_in(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let found = match std::fs::read_dir(dir) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    };
+    found.map_err(|error: std::io::Error| unreadable(dir, &error))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

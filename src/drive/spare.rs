@@ -4,9 +4,12 @@
 //! Files that are written once are linked, the others copied, and only what changed is touched
 //! again. Invariant: putting back fills in what is missing and overwrites nothing.
 
+use super::left_in;
+use crate::agent::end_left;
 use crate::diagnostic::{Code, Failure};
 use crate::repo::Repo;
-use crate::walk::{SPARE_DIR, Workspace};
+use crate::store::Store;
+use crate::walk::{SPARE_DIR, Workspace, place_of};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,10 +37,12 @@ pub(super) struct Spare {
 impl Spare {
     /// None is made before [`Spare::refresh`].
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
+        let at = spares(&workspace.repo).join(workspace.store()?.id());
         Ok(Self {
             of: workspace.repo.cook_dir()?,
-            at: spares(&workspace.repo).join(workspace.store()?.id()),
-            needed: Cell::new(false),
+            // One that a driver left is let go of when its sessions are settled.
+            needed: Cell::new(at.exists()),
+            at,
         })
     }
 
@@ -82,25 +87,40 @@ impl Drop for Spare {
     }
 }
 
-/// Puts back, from what drivers that were killed left, what is missing of the log; whether
-/// there was anything.
+/// Opens a worktree, after what a run that was killed left at work: it may be taking the log
+/// away. Where the log is gone, whole or in part, what is missing is first put back from the
+/// copies of drivers that were killed; whether it was.
 ///
 /// # Errors
-/// When it cannot be read or written.
-pub fn put_back_lost(repo: &Repo) -> Result<bool, Failure> {
-    let dir = spares(repo);
-    let entries = match fs::read_dir(&dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(unreadable(&dir, &error)),
+/// Those of [`Workspace::open`]; a copy that cannot be read or put back.
+pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
+    let repo = Repo::discover(dir)?;
+    let place = place_of(&repo);
+    let id = Store::id_of(&place)?;
+    let driver = match &id {
+        Some(id) => Store::driver_of(&place, id)?,
+        None => None,
     };
-    let mut any = false;
-    for entry in entries {
-        let path = entry.map_err(|error| unreadable(&dir, &error))?.path();
-        fill_in(&path, &repo.cook_dir()?)?;
-        any = true;
+    if let (Some(id), None) = (&id, &driver) {
+        end_left(id);
     }
-    Ok(any)
+    let opened = Workspace::open(dir);
+    let is_lost = opened.as_ref().map_or(true, Workspace::is_log_lost);
+    // A driver that is at work puts it back itself.
+    if is_lost && driver.is_none() && put_back_lost(&repo)? {
+        return Ok((Workspace::open(dir)?, true));
+    }
+    opened.map(|workspace| (workspace, false))
+}
+
+/// Puts back, from what drivers that were killed left, what is missing of the log; whether
+/// there was anything.
+fn put_back_lost(repo: &Repo) -> Result<bool, Failure> {
+    let left = left_in(&spares(repo))?;
+    for path in &left {
+        fill_in(path, &repo.cook_dir()?)?;
+    }
+    Ok(!left.is_empty())
 }
 
 fn spares(repo: &Repo) -> PathBuf {
@@ -119,14 +139,6 @@ fn fill_in(from: &Path, to: &Path) -> Result<(), Failure> {
         )
         .caused_by(&error)
     })
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::state(
-        Code::InputUnreadable,
-        format!("cannot read `{}`", path.display()),
-    )
-    .caused_by(error)
 }
 
 /// Makes `to` hold what `from` holds.

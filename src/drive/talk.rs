@@ -5,7 +5,7 @@ use super::{Breach, Driver, Moment, Player, Watch};
 use crate::agent::{AgentFailure, AgentSupplier, Progress};
 use crate::diagnostic::{Failure, Finding};
 use crate::model::Role;
-use crate::process::Heed;
+use crate::process::{Heed, WORKFLOW_VARIABLE};
 use crate::repo::Throwaway;
 use crate::report::{self, Parsed};
 use crate::session::{
@@ -60,6 +60,7 @@ impl Scene<'_> {
         .with_model(self.player.model.clone())
         .as_role(Some(self.role.short().to_owned()))
         .for_workflow(Some(self.workflow.to_owned()))
+        .with_env(vec![(WORKFLOW_VARIABLE.to_owned(), self.workflow.into())])
         .priced(self.player.price)
         .with_access(Some(self.player.access))
         .watched(Box::new(watched));

@@ -52,6 +52,9 @@ pub const ROLE_VARIABLE: &str = "COOK_ROLE";
 /// Set by cook for every process of a session it starts.
 pub const INVOCATION_VARIABLE: &str = "COOK_INVOCATION";
 
+/// Set by cook for every process of a session that a run holds: its workflow's log.
+pub const WORKFLOW_VARIABLE: &str = "COOK_WORKFLOW";
+
 /// How many agents deep a process is; set by cook for the sessions it starts.
 pub const DEPTH_VARIABLE: &str = "COOK_DEPTH";
 
@@ -60,6 +63,7 @@ pub(super) fn is_own_marker(name: &str) -> bool {
     [
         ROLE_VARIABLE,
         INVOCATION_VARIABLE,
+        WORKFLOW_VARIABLE,
         DEPTH_VARIABLE,
         "COOK_GATE",
     ]

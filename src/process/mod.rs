@@ -18,8 +18,8 @@ mod tree;
 pub use interrupt::{Patience, interrupted};
 pub use long::{Ended, Live, Long, Source, run};
 pub use markers::{
-    DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, agent_marker, is_agent_marker,
-    session_around, session_marker,
+    DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_marker,
+    is_agent_marker, session_around, session_marker,
 };
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use short::{Captured, Short, capture};

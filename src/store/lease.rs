@@ -6,10 +6,11 @@ use super::Store;
 use super::error::StoreError;
 use super::files;
 use super::lock;
+use super::place::Place;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a holder writes about itself.
@@ -87,13 +88,17 @@ impl Store {
     /// Whether a lease is still the one of this workflow: its file may have been taken over, or
     /// deleted.
     pub fn holds(&self, lease: &Lease) -> bool {
-        let path = self.place.cook_dir().join("leases").join(&self.id);
-        is_current(&lease.file, &path)
+        is_current(&lease.file, &lease_of(&self.place, &self.id))
     }
 
     /// Who holds the lease now. A text that a dead holder left says nothing.
     pub fn lease_holder(&self) -> Result<Option<LeaseHolder>, StoreError> {
-        let path = self.place.cook_dir().join("leases").join(&self.id);
+        Self::driver_of(&self.place, &self.id)
+    }
+
+    /// The same of a workflow whose log cannot be opened.
+    pub fn driver_of(place: &Place, id: &str) -> Result<Option<LeaseHolder>, StoreError> {
+        let path = lease_of(place, id);
         if files::look(&path)
             .map_err(|error| StoreError::unreadable("the lease", error))?
             .is_none()
@@ -105,27 +110,30 @@ impl Store {
             .map_err(|error| StoreError::unreadable("the lease", error))?;
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(self.named())),
+            Err(TryLockError::WouldBlock) => Ok(Some(named(&path))),
             Err(TryLockError::Error(error)) => Err(StoreError::unreadable("the lease", error)),
         }
     }
 
-    fn named(&self) -> LeaseHolder {
-        let path = self.place.cook_dir().join("leases").join(&self.id);
-        files::read_capped(&path, 1 << 16)
-            .ok()
-            .flatten()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or(LeaseHolder {
-                pid: 0,
-                owner: "a process that has not named itself".to_owned(),
-            })
-    }
-
     fn described(&self) -> String {
-        let holder = self.named();
+        let holder = named(&lease_of(&self.place, &self.id));
         format!("{} (pid {})", holder.owner, holder.pid)
     }
+}
+
+fn lease_of(place: &Place, id: &str) -> PathBuf {
+    place.cook_dir().join("leases").join(id)
+}
+
+fn named(path: &Path) -> LeaseHolder {
+    files::read_capped(path, 1 << 16)
+        .ok()
+        .flatten()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or(LeaseHolder {
+            pid: 0,
+            owner: "a process that has not named itself".to_owned(),
+        })
 }
 
 fn say(file: &mut File, owner: &str) -> Result<(), StoreError> {
@@ -143,7 +151,7 @@ fn say(file: &mut File, owner: &str) -> Result<(), StoreError> {
 }
 
 #[cfg(unix)]
-fn is_current(file: &File, path: &std::path::Path) -> bool {
+fn is_current(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => ours.ino() == there.ino() && ours.dev() == there.dev(),
@@ -153,6 +161,6 @@ fn is_current(file: &File, path: &std::path::Path) -> bool {
 
 /// An open file cannot be replaced here.
 #[cfg(not(unix))]
-fn is_current(_file: &File, _path: &std::path::Path) -> bool {
+fn is_current(_file: &File, _path: &Path) -> bool {
     true
 }

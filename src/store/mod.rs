@@ -117,6 +117,11 @@ impl Store {
         })
     }
 
+    /// The id of the worktree's workflow, also where its log cannot be opened.
+    pub fn id_of(place: &Place) -> Result<Option<String>, StoreError> {
+        place::read_id(place)
+    }
+
     /// The paths this store was opened with.
     pub fn place(&self) -> &Place {
         &self.place

@@ -19,7 +19,7 @@ pub use inbox::{Asked, Request, Taker, is_shut_out, leave, take_inbox};
 pub use prompting::{
     Prompts, head_of, role_prompt, role_prompts, scripted_doors, scripted_line, ticket,
 };
-pub use workspace::{SPARE_DIR, Workspace};
+pub use workspace::{SPARE_DIR, Workspace, place_of};
 
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Dispatch, FactSet, Facts, Step};

@@ -29,8 +29,20 @@ pub struct Workspace {
 
 /// Beside `cook/` in the git dir: the copies that drivers keep while agents work.
 pub const SPARE_DIR: &str = "cook-spare";
+/// Where there is such a copy and no log.
+const PUTS_BACK: &str =
+    "it was taken away while agents worked, and a copy is there: `cook init` puts it back";
 /// Largest `cook.toml` that is read.
 const MAX_CONFIG: u64 = 1 << 20;
+
+/// Where the log of a worktree is.
+pub fn place_of(repo: &Repo) -> Place {
+    Place {
+        common_dir: repo.common_dir().to_owned(),
+        git_dir: repo.git_dir().to_owned(),
+        worktree: repo.root().to_owned(),
+    }
+}
 
 impl Workspace {
     /// Opens the worktree that `dir` lies in.
@@ -50,17 +62,22 @@ impl Workspace {
             rerun: false,
             trust_everything: false,
         };
-        workspace.store = Store::open(workspace.place())?;
+        match Store::open(workspace.place()) {
+            Ok(store) => workspace.store = store,
+            Err(error) => {
+                let failure = Failure::from(error);
+                return Err(match workspace.has_spare() {
+                    true => failure.hint(PUTS_BACK),
+                    false => failure,
+                });
+            }
+        }
         Ok(workspace)
     }
 
     /// Where the log of this worktree is.
     pub fn place(&self) -> Place {
-        Place {
-            common_dir: self.repo.common_dir().to_owned(),
-            git_dir: self.repo.git_dir().to_owned(),
-            worktree: self.repo.root().to_owned(),
-        }
+        place_of(&self.repo)
     }
 
     /// The settings.
@@ -88,18 +105,26 @@ impl Workspace {
         self.store.as_ref().ok_or_else(|| self.no_log())
     }
 
-    /// The log is gone, and a driver that was killed left its copy of it.
+    /// The log is gone, whole or in part, and a driver that was killed left its copy of it.
     pub fn is_log_lost(&self) -> bool {
         let common = self.repo.common_dir();
-        !common.join("cook").join("log.git").exists() && common.join(SPARE_DIR).is_dir()
+        match common.join("cook").join("log.git").exists() {
+            true => self.has_spare() && !matches!(self.current(), Ok((Some(_), _))),
+            false => common.join(SPARE_DIR).is_dir(),
+        }
+    }
+
+    /// A driver of this worktree left its copy of the log.
+    fn has_spare(&self) -> bool {
+        let spares = self.repo.common_dir().join(SPARE_DIR);
+        let id = Store::id_of(&self.place()).ok().flatten();
+        id.is_some_and(|id| spares.join(id).is_dir())
     }
 
     fn no_log(&self) -> Failure {
         let failure = Failure::state(Code::NotInitialised, "there is no log for this worktree");
         match self.is_log_lost() {
-            true => failure.hint(
-                "it was taken away while agents worked, and a copy is there: `cook init` puts it back",
-            ),
+            true => failure.hint(PUTS_BACK),
             false => failure,
         }
     }

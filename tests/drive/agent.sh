@@ -51,6 +51,12 @@ if [[ -f "$STATE/mischief" ]]; then
       daemon) setsid bash -c 'trap "" TERM HUP; echo $$ >"$0/daemon"; sleep 600' "$STATE" >/dev/null 2>&1 & sleep 0.3 ;;
       locks) : >.git/index.lock; : >.git/refs/heads/main.lock; exit 3 ;;
       weaken) sed -i '/a missing file is an error/d' tests/run.sh ;;
+      settings)
+        printf '[agents.mine]\nbin = "true"\nstart = []\n[roles.reviewer]\nagent = "mine"\n' >>.agent/cook.toml
+        echo $$ >"$STATE/hung"
+        sleep 600
+        ;;
+      vandal) echo $$ >"$STATE/hung"; while :; do rm -rf .git/cook; sleep 0.02; done ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
     if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken ]]; then

@@ -364,6 +364,23 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
     job.is_done();
 }
 
+/// What a killed session made of the settings is put back before they are read.
+#[test]
+fn a_killed_session_does_not_choose_the_next_ones_settings() {
+    let job = Job::new();
+    job.mischief("implementer", "settings");
+    let (mut child, pid) = job.run_until_it_hangs();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(job.repo.read(".agent/cook.toml").contains("agents.mine"));
+    let run = job.run(&["--steps", "1"]).exits(0);
+    assert!(!is_alive(&pid));
+    assert!(run.err.contains("`.agent/cook.toml`"), "{}", run.err);
+    assert!(!job.repo.read(".agent/cook.toml").contains("agents.mine"));
+    job.run(&[]).exits(0);
+    job.is_done();
+}
+
 /// Ended when a transition is in the log and `.agent/` does not show it yet: the next session
 /// sees what the log says.
 #[test]
@@ -839,8 +856,34 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
         init.err
     );
     job.repo.cook(&["fsck"]).exits(0);
+    // It was ended in the middle.
+    job.shell("rm -rf .git/cook-spare; cp -r ../kept .git/cook-spare");
+    job.shell("rm -rf .git/cook/log.git/config .git/cook/log.git/refs .git/cook/sessions");
+    let lost = job.repo.cook(&["next"]).exits(3);
+    assert!(
+        lost.err.contains("`cook init` puts it back"),
+        "{}",
+        lost.err
+    );
+    job.repo.cook(&["init"]).exits(0);
+    job.repo.cook(&["fsck"]).exits(0);
     job.shell("rm -rf .git/cook .git/cook-spare; cp -r ../kept .git/cook-spare");
     let run = job.run(&[]).exits(0);
+    assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
+    job.is_done();
+}
+
+/// The agent of a killed run goes on deleting: it is ended before anything is put back.
+#[test]
+fn whoever_is_still_taking_the_log_away_is_ended_first() {
+    let job = Job::new();
+    job.mischief("implementer", "vandal");
+    let (mut child, pid) = job.run_until_it_hangs();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(is_alive(&pid));
+    let run = job.run(&[]).exits(0);
+    assert!(!is_alive(&pid));
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
     job.is_done();
 }
