@@ -9,6 +9,7 @@ use crate::session::{
     Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
     load_exchange, load_series, verify,
 };
+use crate::store::Store;
 use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use crate::walk::Workspace;
 use serde_json::{Value, json};
@@ -213,9 +214,12 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
     let keep = workspace.config()?.sessions.keep();
     let since = u64::try_from(now).unwrap_or_default();
     let since = since.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
+    // The kept sessions are the repository's: other worktrees' records cite them too.
     let mut cited = BTreeSet::new();
-    if let Some(log) = &workspace.store {
-        log.cited(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
+    for worktree in Store::all_worktrees(&workspace.place())? {
+        if let Some(log) = Store::open_other(workspace.place(), &worktree.id)? {
+            log.cited(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
+        }
     }
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
     note(

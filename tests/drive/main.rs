@@ -813,6 +813,35 @@ fn tokens_have_their_price_and_the_limit_is_the_workflows() {
     job.is_done();
 }
 
+/// Kept sessions are the repository's: what one worktree's records cite stays, though another
+/// one lets go of the rest.
+#[test]
+fn what_records_cite_outlives_a_gc_of_another_worktree() {
+    let job = Job::with("[sessions]\nkeep = \"1ms\"\n");
+    job.run(&["--steps", "4"]).exits(0);
+    let other = job.repo.beside("other");
+    job.repo
+        .git(&["worktree", "add", "-q", other.to_str().unwrap()]);
+    // The clock of these runs may stand still.
+    let mut gc = job.repo.cook_command(&["session", "gc"]);
+    let gone = gc.current_dir(&other).env_remove("COOK_NOW").output();
+    let gone = String::from_utf8(gone.unwrap().stdout).unwrap();
+    assert!(!gone.contains("let go of 0 refs"), "{gone}");
+    assert!(gone.contains("let go of"), "{gone}");
+    let records = job.repo.read(".agent/slice-history.jsonl");
+    let cited: Vec<&str> = records
+        .split('"')
+        .filter(|word| word.starts_with("ex_"))
+        .collect();
+    assert!(cited.len() >= 2, "{records}");
+    for exchange in cited {
+        job.repo.cook(&["session", "show", exchange]).exits(0);
+    }
+    job.repo.cook(&["session", "verify"]).exits(0);
+    job.run(&[]).exits(0);
+    job.is_done();
+}
+
 #[test]
 fn a_session_that_takes_the_log_away_is_caught_and_the_work_goes_on() {
     let job = Job::new();
