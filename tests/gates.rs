@@ -522,6 +522,9 @@ fn a_file_that_git_does_not_look_at_is_tested_as_committed() {
         );
         let here = stand.gates().run_here(&gate("true")).unwrap();
         assert!(here.receipt.unwrap().dirty, "{hide}");
+        let verifier = stand.gates().stop_verifier().unwrap();
+        let why = verifier.problem.as_deref().unwrap_or_default();
+        assert!(!verifier.passed() && why.contains("`a.txt`"), "{why}");
         // A file that is left out of the worktree is no file that hides something.
         std::fs::remove_file(stand.scratch.root.join("a.txt")).unwrap();
         assert_eq!(stand.repo.unwatched().unwrap(), Vec::<String>::new());

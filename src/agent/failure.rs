@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::process::Ending;
 use crate::session::Failure;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Whose fault it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,20 @@ pub struct AgentFailure {
 }
 
 impl AgentFailure {
+    /// A limit or an overload, which ends by itself though nobody said when.
+    pub fn passes(&self) -> bool {
+        let (Failure::Failed(why) | Failure::TimedOut(why) | Failure::Unparseable(why)) =
+            &self.failure;
+        self.class == FailureClass::Environment && is_passing(why)
+    }
+
+    /// After how long the program said one may try again.
+    pub fn again_after(&self) -> Option<Duration> {
+        let (Failure::Failed(why) | Failure::TimedOut(why) | Failure::Unparseable(why)) =
+            &self.failure;
+        again_after(why)
+    }
+
     /// What it means that cook ended a run before its work was done; none when it did not.
     pub(super) fn of_ending(ending: Ending) -> Option<Self> {
         let (class, failure) = match ending {
@@ -97,6 +112,25 @@ const ENVIRONMENT: [&str; 37] = [
     "no space left",
 ];
 
+/// Those of them that end by themselves, soon or late.
+const PASSING: [&str; 12] = [
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "usage limit",
+    "quota",
+    "overloaded",
+    "capacity",
+    "try again in",
+    "retry after",
+    "service unavailable",
+    "bad gateway",
+];
+
+/// Their status codes.
+const PASSING_CODES: [&str; 5] = ["429", "500", "502", "503", "529"];
+
 /// Status codes of the same kind, where they stand as words.
 const ENVIRONMENT_CODES: [&str; 8] = ["401", "402", "403", "429", "500", "502", "503", "529"];
 
@@ -124,14 +158,41 @@ pub(super) fn class_of(text: &str) -> FailureClass {
     if CONFIG.iter().any(|words| lower.contains(words)) {
         return FailureClass::Config;
     }
-    let code = lower
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| ENVIRONMENT_CODES.contains(&word));
-    if code || ENVIRONMENT.iter().any(|words| lower.contains(words)) {
+    if has_word(&lower, &ENVIRONMENT_CODES) || ENVIRONMENT.iter().any(|words| lower.contains(words))
+    {
         FailureClass::Environment
     } else {
         FailureClass::Agent
     }
+}
+
+fn has_word(lower: &str, words: &[&str]) -> bool {
+    lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| words.contains(&word))
+}
+
+fn is_passing(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    has_word(&lower, &PASSING_CODES) || PASSING.iter().any(|words| lower.contains(words))
+}
+
+/// What stands behind `try again in` or `retry after`: `8s`, `3 minutes`, `1h`.
+fn again_after(text: &str) -> Option<Duration> {
+    let lower = text.to_lowercase();
+    let rest = ["try again in ", "retry after ", "retry-after: "]
+        .iter()
+        .find_map(|words| lower.split_once(words))?
+        .1;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u64 = rest.get(..digits)?.parse().ok()?;
+    let unit = match rest[digits..].trim_start().bytes().next() {
+        Some(b'm') if !rest[digits..].trim_start().starts_with("ms") => 60,
+        Some(b'h') => 3600,
+        Some(b'd') => 86_400,
+        _ => 1,
+    };
+    Some(Duration::from_secs(number.saturating_mul(unit)))
 }
 
 /// A moment as programs give it: RFC 3339, or seconds or milliseconds since 1970, the
@@ -168,6 +229,21 @@ mod tests {
             ("", Agent),
         ] {
             assert_eq!(class_of(text), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_pass_and_a_missing_login_does_not() {
+        for (text, passes, after) in [
+            ("API Error: 529 overloaded_error", true, None),
+            ("usage limit reached", true, None),
+            ("Rate limited. Please try again in 8s", true, Some(8)),
+            ("429: retry after 2 minutes", true, Some(120)),
+            ("Not logged in. Please run /login", false, None),
+            ("connection refused", false, None),
+        ] {
+            assert_eq!(is_passing(text), passes, "{text}");
+            assert_eq!(again_after(text), after.map(Duration::from_secs), "{text}");
         }
     }
 

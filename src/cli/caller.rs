@@ -54,6 +54,19 @@ pub(super) fn role_door(role: Role) -> Result<(), Failure> {
     .into())
 }
 
+/// A role stops the work by its report, not by a command.
+pub(super) fn outside_session() -> Result<(), Failure> {
+    match session_marker() {
+        None => Ok(()),
+        Some(why) => Err(Refusal::new(
+            Code::InsideRole,
+            format!("a session that cook started does not pause the work: {why}"),
+        )
+        .hint("say in the report what stops it")
+        .into()),
+    }
+}
+
 /// An agent that cook started may not start another.
 pub(super) fn not_nested() -> Result<(), Failure> {
     match session_marker() {

@@ -36,10 +36,15 @@ pub(super) fn pause(context: &Context, args: &WhyArgs) -> Answer {
         .why
         .clone()
         .unwrap_or_else(|| "paused by hand".to_owned());
+    caller::outside_session()?;
+    let actor = match caller::agent_around() {
+        Some(_) => Actor::Role,
+        None => Actor::User,
+    };
     act(
         &context.workspace()?,
         &Event::Paused { why },
-        Actor::User,
+        actor,
         "paused",
     )
 }

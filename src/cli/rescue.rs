@@ -19,9 +19,12 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             }
         }
         RescueCommand::Restore { id, to } => {
-            if !copies.iter().any(|copy| copy.id.starts_with(id.as_str())) {
-                return Err(unknown(id));
-            }
+            copies.retain(|copy| copy.id.starts_with(id.as_str()));
+            let id = match &copies[..] {
+                [] => return Err(unknown(id)),
+                [copy] => &copy.id,
+                several => return Err(ambiguous(id, several.len())),
+            };
             let to = context.dir.join(to);
             let written = store.rescue_restore(id, &[], &to, false)?;
             return note(
@@ -56,6 +59,17 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             })
             .collect(),
     })
+}
+
+/// Several copies have an id that begins so.
+fn ambiguous(id: &str, number: usize) -> Failure {
+    let mut failure = Failure::new(
+        FailureKind::Usage,
+        Code::OperationUnknown,
+        format!("{number} copies that were set aside have an id that begins with `{id}`"),
+    );
+    failure.hints = vec!["give more of it; `cook rescue list` shows them".to_owned()];
+    failure
 }
 
 /// No copy has that id.

@@ -5,6 +5,7 @@ use super::ask::{named, store};
 use super::{Answer, Context, agents, answer, caller, input, note};
 use crate::agent::open_command;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, counted};
+use crate::drive::drop_spares;
 use crate::session::{
     Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
     load_exchange, load_series, verify,
@@ -222,6 +223,7 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
         }
     }
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
+    drop_spares(&workspace.repo)?;
     note(
         "session_gc",
         vec![

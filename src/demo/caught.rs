@@ -273,7 +273,7 @@ mod tests {
     fn kept(workspace: &Workspace) -> Vec<String> {
         let path = workspace.repo.root().join("roman");
         let store = workspace.store().unwrap();
-        let files = [("roman".to_owned(), path)];
+        let files = [(b"roman".to_vec(), path)];
         store
             .rescue_keep(&files, "a test")
             .unwrap()

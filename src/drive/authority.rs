@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Failure};
 use crate::machine::OutsideEdit;
 use crate::model::Role;
 use crate::repo::{Baseline, Difference, Repo};
-use crate::store::{Store, Tip};
+use crate::store::{MAX_KEPT, Store, Tip};
 use crate::walk::Workspace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -36,6 +36,9 @@ struct Note {
     tip: Option<String>,
     /// Files of `.agent/` that differed from the log already.
     edits: Vec<OutsideEdit>,
+    /// It works in a place of its own: what changes in the worktree is the user's.
+    #[serde(default)]
+    apart: bool,
     /// Lock files of git's that were there already.
     #[serde(default)]
     locks: BTreeSet<PathBuf>,
@@ -50,6 +53,8 @@ pub struct Breach {
     pub copies: Vec<String>,
     /// Refs in the user's repository that hold commits which were taken back.
     pub refs: Vec<String>,
+    /// Where files are now that were too large for a copy.
+    pub moved: Vec<PathBuf>,
     /// What could not be put back.
     pub left: Vec<String>,
     /// Somebody moved the log: nothing that the session reports fits it.
@@ -57,6 +62,11 @@ pub struct Breach {
 }
 
 impl Breach {
+    /// The session did nothing that was forbidden, and the log was moved.
+    pub fn is_anothers(&self) -> bool {
+        self.what.is_empty() && self.log_moved
+    }
+
     /// Nothing that was forbidden happened.
     pub fn is_none(&self) -> bool {
         self.what.is_empty() && !self.log_moved
@@ -68,11 +78,17 @@ impl Watch {
     ///
     /// # Errors
     /// When the repository or the log cannot be read, or the baseline not be written.
-    pub fn begin(workspace: &Workspace, role: Role, dir: &Path) -> Result<Self, Failure> {
+    pub fn begin(
+        workspace: &Workspace,
+        role: Role,
+        apart: bool,
+        dir: &Path,
+    ) -> Result<Self, Failure> {
         let baseline = workspace.repo.baseline(dir)?;
         let store = workspace.store()?;
         let note = Note {
             role,
+            apart,
             tip: tip(store)?,
             edits: store.outside_edits()?,
             locks: workspace.repo.locks()?,
@@ -97,6 +113,11 @@ impl Watch {
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(note.map(|note| Self { baseline, note }))
+    }
+
+    /// Where its baseline lies.
+    pub(super) fn dir(&self) -> &Path {
+        self.baseline.dir()
     }
 
     /// The log's tip when the session began.
@@ -149,10 +170,10 @@ impl Watch {
         if !forbidden.is_empty() {
             breach.what.extend(named(&forbidden));
             let why = format!("a session of the {} changed it", self.note.role);
-            breach
-                .copies
-                .extend(store.rescue_keep(&files(repo, &forbidden), &why)?);
             let id = crate::store::fresh_id();
+            let (small, large) = files(repo, &forbidden);
+            breach.copies.extend(store.rescue_keep(&small, &why)?);
+            breach.moved = move_away(repo, &id, &large)?;
             breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
             self.baseline.put_back(repo, &forbidden)?;
             let still = self.forbidden(repo, self.baseline.differences(repo)?)?;
@@ -215,6 +236,15 @@ impl Watch {
                 own.push(one);
             }
         }
+        if self.note.apart {
+            own.retain(|one| {
+                let of_worktree = matches!(
+                    one,
+                    Difference::File { .. } | Difference::Index | Difference::Hidden { .. }
+                );
+                !of_worktree
+            });
+        }
         let differences = own;
         if self.note.role != Role::Implementer {
             return Ok(differences);
@@ -258,6 +288,8 @@ impl Watch {
 }
 
 const NOTE: &str = "session.json";
+/// Beside `cook/` in the git dir: files that were too large for a copy.
+const MOVED_DIR: &str = "cook-rescued";
 
 fn tip(store: &Store) -> Result<Option<String>, Failure> {
     Ok(store.current()?.map(|(Tip { commit, .. }, _)| commit))
@@ -275,30 +307,45 @@ fn named(differences: &[Difference]) -> Vec<String> {
     lines
 }
 
-/// The files of differences, under the path they get in a copy.
-fn files(repo: &Repo, differences: &[Difference]) -> Vec<(String, PathBuf)> {
-    differences
-        .iter()
-        .filter_map(|one| match one {
-            Difference::File {
-                path,
-                deleted: false,
-                ..
-            } => {
-                let path = std::str::from_utf8(path).ok()?.to_owned();
-                let at = repo.root().join(&path);
-                Some((path, at))
-            }
-            Difference::Steering {
-                name,
-                found: Some(found),
-            } => Some((
-                format!("git-dir/{}", name.trim_start_matches("worktree:")),
-                found.clone(),
-            )),
-            _ => None,
-        })
-        .collect()
+/// A file, and the path it gets where it is kept.
+type Placed = (Vec<u8>, PathBuf);
+
+/// The files of differences; apart from those that are too large for a copy.
+fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Vec<Placed>) {
+    let placed = differences.iter().filter_map(|one| match one {
+        Difference::File {
+            path,
+            deleted: false,
+            ..
+        } => Some((path.clone(), repo.at(path)?)),
+        Difference::Steering {
+            name,
+            found: Some(found),
+        } => {
+            let name = name.trim_start_matches("worktree:");
+            Some((format!("git-dir/{name}").into_bytes(), found.clone()))
+        }
+        _ => None,
+    });
+    placed.partition(|(_, at)| {
+        let found = at.symlink_metadata();
+        !found.is_ok_and(|found| found.is_file() && found.len() > MAX_KEPT)
+    })
+}
+
+/// Moves files out of the worktree, to the git dir: no copy holds them.
+fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>, Failure> {
+    let dir = repo.common_dir().join(MOVED_DIR).join(id);
+    let mut moved = Vec::new();
+    for (number, (_, at)) in files.iter().enumerate() {
+        let name = at.file_name().unwrap_or_default();
+        let to = dir.join(number.to_string()).join(name);
+        let made = to.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::rename(at, &to))
+            .map_err(|error| unwritable(&to, &error))?;
+        moved.push(to);
+    }
+    Ok(moved)
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -103,7 +103,8 @@ impl Driver<'_> {
             rooms.push(self.room(workspace, role)?);
         }
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
-        let watch = Watch::begin(workspace, role, &dir)?;
+        let apart = self.is_apart(workspace, role)?;
+        let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;
         self.tally.sessions += seats.len() as u64;
         let at = workspace.clock.now();
@@ -133,9 +134,13 @@ impl Driver<'_> {
             }
             heard.push(one);
         }
-        watch.end()?;
+        self.end(watch)?;
         self.board.ends();
-        if !breach.is_none() {
+        if breach.is_anothers() {
+            if let Some(step) = self.stopped_meanwhile(role)? {
+                return Ok(step);
+            }
+        } else if !breach.is_none() {
             self.tally.one_by_one = true;
             return Ok(match self.breached(role, &breach)? {
                 Played::Step(step) => step,

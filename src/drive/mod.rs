@@ -15,7 +15,7 @@ mod turn;
 
 pub use authority::{Breach, Watch};
 pub use live::{Live, LiveSession, live};
-pub use spare::open_whole;
+pub use spare::{drop_spares, open_whole};
 
 use crate::agent::{Preset, Progress, Spent, end_left, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
@@ -176,6 +176,8 @@ pub struct Driver<'a> {
     board: Board,
     spare: Spare,
     tally: Tally,
+    /// The worktree held what is not committed when the run began.
+    beside_edits: bool,
     /// What earlier runs of this workflow took.
     before: Spent,
     /// Suppliers that said until when their limit holds, RFC 3339.
@@ -193,6 +195,11 @@ struct Tally {
     idle: u32,
     /// What the role was told when its last report was refused.
     refused: Option<(Role, String)>,
+    /// Nobody could play the last time, and what keeps one from it ends by itself; after how
+    /// long, where that was said.
+    passing: Option<Option<Duration>>,
+    /// Waits in a row for that.
+    waits: u32,
     /// Judges are held one after another, whatever the settings say.
     one_by_one: bool,
 }
@@ -235,6 +242,7 @@ impl<'a> Driver<'a> {
             board: Board::new(&workspace)?,
             spare: Spare::new(&workspace)?,
             tally: Tally::default(),
+            beside_edits: false,
             before: Spent::default(),
             limited: BTreeMap::new(),
         })
@@ -249,6 +257,8 @@ impl<'a> Driver<'a> {
         let lines = self.sessions.lines().map_err(kept)?;
         self.before = Spent::of(&lines, Workspace::open(&self.dir)?.store_id());
         self.limited = limits(&lines);
+        let repo = Workspace::open(&self.dir)?.repo;
+        self.beside_edits = !repo.status()?.worktree.is_clean();
         let ended = loop {
             if self.patience.is_over() {
                 break Ended::Asked;
@@ -263,7 +273,10 @@ impl<'a> Driver<'a> {
             match self.step()? {
                 Step::Ended(ended) => break ended,
                 Step::Waited => continue,
-                Step::Moved => self.tally.failures = 0,
+                Step::Moved => {
+                    self.tally.failures = 0;
+                    self.tally.waits = 0;
+                }
                 Step::Nothing(why) => {
                     self.tally.failures += 1;
                     if self.tally.failures >= FAILURES {
@@ -317,7 +330,7 @@ impl<'a> Driver<'a> {
                     role,
                     breach: &breach,
                 });
-                watch.end()?;
+                self.end(watch)?;
             } else {
                 // It was ended before the session began.
                 std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
@@ -325,6 +338,12 @@ impl<'a> Driver<'a> {
         }
         self.spare.settled();
         Ok(())
+    }
+
+    /// Ends a watch whose session is settled.
+    fn end(&self, watch: Watch) -> Result<(), Failure> {
+        self.spare.forget(watch.dir())?;
+        watch.end()
     }
 
     fn watches(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {

@@ -1,5 +1,6 @@
-//! A second copy of what cook keeps in the git dir, beside it, for as long as agents work: a
+//! A second copy of what cook keeps in the git dir, beside it for as long as agents work: a
 //! session that takes `.git/cook` away takes the log, the kept sessions and its own baseline.
+//! Between runs it rests in `.git/cook/spare` and goes where that goes.
 //!
 //! Files that are written once are linked, the others copied, and only what changed is touched
 //! again. Invariant: putting back fills in what is missing and overwrites nothing.
@@ -12,24 +13,41 @@ use crate::store::Store;
 use crate::walk::{SPARE_DIR, Workspace, place_of};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-/// Directories of a moment: who holds what, which calls are being made.
-const MOMENTARY: [&str; 4] = ["leases", "live", "inflight", "lock"];
-/// Directories of files that are written once.
-const WRITTEN_ONCE: [&str; 5] = ["objects", "outputs", "receipts", "watch", "attempts"];
+/// What is no part of the copy: who holds what, which calls are being made, copies at rest.
+const LEFT_OUT: [&str; 5] = ["leases", "live", "lock", "sessions/inflight", RESTS];
+/// Where copies rest, below `.git/cook`.
+const RESTS: &str = "spare";
+/// Directories whose files are written once: a name says what is in it.
+const WRITTEN_ONCE: [&str; 7] = [
+    "outputs",
+    "receipts",
+    "sessions/attempts",
+    "sessions/naming",
+    "sessions/objects",
+    "sessions/refs",
+    "sessions/sealed",
+];
+/// Directories whose files are replaced, never changed: they can be linked too.
+const REPLACED: [&str; 2] = ["log.git/objects", "watch"];
 /// The record that grows line by line.
 const APPENDED: &str = "log.jsonl";
 /// How deep directories are followed.
 const DEPTH: usize = 12;
+/// A directory that changed so lately may change again within one tick of its clock.
+const YOUNG: Duration = Duration::from_secs(2);
 
 /// The copy of one driver.
 #[derive(Debug)]
 pub(super) struct Spare {
     of: PathBuf,
     at: PathBuf,
+    rests: PathBuf,
     /// A session that was begun with it is not settled yet.
     needed: Cell<bool>,
 }
@@ -37,9 +55,12 @@ pub(super) struct Spare {
 impl Spare {
     /// None is made before [`Spare::refresh`].
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
-        let at = spares(&workspace.repo).join(workspace.store()?.id());
+        let id = workspace.store()?.id();
+        let of = workspace.repo.cook_dir()?;
+        let at = spares(&workspace.repo).join(id);
         Ok(Self {
-            of: workspace.repo.cook_dir()?,
+            rests: of.join(RESTS).join(id),
+            of,
             // One that a driver left is let go of when its sessions are settled.
             needed: Cell::new(at.exists()),
             at,
@@ -52,7 +73,13 @@ impl Spare {
     /// When it cannot be written: no session is held without it.
     pub fn refresh(&self) -> Result<(), Failure> {
         self.needed.set(true);
-        mirror(&self.of, &self.at, 0).map_err(|error| {
+        let bring = || -> io::Result<()> {
+            if !self.at.exists() && self.rests.exists() {
+                move_dir(&self.rests, &self.at)?;
+            }
+            mirror(&self.of, &self.at, Path::new(""), 0)
+        };
+        bring().map_err(|error| {
             Failure::state(
                 Code::WriteFailed,
                 format!("cannot keep a copy of the log in `{}`", self.at.display()),
@@ -71,7 +98,27 @@ impl Spare {
     /// # Errors
     /// When it cannot be written.
     pub fn fill_in(&self) -> Result<(), Failure> {
-        fill_in(&self.at, &self.of)
+        fill_in(&self.at, &self.of).map(|_| ())
+    }
+
+    /// Forgets the watch of a session that is settled: one that came back would settle it
+    /// again. Comes before the watch itself ends.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn forget(&self, watch: &Path) -> Result<(), Failure> {
+        let Ok(below) = watch.strip_prefix(&self.of) else {
+            return Ok(());
+        };
+        let copy = self.at.join(below);
+        match fs::remove_dir_all(&copy) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::state(
+                Code::WriteFailed,
+                format!("cannot remove `{}`", copy.display()),
+            )
+            .caused_by(&error)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -81,8 +128,11 @@ impl Drop for Spare {
             // A driver that gave up in between may leave the only copy.
             return;
         }
-        // One that stays is brought up to date by the next driver.
-        let _ = fs::remove_dir_all(&self.at);
+        if self.at.exists() {
+            // One that cannot rest is brought up to date where it is by the next driver.
+            let _ = fs::remove_dir_all(&self.rests);
+            let _ = move_dir(&self.at, &self.rests);
+        }
         let _ = self.at.parent().map(fs::remove_dir);
     }
 }
@@ -105,30 +155,32 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
         end_left(id);
     }
     let opened = Workspace::open(dir);
+    if driver.is_some() {
+        // It puts back what is missing itself.
+        return opened.map(|workspace| (workspace, false));
+    }
     let is_lost = opened.as_ref().map_or(true, Workspace::is_log_lost);
-    // A driver that is at work puts it back itself.
-    if is_lost && driver.is_none() && put_back_lost(&repo)? {
-        return Ok((Workspace::open(dir)?, true));
+    // The copy of a driver that was ended may hold what a session took away beside the log.
+    let own = id.map(|id| spares(&repo).join(id));
+    let mut back = false;
+    for spare in left_in(&spares(&repo))? {
+        if is_lost || own.as_ref() == Some(&spare) {
+            back |= fill_in(&spare, &repo.cook_dir()?)?;
+        }
     }
-    opened.map(|workspace| (workspace, false))
-}
-
-/// Puts back, from what drivers that were killed left, what is missing of the log; whether
-/// there was anything.
-fn put_back_lost(repo: &Repo) -> Result<bool, Failure> {
-    let left = left_in(&spares(repo))?;
-    for path in &left {
-        fill_in(path, &repo.cook_dir()?)?;
+    match back {
+        true => Ok((Workspace::open(dir)?, true)),
+        false => opened.map(|workspace| (workspace, false)),
     }
-    Ok(!left.is_empty())
 }
 
 fn spares(repo: &Repo) -> PathBuf {
     repo.common_dir().join(SPARE_DIR)
 }
 
-fn fill_in(from: &Path, to: &Path) -> Result<(), Failure> {
-    restore(from, to, 0).map_err(|error| {
+/// Whether anything was missing.
+fn fill_in(from: &Path, to: &Path) -> Result<bool, Failure> {
+    restore(from, to, Path::new(""), 0).map_err(|error| {
         Failure::state(
             Code::WriteFailed,
             format!(
@@ -141,45 +193,98 @@ fn fill_in(from: &Path, to: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Makes `to` hold what `from` holds.
-fn mirror(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    let mut known = BTreeSet::new();
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if MOMENTARY.iter().any(|momentary| name == *momentary) {
-            continue;
-        }
-        let (source, target) = (entry.path(), to.join(&name));
-        let kind = entry.file_type()?;
-        if kind.is_dir() && depth < DEPTH {
-            mirror(&source, &target, depth + 1)?;
-        } else if kind.is_file() {
-            copy(&source, &target)?;
-        } else {
-            continue;
-        }
-        known.insert(name);
+/// Lets go of copies at rest: what was let go of elsewhere has room only then.
+///
+/// # Errors
+/// When they cannot be removed.
+pub fn drop_spares(repo: &Repo) -> Result<(), Failure> {
+    let rests = repo.cook_dir()?.join(RESTS);
+    match fs::remove_dir_all(&rests) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::state(
+            Code::WriteFailed,
+            format!("cannot remove `{}`", rests.display()),
+        )
+        .caused_by(&error)),
+        _ => Ok(()),
     }
-    for entry in fs::read_dir(to)? {
-        let entry = entry?;
-        if known.contains(&entry.file_name()) {
+}
+
+fn move_dir(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::rename(from, to)
+}
+
+/// Makes `to` hold what `from` holds; `path` is where that lies below `.git/cook`.
+fn mirror(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<()> {
+    let once = lies_in(path, &WRITTEN_ONCE);
+    let link = once || lies_in(path, &REPLACED);
+    let changed = match fs::symlink_metadata(from) {
+        Ok(found) => found.modified()?,
+        // It was let go of meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if once && fs::symlink_metadata(to).is_ok_and(|there| is_same(&there, changed)) {
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    let mut gone: BTreeSet<OsString> = fs::read_dir(to)?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<_>>()?;
+    let mut is_leaf = true;
+    for entry in entries(from)? {
+        let name = entry.file_name();
+        let (source, target, path) = (entry.path(), to.join(&name), path.join(&name));
+        if LEFT_OUT.iter().any(|left| path == Path::new(left)) {
             continue;
         }
-        match entry.file_type()?.is_dir() {
-            true => fs::remove_dir_all(entry.path())?,
-            false => fs::remove_file(entry.path())?,
+        let kind = entry.file_type()?;
+        let known = gone.remove(&name);
+        if kind.is_dir() && depth < DEPTH {
+            is_leaf = false;
+            mirror(&source, &target, &path, depth + 1)?;
+        } else if kind.is_file() && !(once && known) {
+            copy(&source, &target, link)?;
         }
+    }
+    for name in gone {
+        let target = to.join(name);
+        match fs::symlink_metadata(&target)?.is_dir() {
+            true => fs::remove_dir_all(target)?,
+            false => fs::remove_file(target)?,
+        }
+    }
+    let is_old = |changed: SystemTime| changed.elapsed().is_ok_and(|age| age > YOUNG);
+    if once && is_leaf && is_old(changed) {
+        // Says that nothing below it need be looked at; where it cannot, all is.
+        let times = fs::FileTimes::new().set_modified(changed);
+        let _ = fs::File::open(to).and_then(|dir| dir.set_times(times));
     }
     Ok(())
 }
 
-/// A link where the file is written once, else a copy; nothing where it is there already.
-fn copy(source: &Path, target: &Path) -> io::Result<()> {
+fn lies_in(path: &Path, dirs: &[&str]) -> bool {
+    dirs.iter().any(|dir| path.starts_with(dir))
+}
+
+fn is_same(there: &fs::Metadata, changed: SystemTime) -> bool {
+    there.modified().is_ok_and(|time| time == changed)
+}
+
+fn entries(dir: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(dir) {
+        Ok(entries) => entries.collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A link where the file can be linked, else a copy; nothing where it is there already.
+fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
     let found = match fs::symlink_metadata(source) {
         Ok(found) => found,
-        // It was let go of meanwhile.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
@@ -189,10 +294,7 @@ fn copy(source: &Path, target: &Path) -> io::Result<()> {
         }
         fs::remove_file(target)?;
     }
-    let once = source
-        .components()
-        .any(|part| WRITTEN_ONCE.iter().any(|dir| part.as_os_str() == *dir));
-    if once && fs::hard_link(source, target).is_ok() {
+    if link && fs::hard_link(source, target).is_ok() {
         return Ok(());
     }
     fs::copy(source, target)?;
@@ -204,35 +306,38 @@ fn copy(source: &Path, target: &Path) -> io::Result<()> {
 }
 
 /// Lines that were added to a record that was begun anew go behind those it had.
-fn prepend(earlier: &Path, path: &Path) -> io::Result<()> {
+fn prepend(earlier: &Path, path: &Path) -> io::Result<bool> {
     let (mut all, now) = (fs::read(earlier)?, fs::read(path)?);
     if now.starts_with(&all) {
-        return Ok(());
+        return Ok(false);
     }
     all.extend(now);
     let dir = path.parent().unwrap_or(path);
     let mut file = tempfile::NamedTempFile::new_in(dir)?;
     file.write_all(&all)?;
     file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    Ok(true)
 }
 
-/// Fills in what `to` lacks of what `from` holds.
-fn restore(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+/// Fills in what `to` lacks of what `from` holds; whether it lacked anything.
+fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool> {
     fs::create_dir_all(to)?;
+    let mut lacked = false;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() && depth < DEPTH {
-            restore(&source, &target, depth + 1)?;
+            lacked |= restore(&source, &target, &path.join(entry.file_name()), depth + 1)?;
         } else if kind.is_file() && fs::symlink_metadata(&target).is_err() {
-            copy(&source, &target)?;
+            let link = lies_in(path, &WRITTEN_ONCE) || lies_in(path, &REPLACED);
+            copy(&source, &target, link)?;
+            lacked = true;
         } else if kind.is_file() && entry.file_name() == APPENDED {
-            prepend(&source, &target)?;
+            lacked |= prepend(&source, &target)?;
         }
     }
-    Ok(())
+    Ok(lacked)
 }
 
 #[cfg(test)]
@@ -252,11 +357,14 @@ mod tests {
         write("log.git/refs/heads/x", "tip 1");
         write("sessions/log.jsonl", "a\n");
         write("leases/x", "held");
-        let spare = Spare {
+        write("sessions/refs/ep_1.json", "ep_1");
+        let begin = || Spare {
             of: of.clone(),
             at: at.clone(),
-            needed: Cell::new(false),
+            rests: of.join("spare/x"),
+            needed: Cell::new(at.exists()),
         };
+        let spare = begin();
         spare.refresh().unwrap();
         // Written in place: the copy does not follow until it is brought up to date.
         write("sessions/log.jsonl", "");
@@ -281,8 +389,32 @@ mod tests {
         assert_eq!(read("sessions/log.jsonl"), "a\nb\nnewer\n");
         assert_eq!(read("lock"), "newer");
         assert!(!of.join("leases").exists());
+        assert_eq!(read("sessions/refs/ep_1.json"), "ep_1");
         spare.settled();
         drop(spare);
         assert!(!dir.path().join("spare").exists());
+
+        // It rests, and what changed meanwhile is all that is written when it is needed again.
+        let rests = of.join("spare/x");
+        let stamp = rests.join("sessions/refs/ep_1.json");
+        let known = fs::metadata(&stamp).unwrap().modified().unwrap();
+        write("sessions/refs/ep_2.json", "ep_2");
+        let spare = begin();
+        spare.refresh().unwrap();
+        assert!(!rests.exists());
+        assert!(!at.join("spare").exists());
+        let again = fs::metadata(at.join("sessions/refs/ep_1.json")).unwrap();
+        assert_eq!(again.modified().unwrap(), known);
+        assert_eq!(
+            fs::read_to_string(at.join("sessions/refs/ep_2.json")).unwrap(),
+            "ep_2"
+        );
+        fs::remove_file(of.join("sessions/refs/ep_1.json")).unwrap();
+        spare.refresh().unwrap();
+        assert!(!at.join("sessions/refs/ep_1.json").exists());
+        // A driver that was ended in between leaves it: the next one needs it.
+        std::mem::forget(spare);
+        drop(begin());
+        assert!(at.exists());
     }
 }

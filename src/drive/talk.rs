@@ -3,7 +3,7 @@
 
 use super::{Breach, Driver, Moment, Player, Watch};
 use crate::agent::{AgentFailure, AgentSupplier, Progress};
-use crate::diagnostic::{Failure, Finding};
+use crate::diagnostic::{Code, Failure, Finding};
 use crate::model::Role;
 use crate::process::{Heed, WORKFLOW_VARIABLE};
 use crate::repo::Throwaway;
@@ -11,6 +11,7 @@ use crate::report::{self, Parsed};
 use crate::session::{
     Call, Continuation, Deed, FileStore, NativeUse, On, Reply, SessionError, Supplier, call,
 };
+use crate::store::History;
 use crate::walk::Workspace;
 use std::path::{Path, PathBuf};
 
@@ -89,21 +90,32 @@ impl Scene<'_> {
 }
 
 impl Driver<'_> {
-    /// A place of its own for a role that reads, when the settings ask for one.
+    /// Whether a role works in a place of its own: one that may change nothing, when the
+    /// settings ask for it or the user's worktree held what is not committed as the run began.
+    pub(super) fn is_apart(&self, workspace: &Workspace, role: Role) -> Result<bool, Failure> {
+        let wanted = workspace.config()?.rules.isolate_readonly || self.beside_edits;
+        Ok(wanted && role != Role::Implementer && workspace.repo.head()?.commit.is_some())
+    }
+
+    /// Where a role works.
     pub(super) fn room(
         &self,
         workspace: &Workspace,
         role: Role,
     ) -> Result<(Option<Throwaway>, PathBuf), Failure> {
-        let isolated = workspace.config()?.rules.isolate_readonly && role != Role::Implementer;
         let throwaway = match workspace.repo.head()?.commit {
-            Some(commit) if isolated => Some(workspace.repo.throwaway(&commit)?),
-            _ => None,
+            Some(commit) if self.is_apart(workspace, role)? => workspace.repo.throwaway(&commit)?,
+            _ => return Ok((None, self.dir.clone())),
         };
-        let dir = throwaway
-            .as_ref()
-            .map_or_else(|| self.dir.clone(), |tree| tree.path().to_owned());
-        Ok((throwaway, dir))
+        let dir = throwaway.path().to_owned();
+        furnish(&workspace.repo.root().join(".agent"), &dir, role).map_err(|error| {
+            Failure::state(
+                Code::WriteFailed,
+                format!("cannot write `{}`", dir.display()),
+            )
+            .caused_by(&error)
+        })?;
+        Ok((Some(throwaway), dir))
     }
 
     /// One session from its prompt on.
@@ -209,4 +221,20 @@ fn nothing((error, failed): (SessionError, Option<AgentFailure>)) -> Heard {
         Some(failed) => Heard::Nothing(failed),
         None => Heard::Unkept(error),
     }
+}
+
+/// Lets a place of its own hold the documents that the prompt speaks of. A judge gets no
+/// votes: some may be of its own wave.
+fn furnish(documents: &Path, room: &Path, role: Role) -> std::io::Result<()> {
+    let to = room.join(".agent");
+    std::fs::create_dir_all(&to)?;
+    for entry in std::fs::read_dir(documents)? {
+        let entry = entry?;
+        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
+        let votes = role == Role::StopJudge && name == History::Stop.file();
+        if entry.file_type()?.is_file() && !votes && !target.exists() {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
 }

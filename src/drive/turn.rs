@@ -3,6 +3,7 @@
 use super::talk::{Heard, Scene};
 use super::{Breach, Driver, Ended, Moment, Player, Step, Watch, no_role};
 use crate::agent::{AgentFailure, FailureClass};
+use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean};
 use crate::machine::{self, Dispatch};
 use crate::model::{Event, Role};
@@ -13,6 +14,12 @@ use std::time::{Duration, Instant};
 
 /// How long the end of a supplier's limit is waited for at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The first wait where nobody says how long a limit lasts; each is twice as long as the last,
+const FIRST_WAIT: Duration = Duration::from_secs(30);
+/// up to this,
+const LONGEST_PAUSE: Duration = Duration::from_secs(30 * 60);
+/// and so many in a row: about a day.
+const MOST_WAITS: u32 = 50;
 /// How often it is looked whether somebody asks for an end.
 const GLANCE: Duration = Duration::from_millis(200);
 
@@ -74,7 +81,28 @@ impl Driver<'_> {
                 Played::Another(why) => last = why,
             }
         }
-        Ok(Step::Ended(Ended::Agents(last)))
+        match self.tally.passing.take() {
+            Some(after) => self.wait_out(&workspace, after, last),
+            None => Ok(Step::Ended(Ended::Agents(last))),
+        }
+    }
+
+    /// Waits for what ends by itself, each time longer where nobody says for how long.
+    fn wait_out(
+        &mut self,
+        workspace: &Workspace,
+        after: Option<Duration>,
+        why: String,
+    ) -> Result<Step, Failure> {
+        let doubled = FIRST_WAIT.saturating_mul(1 << self.tally.waits.min(16));
+        let pause = after.unwrap_or(doubled).min(LONGEST_PAUSE);
+        self.tally.waits += 1;
+        if self.tally.waits > MOST_WAITS {
+            return Ok(Step::Ended(Ended::Agents(why)));
+        }
+        let seconds = workspace.clock.epoch_millis() / 1000;
+        let until = seconds + 1 + i64::try_from(pause.as_secs()).unwrap_or(i64::MAX / 2);
+        self.wait(workspace, &Clock::of_epoch(until), why)
     }
 
     /// What a player is told and what it goes on from. One that cannot go on from anything is
@@ -118,7 +146,8 @@ impl Driver<'_> {
             agent: player.preset.name(),
         });
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
-        let watch = Watch::begin(workspace, role, &dir)?;
+        let apart = self.is_apart(workspace, role)?;
+        let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;
         self.tally.sessions += 1;
         let (_room, dir) = self.room(workspace, role)?;
@@ -130,13 +159,31 @@ impl Driver<'_> {
             workflow: workspace.store_id(),
         };
         let (heard, breach) = self.converse(&scene, say, on, &watch)?;
-        watch.end()?;
+        self.end(watch)?;
         self.board.ends();
-        if !breach.is_none() {
+        if breach.is_anothers() {
+            if let Some(step) = self.stopped_meanwhile(role)? {
+                return Ok(Played::Step(step));
+            }
+        } else if !breach.is_none() {
             return self.breached(role, &breach);
         }
         let workspace = Workspace::open(&self.dir)?;
         self.weigh(&workspace, role, player, heard, ticket, started)
+    }
+
+    /// Somebody recorded something while a session was held. Where that stops the work, the run
+    /// ends; else the report counts as far as it still fits.
+    pub(super) fn stopped_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let (_, snapshot) = workspace.require()?;
+        let (dispatch, _) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+        if dispatch.role.is_some() {
+            return Ok(None);
+        }
+        let why = "the work was stopped meanwhile; what the session committed stays, and its report is in `cook session log`";
+        self.audience.told(&Moment::CameToNothing { role, why });
+        Ok(Some(Step::Ended(Ended::Policy(dispatch.policy))))
     }
 
     /// The session did what its role may not: its report is not taken.
@@ -279,7 +326,12 @@ impl Driver<'_> {
                         self.limited.insert(name, until.clone());
                         Ok(Played::Step(self.wait(workspace, until, why)?))
                     }
-                    None => Ok(Played::Another(why)),
+                    None => {
+                        if failed.passes() {
+                            self.tally.passing = Some(failed.again_after());
+                        }
+                        Ok(Played::Another(why))
+                    }
                 }
             }
         }

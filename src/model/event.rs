@@ -495,6 +495,19 @@ pub enum Event {
     },
 }
 
+/// Names of the events that only a person may cause (protocol section 4, *user door*).
+pub const USER_DOORS: [&str; 9] = [
+    "resumed",
+    "cancelled",
+    "refocused",
+    "adopted",
+    "branch_adopted",
+    "restored",
+    "undone",
+    "criterion_amended",
+    "said",
+];
+
 impl Event {
     /// The name in `Cook-Event` trailers and `event.json`.
     pub fn name(&self) -> &'static str {
@@ -550,20 +563,9 @@ impl Event {
         }
     }
 
-    /// Events that only a person may cause (protocol section 4, *user door*).
+    /// One of [`USER_DOORS`].
     pub fn is_user_door(&self) -> bool {
-        matches!(
-            self,
-            Event::Resumed(_)
-                | Event::Cancelled { .. }
-                | Event::Refocused { .. }
-                | Event::Adopted { .. }
-                | Event::BranchAdopted
-                | Event::Restored
-                | Event::Undone { .. }
-                | Event::CriterionAmended { .. }
-                | Event::Said { .. }
-        )
+        USER_DOORS.contains(&self.name())
     }
 
     /// Events that leave the work where it stands.

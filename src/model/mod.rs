@@ -46,7 +46,7 @@ pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,
-    RubricVerdict, Submission, Verdicts,
+    RubricVerdict, Submission, USER_DOORS, Verdicts,
 };
 pub use evidence::{
     Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,

@@ -133,6 +133,16 @@ impl Gates<'_> {
             .into_iter()
             .map(|program| (COOK_BIN_VARIABLE, program.into_os_string()))
             .collect();
+        if let Some(first) = self.repo.unwatched()?.first() {
+            let problem = format!(
+                "git was told not to look at `{first}`, so a clean worktree says nothing; `git update-index --no-assume-unchanged --no-skip-worktree {}` ends that",
+                shell_words::quote(first)
+            );
+            return Ok(StopVerifierRun {
+                receipt: None,
+                problem: Some(problem),
+            });
+        }
         let place = self.here()?;
         let (receipt, problem) = self.run(&place, STOP_VERIFIER, STOP_VERIFIER_TIMEOUT, &env)?;
         Ok(StopVerifierRun { receipt, problem })

@@ -75,6 +75,11 @@ impl Repo {
         &self.root
     }
 
+    /// A file by its path as git writes it; none where the system has no such names.
+    pub fn at(&self, path: &[u8]) -> Option<PathBuf> {
+        native(path).map(|path| self.root.join(path))
+    }
+
     /// This worktree's own git dir.
     pub fn git_dir(&self) -> &Path {
         &self.git_dir
@@ -201,4 +206,15 @@ impl Repo {
         }
         question(&self.program)
     }
+}
+
+#[cfg(unix)]
+fn native(path: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+#[cfg(not(unix))]
+fn native(path: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(path).ok().map(PathBuf::from)
 }

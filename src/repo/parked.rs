@@ -5,7 +5,7 @@
 
 use super::program::Call;
 use super::{RESCUED_REFS, Repo, RepoError};
-use crate::diagnostic::Failure;
+use crate::diagnostic::{Code, Failure, Refusal};
 use std::collections::BTreeSet;
 
 /// Where parked changes stand: stashes, one a ref.
@@ -26,6 +26,20 @@ impl Repo {
     /// # Errors
     /// What git says; the changes then stand where they stood, or in the stash.
     pub fn park(&self, of: &str, id: &str) -> Result<String, Failure> {
+        let dirty = self.status()?.worktree.dirty;
+        let contract = |path: &String| path.starts_with(".agent/") || path == ".gitignore";
+        let own = dirty.iter().find(|path| contract(path));
+        if let Some(path) = own.map(String::as_str).or_else(|| {
+            let unborn = self.head().ok()?.commit.is_none();
+            unborn.then_some("HEAD")
+        }) {
+            return Err(Refusal::new(
+                Code::DirtyWorktree,
+                format!("`{path}` is not committed, and no work goes on without the contract"),
+            )
+            .hint("run `cook init --commit`")
+            .into());
+        }
         let name = format!("{PARKED_REFS}{of}/{id}");
         let push = Call::new(&[
             "stash",

@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 /// A file larger than this is not set aside; the operation that needs it is refused.
-pub(super) const MAX_KEPT: u64 = 64 << 20;
+pub const MAX_KEPT: u64 = 64 << 20;
 
 /// Files of one kept copy that are listed.
 const MAX_LISTED: usize = 10_000;
@@ -74,9 +74,13 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    /// Reads it, following nothing.
+    /// Reads a file of a directory, following nothing.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Self, StoreError> {
-        let path = dir.join(name);
+        Self::read_as(dir.join(name), name.to_owned())
+    }
+
+    /// The same, kept under another name.
+    fn read_as(path: PathBuf, name: String) -> Result<Self, StoreError> {
         let failed =
             |error: std::io::Error| StoreError::unreadable(path.display().to_string(), error);
         let refused = |what: &str| StoreError::AgentDir {
@@ -89,7 +93,7 @@ impl Aside {
         if found.is_symlink() {
             let target = std::fs::read_link(&path).map_err(failed)?;
             return Ok(Self {
-                name: name.to_owned(),
+                name,
                 mode: log::LINK,
                 bytes: target.as_os_str().as_encoded_bytes().to_vec(),
             });
@@ -105,8 +109,8 @@ impl Aside {
             });
         }
         Ok(Self {
-            name: name.to_owned(),
-            mode: log::FILE,
+            name,
+            mode: mode_of(&found),
             bytes: files::read_capped(&path, MAX_KEPT)
                 .map_err(failed)?
                 .unwrap_or_default(),
@@ -115,7 +119,42 @@ impl Aside {
 
     /// The content, unless it is a symlink.
     pub(super) fn regular(&self) -> Option<&[u8]> {
-        (self.mode == log::FILE).then_some(self.bytes.as_slice())
+        (self.mode != log::LINK).then_some(self.bytes.as_slice())
+    }
+}
+
+#[cfg(unix)]
+fn mode_of(found: &std::fs::Metadata) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    match found.permissions().mode() & 0o111 {
+        0 => log::FILE,
+        _ => log::EXECUTABLE,
+    }
+}
+
+#[cfg(not(unix))]
+fn mode_of(_found: &std::fs::Metadata) -> u32 {
+    log::FILE
+}
+
+/// The name under which one component of a path is kept: as it is, with what could not be
+/// shown or written everywhere as `%XX`.
+fn kept_name(component: &[u8]) -> String {
+    let escape = |byte: u8| format!("%{byte:02X}");
+    let mut name = String::new();
+    for chunk in component.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' | ':' => name.push_str(&escape(c as u8)),
+                c if c.is_ascii_control() => name.push_str(&escape(c as u8)),
+                c => name.push(c),
+            }
+        }
+        name.extend(chunk.invalid().iter().map(|byte| escape(*byte)));
+    }
+    match is_plain_name(&name) {
+        true => name,
+        false => component.iter().map(|byte| escape(*byte)).collect(),
     }
 }
 
@@ -173,29 +212,27 @@ fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, StoreError> {
 }
 
 impl Store {
-    /// Sets copies of files aside, each as the path it gets in the copy and the file that is
-    /// read; one that is gone is left out. The copy's id; none when nothing was there.
+    /// Sets copies of files aside, each as the path it gets in the copy (with `/` between its
+    /// parts) and the file that is read; what is gone or no file is left out. The copy's id;
+    /// none when nothing was there.
     ///
     /// # Errors
     /// A file that cannot be read or is too large, a log that cannot be written: nothing is
     /// kept then, and the caller must not overwrite anything.
     pub fn rescue_keep(
         &self,
-        files: &[(String, PathBuf)],
+        files: &[(Vec<u8>, PathBuf)],
         why: &str,
     ) -> Result<Option<String>, StoreError> {
         let log = place::open_log(&self.place)?
             .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
         let mut found = Vec::new();
         for (path, at) in files {
-            let dir = at.parent().unwrap_or(at);
-            let Some(name) = at.file_name().and_then(|name| name.to_str()) else {
-                continue;
-            };
+            let names: Vec<String> = path.split(|byte| *byte == b'/').map(kept_name).collect();
             let there = files::look(at)
                 .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?;
             if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
-                found.push((path, Aside::read(dir, name)?));
+                found.push((names, Aside::read_as(at.clone(), String::new())?));
             }
         }
         if found.is_empty() {
@@ -203,7 +240,7 @@ impl Store {
         }
         let placed = found
             .iter()
-            .map(|(path, aside)| (path.split('/').collect(), aside))
+            .map(|(names, aside)| (names.iter().map(String::as_str).collect(), aside))
             .collect();
         keep_as(&log, KeptKind::Rescue, placed, why).map(Some)
     }
@@ -474,6 +511,21 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_name_is_kept_under_one_that_can_be_shown() {
+        for (name, kept) in [
+            (&b"a b.txt"[..], "a b.txt"),
+            (b"caf\xe9", "caf%E9"),
+            ("käse".as_bytes(), "käse"),
+            (b"a\\b:c\n", "a%5Cb%3Ac%0A"),
+            (b".git", "%2E%67%69%74"),
+            (b"100%", "100%"),
+        ] {
+            assert_eq!(kept_name(name), kept);
+            assert!(is_plain_name(&kept_name(name)));
+        }
+    }
 
     #[test]
     fn names_that_could_lead_elsewhere_are_refused() {

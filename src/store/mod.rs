@@ -29,7 +29,7 @@ mod view;
 mod write;
 
 pub use difference::{Difference, DifferenceKind};
-pub use displaced::{KeptCopy, KeptFile, KeptKind};
+pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT};
 pub use error::StoreError;
 pub use fsck::FsckReport;
 pub use lease::{Lease, LeaseHolder};

@@ -201,6 +201,12 @@ fn breached(breach: &Breach) -> String {
             breach.copies.join("`, `cook rescue show ")
         ));
     }
+    for path in &breach.moved {
+        text.push_str(&format!(
+            "; put back, too large for a copy, moved to `{}`",
+            path.display()
+        ));
+    }
     if !breach.refs.is_empty() {
         text.push_str(&format!("; its commits stay at {}", breach.refs.join(", ")));
     }

@@ -5,7 +5,7 @@ use super::context::context_text;
 use super::{DEFAULT_BYTES, Workspace, put_together};
 use crate::diagnostic::{Code, Failure, Refusal, counted};
 use crate::machine::{self, Dispatch, Facts, Head};
-use crate::model::{Role, Snapshot};
+use crate::model::{Role, Snapshot, USER_DOORS};
 use crate::prompt::{self, PromptInput};
 use crate::store::Tip;
 
@@ -122,7 +122,7 @@ pub fn scripted_doors(
     }
     for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
         let meta = meta?;
-        if meta.actor == "script" {
+        if meta.actor == "script" && USER_DOORS.contains(&meta.event.as_str()) {
             found.push((meta.seq, meta.event));
         }
         if found.len() as u64 == opened {

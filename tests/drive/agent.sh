@@ -37,7 +37,12 @@ if [[ -f "$STATE/mischief" ]]; then
       gone) rm -rf .git/cook ;;
       hide) git update-index --assume-unchanged tally ;;
       stash) git stash clear ;;
-      record) COOK_ROLE='' cook pause >/dev/null 2>&1 ;;
+      waits)
+        cook pause >/dev/null 2>&1
+        echo $? >"$STATE/pause"
+        echo $$ >"$STATE/hung"
+        until [[ -f "$STATE/go" ]]; do sleep 0.02; done
+        ;;
       silent) exit 0 ;;
       fails) exit 3 ;;
       lies) reviewed "C-words, C-top" yes fail "all is well" none; exit 0 ;;
@@ -56,10 +61,19 @@ if [[ -f "$STATE/mischief" ]]; then
         echo $$ >"$STATE/hung"
         sleep 600
         ;;
+      hoards)
+        git init -q vendored
+        git -C vendored commit -q --allow-empty --message work
+        echo work >vendored/work.txt
+        printf work >$'caf\xe9.txt'
+        printf '#!/bin/sh\n' >run.sh
+        chmod +x run.sh
+        truncate -s 70M big.bin
+        ;;
       vandal) echo $$ >"$STATE/hung"; while :; do rm -rf .git/cook; sleep 0.02; done ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
-    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken ]]; then
+    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken && "$kind" != waits ]]; then
       echo "done, trust me"
       exit 0
     fi
@@ -84,6 +98,7 @@ rmdir "$STATE/turning"
 if [[ "$COOK_ROLE" == stop-judge ]]; then
   mv "$STATE/prompt.$own" "$STATE/judge.$turn"
   echo begins >>"$STATE/judges"
+  [[ -f .agent/stop-check-history.jsonl ]] && touch "$STATE/votes"
   [[ -f "$STATE/slow" ]] && sleep 1
   echo ends >>"$STATE/judges"
 fi

@@ -6,7 +6,10 @@ if [[ -f "$STATE/limit" ]]; then
   until="$(cat "$STATE/limit")"
   rm "$STATE/limit"
   touch "$STATE/met"
-  printf '{"type":"limit","message":"usage limit reached|%s"}\n' "$until"
+  case "$until" in
+    soon) printf '{"type":"limit","message":"529 overloaded, try again in 1s"}\n' ;;
+    *) printf '{"type":"limit","message":"usage limit reached|%s"}\n' "$until" ;;
+  esac
   exit 1
 fi
 text="$("$(dirname -- "$0")/agent.sh")"

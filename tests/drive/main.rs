@@ -199,6 +199,7 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
         ("implementer", "state", "`.agent/state.json` was edited"),
         ("implementer", "criteria", "`.agent/plan.json` was edited"),
         ("regrounder", "exclude", "`.git/info/exclude`"),
+        ("implementer", "hide", "`tally` was hidden"),
         ("reviewer", "rewind", "the log was set back"),
         ("implementer", "log", "was taken away"),
     ] {
@@ -282,6 +283,37 @@ fn what_is_put_back_is_kept() {
     assert_eq!(job.repo.read("out/cheat.txt"), "cheat\n");
 }
 
+/// A repository of its own may be the user's and stays; a name that is no text, a mode, and a
+/// file too large for a copy are kept.
+#[test]
+fn nothing_is_removed_that_was_not_kept() {
+    let job = Job::new();
+    let root = &job.repo.root;
+    job.mischief("reviewer", "hoards");
+    let run = job.run(&["--steps", "3"]).exits(0);
+    assert!(
+        run.err.contains("left as it is: `vendored` is new"),
+        "{}",
+        run.err
+    );
+    assert_eq!(job.repo.read("vendored/work.txt"), "work\n");
+    for gone in ["run.sh", "big.bin"] {
+        assert!(!root.join(gone).exists(), "{gone}");
+    }
+    let kept = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let id = kept["copies"][0]["id"].as_str().unwrap().to_owned();
+    job.repo
+        .cook(&["rescue", "restore", &id[..12], "--to", "out"])
+        .exits(0);
+    assert_eq!(job.repo.read("out/caf%E9.txt"), "work");
+    job.shell("test -x out/run.sh");
+    job.shell("test $(stat -c %s .git/cook-rescued/*/*/big.bin) = 73400320");
+    std::fs::remove_dir_all(root.join("out")).unwrap();
+    std::fs::remove_dir_all(root.join("vendored")).unwrap();
+    job.run(&[]).exits(0);
+    job.is_done();
+}
+
 #[test]
 fn a_session_without_a_report_spends_an_attempt_and_no_more() {
     for (role, kind) in [
@@ -361,6 +393,75 @@ fn a_run_that_is_killed_goes_on_with_the_next() {
         run.err
     );
     assert!(!job.repo.root.join("cheat.txt").exists());
+    job.is_done();
+}
+
+/// A role does not pause the work; the user does, and loses nothing by it.
+#[test]
+fn a_pause_from_another_terminal_ends_the_run_after_the_session() {
+    let job = Job::new();
+    job.mischief("implementer", "waits");
+    let (mut child, _) = job.run_until_it_hangs();
+    let refused = std::fs::read_to_string(job.state.join("pause")).unwrap();
+    assert_eq!(refused, "4\n");
+    job.repo.cook(&["pause"]).exits(0);
+    std::fs::write(job.state.join("go"), "").unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    let code = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None => assert!(Instant::now() < until, "it ends with the session"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(code, Some(12));
+    assert_eq!(job.repo.git(&["log", "-1", "--format=%s"]), "Count words");
+    job.repo.cook(&["resume", "--as-user"]).exits(0);
+    let log = job.repo.cook(&["log", "-n", "99"]).exits(0);
+    assert!(!log.out.contains("refused"), "{}", log.out);
+    assert!(log.out.contains("paused"), "{}", log.out);
+}
+
+/// In a place of its own a reader sees the documents and changes nothing; what the user does
+/// in the worktree meanwhile is the user's. A judge finds no votes there.
+#[test]
+fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
+    let job = Job::with("[rules]\nisolate_readonly = true\n");
+    job.run(&["--steps", "2"]).exits(0);
+    job.mischief("reviewer", "waits");
+    let child = job
+        .repo
+        .command(env!("CARGO_BIN_EXE_cook"))
+        .args(["run", "--steps", "1"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    while !job.state.join("hung").exists() {
+        assert!(Instant::now() < until, "the reviewer was never started");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let readme = job.repo.read("README.md");
+    job.repo
+        .write("README.md", "what the user writes meanwhile");
+    std::fs::write(job.state.join("go"), "").unwrap();
+    let run = child.wait_with_output().unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(0), "{said}");
+    // No report is taken beside it, and nobody is accused.
+    assert!(said.contains("[tree_changed]"), "{said}");
+    assert!(!said.contains("may not"), "{said}");
+    let edited = job.repo.read("README.md");
+    assert_eq!(edited, "what the user writes meanwhile");
+    assert!(job.state.join("seen.reviewer").exists());
+    job.repo.write("README.md", readme);
+    std::fs::write(job.state.join("reviewer"), "0\n").unwrap();
+    job.mischief("auditor", "edit");
+    let run = job.run(&[]).exits(0);
+    assert!(!run.err.contains("may not"), "{}", run.err);
+    assert!(!job.state.join("votes").exists());
     job.is_done();
 }
 
@@ -455,6 +556,26 @@ fn a_limit_is_waited_for_and_another_agent_stands_in_for_one_that_is_absent() {
         ["regrounder", "implementer", "reviewer", "auditor"],
         "{}",
         run.err
+    );
+    let status = job.repo.cook(&["status"]).exits(0);
+    assert!(!status.out.contains("spent"), "{}", status.out);
+}
+
+/// Nobody says when it ends: the same attempt is made again after a while.
+#[test]
+fn a_limit_without_an_end_is_waited_out() {
+    let job = Job::with(&format!("{AGENTS}{OTHERS}"));
+    std::fs::write(job.state.join("limit"), "soon").unwrap();
+    let mut run = job.repo.cook_command(&["run", "--steps", "6"]);
+    let run = run.env_remove("COOK_NOW").output().unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(0), "{said}");
+    assert!(job.state.join("met").exists());
+    assert!(said.contains("for the end of a limit"), "{said}");
+    assert_eq!(
+        job.calls(),
+        ["regrounder", "implementer", "reviewer", "auditor"],
+        "{said}"
     );
     let status = job.repo.cook(&["status"]).exits(0);
     assert!(!status.out.contains("spent"), "{}", status.out);

@@ -39,6 +39,8 @@ impl Baseline {
         if was.index != now.index {
             found.push(Difference::Index);
         }
+        let newly = now.hidden.difference(&was.hidden);
+        found.extend(newly.map(|path| Difference::Hidden { path: path.clone() }));
         if was.tree != now.tree {
             found.extend(self.file_differences(repo, &now)?);
         }

@@ -41,6 +41,9 @@ struct Stand {
     stash: Vec<String>,
     /// SHA-256 over the index's entries with their bits.
     index: String,
+    /// Paths that git was told not to look at.
+    #[serde(default)]
+    hidden: BTreeSet<String>,
     /// Everything that is tracked or not ignored, as it stands in the worktree.
     tree: String,
     /// What is checked out in each submodule and whether it is clean, by path.
@@ -82,6 +85,11 @@ pub enum Difference {
     Stash,
     /// Entries of the index, or their assume-unchanged and skip-worktree bits.
     Index,
+    /// A file that git was told not to look at (assume-unchanged, skip-worktree).
+    Hidden {
+        /// Its path.
+        path: String,
+    },
     /// A tracked or unignored file.
     File {
         /// Its path as git writes it.
@@ -117,6 +125,7 @@ impl std::fmt::Display for Difference {
             },
             Self::Stash => f.write_str("the stash"),
             Self::Index => f.write_str("the index"),
+            Self::Hidden { path } => write!(f, "`{path}` was hidden from `git status`"),
             Self::File {
                 path,
                 added,

@@ -1,12 +1,13 @@
 //! Putting a repository back to its baseline.
 
 use super::super::program::Call;
+use super::super::status::is_unwatched;
 use super::super::{Repo, RepoError, path_text};
-use super::take::aside;
+use super::take::{UNHIDE, aside};
 use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
 use crate::diagnostic::Failure;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 impl Baseline {
     /// Keeps the commits that the differing refs name now under [`RESCUED_REFS`]`<id>/`, so
@@ -53,7 +54,8 @@ impl Baseline {
         Ok(made)
     }
 
-    /// Puts the named differences back. Submodules and linked worktrees are left as they are:
+    /// Puts the named differences back. Submodules, repositories of their own and linked
+    /// worktrees are left as they are:
     /// what somebody did there cannot be told from the user's own work. Steering files were
     /// put back when they were compared.
     ///
@@ -90,8 +92,28 @@ impl Baseline {
             })
             .collect();
         self.put_files_back(repo, &files)?;
+        let is_hidden = |one: &Difference| matches!(one, Difference::Hidden { .. });
         if differences.contains(&Difference::Index) {
             self.put_index_back(repo)?;
+        } else if differences.iter().any(is_hidden) {
+            self.show_again(repo)?;
+        }
+        Ok(())
+    }
+
+    /// Lets git look at what it was told not to look at since.
+    fn show_again(&self, repo: &Repo) -> Result<(), RepoError> {
+        let listed = repo.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
+        let mut paths = Vec::new();
+        for path in listed.split(|byte| *byte == 0).filter_map(is_unwatched) {
+            if !self.stand.hidden.contains(&path_text(path)) {
+                paths.extend_from_slice(path);
+                paths.push(0);
+            }
+        }
+        for bit in UNHIDE {
+            let call = Call::new(&["update-index", bit, "-z", "--stdin"]);
+            repo.program.answer(call.stdin(paths.clone()))?;
         }
         Ok(())
     }
@@ -130,6 +152,11 @@ impl Baseline {
         }
         let mut wanted = Vec::new();
         for (path, _) in files.iter().filter(|(_, added)| !*added) {
+            // git would remove a directory that stands in its place with all that it holds.
+            let is_dir = |at: std::path::PathBuf| at.symlink_metadata().is_ok_and(|at| at.is_dir());
+            if repo.at(path).is_none_or(is_dir) {
+                continue;
+            }
             wanted.extend_from_slice(path);
             wanted.push(0);
         }
@@ -157,7 +184,7 @@ fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<(), RepoError> {
 /// Removes a file below the root and the directories that are empty then. Nothing is done
 /// through a symlink.
 fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
-    let Some(relative) = native(path) else {
+    let Some(relative) = super::super::native(path) else {
         return Err(RepoError::PathOutside(path_text(path)));
     };
     let parts: Vec<_> = relative.components().collect();
@@ -177,11 +204,8 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
         return Err(RepoError::PathOutside(path_text(path)));
     }
     match target.symlink_metadata() {
-        Ok(found) if found.is_dir() => {
-            // A repository of its own that was made there.
-            super::super::remove::remove_tree(&target)
-                .map_err(|error| RepoError::io("remove", &target, error))?;
-        }
+        // A repository of its own or a linked worktree: what it holds was kept nowhere.
+        Ok(found) if found.is_dir() => return Ok(()),
         Ok(_) => {
             std::fs::remove_file(&target)
                 .map_err(|error| RepoError::io("remove", &target, error))?;
@@ -197,17 +221,6 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
         }
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn native(path: &[u8]) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
-}
-
-#[cfg(not(unix))]
-fn native(path: &[u8]) -> Option<PathBuf> {
-    std::str::from_utf8(path).ok().map(PathBuf::from)
 }
 
 /// Copies over another file by rename.

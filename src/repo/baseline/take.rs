@@ -13,6 +13,8 @@ use std::path::Path;
 
 /// Submodules that are looked at.
 const MAX_SUBMODULES: usize = 200;
+/// What lets git look at a file again.
+pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
 /// Settings by which a look at the worktree could be made to see less.
 const WATCHFUL: [&str; 8] = [
     "-c",
@@ -86,6 +88,12 @@ pub(super) fn stand(
         refs: refs(git)?,
         stash: lines(git, Call::new(&["stash", "list", "--format=%H"]))?,
         index: hex(&Sha256::digest(&listed)),
+        hidden: listed
+            .split(|byte| *byte == 0)
+            .filter_map(is_unwatched)
+            .filter_map(|staged| staged.splitn(2, |byte| *byte == b'\t').nth(1))
+            .map(path_text)
+            .collect(),
         submodules: submodules(repo, &listed)?,
         tree: tree(repo, dir, from, index)?,
         worktrees: linked.iter().map(|one| one.path.clone()).collect(),
@@ -130,7 +138,7 @@ fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, Rep
         }
     }
     if !unwatched.is_empty() {
-        for bit in ["--no-assume-unchanged", "--no-skip-worktree"] {
+        for bit in UNHIDE {
             let call = aside(repo, dir, index, &["update-index", bit, "-z", "--stdin"]);
             git.answer(call.stdin(unwatched.clone()))?;
         }
