@@ -78,10 +78,17 @@ impl Page {
         self.line(&clean(value, Lines::Fold));
     }
 
-    /// JSON, the same value: what would act on a terminal is escaped in it.
+    /// A value as JSON over several lines, the same value: what would act on a terminal is
+    /// escaped in it.
     pub fn json(&mut self, value: &Value) {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
         self.text.push_str(&harmless_json(&text));
+        self.newline();
+    }
+
+    /// The same on one line.
+    pub fn json_line(&mut self, value: &Value) {
+        self.text.push_str(&harmless_json(&value.to_string()));
         self.newline();
     }
 

@@ -151,7 +151,7 @@ impl Show for FanoutAnswer {
                     page.toned(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
                     page.newline();
                     match &reply.data {
-                        Some(data) => page.json(data),
+                        Some(data) => page.json_line(data),
                         None => page.line(&reply.output),
                     }
                 }
