@@ -117,6 +117,7 @@ fn failed(report: &Report, words: &str) -> FailureClass {
     let failure = report.failure.clone().expect("it succeeded");
     let said = match &failure.failure {
         Failure::Failed(why) => format!("failed: {why}"),
+        Failure::Absent(why) => format!("absent: {why}"),
         Failure::TimedOut(why) => format!("timed out: {why}"),
         Failure::Unparseable(why) => format!("unparseable: {why}"),
     };

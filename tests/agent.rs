@@ -109,6 +109,7 @@ fn failed(report: &Report, words: &str) -> FailureClass {
     let failure = report.failure.clone().expect("it succeeded");
     let said = match &failure.failure {
         Failure::Failed(why) => format!("failed: {why}"),
+        Failure::Absent(why) => format!("absent: {why}"),
         Failure::TimedOut(why) => format!("timed out: {why}"),
         Failure::Unparseable(why) => format!("unparseable: {why}"),
     };
@@ -399,7 +400,7 @@ fn what_is_not_there_is_the_environments_fault() {
         ..bench
     };
     let report = missing.run("x", None, &mut |_| Heed::GoOn);
-    assert_eq!(failed(&report, "was not found"), FailureClass::Environment);
+    assert_eq!(failed(&report, "absent: "), FailureClass::Environment);
 }
 
 #[test]

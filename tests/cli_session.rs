@@ -298,6 +298,106 @@ fn a_text_agent_that_reports_nothing_is_compacted_once_by_estimate() {
 }
 
 #[test]
+fn a_compacted_series_is_gone_on_from_again_and_again() {
+    let desk = desk(&[("plain", "text", SMALL)]);
+    desk.agent("plain")
+        .script(json!({"steps": [{"reply": "fine"}],
+        "when": [["Summarise this conversation", [{"reply": "THE RECAP"}]]]}));
+    let first = desk.asked("plain", &"a".repeat(330), &[]);
+    let series = first.series.clone().unwrap();
+    let on = ["--on-series", series.as_str()];
+    let mut seen = Vec::new();
+    for letter in ["b", "c", "d"] {
+        let reply = desk.json("plain", &letter.repeat(300), &on);
+        assert_eq!(reply["recap"], "THE RECAP");
+        let branch = reply["refs"]["series"].as_str().unwrap().to_owned();
+        let shown = desk.repo.cook(&["session", "show", &branch, "--json"]);
+        let episodes = shown.exits(0).json()["value"]["episodes"].clone();
+        assert_eq!(episodes.as_array().unwrap().len(), 2);
+        assert_eq!(
+            episodes[1]["exchanges"][1]["input"],
+            json!(letter.repeat(300))
+        );
+        seen.push(branch);
+    }
+    // The sealed window names the first of them still.
+    let error = desk.error(
+        "plain",
+        "x",
+        &["--on-episode", &first.episode],
+        1,
+        "episode_compacted",
+    );
+    assert_eq!(prior(&error, "series"), seen[0]);
+    desk.repo.cook(&["session", "verify"]).exits(0);
+    // Where no summary comes, the reason is told, and nothing is lost.
+    desk.plays("plain", json!([{"exit": 3}]));
+    let error = desk.error("plain", &"e".repeat(300), &on, 5, "context_window_exceeded");
+    let said = error["message"].as_str().unwrap();
+    assert!(said.contains("`plain` failed"), "{said}");
+    assert_eq!(prior(&error, "series"), series);
+    desk.plays("plain", json!([{"reply": "back"}]));
+    desk.asked("plain", &"e".repeat(300), &on);
+}
+
+/// What acts on a terminal or turns the direction of text.
+fn is_raw(c: char) -> bool {
+    (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c)
+}
+
+#[test]
+fn data_is_printed_without_what_acts_on_a_terminal_and_stays_the_same() {
+    let desk = desk(&[("one", "text", "")]);
+    let value = json!({"n": "A\u{9b}31mB\u{202e}C\u{7f}", "\u{85}": "\u{e0001}"});
+    // The answer's own escapes are what becomes raw when it is read.
+    let said = cook::diagnostic::harmless_json(&value.to_string());
+    desk.plays("one", json!([{"reply": said}]));
+    let schema = desk.file("schema.json", "{}");
+    let run = desk.ask("one", "q", &["--schema", &schema]).exits(0);
+    assert!(!run.out.contains(is_raw), "{:?}", run.out);
+    assert_eq!(run.json(), value);
+    let run = desk
+        .ask("one", "q", &["--schema", &schema, "--json"])
+        .exits(0);
+    assert!(!run.out.contains(is_raw), "{:?}", run.out);
+    let reply = run.json();
+    assert_eq!(reply["data"], value);
+    assert_eq!(reply["output"], json!(said));
+    let fan = ["fanout", "q", "--agents", "one,one", "--schema", &schema];
+    let run = desk.repo.cook(&fan).exits(0);
+    assert!(!run.out.contains(is_raw), "{:?}", run.out);
+    assert!(
+        run.out.contains("A\\u009b31mB\\u202eC\\u007f"),
+        "{}",
+        run.out
+    );
+    let episode = reply["refs"]["episode"].as_str().unwrap();
+    for args in [
+        &["session", "show", episode, "--json"][..],
+        &["session", "export", episode],
+    ] {
+        let run = desk.repo.cook(args).exits(0);
+        assert!(!run.out.contains(is_raw), "{:?}", run.out);
+        assert!(run.out.contains("\\u009b"), "{}", run.out);
+    }
+}
+
+#[test]
+fn refs_are_the_last_line_whatever_comes_before_it() {
+    let desk = desk(&[("one", "pi", "")]);
+    let first = desk.asked("one", "begin", &[]);
+    desk.repo.write("new.txt", "x");
+    let on = ["--on-episode", first.episode.as_str(), "-v"];
+    let run = desk.ask("one", "on", &on).exits(0).says("tree_moved");
+    let second = refs(&run);
+    assert!(run.err.lines().count() > 1 && second != first);
+    desk.plays("one", json!([{"error": "no"}]));
+    let on = ["--on-series", second.series.as_deref().unwrap(), "-v"];
+    let run = desk.ask("one", "on", &on).fails(5, "supplier_failed");
+    assert_eq!(refs(&run), second);
+}
+
+#[test]
 fn refs_that_name_nothing_or_too_much_make_nothing() {
     let desk = desk(&[("one", "pi", "")]);
     let first = desk.asked("one", "begin", &[]);
@@ -586,6 +686,73 @@ fn fact_6_read_only_violated_keeps_the_exchange() {
 }
 
 #[test]
+fn an_act_whose_answer_breaks_the_schema_is_mended_by_reading_alone() {
+    let desk = desk(&[("one", "claude", "")]);
+    let schema = desk.file("schema.json", r#"{"required":["n"],"type":"object"}"#);
+    let report = |tokens: u64, cost: f64| json!({"report": {"usage": {"input_tokens": tokens}, "cost_usd": cost}});
+    desk.agent("one").script(json!({
+        "steps": [{"write": ["made.txt", "x"]}, {"run": ["git", "add", "made.txt"]},
+            {"run": ["git", "commit", "-q", "-m", "made"]}, report(3, 0.25), {"reply": "did it"}],
+        "when": [["does not fit the schema", [report(4, 0.5), {"reply": "{\"n\": 1}"}]]],
+    }));
+    let before = desk.repo.git(&["rev-parse", "HEAD"]);
+    // Told each time, so that each call is one of its own with an access of its own.
+    let args = [
+        "act", "make it", "--agent", "one", "--schema", &schema, "--native", "never", "--json",
+    ];
+    let reply = desk.repo.cook(&args).exits(0).json();
+    let after = desk.repo.git(&["rev-parse", "HEAD"]);
+    assert_eq!(
+        desk.repo
+            .git(&["rev-list", "--count", "HEAD", &format!("^{before}")]),
+        "1"
+    );
+    assert_eq!(
+        reply["act"],
+        json!({"head_before": before, "head_after": after, "commits": [after],
+        "changed": ["HEAD", "made.txt", "refs/heads/main"]})
+    );
+    assert_eq!(
+        (
+            &reply["data"],
+            &reply["attempts"],
+            &reply["usage"],
+            &reply["cost_usd"]
+        ),
+        (
+            &json!({"n": 1}),
+            &json!(2),
+            &json!({"input_tokens": 7}),
+            &json!(0.75)
+        )
+    );
+    let access: Vec<String> = desk
+        .agent("one")
+        .calls()
+        .iter()
+        .map(|call| call["args"].to_string())
+        .collect();
+    assert_eq!(access.len(), 2);
+    assert!(access[0].contains("acceptEdits"), "{access:?}");
+    assert!(access[1].contains("Read,Grep,Glob"), "{access:?}");
+    let deeds: Vec<Value> = desk
+        .lines()
+        .iter()
+        .map(|line| line["deed"].clone())
+        .collect();
+    assert_eq!(deeds, [json!("act"), json!("ask")]);
+    // One that works on instead of mending is found out.
+    desk.agent("one").script(json!({
+        "steps": [{"reply": "did it"}],
+        "when": [["does not fit the schema", [{"write": ["again.txt", "x"]}, {"reply": "{\"n\": 1}"}]]],
+    }));
+    desk.repo
+        .cook(&args[..6])
+        .fails(5, "read_only_violated")
+        .says("again.txt");
+}
+
+#[test]
 fn an_act_records_what_it_did_and_is_never_made_again() {
     let desk = desk(&[("one", "codex", "")]);
     let before = desk.repo.git(&["rev-parse", "HEAD"]);
@@ -674,6 +841,10 @@ fn two_branches_of_one_checkpoint_never_see_each_other() {
     std::fs::write(&record, text).unwrap();
     let calls = desk.calls("one");
     let error = desk.error("one", "x", &on, 5, "continuation_not_supported");
+    assert!(
+        error["hint"].as_str().unwrap().contains("--native require"),
+        "{error}"
+    );
     assert_eq!(desk.calls("one"), calls);
     let told = desk.json("one", "x", &["--on-episode", &prior(&error, "episode")]);
     assert_eq!(told["transport"], "replay");
@@ -793,6 +964,261 @@ fn a_fan_out_counts_only_answers() {
     desk.repo
         .cook(&["fanout", "x", "--agents", "a", "--on-series", "sr_x"])
         .fails(2, "usage");
+}
+
+#[test]
+fn a_fan_out_says_when_the_tree_is_another_one_and_which_call_was_taken() {
+    let desk = desk(&[("a", "claude", ""), ("b", "pi", "")]);
+    let root = desk.json("a", "look", &[]);
+    desk.asked("a", "look", &[]);
+    let hash = root["hash"]["episode"].as_str().unwrap();
+    desk.repo.write("new.txt", "x");
+    let fan = |more: &[&str]| {
+        let args = ["fanout", "q", "--agents", "a,b", "--on-episode", hash];
+        desk.repo.cook(&[&args[..], more].concat())
+    };
+    let run = fan(&[]).exits(0).says("2 of 2 answered");
+    assert!(
+        run.err.contains("tree_moved") && run.err.contains("ref_chosen"),
+        "{}",
+        run.err
+    );
+    let table = fan(&["--json"]).exits(0).json();
+    let codes: Vec<&Value> = table["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["code"])
+        .collect();
+    assert_eq!(codes, ["ref_chosen", "tree_moved"]);
+    let calls = desk.calls("b");
+    let refused = fan(&["--require-tree", "--json"]).exits(1).json();
+    assert_eq!(refused["error"]["code"], "tree_drift");
+    assert_eq!(desk.calls("b"), calls);
+    std::fs::remove_file(desk.repo.root.join("new.txt")).unwrap();
+    fan(&["--require-tree"]).exits(0);
+}
+
+#[test]
+fn of_members_in_one_worktree_none_is_accused() {
+    let desk = desk(&[("good", "pi", ""), ("bad", "codex", "")]);
+    let (seen, changed) = (
+        desk.away.path().join("seen"),
+        desk.away.path().join("changed"),
+    );
+    let wait = |file: &Path| json!({"run": ["sh", "-c", format!("i=0; until test -e {} || test $i -gt 500; do i=$((i+1)); sleep 0.02; done", file.display())]});
+    let touch = |file: &Path| json!({"run": ["touch", file]});
+    // Both are at work before the one changes something, and both end after it.
+    desk.plays(
+        "good",
+        json!([touch(&seen), wait(&changed), {"reply": "looked"}]),
+    );
+    desk.plays(
+        "bad",
+        json!([wait(&seen), {"write": ["new.txt", "x"]}, touch(&changed), {"reply": "looked"}]),
+    );
+    let table = desk
+        .repo
+        .cook(&["fanout", "q", "--agents", "good,bad", "--json"])
+        .exits(5)
+        .json();
+    for row in table["members"].as_array().unwrap() {
+        let error = &row["error"];
+        assert_eq!(error["code"], "read_only_violated");
+        let said = error["message"].as_str().unwrap();
+        assert!(
+            said.contains("new.txt") && said.contains("cannot be told"),
+            "{said}"
+        );
+        assert!(
+            error["hint"].as_str().unwrap().contains("one by one"),
+            "{error}"
+        );
+        assert_eq!(
+            desk.episode(&prior(error, "episode")).exchanges()[0].output(),
+            "looked"
+        );
+    }
+    // The hint holds: one by one it is told.
+    std::fs::remove_file(desk.repo.root.join("new.txt")).unwrap();
+    desk.asked("good", "q", &[]);
+    let error = desk.error("bad", "q", &[], 5, "read_only_violated");
+    assert!(
+        !error["message"]
+            .as_str()
+            .unwrap()
+            .contains("cannot be told")
+    );
+}
+
+#[test]
+fn an_error_names_a_step_that_works() {
+    let desk = desk(&[
+        ("one", "pi", ""),
+        ("atom", "text", "grain = \"atom\"\n"),
+        ("gone", "text", ""),
+    ]);
+    let first = desk.asked("one", "begin", &[]);
+    let series = first.series.as_deref().unwrap();
+    // A series on an atom: the episode that it stands at.
+    let error = desk.error(
+        "atom",
+        "x",
+        &["--on-series", series],
+        1,
+        "ref_kind_mismatch",
+    );
+    let hint = error["hint"].as_str().unwrap();
+    assert!(
+        hint.contains(&format!("--on-episode {}", first.episode)),
+        "{hint}"
+    );
+    desk.asked("atom", "x", &["--on-episode", &first.episode]);
+    // A record that cannot be forked: not another agent, the option.
+    let error = desk.error(
+        "atom",
+        "x",
+        &["--on-episode", &first.episode, "--native", "require"],
+        5,
+        "continuation_not_supported",
+    );
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("leave `--native require` out"), "{hint}");
+    // A clock, and a program that is not there.
+    desk.plays("one", json!([{"session": null}, {"hang": null}]));
+    let error = desk.error(
+        "one",
+        "x",
+        &["--idle-timeout", "1s", "--timeout", "8s"],
+        5,
+        "supplier_timeout",
+    );
+    assert!(
+        error["hint"].as_str().unwrap().contains("--timeout"),
+        "{error}"
+    );
+    let text = desk.repo.read(".agent/cook.toml");
+    let table = desk.agent("gone").table();
+    let other = table.replacen(agent_support::COOK, "no-such-program-here", 1);
+    desk.repo
+        .write(".agent/cook.toml", text.replace(&table, &other));
+    let config = cook::model::Config::parse(&desk.repo.read(".agent/cook.toml")).unwrap();
+    let preset = cook::agent::Preset::of("gone", &config).unwrap();
+    desk.repo.trust(&preset.trust_words().unwrap());
+    let error = desk.error(
+        "gone",
+        "x",
+        &["--on-episode", &first.episode],
+        5,
+        "supplier_failed",
+    );
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("install") && hint.contains(series), "{hint}");
+    // What is looked at is not gone on from.
+    for what in ["show", "tree", "export"] {
+        let failed = desk
+            .repo
+            .cook(&["session", what, "nope", "--json"])
+            .exits(1)
+            .json();
+        let hint = failed["error"]["hint"].as_str().unwrap();
+        assert!(
+            hint.contains("cook session log") && !hint.contains("--on-"),
+            "{hint}"
+        );
+    }
+    // Every failure in JSON has the step; the refs are good where the agent is not.
+    let error = desk.error(
+        "oen",
+        "x",
+        &["--on-episode", &first.episode],
+        2,
+        "agent_unknown",
+    );
+    assert_eq!(prior(&error, "episode"), first.episode);
+    let run = desk.repo.cook(&[
+        "fanout",
+        "x",
+        "--agents",
+        "oen",
+        "--on-episode",
+        &first.episode,
+        "--json",
+    ]);
+    assert_eq!(
+        prior(&run.exits(2).json()["error"], "episode"),
+        first.episode
+    );
+    desk.error("one", " ", &[], 2, "usage");
+    desk.error(
+        "one",
+        "x",
+        &["--schema", "no-such-file"],
+        3,
+        "input_unreadable",
+    );
+    let wordless = desk.repo.cook(&["ask", "--json"]).exits(2).json();
+    let said = wordless["error"]["message"].as_str().unwrap();
+    assert!(
+        said.contains("<SAY>") && wordless["error"]["hint"].is_string(),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_are_moved_aloud_and_are_no_refs() {
+    let desk = desk(&[("one", "pi", "")]);
+    let (first, second) = (desk.asked("one", "a", &[]), desk.asked("one", "b", &[]));
+    let name = |episode: &str, label: &str| desk.repo.cook(&["session", "name", episode, label]);
+    let run = name(&first.episode, "here").exits(0);
+    assert!(!run.out.contains("before"), "{}", run.out);
+    let run = name(&second.episode, "here").exits(0);
+    assert!(
+        run.out
+            .contains(&format!("it stood for {} before", first.episode)),
+        "{}",
+        run.out
+    );
+    assert!(
+        !name(&second.episode, "here")
+            .exits(0)
+            .out
+            .contains("before")
+    );
+    for label in [
+        first.episode.to_lowercase(),
+        first.episode.to_uppercase(),
+        first.episode.clone(),
+    ] {
+        name(&second.episode, &label).fails(2, "usage");
+    }
+    desk.repo
+        .cook(&["session", "log", "-n", "0"])
+        .exits(0)
+        .says("none shown of 2 calls");
+}
+
+#[test]
+fn a_hash_of_sealed_windows_alone_says_so() {
+    let desk = desk(&[("plain", "text", SMALL)]);
+    let mut hash = String::new();
+    for _ in 0..2 {
+        let first = desk.json("plain", &"a".repeat(330), &[]);
+        hash = first["hash"]["episode"].as_str().unwrap().to_owned();
+        let series = first["refs"]["series"].as_str().unwrap();
+        let next = desk.json("plain", &"b".repeat(300), &["--on-series", series]);
+        assert!(next["recap"].is_string());
+    }
+    let shown = desk.repo.cook(&["session", "show", &hash]).exits(0);
+    assert!(shown.err.contains("each was compacted"), "{}", shown.err);
+    assert!(!shown.err.contains("not sealed"), "{}", shown.err);
+    desk.error(
+        "plain",
+        "x",
+        &["--on-episode", &hash],
+        1,
+        "episode_compacted",
+    );
 }
 
 #[test]
@@ -1129,7 +1555,16 @@ fn the_tree_shows_what_went_on_from_what() {
     assert_eq!(depths(&[&right.episode]), [0, 1, 1, 2]);
 }
 
-/// The documentation: its commands run, and each test that it names is there.
+/// The blocks of commands of the documentation, in their order.
+fn examples(text: &str) -> Vec<String> {
+    let blocks = text.split("```sh\n").skip(1);
+    blocks
+        .map(|block| block.split_once("```").unwrap().0.to_owned())
+        .collect()
+}
+
+/// The documentation: its commands run and do what is said of them, without a warning, and
+/// each test that it names is there.
 #[test]
 fn the_documentation_runs_as_it_stands() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -1142,30 +1577,72 @@ fn the_documentation_runs_as_it_stands() {
     for name in ["small", "big", "other"] {
         desk.agent(name)
             .script(json!({"steps": [{"reply": "fine"}], "when": [
+            ["Summarise", [{"reply": "recap"}]],
+            ["Read the history", [{"reply": "long ".repeat(115)}]],
             ["Is it risky?", [{"reply": "{\"risky\": false, \"why\": \"small\"}"}]],
-            ["Is it done?", [{"reply": "{\"done\": true}"}]],
-            ["Summarise", [{"reply": "recap"}]]]}));
+            ["Is it done?", [{"reply": "{\"done\": true}"}]]]}));
     }
-    let mut script = String::from("set -eu\n");
-    let mut inside = false;
-    let mut commands = 0;
-    for line in text.lines() {
-        match line {
-            "```sh" => inside = true,
-            "```" => inside = false,
-            line if inside => {
-                commands += usize::from(line.starts_with("cook "));
-                script.push_str(line);
-                script.push('\n');
-            }
-            _ => {}
-        }
+    // After each example: the refs that it left in the variables, and how many calls were made.
+    let mut script = String::from("set -eu\nepisode= series= refs=\n");
+    let examples = examples(&text);
+    for example in &examples {
+        script += example;
+        script += "printf '@@ %s %s %s\\n' \"$(wc -l < .git/cook/sessions/log.jsonl || echo 0)\" \"$episode\" \"$series\"\n";
+        script += "if test -s \"$refs\"; then grep -v '^episode ' \"$refs\" >&2 || true; fi\n";
     }
-    assert!(commands > 12, "{commands}");
-    let mut bash = desk.repo.command("bash");
-    bash.args(["-c", &script]);
-    let run = run(bash, b"");
+    assert!(script.matches("\ncook ").count() > 12, "{script}");
+    let mut sh = desk.repo.command("sh");
+    sh.args(["-c", &script]).env("TMPDIR", desk.away.path());
+    let run = run(sh, b"");
     assert_eq!(run.code, 0, "{}\n{}", run.out, run.err);
+    assert!(!run.err.contains("warning"), "{}", run.err);
+    let marks: Vec<Vec<&str>> = run
+        .out
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("@@ ")?.split(' ').collect()))
+        .collect();
+    assert_eq!(marks.len(), examples.len());
+    let calls: Vec<usize> = marks.iter().map(|mark| mark[0].parse().unwrap()).collect();
+    let made: Vec<usize> = calls.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // How to recall refs; then asking, compacting (a summary is a call), keeping, telling
+    // another, a consensus, triage before an order, and what only looks.
+    assert_eq!(made, [3, 4, 2, 1, 3, 2, 0], "{}", run.out);
+    for (mark, example) in marks.iter().zip(&examples).skip(1) {
+        let is_ref = |text: &str, grade| {
+            text.parse::<cook::session::Ref>()
+                .is_ok_and(|name| name.grade() == grade)
+        };
+        assert!(is_ref(mark[1], cook::session::Grade::Episode), "{example}");
+        assert!(is_ref(mark[2], cook::session::Grade::Series), "{example}");
+    }
+    assert!(marks[1][1] != marks[2][1] && marks[2][1] != marks[3][1]);
+    let shown = |name: &str| {
+        desk.repo
+            .cook(&["session", "show", name, "--json"])
+            .exits(0)
+            .json()
+    };
+    // The series went on in a window that begins with the recap.
+    let series = &shown(marks[2][2])["value"]["episodes"];
+    assert_eq!(series.as_array().unwrap().len(), 2);
+    let kinds: Vec<&Value> = series[1]["exchanges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["kind"])
+        .collect();
+    assert_eq!(kinds, ["recap", "say"]);
+    // The name stands for the window that was reviewed in, and the order went on from it.
+    let lines = desk.lines();
+    let order = lines.iter().find(|line| line["deed"] == "act").unwrap();
+    assert_eq!(order["on"]["episode"], marks[3][1]);
+    let ordered = desk.episode(order["episode"].as_str().unwrap());
+    assert_eq!(ordered.exchanges()[0].input(), "Review the error handling.");
+    assert!(run.out.contains("3 of 3 answered"), "{}", run.out);
+    assert!(
+        lines.iter().all(|line| line["error"].is_null()),
+        "{lines:#?}"
+    );
 
     let mut tests = String::new();
     for file in [

@@ -20,6 +20,7 @@ struct Scripted {
     window: Option<Window>,
     answers: RefCell<Vec<Result<Answer, Failure>>>,
     sent: RefCell<Vec<(String, Option<String>)>>,
+    deeds: RefCell<Vec<Deed>>,
     forkable: bool,
 }
 
@@ -32,6 +33,7 @@ impl Scripted {
             window: None,
             answers: RefCell::default(),
             sent: RefCell::default(),
+            deeds: RefCell::default(),
             forkable: true,
         }
     }
@@ -87,6 +89,7 @@ impl Supplier for Scripted {
     fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
         let fork = turn.fork.map(|native| native.session.clone());
         self.sent.borrow_mut().push((turn.prompt.to_owned(), fork));
+        self.deeds.borrow_mut().push(turn.deed);
         let number = self.calls();
         let mut answers = self.answers.borrow_mut();
         let mut answer = if answers.is_empty() {
@@ -396,8 +399,71 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
     let on = Some(On::Series(first.series.unwrap()));
     let error = call(&store, &repl, &say(&"w".repeat(200), on)).unwrap_err();
     assert_eq!(code(&error), "context_window_exceeded");
+    assert!(error.to_string().contains("failed: no"), "{error}");
+    assert!(error.hint().contains(&first.series.unwrap().to_string()));
     assert_eq!(store.sealed(first.episode).unwrap(), None);
     call(&store, &repl, &say("short", on)).unwrap();
+}
+
+#[test]
+fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
+    let store = MemoryStore::default();
+    let repl = small(Grain::Repl);
+    repl.answer(Ok(text(&"long ".repeat(100))));
+    let first = call(&store, &repl, &say("begin", None)).unwrap();
+    let on = Some(On::Series(first.series.unwrap()));
+    let mut branches = Vec::new();
+    for summary in ["ONE", "TWO", "THREE"] {
+        repl.answer(Ok(text(summary)));
+        let reply = call(&store, &repl, &say(&"w".repeat(200), on)).unwrap();
+        assert_eq!(reply.recap.as_deref(), Some(summary));
+        let entry = store.entry(reply.series.unwrap()).unwrap().unwrap();
+        assert_eq!(
+            load_series(&store, &entry.hash).unwrap().episodes().len(),
+            2
+        );
+        branches.push(reply.series);
+    }
+    // The chain that the sealed window names stays the first, and each of them goes on.
+    assert_eq!(store.sealed(first.episode).unwrap(), branches[0]);
+    for branch in branches {
+        call(&store, &repl, &say("x", branch.map(On::Series))).unwrap();
+    }
+}
+
+#[test]
+fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
+    let store = MemoryStore::default();
+    let repl = small(Grain::Repl);
+    repl.answer(Ok(text(&"long ".repeat(170))));
+    let first = call(&store, &repl, &say("begin", None)).unwrap();
+    let series = first.series.unwrap();
+    let calls = repl.calls();
+    // What was said fills the window to where not even a summary can be asked for.
+    let error = call(&store, &repl, &say("on", Some(On::Series(series)))).unwrap_err();
+    assert_eq!(code(&error), "context_window_exceeded");
+    assert!(error.to_string().contains("300 fit"), "{error}");
+    assert!(error.hint().contains("a larger window"), "{}", error.hint());
+    assert_eq!((repl.calls(), error.prior.series), (calls, Some(series)));
+    let large = Scripted::new("large", Grain::Repl);
+    call(&store, &large, &say("on", Some(On::Series(series)))).unwrap();
+    // On the checkpoint itself the way out is its series, where it compacts.
+    let repl = small(Grain::Repl);
+    repl.answer(Ok(text(&"long ".repeat(100))));
+    let first = call(&store, &repl, &say("begin", None)).unwrap();
+    let words = "w".repeat(200);
+    let error = call(
+        &store,
+        &repl,
+        &say(&words, Some(On::Episode(first.episode))),
+    )
+    .unwrap_err();
+    assert!(error.hint().contains("which compacts"), "{}", error.hint());
+    let on = error.prior.series.map(On::Series);
+    call(&store, &repl, &say(&words, on)).unwrap();
+    // Words that fit no window of their own: nothing of that kind is promised.
+    let error = call(&store, &repl, &say(&"w".repeat(700), on)).unwrap_err();
+    assert!(error.hint().starts_with("say less"), "{}", error.hint());
 }
 
 #[test]
@@ -447,6 +513,97 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
     let kept = error.prior.episode.unwrap();
     assert_eq!(words(&store, kept).len(), 5);
     call(&store, &bad, &say("never mind", Some(On::Episode(kept)))).unwrap();
+}
+
+#[test]
+fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
+    let store = MemoryStore::default();
+    let wide = json!({"description": "d".repeat(700)});
+    let repl = small(Grain::Repl);
+    let asked = Call {
+        schema: Some(&wants_number),
+        schema_text: Some(&wide),
+        ..say("how many?", None)
+    };
+    let error = call(&store, &repl, &asked).unwrap_err();
+    assert_eq!((code(&error), repl.calls()), ("context_window_exceeded", 0));
+
+    // An answer that is asked for again: what was said is summed up where there is a series,
+    let narrow = json!({"required": ["n"]});
+    let asked = |schema_text| Call {
+        schema: Some(&wants_number),
+        schema_text: Some(schema_text),
+        ..say("how many?", None)
+    };
+    let repl = small(Grain::Repl).answers(&[&"long ".repeat(100), "SUMMARY", "{\"n\": 3}"]);
+    let reply = call(&store, &repl, &asked(&narrow)).unwrap();
+    assert_eq!((reply.data, reply.attempts), (Some(json!({"n": 3})), 2));
+    assert_eq!(reply.recap.as_deref(), Some("SUMMARY"));
+    assert!(!repl.prompt(2).contains("long long"), "{}", repl.prompt(2));
+    assert!(repl.prompt(2).len() < 900, "{}", repl.prompt(2));
+    // and refused where there is none.
+    let atom = small(Grain::Atom).answers(&[&"long ".repeat(100)]);
+    let error = call(&store, &atom, &asked(&narrow)).unwrap_err();
+    assert_eq!((code(&error), atom.calls()), ("context_window_exceeded", 1));
+    assert_eq!(words(&store, error.prior.episode.unwrap()).len(), 1);
+}
+
+#[test]
+fn an_order_is_given_once_and_its_answer_mended_by_asking() {
+    let store = MemoryStore::default();
+    let repl = Scripted::new("agent", Grain::Repl);
+    let spent = |output: &str, tokens: u64, cost| Answer {
+        usage: Some(json!({"input_tokens": tokens, "cache": {"read": 1}})),
+        cost_micro_usd: cost,
+        head_before: Some(format!("before {tokens}")),
+        head_after: Some(format!("after {tokens}")),
+        ..text(output)
+    };
+    let mut did = spent("did it", 5, Some(100));
+    did.commits = vec!["c1".to_owned()];
+    did.changed = vec!["HEAD".to_owned(), "a".to_owned()];
+    repl.answer(Ok(did));
+    repl.answer(Ok(spent("three", 7, Some(10))));
+    repl.answer(Ok(spent("{\"n\": 3}", 11, Some(1))));
+    let order = Call {
+        deed: Deed::Act,
+        schema: Some(&wants_number),
+        ..say("do it and count", None)
+    };
+    let reply = call(&store, &repl, &order).unwrap();
+    assert_eq!(*repl.deeds.borrow(), [Deed::Act, Deed::Ask, Deed::Ask]);
+    assert_eq!((reply.attempts, reply.cost_micro_usd), (3, Some(111)));
+    assert_eq!(
+        reply.usage,
+        Some(json!({"input_tokens": 23, "cache": {"read": 3}}))
+    );
+    assert_eq!(
+        (reply.commits, reply.changed),
+        (
+            vec!["c1".to_owned()],
+            vec!["HEAD".to_owned(), "a".to_owned()]
+        )
+    );
+    assert_eq!(reply.head_before.as_deref(), Some("before 5"));
+    assert_eq!(reply.head_after.as_deref(), Some("after 11"));
+    let deeds: Vec<Value> = store
+        .lines()
+        .iter()
+        .map(|line| line["deed"].clone())
+        .collect();
+    assert_eq!(deeds, [json!("act"), json!("ask"), json!("ask")]);
+    // A mending that changes something is what a question that does so is.
+    repl.answer(Ok(text("done")));
+    let mut meddled = text("{\"n\": 4}");
+    meddled.changed = vec!["b".to_owned()];
+    repl.answer(Ok(meddled));
+    let error = call(&store, &repl, &order).unwrap_err();
+    assert_eq!(code(&error), "read_only_violated");
+    // What one answer of several took is unknown: so is the whole.
+    repl.answer(Ok(spent("five", 5, Some(5))));
+    repl.answer(Ok(text("{\"n\": 5}")));
+    let reply = call(&store, &repl, &order).unwrap();
+    assert_eq!((reply.usage, reply.cost_micro_usd), (None, None));
 }
 
 #[test]

@@ -160,9 +160,12 @@ fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> 
 }
 
 fn never_started(task: &Task, error: &ProcessError) -> Report {
-    let class = match error {
-        ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => FailureClass::Environment,
-        _ => FailureClass::Config,
+    let why = error.to_string();
+    let (class, failure) = match error {
+        ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {
+            (FailureClass::Environment, Failure::Absent(why))
+        }
+        _ => (FailureClass::Config, Failure::Failed(why)),
     };
     Report {
         text: String::new(),
@@ -174,7 +177,7 @@ fn never_started(task: &Task, error: &ProcessError) -> Report {
         compaction: None,
         failure: Some(AgentFailure {
             class,
-            failure: Failure::Failed(error.to_string()),
+            failure,
             reset_at: None,
         }),
         exit: None,

@@ -2,7 +2,8 @@
 //! thread. Stored is always what this run took.
 
 use crate::model::{Counting, Price};
-use serde_json::{Map, Value};
+use crate::session::combined;
+use serde_json::Value;
 
 /// How deep a report of tokens may be nested.
 const MAX_DEPTH: usize = 8;
@@ -17,7 +18,7 @@ impl Counter {
     /// Takes one report in.
     pub(super) fn report(&mut self, counting: Counting, value: &Value) {
         let sum = match (counting, &self.seen) {
-            (Counting::Event, Some(seen)) => combined(seen, value, 0, |a, b| a + b),
+            (Counting::Event, Some(seen)) => combined(seen, value, |a, b| a + b),
             _ => value.clone(),
         };
         self.seen = Some(sum);
@@ -34,34 +35,10 @@ impl Counter {
         match (counting, before) {
             // A count that fell was begun anew.
             (Counting::Thread, Some(before)) if !fell(seen, before, 0) => {
-                Some(combined(seen, before, 0, |now, before| now - before))
+                Some(combined(seen, before, |now, before| now - before))
             }
             _ => Some(seen.clone()),
         }
-    }
-}
-
-/// Two reports number by number; what is no number is the first's.
-fn combined(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64) -> Value {
-    match (one, two) {
-        (Value::Number(a), Value::Number(b)) => number(with(
-            a.as_f64().unwrap_or_default(),
-            b.as_f64().unwrap_or_default(),
-        )),
-        (Value::Object(a), Value::Object(b)) if depth < MAX_DEPTH => {
-            let mut sum: Map<String, Value> = a.clone();
-            for (key, two) in b {
-                let zero = Value::from(0);
-                let one = match (a.get(key), two) {
-                    (Some(one), _) => one,
-                    (None, Value::Number(_)) => &zero,
-                    (None, _) => two,
-                };
-                sum.insert(key.clone(), combined(one, two, depth + 1, with));
-            }
-            Value::Object(sum)
-        }
-        _ => one.clone(),
     }
 }
 
@@ -74,15 +51,6 @@ fn fell(now: &Value, before: &Value, depth: usize) -> bool {
             .iter()
             .any(|(key, before)| now.get(key).is_some_and(|now| fell(now, before, depth + 1))),
         _ => false,
-    }
-}
-
-/// A whole number where it is one.
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 {
-        Value::from(value as i64)
-    } else {
-        Value::from(value)
     }
 }
 

@@ -236,6 +236,7 @@ fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, Stri
         }
         Err(lapse) => Err(match lapse.failure {
             crate::session::Failure::Failed(why)
+            | crate::session::Failure::Absent(why)
             | crate::session::Failure::TimedOut(why)
             | crate::session::Failure::Unparseable(why) => match lapse.class {
                 Some(class) => format!("{class}: {why}"),

@@ -8,8 +8,8 @@ use crate::model::Config;
 use crate::process::Clocks;
 use crate::schema::GivenSchema;
 use crate::session::{
-    Call, Deed, Fault, FileStore, Grade, NativeUse, On, Prior, Ref, SessionError, SessionStore,
-    call, resolve,
+    Call, Deed, Entry, Fault, FileStore, Grade, NativeUse, On, Prior, Ref, SessionError,
+    SessionStore, call, resolve,
 };
 use crate::view::ReplyAnswer;
 use crate::walk::Workspace;
@@ -60,7 +60,7 @@ pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
             (args.agent.clone(), prepared)
         }
     };
-    let preset = agents::chosen(&workspace, agent.as_deref())?;
+    let preset = chosen(&workspace, &store, agent.as_deref(), prepared.on)?;
     one(context, &workspace, &store, preset, prepared, Deed::Ask)
 }
 
@@ -70,8 +70,23 @@ pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
     let store = store(&workspace)?;
     let say = words(&args.say)?;
     let prepared = prepare(&workspace, &store, say, &args.call)?;
-    let preset = agents::chosen(&workspace, args.agent.as_deref())?;
+    let preset = chosen(&workspace, &store, args.agent.as_deref(), prepared.on)?;
     one(context, &workspace, &store, preset, prepared, Deed::Act)
+}
+
+/// The agent; where there is none of that name, what the call was to go on from is still good.
+pub(super) fn chosen(
+    workspace: &Workspace,
+    store: &FileStore,
+    agent: Option<&str>,
+    on: Option<On>,
+) -> Result<Preset, Failure> {
+    agents::chosen(workspace, agent).map_err(|mut failure| {
+        if let (None, Some(on)) = (&failure.prior, on) {
+            failure.prior = prior(store, on).ok().map(|(prior, _)| prior.into());
+        }
+        failure
+    })
 }
 
 /// The session store of this repository; calls of a cook that was killed are ended and
@@ -91,15 +106,7 @@ fn one(
     mut prepared: Prepared,
     deed: Deed,
 ) -> Answer {
-    let drift = drift(workspace, store, prepared.on)?;
-    if let Some((what, prior)) = drift {
-        if prepared.require_tree {
-            return Err(SessionError::new(Fault::TreeDrift(what))
-                .keeping(prior)
-                .into());
-        }
-        prepared.findings.push(Finding::new(Code::TreeMoved, what));
-    }
+    compare_tree(workspace, store, &mut prepared)?;
     let screen = context.screen;
     let config = workspace.config()?;
     let price = config.price(preset.name(), prepared.model.as_deref());
@@ -150,33 +157,55 @@ fn one(
     }
 }
 
+/// Warns when the worktree is not the one that the conversation left, and refuses where that
+/// is asked for.
+pub(super) fn compare_tree(
+    workspace: &Workspace,
+    store: &FileStore,
+    prepared: &mut Prepared,
+) -> Result<(), Failure> {
+    let Some((what, prior)) = drift(workspace, store, prepared.on)? else {
+        return Ok(());
+    };
+    if prepared.require_tree {
+        return Err(SessionError::new(Fault::TreeDrift(what))
+            .keeping(prior)
+            .into());
+    }
+    prepared.findings.push(Finding::new(Code::TreeMoved, what));
+    Ok(())
+}
+
+/// The refs that a call goes on from, and what is kept of the window.
+fn prior(store: &FileStore, on: On) -> Result<(Prior, Option<Entry>), Fault> {
+    let (episode, series) = match on {
+        On::Episode(name) => (Some(name), None),
+        On::Series(name) => {
+            let entry = store.entry(name)?;
+            (entry.and_then(|entry| entry.episode), Some(name))
+        }
+    };
+    let entry = match episode {
+        Some(name) => store.entry(name)?,
+        None => None,
+    };
+    let series = series.or_else(|| entry.as_ref().and_then(|entry| entry.series));
+    Ok((Prior { episode, series }, entry))
+}
+
 /// Says how the worktree differs from the one that the conversation left.
 fn drift(
     workspace: &Workspace,
     store: &FileStore,
     on: Option<On>,
 ) -> Result<Option<(String, Prior)>, Failure> {
+    let Some(on) = on else { return Ok(None) };
     let kept = |fault: Fault| Failure::from(SessionError::new(fault));
-    let (episode, series) = match on {
-        None => return Ok(None),
-        Some(On::Episode(name)) => (Some(name), None),
-        Some(On::Series(name)) => {
-            let entry = store.entry(name).map_err(kept)?;
-            (entry.and_then(|entry| entry.episode), Some(name))
-        }
-    };
-    let entry = match episode {
-        Some(name) => store.entry(name).map_err(kept)?,
-        None => None,
-    };
+    let (prior, entry) = prior(store, on).map_err(kept)?;
     let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
         return Ok(None);
     };
     let now = Surroundings::of(&workspace.repo)?;
-    let prior = Prior {
-        episode,
-        series: series.or(entry.series),
-    };
     let short =
         |id: Option<&str>| id.map_or("no commit".to_owned(), |id| id.chars().take(12).collect());
     if entry.head.as_deref() != now.head() {
@@ -300,6 +329,10 @@ pub(super) fn named(
             let missing = matches!(fault, Fault::EpisodeNotFound(_) | Fault::SeriesNotFound(_));
             let expired = missing && store.expired(text).unwrap_or(false);
             let mut failure = Failure::from(SessionError::new(fault));
+            if missing && grade.is_none() {
+                // It was to be looked at, not to be gone on from.
+                failure.hints = vec!["`cook session log` lists what there is".to_owned()];
+            }
             if expired {
                 failure.message = format!(
                     "{}: it expired and `cook session gc` let go of it",

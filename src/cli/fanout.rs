@@ -1,15 +1,15 @@
 //! `cook fanout`: the same question to several agents from the same checkpoint.
 
 use super::args::FanoutArgs;
-use super::ask::{Prepared, prepare, store, words};
-use super::{Answer, Context, agents, answer, caller};
+use super::ask::{Prepared, chosen, compare_tree, prepare, store, words};
+use super::{Answer, Context, answer, caller};
 use crate::agent::{AgentSupplier, Preset};
 use crate::diagnostic::{Code, Failure, PriorRefs};
 use crate::model::{Config, Price};
 use crate::repo::Repo;
 use crate::schema::GivenSchema;
 use crate::session::{Call, Deed, FileStore, Reply, SessionStore, call};
-use crate::view::{FanoutAnswer, MemberRow};
+use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
 use crate::walk::Workspace;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 /// Agents that are asked at once at most.
 const MAX_MEMBERS: usize = 32;
 
-/// What a member said, or code, message and the refs that are still good.
-type Outcome = Result<Reply, (String, String, PriorRefs)>;
+/// What a member said, or why it does not count.
+type Outcome = Result<Reply, MemberFailure>;
 
 pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
     caller::not_nested()?;
@@ -34,12 +34,13 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
             "several agents cannot go on in one series; branch with `--on-episode`",
         ));
     }
+    let mut prepared = prepare(&workspace, &store, words(&args.say)?, &args.call)?;
     let presets = args
         .agents
         .iter()
-        .map(|name| agents::chosen(&workspace, Some(name)))
+        .map(|name| chosen(&workspace, &store, Some(name), prepared.on))
         .collect::<Result<Vec<Preset>, Failure>>()?;
-    let prepared = prepare(&workspace, &store, words(&args.say)?, &args.call)?;
+    compare_tree(&workspace, &store, &mut prepared)?;
     let config = workspace.config()?;
     let outcomes = ask_all(&workspace, config, &store, &presets, &prepared);
     let outcomes = independent(&store, outcomes);
@@ -48,6 +49,7 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
         rows: rows
             .map(|(agent, outcome)| MemberRow { agent, outcome })
             .collect(),
+        findings: prepared.findings,
     })
 }
 
@@ -60,13 +62,14 @@ fn ask_all(
 ) -> Vec<Outcome> {
     let at = workspace.clock.now();
     let root = workspace.repo.root();
+    let beside = presets.len() > 1;
     std::thread::scope(|scope| {
         let asked: Vec<_> = presets
             .iter()
             .map(|preset| {
                 let (at, store) = (at.as_str(), store.clone());
                 let price = config.price(preset.name(), prepared.model.as_deref());
-                scope.spawn(move || ask_one(root, &store, preset, prepared, price, at))
+                scope.spawn(move || ask_one(root, &store, preset, prepared, price, at, beside))
             })
             .collect();
         asked
@@ -87,6 +90,7 @@ fn ask_one(
     prepared: &Prepared,
     price: Option<Price>,
     at: &str,
+    beside: bool,
 ) -> Outcome {
     let repo = Repo::discover(root).map_err(|failure| lapsed(&failure))?;
     let supplier = AgentSupplier::new(preset.clone(), root, store.root(), prepared.clocks)
@@ -113,15 +117,38 @@ fn ask_one(
             at,
         },
     )
-    .map_err(|error| lapsed(&Failure::from(error)))
+    .map_err(|error| {
+        let failure = Failure::from(error);
+        match beside {
+            true => lapsed(&shared(failure)),
+            false => lapsed(&failure),
+        }
+    })
 }
 
-fn lapsed(failure: &Failure) -> (String, String, PriorRefs) {
-    (
-        failure.code.id().to_owned(),
-        failure.message.clone(),
-        failure.prior.as_deref().cloned().unwrap_or_default(),
-    )
+/// Members are asked at once in one worktree: what changed there while one of them worked is
+/// anyone's doing, and none is accused.
+fn shared(mut failure: Failure) -> Failure {
+    if failure.code == Code::ReadOnlyViolated {
+        failure.message = format!(
+            "{}; the members were asked at once in one worktree, so which of them did it cannot be told",
+            failure.message
+        );
+        failure.hints = vec![
+            "look with `git status`; asking them one by one with `cook ask` tells who does it"
+                .to_owned(),
+        ];
+    }
+    failure
+}
+
+fn lapsed(failure: &Failure) -> MemberFailure {
+    MemberFailure {
+        code: failure.code.id().to_owned(),
+        message: failure.message.clone(),
+        hint: failure.hints.first().cloned(),
+        prior: failure.prior.as_deref().cloned().unwrap_or_default(),
+    }
 }
 
 /// Of two answers out of one session of an agent's, the later does not count.
@@ -134,14 +161,15 @@ fn independent(store: &FileStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
             let entry = store.entry(reply.episode).ok().flatten();
             let session = entry.and_then(|entry| Some((entry.supplier, entry.exid?)));
             match session {
-                Some(session) if !sessions.insert(session.clone()) => Err((
-                    Code::JudgeNotIndependent.id().to_owned(),
-                    format!("session {} answered another member too", session.1),
-                    PriorRefs {
+                Some(session) if !sessions.insert(session.clone()) => Err(MemberFailure {
+                    code: Code::JudgeNotIndependent.id().to_owned(),
+                    message: format!("session {} answered another member too", session.1),
+                    hint: Some(Code::JudgeNotIndependent.hint().to_owned()),
+                    prior: PriorRefs {
                         episode: Some(reply.episode.to_string()),
                         series: reply.series.map(|name| name.to_string()),
                     },
-                )),
+                }),
                 _ => Ok(reply),
             }
         })

@@ -96,14 +96,27 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         return Exit::Ok.into();
     }
     if std::env::args_os().any(|word| word == "--json") {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        let message = first.strip_prefix("error: ").unwrap_or(first);
         let screen = Screen::new(true, false, false, ColorChoice::Auto);
+        let message = first_words(&error.to_string());
         return screen.failure(&Failure::usage(message)).into();
     }
     let _ = error.print();
     Exit::Usage.into()
+}
+
+/// What clap objects to, on one line: its first one, and what that announces.
+fn first_words(text: &str) -> String {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    if !first.ends_with(':') {
+        return first.to_owned();
+    }
+    let listed: Vec<&str> = lines
+        .map(str::trim)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    format!("{first} {}", listed.join(", "))
 }
 
 fn run(context: &Context, command: Command) -> Answer {

@@ -4,11 +4,11 @@ use super::args::{SessionArgs, SessionCommand};
 use super::ask::{named, store};
 use super::{Answer, Context, agents, answer, caller, input, note};
 use crate::agent::open_command;
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, counted};
+use crate::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use crate::drive::drop_spares;
 use crate::session::{
     Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
-    load_exchange, load_series, verify,
+    load_exchange, load_series, reads_as_ref, verify,
 };
 use crate::store::Store;
 use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
@@ -23,30 +23,43 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
     match &args.command {
         SessionCommand::Log { limit } => {
             let calls = store.lines().map_err(kept)?;
+            let of = calls.len();
             let newest = calls.into_iter().rev().take(*limit);
             answer(SessionLogAnswer {
                 what: "log",
+                of,
                 calls: newest.map(|line| (0, line)).collect(),
             })
         }
         SessionCommand::Show { name } => show(&store, name),
         SessionCommand::Tree { name } => tree(&store, name.as_deref()),
         SessionCommand::Verify => check(&store),
-        SessionCommand::Name { name, label } => {
-            let name = named(&store, name, None, &mut Vec::new())?;
-            store.label(label, name).map_err(|fault| match fault {
-                Fault::Store(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-                    Failure::usage(error.to_string())
-                }
-                fault => kept(fault),
-            })?;
-            note("session_named", vec![format!("{label} stands for {name}")])
-        }
+        SessionCommand::Name { name, label } => give_name(&store, name, label),
         SessionCommand::Export { name, output } => export(context, &store, name, output.as_deref()),
         SessionCommand::Import { file } => import(context, &store, file.as_deref()),
         SessionCommand::Gc => gc(&workspace, &store),
         SessionCommand::Open { name } => open(&workspace, &store, name),
     }
+}
+
+fn give_name(store: &FileStore, name: &str, label: &str) -> Answer {
+    let name = named(store, name, None, &mut Vec::new())?;
+    if reads_as_ref(label) {
+        return Err(Failure::usage(
+            "a name that reads as a ref would be taken for it",
+        ));
+    }
+    let before = store.labelled(label).map_err(kept)?;
+    store.label(label, name).map_err(|fault| match fault {
+        Fault::Store(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            Failure::usage(error.to_string())
+        }
+        fault => kept(fault),
+    })?;
+    let moved = before.filter(|before| *before != name);
+    let lines = std::iter::once(format!("{label} stands for {name}"))
+        .chain(moved.map(|before| format!("it stood for {before} before")));
+    note("session_named", lines.collect())
 }
 
 fn kept(fault: Fault) -> Failure {
@@ -146,6 +159,7 @@ fn tree(store: &FileStore, text: Option<&str>) -> Answer {
     answer(SessionLogAnswer {
         what: "tree",
         calls,
+        of: lines.len(),
     })
 }
 
@@ -178,8 +192,8 @@ fn check(store: &FileStore) -> Answer {
 fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path>) -> Answer {
     let name = named(store, text, None, &mut Vec::new())?;
     let archive = Archive::of(store, name).map_err(kept)?;
-    let mut text = serde_json::to_string_pretty(&archive).unwrap_or_default();
-    text.push('\n');
+    let text = serde_json::to_string_pretty(&archive).unwrap_or_default();
+    let text = harmless_json(&text) + "\n";
     let Some(output) = output else {
         return answer(PromptAnswer(text));
     };

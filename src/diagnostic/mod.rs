@@ -11,7 +11,7 @@ mod text;
 
 pub use catalogue::{CATALOGUE, Code};
 pub use secret::{REDACTED, redacted};
-pub use text::{Lines, clean, counted, listed_are};
+pub use text::{Lines, clean, counted, harmless_json, listed_are};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

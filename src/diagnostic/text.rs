@@ -33,6 +33,24 @@ pub fn clean(text: &str, lines: Lines) -> String {
     }
 }
 
+/// The same JSON with each hidden character as an escape. Those stand within its strings
+/// only, line ends between its values aside.
+pub fn harmless_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\n' => text.push(c),
+            c if is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}') => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    text.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}
+
 /// A count with its noun: `1 commit`, `2 commits`.
 pub fn counted(count: u64, noun: &str) -> String {
     match count {
@@ -56,6 +74,20 @@ mod tests {
     fn terminal_escapes_lose_their_escape_character() {
         assert_eq!(clean("\x1b[31mred\x1b[0m\x07", Lines::Keep), "[31mred[0m");
         assert_eq!(clean("\u{9b}31m", Lines::Keep), "31m");
+    }
+
+    #[test]
+    fn json_keeps_its_value_and_no_hidden_character() {
+        let value = serde_json::json!({"\u{9b}k": "a\u{9b}31m\u{202e}\u{7f}\u{2028}\u{e0001}\n\"é\\", "n": [1]});
+        for json in [
+            value.to_string(),
+            serde_json::to_string_pretty(&value).unwrap_or_default(),
+        ] {
+            let text = harmless_json(&json);
+            let hidden = |c: char| c != '\n' && (is_hidden(c) || c == '\u{2028}');
+            assert!(!text.contains(hidden), "{text:?}");
+            assert_eq!(serde_json::from_str(&text).ok(), Some(value.clone()));
+        }
     }
 
     #[test]

@@ -400,7 +400,9 @@ fn told(findings: &[Finding]) -> String {
 
 fn said(failed: &AgentFailure) -> String {
     use crate::session::Failure;
-    let (Failure::Failed(why) | Failure::TimedOut(why) | Failure::Unparseable(why)) =
-        &failed.failure;
+    let (Failure::Failed(why)
+    | Failure::Absent(why)
+    | Failure::TimedOut(why)
+    | Failure::Unparseable(why)) = &failed.failure;
     why.clone()
 }

@@ -3,16 +3,17 @@
 //!
 //! Invariants: nothing is sent before it is known that it can be kept and gone on from; what
 //! was kept earlier stays as it was, on every path; each answer that came is kept, also one
-//! that is refused afterwards; a supplier's own record is forked, never continued in place.
+//! that is refused afterwards; a supplier's own record is forked, never continued in place;
+//! an order is given once, and what mends the form of its answer is asked, not ordered.
 
-use super::error::{Fault, Prior, SessionError};
+use super::error::{Fault, NoRecap, Prior, SessionError};
 use super::hash::ContentHash;
 use super::reference::{Grade, On, Ref};
 use super::replay;
 use super::store::{SessionStore, load_episode};
 use super::stored::{Entry, Native, Object};
 use super::supplier::{
-    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, estimate,
+    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, combined, estimate,
 };
 use super::value::{Episode, Exchange, Kind};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,9 @@ use serde_json::{Map, Value, json};
 
 /// How many times an answer that breaks its schema is asked for again.
 const REPAIRS: u32 = 2;
+
+/// Bytes of the words that a schema is told with, at most.
+const SCHEMA_WORDS: u64 = 100;
 
 /// Whether a supplier's own record is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +112,30 @@ pub struct Reply {
     pub attempts: u32,
 }
 
+impl Reply {
+    /// Takes in what an earlier turn of the same call took and did.
+    fn follows(&mut self, before: Self) {
+        // What one of several answers took is not what the call took.
+        self.cost_micro_usd = before
+            .cost_micro_usd
+            .zip(self.cost_micro_usd)
+            .map(|(one, two)| one.saturating_add(two));
+        self.usage = before
+            .usage
+            .zip(self.usage.take())
+            .map(|(one, two)| combined(&one, &two, |a, b| a + b));
+        self.recap = self.recap.take().or(before.recap);
+        self.head_before = before.head_before;
+        self.head_after = self.head_after.take().or(before.head_after);
+        let later = std::mem::replace(&mut self.commits, before.commits);
+        self.commits.extend(later);
+        let later = std::mem::replace(&mut self.changed, before.changed);
+        self.changed.extend(later);
+        self.changed.sort();
+        self.changed.dedup();
+    }
+}
+
 /// Where a call goes on from.
 #[derive(Debug, Clone, Default)]
 struct Start {
@@ -135,31 +163,33 @@ pub fn call(
     supplier: &dyn Supplier,
     call: &Call,
 ) -> Result<Reply, SessionError> {
-    call_into(store, supplier, call, Room::Kept)
+    call_for(store, supplier, call, Purpose::Talk)
 }
 
-/// How much of the window a prompt may fill.
+/// What a call is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    /// All but the reserve.
-    Kept,
-    /// All of it: a summary is what the reserve is for.
-    Whole,
+enum Purpose {
+    /// What was asked or ordered. The window's reserve stays free.
+    Talk,
+    /// A summary, which is what the reserve is for; of a sealed window too, because a
+    /// chain can be gone on from as it stood before that.
+    Recap,
 }
 
-fn call_into(
+fn call_for(
     store: &dyn SessionStore,
     supplier: &dyn Supplier,
     call: &Call,
-    room: Room,
+    purpose: Purpose,
 ) -> Result<Reply, SessionError> {
-    let start = resolve(store, supplier, call)?;
+    let start = resolve(store, supplier, call, purpose)?;
     let mut talk = Talk {
         store,
         supplier,
         call,
         start,
-        room,
+        purpose,
+        deed: call.deed,
         lapse: None,
     };
     let outcome = talk.run();
@@ -185,6 +215,7 @@ fn resolve(
     store: &dyn SessionStore,
     supplier: &dyn Supplier,
     call: &Call,
+    purpose: Purpose,
 ) -> Result<Start, SessionError> {
     let Some(on) = call.on else {
         return Ok(Start::default());
@@ -219,7 +250,7 @@ fn resolve(
         }));
     }
     let is_repl = supplier.grain() == Grain::Repl;
-    if let (On::Episode(episode), true) = (on, is_repl)
+    if let (On::Episode(episode), true, Purpose::Talk) = (on, is_repl, purpose)
         && let Some(series) = store.sealed(episode).map_err(keep)?
     {
         return Err(
@@ -266,7 +297,9 @@ struct Talk<'a> {
     supplier: &'a dyn Supplier,
     call: &'a Call<'a>,
     start: Start,
-    room: Room,
+    purpose: Purpose,
+    /// Of the turn that is taken: what follows an order to mend its answer is asked.
+    deed: Deed,
     /// The turn that gave no answer.
     lapse: Option<(Ref, Lapse)>,
 }
@@ -288,12 +321,11 @@ struct Kept {
 
 impl Talk<'_> {
     fn run(&mut self) -> Result<Reply, SessionError> {
-        let recap = self.make_room()?;
         let kind = match self.call.deed {
             Deed::Ask => Kind::Say,
             Deed::Act => Kind::Act,
         };
-        let mut kept = self.turn(kind, self.call.say, recap)?;
+        let mut kept = self.fitting(kind, self.call.say)?;
         for attempt in 1.. {
             let Some(check) = self.call.schema else { break };
             let (data, wrong) = checked(&kept.answer, check);
@@ -307,53 +339,74 @@ impl Talk<'_> {
                     attempts: attempt,
                 }));
             }
-            let again = format!(
-                "The answer does not fit the schema:\n{}\nAnswer again with the data alone, as JSON that fits.",
-                wrong.join("\n")
-            );
+            let again = repair(kind, &wrong);
             let before = kept.reply;
-            kept = self.turn(Kind::Repair, &again, None)?;
+            kept = self.fitting(Kind::Repair, &again)?;
             kept.reply.attempts = attempt + 1;
-            // The cost of one of several answers is not that of the call.
-            let costs = before.cost_micro_usd.zip(kept.reply.cost_micro_usd);
-            kept.reply.cost_micro_usd = costs.map(|(one, two)| one + two);
-            kept.reply.recap = kept.reply.recap.or(before.recap);
+            kept.reply.follows(before);
         }
         Ok(kept.reply)
+    }
+
+    /// One turn, in a new window where it does not fit this one.
+    fn fitting(&mut self, kind: Kind, say: &str) -> Result<Kept, SessionError> {
+        let recap = self.make_room(say)?;
+        self.turn(kind, say, recap)
     }
 
     fn keep(&self, fault: Fault) -> SessionError {
         SessionError::new(fault).keeping(self.start.prior())
     }
 
+    /// Bytes that are sent beside what is said: the schema, which some suppliers are told and
+    /// the others take in another way, into the same window.
+    fn beside(&self) -> u64 {
+        self.call.schema_text.map_or(0, |schema| {
+            SCHEMA_WORDS.saturating_add(schema.to_string().len() as u64)
+        })
+    }
+
     /// Begins a new window when what was said and what is said now do not fit this one.
-    fn make_room(&mut self) -> Result<Option<String>, SessionError> {
+    fn make_room(&self, say: &str) -> Result<Option<String>, SessionError> {
         let Some(window) = self.supplier.window() else {
             return Ok(None);
         };
-        let room = match self.room {
-            Room::Kept => window.room(),
-            Room::Whole => window.tokens,
+        let room = match self.purpose {
+            Purpose::Talk => window.room(),
+            Purpose::Recap => window.tokens,
         };
-        let now = self.call.say.len() as u64;
+        let now = (say.len() as u64).saturating_add(self.beside());
         let before = self.start.episode.as_ref().map_or(0, |entry| entry.bytes);
-        let needed = estimate(before + now);
+        let needed = estimate(before.saturating_add(now));
         if needed <= room {
             return Ok(None);
         }
-        let exceeded = |needed| Fault::ContextWindowExceeded { needed, room };
-        if !self.start.grows || estimate(now) > room {
-            return Err(self.keep(exceeded(needed)));
+        let exceeded = |needed, recap| {
+            self.keep(Fault::ContextWindowExceeded {
+                needed,
+                room,
+                recap,
+            })
+        };
+        if estimate(now) > room {
+            return Err(exceeded(needed, NoRecap::WouldNotHelp));
+        }
+        if !self.start.grows {
+            let why = match self.supplier.grain() {
+                Grain::Atom => NoRecap::Atom,
+                Grain::Repl => NoRecap::Branch,
+            };
+            return Err(exceeded(needed, why));
         }
         let recap = match self.call.recap {
             Some(render) => render(),
             None => self
                 .ask_for_recap()
-                .map_err(|_| self.keep(exceeded(needed)))?,
+                .map_err(|error| exceeded(needed, NoRecap::Failed(error.fault)))?,
         };
-        let needed = estimate(recap.len() as u64 + now);
+        let needed = estimate((RECAP.len() + recap.len()) as u64 + now);
         if needed > room {
-            return Err(self.keep(exceeded(needed)));
+            return Err(exceeded(needed, NoRecap::TooLong));
         }
         Ok(Some(recap))
     }
@@ -363,7 +416,7 @@ impl Talk<'_> {
         let Some(episode) = &self.start.episode else {
             return Err(self.keep(corrupt(Ref::new(Grade::Episode))));
         };
-        let reply = call_into(
+        let reply = call_for(
             self.store,
             self.supplier,
             &Call {
@@ -376,19 +429,23 @@ impl Talk<'_> {
                 recap: None,
                 at: self.call.at,
             },
-            Room::Whole,
+            Purpose::Recap,
         )?;
         Ok(reply.output)
     }
 
     fn turn(&mut self, kind: Kind, say: &str, recap: Option<String>) -> Result<Kept, SessionError> {
+        self.deed = match kind {
+            Kind::Act => Deed::Act,
+            Kind::Say | Kind::Recap | Kind::Repair => Deed::Ask,
+        };
         let before = match (&recap, &self.start.episode) {
             (None, Some(entry)) => Some(entry.clone()),
             _ => None,
         };
         let fork = before.as_ref().and_then(|entry| self.forkable(entry));
         if before.is_some() && fork.is_none() && self.call.native == NativeUse::Require {
-            return Err(self.keep(Fault::ContinuationNotSupported {
+            return Err(self.keep(Fault::RecordNotUsable {
                 supplier: self.supplier.name().to_owned(),
             }));
         }
@@ -403,7 +460,7 @@ impl Talk<'_> {
         let turn = Turn {
             name: names.exchange,
             prompt: &prompt,
-            deed: self.call.deed,
+            deed: self.deed,
             fork: fork.as_ref(),
             schema: self.call.schema_text,
         };
@@ -426,7 +483,7 @@ impl Talk<'_> {
         let reply = self
             .store_turn(&names, said)
             .map_err(|fault| self.keep(fault))?;
-        if self.call.deed == Deed::Ask && !answer.changed.is_empty() {
+        if self.deed == Deed::Ask && !answer.changed.is_empty() {
             return Err(self.keep(Fault::ReadOnlyViolated {
                 changed: answer.changed,
             }));
@@ -438,7 +495,7 @@ impl Talk<'_> {
     fn about_to(&self, kind: Kind) -> Value {
         json!({
             "supplier": self.supplier.name(),
-            "deed": self.call.deed,
+            "deed": self.deed,
             "kind": kind,
             "on": self.call.on,
             "prior": self.start.prior(),
@@ -514,6 +571,7 @@ impl Talk<'_> {
         let supplier = self.supplier.name().to_owned();
         match failure {
             Failure::Failed(why) => Fault::SupplierFailed { supplier, why },
+            Failure::Absent(why) => Fault::SupplierAbsent { supplier, why },
             Failure::TimedOut(why) => Fault::SupplierTimeout { supplier, why },
             Failure::Unparseable(why) => Fault::SupplierUnparseable { supplier, why },
         }
@@ -599,6 +657,7 @@ impl Talk<'_> {
         }
         if let (Some(sealed), Some(name)) = (sealed, names.series)
             && let Some(window) = sealed.episode
+            && store.sealed(window.name)?.is_none()
         {
             store.seal(window.name, name)?;
         }
@@ -678,7 +737,7 @@ impl Talk<'_> {
             "schema_version": 1,
             "at": self.call.at,
             "supplier": self.supplier.name(),
-            "deed": self.call.deed,
+            "deed": self.deed,
             "on": self.call.on,
         });
         if let (Some(line), Some(what)) = (line.as_object_mut(), what.as_object()) {
@@ -691,6 +750,18 @@ impl Talk<'_> {
 /// What a summary is asked for with.
 const RECAP: &str = "Summarise this conversation for whoever goes on with it and has nothing else: the task, what holds, \
 what was learned, what is open, what is next. Plain text.";
+
+/// What an answer that breaks its schema is asked for again with.
+fn repair(kind: Kind, wrong: &[String]) -> String {
+    let keep = match kind {
+        Kind::Act => "Do nothing more: only the form of the answer is asked for. ",
+        Kind::Say | Kind::Recap | Kind::Repair => "",
+    };
+    format!(
+        "The answer does not fit the schema:\n{}\n{keep}Answer again with the data alone, as JSON that fits.",
+        wrong.join("\n")
+    )
+}
 
 /// The refs of one turn.
 struct Names {

@@ -23,18 +23,18 @@ mod value;
 
 pub use archive::{Archive, Content};
 pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
-pub use error::{Fault, Prior, SessionError};
+pub use error::{Fault, NoRecap, Prior, SessionError};
 pub use file::{FileStore, Interrupted};
 pub use hash::ContentHash;
 pub use library::{Act, Ask, Atom, EpisodeRef, Repl};
 pub use plant::plant;
 pub use reference::{Grade, On, Ref};
 pub use replay::prompt as replay_prompt;
-pub use resolve::{Named, resolve};
+pub use resolve::{Named, reads_as_ref, resolve};
 pub use store::{InFlight, MemoryStore, SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
 pub use supplier::{
-    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, estimate,
+    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, combined, estimate,
 };
 pub use upkeep::{Checked, Cleared, clear, verify};
 pub use value::{Episode, Exchange, Kind, Series};

@@ -92,11 +92,22 @@ fn by_hash(
     let Some(name) = open.or(all.last().copied()) else {
         return Err(not_found(text, wanted));
     };
-    let note = (all.len() > 1).then(|| {
-        let count = all.len();
-        format!("{count} calls have this content; {name} is the newest that is not sealed")
-    });
+    let which = match open {
+        Some(_) => "is the newest that is not sealed",
+        None => "is the newest; each was compacted",
+    };
+    let note =
+        (all.len() > 1).then(|| format!("{} calls have this content; {name} {which}", all.len()));
     Ok(Named { name, note })
+}
+
+/// Whether a text is a ref but for the case of its letters: no name of the user's can be that.
+pub fn reads_as_ref(text: &str) -> bool {
+    let Some((kind, id)) = text.split_once('_') else {
+        return false;
+    };
+    let (kind, id) = (kind.to_ascii_lowercase(), id.to_ascii_uppercase());
+    format!("{kind}_{id}").parse::<Ref>().is_ok()
 }
 
 /// A beginning of a ref as refs are written; ids are upper case.

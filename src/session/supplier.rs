@@ -4,7 +4,7 @@ use super::reference::Ref;
 use super::stored::Native;
 pub use crate::model::{Continuation, Grain};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Tokens that a supplier can have before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,46 @@ impl Window {
 /// Tokens of a text, estimated: a third of its UTF-8 bytes, rounded up.
 pub fn estimate(bytes: u64) -> u64 {
     bytes.div_ceil(3)
+}
+
+/// How deep a report of tokens may be nested.
+const MAX_DEPTH: usize = 8;
+
+/// Two reports of tokens number by number; what is no number is the first's.
+pub fn combined(one: &Value, two: &Value, with: fn(f64, f64) -> f64) -> Value {
+    combined_at(one, two, 0, with)
+}
+
+fn combined_at(one: &Value, two: &Value, depth: usize, with: fn(f64, f64) -> f64) -> Value {
+    match (one, two) {
+        (Value::Number(a), Value::Number(b)) => number(with(
+            a.as_f64().unwrap_or_default(),
+            b.as_f64().unwrap_or_default(),
+        )),
+        (Value::Object(a), Value::Object(b)) if depth < MAX_DEPTH => {
+            let mut sum: Map<String, Value> = a.clone();
+            for (key, two) in b {
+                let zero = Value::from(0);
+                let one = match (a.get(key), two) {
+                    (Some(one), _) => one,
+                    (None, Value::Number(_)) => &zero,
+                    (None, _) => two,
+                };
+                sum.insert(key.clone(), combined_at(one, two, depth + 1, with));
+            }
+            Value::Object(sum)
+        }
+        _ => one.clone(),
+    }
+}
+
+/// A whole number where it is one.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        Value::from(value as i64)
+    } else {
+        Value::from(value)
+    }
 }
 
 /// Whether something is asked or ordered.
@@ -96,6 +136,8 @@ pub struct Answer {
 pub enum Failure {
     /// It ended with an error.
     Failed(String),
+    /// It could not be started.
+    Absent(String),
     /// A clock ran out.
     TimedOut(String),
     /// What it printed could not be read.

@@ -109,8 +109,7 @@ pub struct ArtifactAnswer(pub Value);
 
 impl Show for ArtifactAnswer {
     fn human(&self, page: &mut Page) {
-        page.verbatim(&serde_json::to_string_pretty(&self.0).unwrap_or_default());
-        page.newline();
+        page.json(&self.0);
     }
 
     fn json(&self) -> Value {

@@ -35,7 +35,7 @@ pub use page::{Page, Tone};
 pub use run::{RunAnswer, moment_line};
 pub use screen::{ColorChoice, Screen};
 pub use session::{
-    AgentRow, AgentsAnswer, FanoutAnswer, MemberRow, ReplyAnswer, SessionLogAnswer,
+    AgentRow, AgentsAnswer, FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer, SessionLogAnswer,
     SessionShowAnswer,
 };
 pub use status::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};

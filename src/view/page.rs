@@ -1,7 +1,8 @@
 //! Text on its way to a terminal: whatever comes from a repository is cleaned,
 //! colour is added here and nowhere else.
 
-use crate::diagnostic::{Lines, clean};
+use crate::diagnostic::{Lines, clean, harmless_json};
+use serde_json::Value;
 
 /// What a piece of text says about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +78,21 @@ impl Page {
         self.line(&clean(value, Lines::Fold));
     }
 
-    /// Bytes that are printed as they are: JSON, scripts, completions.
+    /// A value as JSON over several lines, the same value: what would act on a terminal is
+    /// escaped in it.
+    pub fn json(&mut self, value: &Value) {
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        self.text.push_str(&harmless_json(&text));
+        self.newline();
+    }
+
+    /// The same on one line.
+    pub fn json_line(&mut self, value: &Value) {
+        self.text.push_str(&harmless_json(&value.to_string()));
+        self.newline();
+    }
+
+    /// Bytes that are printed as they are: scripts, completions.
     pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
     }

@@ -3,7 +3,7 @@
 use super::Show;
 use super::exit::Exit;
 use super::page::{Page, Tone};
-use crate::diagnostic::{Failure, Finding, Lines, Severity, clean};
+use crate::diagnostic::{Failure, Finding, Lines, Severity, clean, harmless_json};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 
@@ -58,9 +58,7 @@ impl Screen {
     /// Prints an answer and says how the command ends.
     pub fn answer(&self, answer: &dyn Show) -> Exit {
         if self.json && answer.has_json() {
-            let mut text = serde_json::to_string_pretty(&answer.json()).unwrap_or_default();
-            text.push('\n');
-            write_out(&text);
+            write_out(&json_text(&answer.json()));
         } else {
             let mut page = Page::new(self.color_out);
             answer.human(&mut page);
@@ -87,9 +85,7 @@ impl Screen {
     /// Prints a failure and says how the command ends.
     pub fn failure(&self, failure: &Failure) -> Exit {
         if self.json {
-            let mut text = serde_json::to_string_pretty(&failure_json(failure)).unwrap_or_default();
-            text.push('\n');
-            write_out(&text);
+            write_out(&json_text(&failure_json(failure)));
         }
         let mut page = Page::new(self.color_err);
         page.toned(Tone::Bad, "error");
@@ -173,6 +169,11 @@ pub(super) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<S
     (!words.is_empty()).then(|| words.join(" "))
 }
 
+fn json_text(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    format!("{}\n", harmless_json(&text))
+}
+
 fn failure_json(failure: &Failure) -> Value {
     let mut value = json!({
         "schema_version": 1,
@@ -182,11 +183,11 @@ fn failure_json(failure: &Failure) -> Value {
             "message": failure.message,
             "findings": failure.findings,
             "causes": failure.causes,
+            "hint": failure.hints.first(),
             "hints": failure.hints,
         }
     });
     if let Some(prior) = &failure.prior {
-        value["error"]["hint"] = json!(failure.hints.first());
         value["error"]["prior"] = json!({"episode": prior.episode, "series": prior.series});
     }
     value

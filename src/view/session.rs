@@ -49,10 +49,7 @@ impl Show for ReplyAnswer {
     fn human(&self, page: &mut Page) {
         let reply = &self.reply;
         match &reply.data {
-            Some(data) => {
-                page.verbatim(&serde_json::to_string_pretty(data).unwrap_or_default());
-                page.newline();
-            }
+            Some(data) => page.json(data),
             None => page.line(&reply.output),
         }
         if self.is_act {
@@ -109,8 +106,21 @@ impl Show for ReplyAnswer {
 pub struct MemberRow {
     /// The agent.
     pub agent: String,
-    /// Its answer, or code, message and the refs that are still good.
-    pub outcome: Result<Reply, (String, String, PriorRefs)>,
+    /// Its answer, or why there is none that counts.
+    pub outcome: Result<Reply, MemberFailure>,
+}
+
+/// Why the answer of a member does not count.
+#[derive(Debug)]
+pub struct MemberFailure {
+    /// Code of the catalogue.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// The refs that are still good.
+    pub prior: PriorRefs,
 }
 
 /// The same question to several agents.
@@ -118,6 +128,8 @@ pub struct MemberRow {
 pub struct FanoutAnswer {
     /// In the order in which they were named.
     pub rows: Vec<MemberRow>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
 }
 
 impl FanoutAnswer {
@@ -139,13 +151,18 @@ impl Show for FanoutAnswer {
                     page.toned(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
                     page.newline();
                     match &reply.data {
-                        Some(data) => page.line(&data.to_string()),
+                        Some(data) => page.json_line(data),
                         None => page.line(&reply.output),
                     }
                 }
-                Err((code, message, prior)) => {
-                    page.toned(Tone::Bad, &format!("  {code}"));
-                    page.line(&format!(": {message}"));
+                Err(failure) => {
+                    page.toned(Tone::Bad, &format!("  {}", failure.code));
+                    page.line(&format!(": {}", failure.message));
+                    if let Some(hint) = &failure.hint {
+                        page.toned(Tone::Dim, "  next: ");
+                        page.line(hint);
+                    }
+                    let prior = &failure.prior;
                     let refs = refs_line(prior.episode.as_deref(), prior.series.as_deref());
                     refs.iter().for_each(|line| page.line(line));
                 }
@@ -171,7 +188,7 @@ impl Show for FanoutAnswer {
                 "cost_usd": dollars(reply.cost_micro_usd),
                 "error": null,
             }),
-            Err((code, message, prior)) => json!({
+            Err(failure) => json!({
                 "agent": row.agent,
                 "output": null,
                 "data": null,
@@ -179,14 +196,24 @@ impl Show for FanoutAnswer {
                 "transport": null,
                 "usage": null,
                 "cost_usd": null,
-                "error": {"code": code, "message": message, "prior": prior},
+                "error": {
+                    "code": failure.code,
+                    "message": failure.message,
+                    "hint": failure.hint,
+                    "prior": failure.prior,
+                },
             }),
         };
         json!({
             "schema_version": 1,
             "answered": self.answered(),
             "members": self.rows.iter().map(row).collect::<Vec<_>>(),
+            "findings": self.findings,
         })
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 
     fn exit(&self) -> Exit {
@@ -279,12 +306,16 @@ pub struct SessionLogAnswer {
     pub what: &'static str,
     /// Depth and line of the record.
     pub calls: Vec<(usize, Value)>,
+    /// How many calls there are, shown or not.
+    pub of: usize,
 }
 
 impl Show for SessionLogAnswer {
     fn human(&self, page: &mut Page) {
-        if self.calls.is_empty() {
-            page.line("no calls yet");
+        match (self.calls.len(), self.of) {
+            (_, 0) => page.line("no calls yet"),
+            (0, of) => page.line(&format!("none shown of {}", count(of, "call"))),
+            _ => {}
         }
         let word = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
         for (depth, line) in &self.calls {
