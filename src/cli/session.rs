@@ -167,8 +167,8 @@ fn check(store: &FileStore) -> Answer {
         counted(checked.lines as u64, "line"),
     ];
     if checked.older > 0 {
-        let older = counted(checked.older as u64, "older file or line");
-        seen.push(format!("{older} without a digest"));
+        let older = counted(checked.older as u64, "part");
+        seen.push(format!("{older} of an older cook's without a digest"));
     }
     answer(VerifyAnswer {
         scope: "session",
@@ -261,10 +261,10 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
     let mut lines = vec![
         format!(
-            "let go of {}, {} and {}",
+            "let go of {}, {} and {} of failed calls",
             counted(cleared.expired.len() as u64, "ref"),
             counted(cleared.objects as u64, "object"),
-            counted(cleared.attempts as u64, "failed call's output")
+            counted(cleared.attempts as u64, "output")
         ),
         format!("{} stay", counted(cleared.kept as u64, "ref")),
     ];
