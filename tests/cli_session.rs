@@ -949,7 +949,7 @@ fn an_import_believes_no_count_and_writes_nothing_before_it_is_checked() {
 #[test]
 fn an_import_takes_what_an_export_writes_however_large() {
     let (here, there) = (desk(&[("one", "text", "")]), desk(&[]));
-    here.plays("one", json!([{"reply": "a".repeat(4 << 20)}]));
+    here.plays("one", json!([{"reply": "a".repeat(4_000_000)}]));
     let mut on: Vec<String> = Vec::new();
     let mut series = String::new();
     for _ in 0..5 {
@@ -1070,9 +1070,9 @@ fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
     std::fs::write(sessions.join("objects/stray"), "x").unwrap();
     let link = sessions.join("refs/ex_01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
     std::os::unix::fs::symlink("/dev/null", link).unwrap();
-    let verify = desk.repo.cook(&["session", "verify"]).exits(1);
+    let mut verify = desk.repo.cook(&["session", "verify"]).exits(1);
     for what in ["bad", "objects/stray", "ex_01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
-        verify.says(what);
+        verify = verify.says(what);
     }
     desk.repo
         .cook(&["session", "gc"])

@@ -396,7 +396,7 @@ impl Look<'_> {
             .parent
             .as_ref()
             .and_then(|parent| self.links.get(parent)?.part.as_ref());
-        link.grade != Grade::Series || before != Some(&window.hash)
+        before != Some(&window.hash) || !self.has_just_begun(link)
     }
 
     /// What is here is indexed, and what is indexed is here.
