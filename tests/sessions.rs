@@ -1058,6 +1058,15 @@ fn what_stays_after_clearing_is_complete() {
     let repl = Scripted::new("agent", Grain::Repl);
     let other = call(&store, &repl, &say("else", None)).unwrap();
     let after = store.sealed(sealed).unwrap().unwrap();
+    // An entry of the index that is gone loses no window, a damaged ref leaves none behind.
+    let window = store.entry(sealed).unwrap().unwrap();
+    let index = format!("naming/{}/{sealed}", window.hash.digits());
+    std::fs::remove_file(store.root().join(index)).unwrap();
+    std::fs::write(
+        store.root().join(format!("refs/{}.json", other.exchange)),
+        "x",
+    )
+    .unwrap();
     for name in [other.exchange, Ref::new(Grade::Exchange)] {
         std::fs::create_dir_all(store.root().join(format!("attempts/{name}"))).unwrap();
     }

@@ -50,6 +50,8 @@ pub fn clear(
     let mut cleared = Cleared::default();
     let all = store.beginning_with("")?;
     let held = held(store, &mut cleared)?;
+    // What was sealed along a chain is found by the index.
+    cleared.indexed = index_again(store, &all)?;
     let mut kept = Kept {
         store,
         names: BTreeSet::new(),
@@ -60,12 +62,12 @@ pub fn clear(
         |name: &Ref| name.given_at_ms() >= since_ms || held.contains(name) || cited.contains(name);
     kept.close(all.iter().copied().filter(stays).collect())?;
     cleared.unreadable.append(&mut kept.unreadable);
-    cleared.indexed = mend_index(store, &all)?;
     if cleared.unreadable.is_empty() {
         let is_held = |name: &Ref| kept.names.contains(name);
         cleared.expired = all.iter().copied().filter(|name| !is_held(name)).collect();
         let_go(store, &mut cleared, &kept.reached, at)?;
     }
+    cleared.indexed += drop_stale(store)?;
     cleared.kept = all.len() - cleared.expired.len();
     cleared.attempts = drop_attempts(store, since_ms, cited)?;
     Ok(cleared)
@@ -216,15 +218,20 @@ impl Kept<'_> {
     }
 }
 
-/// The index follows from the refs: what is gone from it is written again, and what leads to
-/// no ref is taken out. A ref that cannot be read keeps its entries.
-fn mend_index(store: &FileStore, all: &[Ref]) -> Result<usize, Fault> {
-    let mut mended = 0;
+/// The index follows from the refs: what is gone from it is written again.
+fn index_again(store: &FileStore, all: &[Ref]) -> Result<usize, Fault> {
+    let mut written = 0;
     for name in all {
         if let Ok(Some(entry)) = store.entry(*name) {
-            mended += usize::from(store.index_again(&entry)?);
+            written += usize::from(store.index_again(&entry)?);
         }
     }
+    Ok(written)
+}
+
+/// What leads to no ref is taken out of the index; a ref that cannot be read keeps its entry.
+fn drop_stale(store: &FileStore) -> Result<usize, Fault> {
+    let mut dropped = 0;
     for (hash, name) in store.index()? {
         let is_stale = match store.entry(name) {
             Ok(entry) => entry.is_none_or(|entry| entry.hash != hash),
@@ -232,10 +239,10 @@ fn mend_index(store: &FileStore, all: &[Ref]) -> Result<usize, Fault> {
         };
         if is_stale {
             store.unindex(&hash, name)?;
-            mended += 1;
+            dropped += 1;
         }
     }
-    Ok(mended)
+    Ok(dropped)
 }
 
 /// Removes what was printed in calls that left no ref: answers that failed, and probes.
