@@ -1323,12 +1323,10 @@ fn a_series_moves_to_another_repository_and_a_changed_file_is_refused() {
         (&series[..], "sr_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
     ] {
         let changed = there.file("changed.json", &text.replacen(from, to, 1));
-        let import = there.repo.cook(&["session", "import", &changed]);
-        // A ref may be any: only what it names is proved by its hash.
-        if from == series {
-            continue;
-        }
-        import.fails(1, "object_corrupt");
+        there
+            .repo
+            .cook(&["session", "import", &changed])
+            .fails(1, "object_corrupt");
     }
     there.repo.cook(&["session", "import", &file]).exits(0);
     there.repo.cook(&["session", "import", &file]).exits(0);
@@ -1336,6 +1334,183 @@ fn a_series_moves_to_another_repository_and_a_changed_file_is_refused() {
     let reply = there.json("two", "go on", &["--on-series", &series]);
     assert_eq!(reply["transport"], "replay");
     assert!(there.agent("two").input(0).contains("begin"));
+}
+
+#[test]
+fn an_import_believes_no_count_and_writes_nothing_before_it_is_checked() {
+    let (here, there) = (desk(&[("one", "pi", "")]), desk(&[("two", "codex", "")]));
+    let series = here.asked("one", "begin", &[]).series.unwrap();
+    let text = here.repo.cook(&["session", "export", &series]).exits(0).out;
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    let cases = [
+        ("/schema_version", json!(2)),
+        ("/episode/schema_version", json!(2)),
+        ("/series/length", json!(7)),
+        ("/episode/length", json!(7)),
+        ("/episode/bytes", json!(u64::MAX)),
+        ("/series/bytes", json!(1)),
+        ("/episode/series", json!("sr_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
+        ("/episode/supplier", json!("one\u{1b}[31m")),
+        ("/series/supplier", json!("one\u{202e}")),
+        ("/episode/at", json!("today\n")),
+    ];
+    for (place, value) in cases {
+        let mut changed = whole.clone();
+        let old = changed.pointer_mut(place).unwrap();
+        assert_ne!(*old, value);
+        *old = value;
+        let file = there.file("changed.json", &changed.to_string());
+        let import = there.repo.cook(&["session", "import", &file]);
+        import.fails(1, "object_corrupt").says("session export");
+        for kind in ["objects", "refs", "naming", "log.jsonl"] {
+            assert!(!there.sessions().join(kind).exists(), "{place} left {kind}");
+        }
+    }
+    let file = there.file("whole.json", &text);
+    there.repo.cook(&["session", "import", &file]).exits(0);
+    there.repo.cook(&["session", "verify"]).exits(0);
+    there.repo.cook(&["session", "log"]).exits(0);
+}
+
+#[test]
+fn an_import_takes_what_an_export_writes_however_large() {
+    let (here, there) = (desk(&[("one", "text", "")]), desk(&[]));
+    here.plays("one", json!([{"reply": "a".repeat(4_000_000)}]));
+    let mut on: Vec<String> = Vec::new();
+    let mut series = String::new();
+    for _ in 0..5 {
+        let more: Vec<&str> = on.iter().map(String::as_str).collect();
+        series = here.asked("one", "say much", &more).series.unwrap();
+        on = vec!["--on-series".to_owned(), series.clone()];
+    }
+    let file = there.away.path().join("large.json").display().to_string();
+    here.repo
+        .cook(&["session", "export", &series, "--output", &file])
+        .exits(0);
+    assert!(std::fs::metadata(&file).unwrap().len() > 16 << 20);
+    there
+        .repo
+        .cook(&["session", "import", &file])
+        .exits(0)
+        .says(&series);
+    there.repo.cook(&["session", "verify"]).exits(0);
+}
+
+#[test]
+fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
+    let desk = desk(&[("one", "pi", "")]);
+    let first = desk.asked("one", "begin", &[]);
+    let series = first.series.clone().unwrap();
+    let copy = desk.away.path().join("copy.json").display().to_string();
+    desk.repo
+        .cook(&["session", "export", &series, "--output", &copy])
+        .exits(0);
+    for name in [&series, &first.episode] {
+        let path = desk.sessions().join(format!("refs/{name}.json"));
+        let good = std::fs::read_to_string(&path).unwrap();
+        let bad = good.replace("\"length\":1", "\"length\":2");
+        assert_ne!(good, bad);
+        std::fs::write(&path, &bad).unwrap();
+        desk.ask("one", "x", &["--on-series", &series])
+            .fails(1, "object_corrupt");
+        desk.repo
+            .cook(&["session", "verify"])
+            .exits(1)
+            .says("session import");
+        desk.repo
+            .cook(&["session", "import", &copy])
+            .exits(0)
+            .says(".damaged");
+        let aside = path.with_extension("json.damaged");
+        assert_eq!(std::fs::read_to_string(aside).unwrap(), bad);
+        desk.repo.cook(&["session", "verify"]).exits(0);
+    }
+    // A link in the place of a ref is nothing to follow, and is mended too.
+    let path = desk.sessions().join(format!("refs/{series}.json"));
+    let away = desk.away.path().join("moved.json");
+    std::fs::rename(&path, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &path).unwrap();
+    desk.repo.cook(&["session", "verify"]).exits(1);
+    desk.repo.cook(&["session", "import", &copy]).exits(0);
+    desk.repo.cook(&["session", "verify"]).exits(0);
+    desk.asked("one", "x", &["--on-series", &series]);
+    // What a whole ref says is not changed by a copy that says something else.
+    let other = desk.asked("one", "other", &[]).series.unwrap();
+    let text = desk.repo.cook(&["session", "export", &other]).exits(0).out;
+    let forged = text.replace(&other, &series);
+    let forged = desk.file("forged.json", &forged);
+    desk.repo
+        .cook(&["session", "import", &forged])
+        .fails(1, "object_corrupt")
+        .says("names something else here");
+}
+
+#[test]
+fn a_damaged_note_of_a_call_stops_no_command() {
+    let desk = desk(&[("one", "pi", "")]);
+    let first = desk.asked("one", "begin", &[]);
+    let inflight = desk.sessions().join("inflight");
+    std::fs::create_dir_all(&inflight).unwrap();
+    let name = "ex_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    for (text, command) in [
+        ("{\"supplier\": \"o", vec!["session", "log"]),
+        ("", vec!["session", "show", &first.episode]),
+        ("3", vec!["session", "gc"]),
+        ("\u{0}", vec!["cost"]),
+        ("[]", vec!["session", "verify"]),
+        ("{", vec!["ask", "x", "--agent", "one"]),
+    ] {
+        let note = inflight.join(format!("{name}.json"));
+        std::fs::write(&note, text).unwrap();
+        desk.repo.cook(&command).exits(0);
+        assert!(!note.exists(), "{command:?}");
+    }
+    let told: Vec<Value> = desk.lines();
+    let told: Vec<&Value> = told
+        .iter()
+        .filter(|line| line["exchange"] == name)
+        .collect();
+    assert_eq!(told.len(), 6);
+    assert!(told.iter().all(|line| line["error"] == "interrupted"));
+    assert_eq!(told[0]["note"], "{\"supplier\": \"o");
+    desk.repo.cook(&["session", "verify"]).exits(0);
+    // One under no name of a call, too: it is a finding, and the rest goes on.
+    std::fs::write(inflight.join("what.json"), "{").unwrap();
+    desk.repo.cook(&["session", "log"]).exits(0);
+    desk.asked("one", "y", &[]);
+    desk.repo
+        .cook(&["session", "verify"])
+        .exits(1)
+        .says("inflight/what.json");
+}
+
+#[test]
+fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
+    let desk = desk(&[("one", "pi", "")]);
+    let first = desk.asked("one", "begin", &[]);
+    desk.repo
+        .cook(&["session", "name", &first.episode, "good"])
+        .exits(0);
+    let sessions = desk.sessions();
+    std::fs::write(sessions.join("names/bad"), "what").unwrap();
+    std::fs::write(sessions.join("objects/stray"), "x").unwrap();
+    let link = sessions.join("refs/ex_01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
+    std::os::unix::fs::symlink("/dev/null", link).unwrap();
+    let mut verify = desk.repo.cook(&["session", "verify"]).exits(1);
+    for what in ["bad", "objects/stray", "ex_01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
+        verify = verify.says(what);
+    }
+    desk.repo
+        .cook(&["session", "gc"])
+        .exits(0)
+        .says("names/bad");
+    desk.repo
+        .cook(&["session", "name", &first.episode, "bad"])
+        .exits(0);
+    std::fs::remove_file(sessions.join("objects/stray")).unwrap();
+    // No name and no record holds the link: clearing takes it away.
+    desk.repo.cook(&["session", "gc"]).exits(0).says("1 ref");
+    desk.repo.cook(&["session", "verify"]).exits(0);
 }
 
 #[test]

@@ -5,12 +5,13 @@
 use cook::session::{
     Answer, Call, Continuation, Deed, Episode, Exchange, Failure, Fault, FileStore, Grade, Grain,
     Kind, Lapse, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError,
-    SessionStore, Supplier, Transport, Turn, Window, call, load_episode, load_series,
+    SessionStore, Supplier, Transport, Turn, Window, call, clear, load_episode, load_series,
+    verify,
 };
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Answers by a function of the prompt, and remembers what it was sent.
 struct Scripted {
@@ -800,7 +801,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
     // Numbers with more digits are all that grows.
     assert!(last <= first + 40, "{first} bytes at first, {last} at last");
     let begin = std::time::Instant::now();
-    let checked = cook::session::verify(&store).unwrap();
+    let checked = verify(&store).unwrap();
     assert!(checked.damaged.is_empty(), "{:?}", checked.damaged);
     let median = |times: &[u128]| {
         let mut times = times.to_vec();
@@ -997,4 +998,289 @@ fn an_order_from_a_checkpoint_knows_what_was_asked_before_it() {
         .collect();
     assert_eq!(kinds, [Kind::Say, Kind::Act]);
     assert_eq!(words(&store, asked.episode).len(), 1);
+}
+
+/// A store with a sealed window, a chain that goes on from it, a name and an atom's call.
+struct Whole {
+    _dir: tempfile::TempDir,
+    store: FileStore,
+    sealed: Ref,
+    series: Ref,
+}
+
+fn whole() -> Whole {
+    let dir = tempfile::tempdir().unwrap();
+    let store = FileStore::at(dir.path().join("sessions"));
+    let mut repl = small(Grain::Repl);
+    repl.window = Some(Window {
+        tokens: 220,
+        reserve: 100,
+    });
+    repl.answer(Ok(text(&"long \n".repeat(40))));
+    repl.answer(Ok(text("SUMMARY")));
+    let first = call(&store, &repl, &say("begin", None)).unwrap();
+    let on = first.series.map(On::Series);
+    let second = call(&store, &repl, &say(&"w".repeat(130), on)).unwrap();
+    assert!(second.recap.is_some());
+    let third = call(&store, &repl, &say("on", second.series.map(On::Series))).unwrap();
+    store.label("kept", third.series.unwrap()).unwrap();
+    assert_eq!(store.sealed(first.episode).unwrap(), second.series);
+    assert_eq!(verify(&store).unwrap().damaged, []);
+    Whole {
+        _dir: dir,
+        store,
+        sealed: first.episode,
+        series: third.series.unwrap(),
+    }
+}
+
+/// Whether the check that `cook session verify` makes finds something.
+fn is_found(store: &FileStore) -> bool {
+    !verify(store).unwrap().damaged.is_empty()
+}
+
+#[test]
+fn each_flipped_byte_of_the_store_is_found_by_verify() {
+    let Whole { store, _dir, .. } = whole();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, good) in files(store.root()) {
+        let kind = [
+            "objects", "refs/ex", "refs/ep", "refs/sr", "sealed", "names", "log",
+        ]
+        .into_iter()
+        .find(|kind| name.starts_with(kind));
+        let Some(kind) = kind else {
+            assert!(good.is_empty(), "{name} holds something and is not tried");
+            continue;
+        };
+        let path = store.root().join(&name);
+        // Each byte of one file of a kind, each fifth of the others.
+        let step = if kinds.contains_key(kind) { 5 } else { 1 };
+        for place in (0..good.len()).step_by(step) {
+            let mut bad = good.clone();
+            bad[place] ^= [1, 0x20, 0x80][place % 3];
+            std::fs::write(&path, &bad).unwrap();
+            assert!(
+                is_found(&store),
+                "{name}: {}",
+                String::from_utf8_lossy(&bad)
+            );
+            *kinds.entry(kind).or_default() += 1;
+        }
+        std::fs::write(&path, &good).unwrap();
+    }
+    assert_eq!(kinds.len(), 7, "{kinds:?}");
+    assert!(!is_found(&store));
+}
+
+#[test]
+fn each_missing_or_foreign_file_of_the_store_is_found_by_verify() {
+    let Whole { store, _dir, .. } = whole();
+    let mut tried = 0;
+    for (name, good) in files(store.root()) {
+        let leads_on = ["objects", "refs", "sealed", "naming"];
+        if !leads_on.iter().any(|kind| name.starts_with(kind)) {
+            continue;
+        }
+        let path = store.root().join(&name);
+        std::fs::remove_file(&path).unwrap();
+        assert!(is_found(&store), "{name} is gone");
+        std::fs::create_dir(&path).unwrap();
+        assert!(is_found(&store), "{name} is a directory");
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::write(&path, &good).unwrap();
+        tried += 1;
+    }
+    assert!(tried > 20, "{tried}");
+    for place in [
+        "objects",
+        "objects/00",
+        "refs",
+        "naming",
+        "sealed",
+        "names",
+        "inflight",
+    ] {
+        let path = store.root().join(place).join("a stray");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "x").unwrap();
+        let found = verify(&store).unwrap().damaged;
+        assert_eq!(found.len(), 1, "{place}: {found:?}");
+        std::fs::remove_file(&path).unwrap();
+    }
+    assert!(!is_found(&store));
+}
+
+/// Rewrites a store as a cook wrote it that knew no digests.
+fn make_older(store: &FileStore) {
+    for (name, bytes) in files(store.root()) {
+        let text = String::from_utf8(bytes).unwrap();
+        let older = if name.starts_with("refs") || name == "log.jsonl" {
+            let line = |line: &str| match line.split_once(",\"check\":") {
+                Some((body, _)) => format!("{body}}}"),
+                None => line.to_owned(),
+            };
+            text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+        } else if name.starts_with("sealed") || name.starts_with("names") {
+            text.split(' ').next().unwrap().to_owned()
+        } else {
+            continue;
+        };
+        assert_ne!(older, text, "{name} carried no digest");
+        std::fs::write(store.root().join(&name), older).unwrap();
+    }
+}
+
+#[test]
+fn an_older_store_without_digests_stays_readable_and_its_links_are_checked() {
+    let Whole {
+        store,
+        series,
+        sealed,
+        _dir,
+    } = whole();
+    make_older(&store);
+    let checked = verify(&store).unwrap();
+    assert_eq!(checked.damaged, []);
+    assert_eq!(
+        checked.older,
+        checked.refs + checked.names + checked.lines + 1
+    );
+    let repl = Scripted::new("agent", Grain::Repl);
+    let reply = call(&store, &repl, &say("more", Some(On::Series(series)))).unwrap();
+    assert_eq!(words(&store, reply.episode).len(), 4);
+    assert_eq!(verify(&store).unwrap().damaged, []);
+    // Another real window in the place of its own.
+    let own = store.entry(series).unwrap().unwrap().episode.unwrap();
+    let path = store.root().join(format!("refs/{series}.json"));
+    let good = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, good.replace(&own.to_string(), &sealed.to_string())).unwrap();
+    assert!(is_found(&store));
+    std::fs::write(&path, &good).unwrap();
+    // A mark that names another real series.
+    let path = store.root().join(format!("sealed/{sealed}"));
+    std::fs::write(&path, series.to_string()).unwrap();
+    assert!(is_found(&store));
+}
+
+#[test]
+fn a_torn_line_of_the_record_takes_no_other_with_it() {
+    let Whole {
+        store,
+        series,
+        _dir,
+        ..
+    } = whole();
+    let log = store.root().join("log.jsonl");
+    let before = store.lines().unwrap().len();
+    let good = std::fs::read(&log).unwrap();
+    std::fs::write(&log, &good[..good.len() - 20]).unwrap();
+    assert!(is_found(&store));
+    let repl = Scripted::new("agent", Grain::Repl);
+    call(&store, &repl, &say("more", Some(On::Series(series)))).unwrap();
+    let lines = store.lines().unwrap();
+    assert_eq!(
+        lines.len(),
+        before,
+        "the torn one is gone, the next one is there"
+    );
+    assert!(lines.iter().all(|line| line.get("check").is_none()));
+    let found = verify(&store).unwrap().damaged;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].0.contains(&format!("line {before}")), "{found:?}");
+}
+
+/// The files of all objects, put long into the past.
+fn age_objects(store: &FileStore) -> Vec<PathBuf> {
+    let names = files(store.root()).into_keys();
+    let paths: Vec<PathBuf> = names
+        .filter(|name| name.starts_with("objects"))
+        .map(|name| store.root().join(name))
+        .collect();
+    for path in &paths {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    paths
+}
+
+#[test]
+fn what_stays_after_clearing_is_complete() {
+    let Whole {
+        store,
+        series,
+        sealed,
+        _dir,
+    } = whole();
+    let repl = Scripted::new("agent", Grain::Repl);
+    let other = call(&store, &repl, &say("else", None)).unwrap();
+    let after = store.sealed(sealed).unwrap().unwrap();
+    // An entry of the index that is gone loses no window, a damaged ref leaves none behind.
+    let window = store.entry(sealed).unwrap().unwrap();
+    let index = format!("naming/{}/{sealed}", window.hash.digits());
+    std::fs::remove_file(store.root().join(index)).unwrap();
+    std::fs::write(
+        store.root().join(format!("refs/{}.json", other.exchange)),
+        "x",
+    )
+    .unwrap();
+    for name in [other.exchange, Ref::new(Grade::Exchange)] {
+        std::fs::create_dir_all(store.root().join(format!("attempts/{name}"))).unwrap();
+    }
+    age_objects(&store);
+    let cleared = clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+    assert_eq!((cleared.unreadable.len(), cleared.attempts), (0, 1));
+    assert!(
+        cleared.expired.contains(&other.episode) && cleared.objects >= 3,
+        "{cleared:?}"
+    );
+    assert_eq!(
+        std::fs::read_dir(store.root().join("attempts"))
+            .unwrap()
+            .count(),
+        0
+    );
+    // The chain, the window sealed in it, its mark, and the series that the mark names.
+    assert_eq!(store.sealed(sealed).unwrap(), Some(after));
+    for name in [series, sealed, after] {
+        assert!(store.entry(name).unwrap().is_some(), "{name}");
+    }
+    let entry = store.entry(series).unwrap().unwrap();
+    assert_eq!(
+        load_series(&store, &entry.hash).unwrap().episodes().len(),
+        2
+    );
+    assert_eq!(verify(&store).unwrap().damaged, []);
+    // A name of the sealed window alone keeps the series that goes on.
+    store.label("kept", sealed).unwrap();
+    clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+    let error = call(&store, &repl, &say("x", Some(On::Episode(sealed)))).unwrap_err();
+    assert_eq!(code(&error), "episode_compacted");
+    call(&store, &repl, &say("x", Some(On::Series(after)))).unwrap();
+    assert_eq!(verify(&store).unwrap().damaged, []);
+}
+
+#[test]
+fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
+    let Whole {
+        store,
+        series,
+        _dir,
+        ..
+    } = whole();
+    let objects = age_objects(&store);
+    for damaged in ["names/kept".to_owned(), format!("refs/{series}.json")] {
+        let path = store.root().join(&damaged);
+        let good = std::fs::read(&path).unwrap();
+        std::fs::write(&path, "x").unwrap();
+        let cleared = clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
+        assert_eq!(
+            (cleared.unreadable.len(), cleared.expired.len()),
+            (1, 0),
+            "{damaged}"
+        );
+        assert!(objects.iter().all(|path| path.exists()));
+        std::fs::write(&path, good).unwrap();
+    }
+    assert_eq!(verify(&store).unwrap().damaged, []);
 }

@@ -11,6 +11,11 @@ const MAX_INPUT: u64 = 16 << 20;
 
 /// The bytes of a file; `-` or nothing means standard input.
 pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    read_up_to(file, MAX_INPUT)
+}
+
+/// The same with another limit, in bytes.
+pub(super) fn read_up_to(file: Option<&Path>, limit: u64) -> Result<Vec<u8>, Failure> {
     let unreadable = |name: &str, error: &io::Error| {
         Failure::state(Code::InputUnreadable, format!("`{name}` cannot be read")).caused_by(error)
     };
@@ -19,23 +24,23 @@ pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
         Some(path) if path != Path::new("-") => {
             let name = path.display().to_string();
             File::open(path)
-                .and_then(|file| file.take(MAX_INPUT + 1).read_to_end(&mut bytes))
+                .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
                 .map_err(|error| unreadable(&name, &error))?;
             name
         }
         _ => {
             io::stdin()
                 .lock()
-                .take(MAX_INPUT + 1)
+                .take(limit + 1)
                 .read_to_end(&mut bytes)
                 .map_err(|error| unreadable("standard input", &error))?;
             "standard input".to_owned()
         }
     };
-    if bytes.len() as u64 > MAX_INPUT {
+    if bytes.len() as u64 > limit {
         return Err(Failure::state(
             Code::InputTooLarge,
-            format!("`{name}` is larger than 16 MiB"),
+            format!("`{name}` is larger than {} MiB", limit >> 20),
         ));
     }
     Ok(bytes)

@@ -23,6 +23,9 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
     match &args.command {
         SessionCommand::Log { limit } => {
             let calls = store.lines().map_err(kept)?;
+            // A copy that was taken in is no call.
+            let calls = calls.into_iter().filter(|line| line["imported"].is_null());
+            let calls: Vec<_> = calls.collect();
             let of = calls.len();
             let newest = calls.into_iter().rev().take(*limit);
             answer(SessionLogAnswer {
@@ -36,7 +39,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
         SessionCommand::Verify => check(&store),
         SessionCommand::Name { name, label } => give_name(&store, name, label),
         SessionCommand::Export { name, output } => export(context, &store, name, output.as_deref()),
-        SessionCommand::Import { file } => import(context, &store, file.as_deref()),
+        SessionCommand::Import { file } => import(context, &workspace, &store, file.as_deref()),
         SessionCommand::Gc => gc(&workspace, &store),
         SessionCommand::Open { name } => open(&workspace, &store, name),
     }
@@ -173,14 +176,20 @@ fn roots(
 
 fn check(store: &FileStore) -> Answer {
     let checked = verify(store).map_err(kept)?;
+    let mut seen = vec![
+        counted(checked.objects as u64, "object"),
+        counted(checked.refs as u64, "ref"),
+        counted(checked.names as u64, "name"),
+        counted(checked.lines as u64, "line"),
+    ];
+    if checked.older > 0 {
+        let older = counted(checked.older as u64, "part");
+        seen.push(format!("{older} of an older cook's without a digest"));
+    }
     answer(VerifyAnswer {
         scope: "session",
         strict: false,
-        checked: vec![
-            counted(checked.objects as u64, "object"),
-            counted(checked.refs as u64, "ref"),
-            counted(checked.names as u64, "name"),
-        ],
+        checked: seen,
         findings: checked
             .damaged
             .into_iter()
@@ -208,20 +217,49 @@ fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path
     )
 }
 
-fn import(context: &Context, store: &FileStore, file: Option<&Path>) -> Answer {
+/// Largest file that is taken in.
+const MAX_IMPORT: u64 = 1 << 30;
+
+fn import(
+    context: &Context,
+    workspace: &Workspace,
+    store: &FileStore,
+    file: Option<&Path>,
+) -> Answer {
     let file = file.map(|file| match file {
         file if file == Path::new("-") => file.to_owned(),
         file => context.dir.join(file),
     });
-    let bytes = input::read(file.as_deref())?;
+    let bytes = input::read_up_to(file.as_deref(), MAX_IMPORT)?;
     let archive: Archive = serde_json::from_slice(&bytes).map_err(|error| {
-        kept(Fault::ObjectCorrupt {
+        refused(Fault::ObjectCorrupt {
             what: "the file".to_owned(),
             why: error.to_string(),
         })
     })?;
-    let name = archive.keep(store).map_err(kept)?;
-    note("session_imported", vec![format!("took in {name}")])
+    let taken = archive
+        .keep(store, &workspace.clock.now())
+        .map_err(refused)?;
+    let mut lines = vec![format!("took in {}", taken.name)];
+    for aside in &taken.aside {
+        lines.push(format!(
+            "what was damaged here is mended, and lies in {}",
+            aside.display()
+        ));
+    }
+    note("session_imported", lines)
+}
+
+/// A file that is not taken in: this store may be as whole as it can be.
+fn refused(fault: Fault) -> Failure {
+    let mut failure = kept(fault);
+    if failure.code == Code::ObjectCorrupt {
+        failure.hints = vec![
+            "export it again where it is whole: `cook session export NAME --output FILE`"
+                .to_owned(),
+        ];
+    }
+    failure
 }
 
 fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
@@ -238,17 +276,25 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
     }
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
     drop_spares(&workspace.repo)?;
-    note(
-        "session_gc",
-        vec![
-            format!(
-                "let go of {} and {}",
-                counted(cleared.expired.len() as u64, "ref"),
-                counted(cleared.objects as u64, "object")
-            ),
-            format!("{} stay", counted(cleared.kept as u64, "ref")),
-        ],
-    )
+    let mut lines = vec![
+        format!(
+            "let go of {}, {} and {} of failed calls",
+            counted(cleared.expired.len() as u64, "ref"),
+            counted(cleared.objects as u64, "object"),
+            counted(cleared.attempts as u64, "output")
+        ),
+        format!("{} stay", counted(cleared.kept as u64, "ref")),
+    ];
+    if cleared.indexed > 0 {
+        let entries = counted(cleared.indexed as u64, "place");
+        lines.push(format!("the index was put right in {entries}"));
+    }
+    for (what, why) in &cleared.unreadable {
+        lines.push(format!(
+            "{what} cannot be read and may hold any ref, so none was let go of ({why}): `cook session verify`"
+        ));
+    }
+    note("session_gc", lines)
 }
 
 /// The agent's own interface on a fork: what is typed there changes nothing here.

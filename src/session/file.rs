@@ -2,9 +2,12 @@
 //! `refs/<ref>.json`, `naming/<digits>/<ref>`, `sealed/<ref>`, `names/<name>`, `log.jsonl`.
 //!
 //! Invariants: files are written under a temporary name, synced and renamed, and their
-//! directory is synced; nothing but `names/` is ever replaced; nothing is followed through a
-//! symlink at its last component; no name of the user's can leave its directory.
+//! directory is synced; nothing but `names/` is ever replaced, and what is damaged and mended
+//! stays beside it as `*.damaged`; nothing is followed through a symlink at its last
+//! component; no name of the user's can leave its directory. All but objects, which their
+//! names prove, and the empty files of `naming/` carry a digest of themselves.
 
+use super::digest;
 use super::error::Fault;
 use super::hash::ContentHash;
 use super::reference::Ref;
@@ -14,12 +17,18 @@ use crate::store::files::{open_no_follow, sync_dir};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Largest object that is read: an exchange is capped far below it when it is written.
-const MAX_OBJECT: u64 = 64 << 20;
+pub(super) const MAX_OBJECT: u64 = 64 << 20;
+
+/// Most bytes that a window can be said to hold: sums of them never run over.
+pub(super) const MAX_SAID: u64 = 1 << 53;
+
+/// What is kept of a note that cannot be read.
+const MAX_NOTE: usize = 2_000;
 
 /// Longest name a user may give, in bytes.
 const MAX_LABEL: usize = 100;
@@ -59,12 +68,12 @@ impl FileStore {
     /// When a directory cannot be read.
     pub fn objects(&self) -> Result<Vec<ContentHash>, Fault> {
         let mut hashes = Vec::new();
-        for shard in list(&self.root.join("objects"))? {
-            for file in list(&self.root.join("objects").join(&shard))? {
-                let digits = format!("{shard}{}", file.trim_end_matches(".json"));
-                if let Ok(hash) = ContentHash::try_from(format!("sha256:{digits}")) {
-                    hashes.push(hash);
-                }
+        for shard in found(&self.root.join("objects"))? {
+            if !shard.is_dir {
+                continue;
+            }
+            for file in found(&self.root.join("objects").join(&shard.name))? {
+                hashes.extend(object_hash(&shard.name, &file.name));
             }
         }
         Ok(hashes)
@@ -95,6 +104,46 @@ impl FileStore {
         }
     }
 
+    /// Puts a damaged file beside its place; where.
+    fn set_aside(&self, path: &Path) -> Result<PathBuf, Fault> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        for number in 0..u32::MAX {
+            let number = match number {
+                0 => String::new(),
+                number => format!(".{number}"),
+            };
+            let aside = path.with_file_name(format!("{name}{number}.damaged"));
+            if std::fs::symlink_metadata(&aside).is_err() {
+                std::fs::rename(path, &aside).map_err(Fault::Store)?;
+                return Ok(aside);
+            }
+        }
+        Err(Fault::Store(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// As [`SessionStore::put`]; a damaged one is set aside, and where is said.
+    pub(super) fn put_whole(
+        &self,
+        object: &Object,
+    ) -> Result<(ContentHash, Option<PathBuf>), Fault> {
+        let hash = object.hash();
+        if self.get(&hash).is_ok() {
+            return Ok((hash, None));
+        }
+        let bytes = json(object)?;
+        if bytes.len() as u64 > MAX_OBJECT {
+            return Err(too_large());
+        }
+        let target = self.object_file(&hash);
+        // One that is damaged is mended by whoever has it whole.
+        let aside = match std::fs::symlink_metadata(&target) {
+            Ok(_) => Some(self.set_aside(&target)?),
+            Err(_) => None,
+        };
+        self.replace(&target, &bytes).map_err(Fault::Store)?;
+        Ok((hash, aside))
+    }
+
     fn replace(&self, target: &Path, bytes: &[u8]) -> io::Result<()> {
         let dir = target.parent().unwrap_or(&self.root);
         make_dir(&self.root, dir)?;
@@ -111,17 +160,13 @@ impl FileStore {
 
 impl SessionStore for FileStore {
     fn put(&self, object: &Object) -> Result<ContentHash, Fault> {
-        let hash = object.hash();
-        // One that is damaged is mended by whoever has it whole.
-        if self.get(&hash).is_err() {
-            self.replace(&self.object_file(&hash), &json(object)?)
-                .map_err(Fault::Store)?;
-        }
-        Ok(hash)
+        self.put_whole(object).map(|(hash, _)| hash)
     }
 
     fn get(&self, hash: &ContentHash) -> Result<Object, Fault> {
-        let object: Object = read(&self.object_file(hash))?.ok_or_else(|| missing(hash))?;
+        let path = self.object_file(hash);
+        let bytes = bytes(&path)?.ok_or_else(|| missing(hash))?;
+        let object: Object = parsed(&path, &bytes)?;
         let content = object.hash();
         if content != *hash {
             return Err(Fault::ObjectCorrupt {
@@ -129,24 +174,23 @@ impl SessionStore for FileStore {
                 why: format!("its content hashes to {content}"),
             });
         }
+        if json(&object)? != bytes {
+            return Err(Fault::ObjectCorrupt {
+                what: hash.to_string(),
+                why: "it is not written as objects are".to_owned(),
+            });
+        }
         Ok(object)
     }
 
     fn name(&self, entry: &Entry) -> Result<(), Fault> {
-        self.write_once(&self.ref_file(entry.name), &json(entry)?)?;
+        self.write_once(&self.ref_file(entry.name), &closed(entry)?)?;
         let index = self.root.join("naming").join(entry.hash.digits());
         self.write_once(&index.join(entry.name.to_string()), b"")
     }
 
     fn entry(&self, name: Ref) -> Result<Option<Entry>, Fault> {
-        let entry: Option<Entry> = read(&self.ref_file(name))?;
-        match entry {
-            Some(entry) if entry.name != name => Err(Fault::ObjectCorrupt {
-                what: name.to_string(),
-                why: format!("its file is that of {}", entry.name),
-            }),
-            entry => Ok(entry),
-        }
+        Ok(self.document(name)?.map(|(entry, _)| entry))
     }
 
     fn beginning_with(&self, prefix: &str) -> Result<Vec<Ref>, Fault> {
@@ -171,22 +215,24 @@ impl SessionStore for FileStore {
 
     fn seal(&self, episode: Ref, series: Ref) -> Result<(), Fault> {
         let file = self.root.join("sealed").join(episode.to_string());
-        self.write_once(&file, series.to_string().as_bytes())
+        let mark = digest::mark("sealed", &episode.to_string(), series);
+        self.write_once(&file, mark.as_bytes())
     }
 
     fn sealed(&self, episode: Ref) -> Result<Option<Ref>, Fault> {
-        read_ref(&self.root.join("sealed").join(episode.to_string()))
+        let mark = self.mark("sealed", &episode.to_string())?;
+        Ok(mark.map(|(series, _)| series))
     }
 
     fn label(&self, label: &str, name: Ref) -> Result<(), Fault> {
         let file = self.root.join("names").join(checked(label)?);
-        self.replace(&file, name.to_string().as_bytes())
-            .map_err(Fault::Store)
+        let mark = digest::mark("names", label, name);
+        self.replace(&file, mark.as_bytes()).map_err(Fault::Store)
     }
 
     fn labelled(&self, label: &str) -> Result<Option<Ref>, Fault> {
         match checked(label) {
-            Ok(label) => read_ref(&self.root.join("names").join(label)),
+            Ok(label) => Ok(self.mark("names", label)?.map(|(name, _)| name)),
             Err(_) => Ok(None),
         }
     }
@@ -195,12 +241,22 @@ impl SessionStore for FileStore {
         let append = || -> io::Result<()> {
             make_dir(&self.root, &self.root)?;
             let mut options = OpenOptions::new();
-            options.append(true).create(true);
+            options.append(true).read(true).create(true);
             let mut file = open_no_follow(&mut options, &self.root.join("log.jsonl"))?;
-            let mut bytes = serde_json::to_vec(line)?;
+            // Whoever else writes a line has written all of it before its end is looked at.
+            file.lock()?;
+            let mut bytes = digest::closed(line)?;
             bytes.push(b'\n');
+            let length = file.metadata()?.len();
+            if length > 0 && is_torn(&mut file)? {
+                bytes.insert(0, b'\n');
+            }
             file.write_all(&bytes)?;
-            file.sync_data()
+            file.sync_data()?;
+            match length {
+                0 => sync_dir(&self.root),
+                _ => Ok(()),
+            }
         };
         append().map_err(Fault::Store)
     }
@@ -217,7 +273,7 @@ impl SessionStore for FileStore {
             // Locked before it can be seen: whoever finds it unlocked knows that its
             // process is gone.
             file.as_file().lock()?;
-            serde_json::to_writer(&mut file, what)?;
+            file.write_all(&digest::closed(what)?)?;
             file.as_file().sync_data()?;
             let file = file.persist_noclobber(&path).map_err(|error| error.error)?;
             sync_dir(&dir)?;
@@ -236,8 +292,10 @@ impl SessionStore for FileStore {
 pub struct Interrupted {
     /// The name its exchange would have had: the mark of its processes.
     pub name: Ref,
-    /// What was noted of it.
-    pub what: Value,
+    /// What was noted of it; none when the note cannot be read.
+    pub what: Option<Value>,
+    /// The beginning of a note that cannot be read, or why it could not.
+    damaged: String,
     /// Held, so that nobody else takes it up at the same time.
     file: std::fs::File,
 }
@@ -293,25 +351,45 @@ impl FileStore {
         Ok(old)
     }
 
-    /// The lines of the record of calls, oldest first; one that is torn is left out.
+    /// The lines of the record of calls, oldest first; one that is torn or is not what was
+    /// written is left out, and `verify` is what names it.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn lines(&self) -> Result<Vec<Value>, Fault> {
+        let mut lines = Vec::new();
+        self.each_line(|line| lines.extend(line.value.map(|(value, _)| value)))?;
+        Ok(lines)
+    }
+
+    /// Hands out each line of the record of calls, also those that cannot be read.
+    pub(super) fn each_line(&self, mut see: impl FnMut(Line)) -> Result<(), Fault> {
         let path = self.root.join("log.jsonl");
         let mut options = OpenOptions::new();
         options.read(true);
         let file = match open_no_follow(&mut options, &path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Fault::Store(error)),
         };
-        let mut lines = Vec::new();
-        for line in io::BufRead::split(io::BufReader::new(file), b'\n') {
-            let line = line.map_err(Fault::Store)?;
-            lines.extend(serde_json::from_slice(&line));
+        let mut reader = io::BufReader::new(file);
+        for number in 1.. {
+            let mut text = Vec::new();
+            let length = reader.read_until(b'\n', &mut text).map_err(Fault::Store)?;
+            if length == 0 {
+                break;
+            }
+            let ended = text.last() == Some(&b'\n');
+            if ended {
+                text.pop();
+            }
+            see(Line {
+                number,
+                ended,
+                value: line_value(&text),
+            });
         }
-        Ok(lines)
+        Ok(())
     }
 
     /// Whether a ref was let go of by clearing.
@@ -346,45 +424,40 @@ impl FileStore {
             if file.try_lock().is_err() || !path.exists() {
                 continue;
             }
-            let what = read(&path)?.unwrap_or_default();
-            found.push(Interrupted { name, what, file });
+            let (what, damaged) = match noted(&path) {
+                Ok(what) => (Some(what), String::new()),
+                Err(why) => (None, why),
+            };
+            found.push(Interrupted {
+                name,
+                what,
+                damaged,
+                file,
+            });
         }
         found.sort_by_key(|call| call.name);
         Ok(found)
     }
 
-    /// Calls that are being made now, with what was noted of them.
-    ///
-    /// # Errors
-    /// When a directory or file cannot be read.
-    pub fn in_flight(&self) -> Result<Vec<(Ref, Value)>, Fault> {
-        let mut found = Vec::new();
-        for file in list(&self.root.join("inflight"))? {
-            let name = file
-                .strip_suffix(".json")
-                .and_then(|name| name.parse().ok());
-            let Some(name) = name else { continue };
-            let what: Option<Value> = read(&self.root.join("inflight").join(&file))?;
-            found.extend(what.map(|what| (name, what)));
-        }
-        Ok(found)
-    }
-
-    /// Writes an interrupted call into the record of calls.
+    /// Writes an interrupted call into the record of calls, one whose note is damaged with
+    /// what is left of the note.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), Fault> {
-        let mut line = call.what;
+        let (mut line, message) = match call.what {
+            Some(what) => (what, "cook was ended before the answer"),
+            None => (
+                serde_json::json!({"note": call.damaged}),
+                "cook was ended before the answer, and what it had noted of the call is damaged",
+            ),
+        };
         if let Some(line) = line.as_object_mut() {
             line.insert("schema_version".to_owned(), 1.into());
             line.insert("at".to_owned(), at.into());
             line.insert("exchange".to_owned(), call.name.to_string().into());
             line.insert("error".to_owned(), "interrupted".into());
-            line.insert(
-                "message".to_owned(),
-                "cook was ended before the answer".into(),
-            );
+            line.insert("message".to_owned(), message.into());
         }
         self.record(&line)?;
         let path = self
@@ -394,6 +467,163 @@ impl FileStore {
         std::fs::remove_file(path).map_err(Fault::Store)?;
         drop(call.file);
         Ok(())
+    }
+}
+
+/// A line of the record of calls.
+pub(super) struct Line {
+    /// Its place, from 1.
+    pub(super) number: u64,
+    /// Whether a line end follows.
+    pub(super) ended: bool,
+    /// What it says and whether it carried a digest; why it cannot be read.
+    pub(super) value: Result<(Value, bool), String>,
+}
+
+/// How the name of a ref of a copy is taken here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Not at all.
+    Free,
+    /// By what the copy says.
+    Same,
+    /// By a damaged document, which the copy mends.
+    Damaged,
+    /// By something else.
+    Other,
+}
+
+/// What checking, clearing and taking in copies need to see of the files.
+impl FileStore {
+    /// What a ref file says, and whether it carried a digest.
+    pub(super) fn document(&self, name: Ref) -> Result<Option<(Entry, bool)>, Fault> {
+        let path = self.ref_file(name);
+        let Some(bytes) = bytes(&path)? else {
+            return Ok(None);
+        };
+        let opened = digest::open(&bytes).map_err(|why| corrupt(&path, why))?;
+        let entry: Entry = parsed(&path, &opened.document)?;
+        let damaged = |why| Fault::ObjectCorrupt {
+            what: name.to_string(),
+            why,
+        };
+        if entry.name != name {
+            return Err(damaged(format!("its file is that of {}", entry.name)));
+        }
+        if entry.bytes > MAX_SAID || entry.length > MAX_SAID {
+            return Err(damaged("nothing is that large".to_owned()));
+        }
+        Ok(Some((entry, opened.carried)))
+    }
+
+    /// The ref of a mark in `sealed/` or `names/`, and whether it carried a digest.
+    pub(super) fn mark(&self, place: &str, key: &str) -> Result<Option<(Ref, bool)>, Fault> {
+        let path = self.root.join(place).join(key);
+        let Some(bytes) = bytes(&path)? else {
+            return Ok(None);
+        };
+        digest::marked(place, key, &bytes)
+            .map(Some)
+            .map_err(|why| corrupt(&path, why))
+    }
+
+    /// What lies in one of the store's directories.
+    pub(super) fn lying_in(&self, place: &str) -> Result<Vec<Found>, Fault> {
+        found(&self.root.join(place))
+    }
+
+    /// Names of the user's, readable or not.
+    pub(super) fn label_names(&self) -> Result<Vec<String>, Fault> {
+        let mut labels = list(&self.root.join("names"))?;
+        labels.retain(|label| checked(label).is_ok());
+        labels.sort();
+        Ok(labels)
+    }
+
+    /// Windows that bear a mark, readable or not.
+    pub(super) fn marked_windows(&self) -> Result<Vec<Ref>, Fault> {
+        let mut names: Vec<Ref> = list(&self.root.join("sealed"))?
+            .iter()
+            .filter_map(|name| name.parse().ok())
+            .collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The whole index from hashes to refs.
+    pub(super) fn index(&self) -> Result<Vec<(ContentHash, Ref)>, Fault> {
+        let mut index = Vec::new();
+        for digits in list(&self.root.join("naming"))? {
+            let Ok(hash) = ContentHash::try_from(format!("sha256:{digits}")) else {
+                continue;
+            };
+            // One that is no directory is a stray.
+            let names = self.naming(&hash).unwrap_or_default();
+            index.extend(names.into_iter().map(|name| (hash.clone(), name)));
+        }
+        Ok(index)
+    }
+
+    /// Writes the index's entry of a ref again; whether it was gone.
+    pub(super) fn index_again(&self, entry: &Entry) -> Result<bool, Fault> {
+        let index = self.root.join("naming").join(entry.hash.digits());
+        let gone = std::fs::symlink_metadata(index.join(entry.name.to_string())).is_err();
+        self.write_once(&index.join(entry.name.to_string()), b"")?;
+        Ok(gone)
+    }
+
+    /// Takes an entry out of the index.
+    pub(super) fn unindex(&self, hash: &ContentHash, name: Ref) -> Result<(), Fault> {
+        let index = self.root.join("naming").join(hash.digits());
+        remove(&index.join(name.to_string()))?;
+        let _ = std::fs::remove_dir(index);
+        Ok(())
+    }
+
+    /// Removes what was kept of a call's output.
+    pub(super) fn drop_attempt(&self, name: &str) -> Result<(), Fault> {
+        std::fs::remove_dir_all(self.root.join("attempts").join(name)).map_err(Fault::Store)
+    }
+
+    /// Whether a note of a call can be read.
+    ///
+    /// # Errors
+    /// What is left of it.
+    pub(super) fn note(&self, name: &str) -> Result<(), String> {
+        let path = self.root.join("inflight").join(name);
+        // One that goes while it is looked at was that of a call that has ended.
+        match noted(&path) {
+            Err(left) if path.exists() => Err(left),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the name of a copy's ref is taken. What the index says of a damaged one has to
+    /// agree: only what it named is put in its place.
+    pub(super) fn taken(
+        &self,
+        copy: &Entry,
+        same: impl Fn(&Entry) -> bool,
+    ) -> Result<Taken, Fault> {
+        match self.document(copy.name) {
+            Ok(None) => return Ok(Taken::Free),
+            Ok(Some((there, carried))) if there.hash == copy.hash && (carried || same(&there)) => {
+                return Ok(Taken::Same);
+            }
+            Ok(Some((_, true))) => return Ok(Taken::Other),
+            Ok(Some((_, false))) | Err(_) => {}
+        }
+        let mut named = self.index()?;
+        named.retain(|(_, name)| *name == copy.name);
+        let proved = named.is_empty() || named.iter().any(|(hash, _)| *hash == copy.hash);
+        Ok(if proved { Taken::Damaged } else { Taken::Other })
+    }
+
+    /// Sets a damaged ref aside and writes it as a copy says; where it lies now.
+    pub(super) fn mend(&self, copy: &Entry) -> Result<PathBuf, Fault> {
+        let aside = self.set_aside(&self.ref_file(copy.name))?;
+        self.name(copy)?;
+        Ok(aside)
     }
 }
 
@@ -428,63 +658,121 @@ fn json<T: serde::Serialize>(value: &T) -> Result<Vec<u8>, Fault> {
     serde_json::to_vec(value).map_err(|error| Fault::Store(error.into()))
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Fault> {
-    let Some(bytes) = bytes(path)? else {
-        return Ok(None);
-    };
-    serde_json::from_slice(&bytes)
-        .map(Some)
-        .map_err(|error| Fault::ObjectCorrupt {
-            what: path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            why: error.to_string(),
-        })
+/// The same with a digest of itself.
+fn closed<T: serde::Serialize>(value: &T) -> Result<Vec<u8>, Fault> {
+    digest::closed(value).map_err(|error| Fault::Store(error.into()))
 }
 
-fn read_ref(path: &Path) -> Result<Option<Ref>, Fault> {
-    let Some(bytes) = bytes(path)? else {
-        return Ok(None);
+fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, Fault> {
+    serde_json::from_slice(bytes).map_err(|error| corrupt(path, error.to_string()))
+}
+
+fn corrupt(path: &Path, why: String) -> Fault {
+    let name = path.file_name().unwrap_or_default();
+    Fault::ObjectCorrupt {
+        what: name.to_string_lossy().into_owned(),
+        why,
+    }
+}
+
+fn too_large() -> Fault {
+    Fault::Store(io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("more than {MAX_OBJECT} bytes"),
+    ))
+}
+
+/// The note of a call; else its beginning, or why there is none.
+fn noted(path: &Path) -> Result<Value, String> {
+    let bytes = match bytes(path) {
+        Ok(bytes) => bytes.unwrap_or_default(),
+        Err(fault) => return Err(fault.to_string()),
     };
-    String::from_utf8_lossy(&bytes)
-        .trim()
-        .parse()
-        .map(Some)
-        .map_err(|why| Fault::ObjectCorrupt {
-            what: path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            why,
-        })
+    let note = digest::open(&bytes)
+        .ok()
+        .and_then(|opened| serde_json::from_slice::<Value>(&opened.document).ok())
+        .filter(Value::is_object);
+    note.ok_or_else(|| {
+        let text = String::from_utf8_lossy(&bytes);
+        text.chars().take(MAX_NOTE).collect()
+    })
+}
+
+/// What a line says, and whether it carried a digest.
+fn line_value(text: &[u8]) -> Result<(Value, bool), String> {
+    let opened = digest::open(text)?;
+    let value: Value =
+        serde_json::from_slice(&opened.document).map_err(|error| error.to_string())?;
+    match value.is_object() {
+        true => Ok((value, opened.carried)),
+        false => Err("it is no object".to_owned()),
+    }
+}
+
+/// Whether the last line has no end.
+fn is_torn(file: &mut std::fs::File) -> io::Result<bool> {
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 fn bytes(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    let file = match open_no_follow(&mut options, path) {
-        Ok(file) => file,
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => {}
+        // A pipe would keep whoever opens it waiting.
+        Ok(_) => return Err(corrupt(path, "it is no regular file".to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Fault::Store(error)),
-    };
+    }
+    let mut options = OpenOptions::new();
+    options.read(true);
+    let file = open_no_follow(&mut options, path).map_err(Fault::Store)?;
     let mut bytes = Vec::new();
     file.take(MAX_OBJECT + 1)
         .read_to_end(&mut bytes)
         .map_err(Fault::Store)?;
     if bytes.len() as u64 > MAX_OBJECT {
-        let limit = io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("more than {MAX_OBJECT} bytes"),
-        );
-        return Err(Fault::Store(limit));
+        return Err(too_large());
     }
     Ok(Some(bytes))
 }
 
-/// File names of a directory; none when it is not there.
+/// What lies in a directory.
+pub(super) struct Found {
+    /// Its name, as far as it is text.
+    pub(super) name: String,
+    /// A directory, not a link to one.
+    pub(super) is_dir: bool,
+    /// A regular file, not a link to one.
+    pub(super) is_file: bool,
+    /// In bytes.
+    pub(super) length: u64,
+}
+
+/// What lies in a directory; nothing when it is not there.
+fn found(dir: &Path) -> Result<Vec<Found>, Fault> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Fault::Store(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(Fault::Store)?;
+        // One that goes while it is looked at is not there.
+        let Ok(data) = entry.metadata() else { continue };
+        found.push(Found {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            is_dir: data.is_dir(),
+            is_file: data.is_file(),
+            length: data.len(),
+        });
+    }
+    Ok(found)
+}
+
+/// Names in a directory; none when it is not there.
 fn list(dir: &Path) -> Result<Vec<String>, Fault> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -497,6 +785,15 @@ fn list(dir: &Path) -> Result<Vec<String>, Fault> {
         names.extend(entry.file_name().into_string());
     }
     Ok(names)
+}
+
+/// The hash that an object's file is named by.
+fn object_hash(shard: &str, file: &str) -> Option<ContentHash> {
+    let digits = file.strip_suffix(".json")?;
+    if shard.len() != 2 {
+        return None;
+    }
+    ContentHash::try_from(format!("sha256:{shard}{digits}")).ok()
 }
 
 /// Makes the directories down to `dir`, readable by their owner only, each entry synced.

@@ -6,7 +6,9 @@
 //! series = a chain of episodes bridged by compaction.
 
 mod archive;
+mod check;
 mod conversation;
+mod digest;
 mod error;
 mod file;
 mod hash;
@@ -21,7 +23,8 @@ mod supplier;
 mod upkeep;
 mod value;
 
-pub use archive::{Archive, Content};
+pub use archive::{Archive, Content, TakenIn};
+pub use check::{Checked, verify};
 pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
 pub use error::{Fault, NoRecap, Prior, SessionError};
 pub use file::{FileStore, Interrupted};
@@ -36,5 +39,5 @@ pub use stored::{Entry, Native, Object};
 pub use supplier::{
     Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, combined, estimate,
 };
-pub use upkeep::{Checked, Cleared, clear, verify};
+pub use upkeep::{Cleared, clear};
 pub use value::{Episode, Exchange, Kind, Series};
