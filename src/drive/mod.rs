@@ -21,7 +21,7 @@ use crate::agent::{Preset, Progress, Spent, end_left, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{Dispatch, current_audit, current_review};
 use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
-use crate::process::{Clocks, Heed, Patience};
+use crate::process::{Alarm, Clocks, Heed, Patience};
 use crate::session::{Fault, FileStore, SessionError};
 use crate::store::{Lease, Recovery};
 use crate::walk::{self, Applied, Workspace};
@@ -85,9 +85,25 @@ pub enum Moment<'a> {
         dispatch: &'a Dispatch,
         /// Who plays it.
         agent: &'a str,
+        /// How long it may be silent.
+        idle: Duration,
     },
     /// What an agent shows while it works.
-    Shows(Progress<'a>),
+    Shows {
+        /// Which of the sessions that are held at once, by the order in which they began.
+        slot: usize,
+        /// What.
+        progress: Progress<'a>,
+    },
+    /// An agent has ended; its answer is not looked at yet.
+    Ends {
+        /// As in [`Moment::Shows`].
+        slot: usize,
+        /// What this run's calls have taken so far.
+        spent: &'a Spent,
+    },
+    /// The command of `[notify]` was not told of a change of the policy.
+    Untold(&'a Finding),
     /// The report was not usable and is asked for once more.
     Repairs(&'a [Finding]),
     /// The role did what it may not.
@@ -130,6 +146,11 @@ pub enum Moment<'a> {
 pub trait Audience {
     /// Is told what happens.
     fn told(&mut self, moment: &Moment) -> Heed;
+
+    /// What is to be called at once when somebody asks for an end.
+    fn alarm(&self) -> Option<Alarm> {
+        None
+    }
 }
 
 /// Why a run ended.
@@ -160,8 +181,10 @@ pub struct Outcome {
     pub next: Dispatch,
     /// Cost of those that said one.
     pub cost_micro_usd: u64,
-    /// Sessions whose cost is unknown.
+    /// Calls whose cost is unknown.
     pub unpriced: u64,
+    /// Whose session was ended before it reported, because somebody asked for it.
+    pub cut: Option<Role>,
 }
 
 /// Drives one worktree's workflow.
@@ -193,6 +216,8 @@ struct Tally {
     idle: u32,
     /// What the role was told when its last report was refused.
     refused: Option<(Role, String)>,
+    /// Whose session was ended because somebody asked for it.
+    cut: Option<Role>,
     /// Judges are held one after another, whatever the settings say.
     one_by_one: bool,
 }
@@ -221,7 +246,7 @@ impl<'a> Driver<'a> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
-        let patience = Patience::begin().map_err(|error| {
+        let patience = Patience::begin(audience.alarm()).map_err(|error| {
             Failure::state(Code::Interrupted, "signals cannot be listened to").caused_by(&error)
         })?;
         Ok(Self {
@@ -293,6 +318,7 @@ impl<'a> Driver<'a> {
             next,
             cost_micro_usd: self.tally.spent.micro_usd,
             unpriced: self.tally.spent.unpriced,
+            cut: self.tally.cut,
         })
     }
 
@@ -325,6 +351,11 @@ impl<'a> Driver<'a> {
         }
         self.spare.settled();
         Ok(())
+    }
+
+    /// Somebody has asked for an end since it was made.
+    pub fn is_asked_to_end(&self) -> bool {
+        self.patience.is_over()
     }
 
     fn watches(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
@@ -373,7 +404,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Stops the work with a reason; the reason.
-    fn block(&self, why: String) -> Result<String, Failure> {
+    fn block(&mut self, why: String) -> Result<String, Failure> {
         let workspace = Workspace::open(&self.dir)?;
         let event = Event::Blocked {
             why: why.clone(),
@@ -389,8 +420,13 @@ impl<'a> Driver<'a> {
         Ok(why)
     }
 
-    fn record(&self, workspace: &Workspace, event: &Event) -> Result<Applied, Failure> {
-        walk::transition_holding(workspace, &self.lease, event, Actor::Role)
+    fn record(&mut self, workspace: &Workspace, event: &Event) -> Result<Applied, Failure> {
+        let applied = walk::transition_holding(workspace, &self.lease, event, Actor::Role)?;
+        let untold = |finding: &&Finding| finding.code == Code::NotifyFailed;
+        for finding in applied.findings.iter().filter(untold) {
+            self.audience.told(&Moment::Untold(finding));
+        }
+        Ok(applied)
     }
 }
 

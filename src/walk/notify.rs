@@ -5,7 +5,7 @@
 use super::{Applied, Workspace};
 use crate::diagnostic::{Code, Finding};
 use crate::model::Snapshot;
-use crate::process::{Short, capture};
+use crate::process::{ProcessError, Short, capture};
 use crate::receipt::words;
 use serde_json::json;
 use std::time::Duration;
@@ -68,7 +68,13 @@ fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
         limit: LIMIT,
         group: true,
     })
-    .map_err(|error| error.to_string())?;
+    .map_err(|error| match error {
+        ProcessError::Deadline { after, .. } => format!(
+            "it did not end within {}, and was ended",
+            humantime::format_duration(after)
+        ),
+        error => error.to_string(),
+    })?;
     match captured.code {
         Some(0) => Ok(()),
         Some(code) => Err(format!("it ended with exit code {code}")),
