@@ -99,7 +99,7 @@ impl RunAnswer {
 }
 
 /// A policy in words.
-fn standing(policy: Policy) -> &'static str {
+pub(super) fn standing(policy: Policy) -> &'static str {
     match policy {
         Policy::Continue => "the work goes on",
         Policy::AwaitUserInput => "the work waits for you",
