@@ -3,7 +3,7 @@
 use super::args::{DriveArgs, RunArgs};
 use super::{Answer, Context, agents, answer, caller};
 use crate::agent::{Preset, Spent};
-use crate::diagnostic::{Code, Failure, FailureKind, Refusal, counted};
+use crate::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
 use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player, open_whole};
 use crate::machine::{Dispatch, quoted};
 use crate::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
@@ -240,6 +240,8 @@ fn before(
         .lines()
         .map_err(|fault| Failure::from(SessionError::new(fault)))?;
     let row = |label: &str, text: String| {
+        // A plan names gates: none of them makes lines of its own.
+        let text = clean(&text, Lines::Fold);
         screen.toned_note(Tone::Dim, &format!("{label:<22} {text}"));
     };
     let gates = gates(workspace, &snapshot)?;
