@@ -584,13 +584,13 @@ fn the_beginning_names_every_gate_and_all_that_binds() {
     job.repo
         .cook(&["trust", "bash tests/more.sh", "--as-user"])
         .exits(0);
-    let kept = walk(&job.repo.beside("home"))
+    let mut kept = walk(&job.repo.beside("home"))
         .into_iter()
         .chain(walk(&job.repo.root.join(".git/cook")));
     let holds = |path: &PathBuf| {
         std::fs::read_to_string(path).is_ok_and(|text| text.contains("bash tests/more.sh"))
     };
-    let trust = kept.filter(holds).next().unwrap();
+    let trust = kept.find(holds).unwrap();
     let text = std::fs::read_to_string(&trust).unwrap();
     std::fs::write(
         &trust,
