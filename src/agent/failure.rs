@@ -32,18 +32,23 @@ pub struct AgentFailure {
 }
 
 impl AgentFailure {
+    /// What happened, in the program's words.
+    pub fn why(&self) -> &str {
+        let (Failure::Absent(why)
+        | Failure::Failed(why)
+        | Failure::TimedOut(why)
+        | Failure::Unparseable(why)) = &self.failure;
+        why
+    }
+
     /// A limit or an overload, which ends by itself though nobody said when.
     pub fn passes(&self) -> bool {
-        let (Failure::Failed(why) | Failure::TimedOut(why) | Failure::Unparseable(why)) =
-            &self.failure;
-        self.class == FailureClass::Environment && is_passing(why)
+        self.class == FailureClass::Environment && is_passing(self.why())
     }
 
     /// After how long the program said one may try again.
     pub fn again_after(&self) -> Option<Duration> {
-        let (Failure::Failed(why) | Failure::TimedOut(why) | Failure::Unparseable(why)) =
-            &self.failure;
-        again_after(why)
+        again_after(self.why())
     }
 
     /// What it means that cook ended a run before its work was done; none when it did not.

@@ -200,13 +200,13 @@ impl Supplier for AgentSupplier<'_> {
             state: &self.root.join("native").join(self.preset.name()),
             keep: &self.root.join("attempts").join(&invocation),
         };
-        let report = run(&task, &mut *self.watch.borrow_mut())
+        let mut report = run(&task, &mut *self.watch.borrow_mut())
             .map_err(|error| Lapse::from(Failure::Failed(error.to_string())))?;
-        *self.last.borrow_mut() = Some(report.clone());
         let by_price = self.price.zip(report.usage.as_ref());
-        let cost = report
+        report.cost_micro_usd = report
             .cost_micro_usd
             .or_else(|| by_price.and_then(|(price, usage)| usage::priced(price, usage)));
+        *self.last.borrow_mut() = Some(report.clone());
         let mut answer = Answer {
             output: report.text,
             data: report.data,
@@ -214,7 +214,7 @@ impl Supplier for AgentSupplier<'_> {
             native: report.native,
             compaction: report.compaction,
             usage: report.usage,
-            cost_micro_usd: cost,
+            cost_micro_usd: report.cost_micro_usd,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
             exit: report.exit,
             model: self.model.clone(),

@@ -88,7 +88,7 @@ pub(super) enum Command {
     /// Drive agent sessions until the policy says stop
     Run(RunArgs),
     /// Hold exactly one session, then exit
-    Step(RunArgs),
+    Step(DriveArgs),
     /// What agents have cost, by role and agent
     Cost,
     /// Show a whole run with scripted agents, in a repository of its own
@@ -796,12 +796,19 @@ pub(super) struct ActArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// The agent of every role, in place of `[roles.*] agent`
-    #[arg(long, value_name = "NAME")]
-    pub agent: Option<String>,
     /// Hold at most so many sessions
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
+    #[command(flatten)]
+    pub drive: DriveArgs,
+}
+
+/// What one session and many have in common.
+#[derive(Debug, Args)]
+pub(super) struct DriveArgs {
+    /// The agent of every role, in place of `[roles.*] agent`
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
     /// Go on beside paths that are not committed
     #[arg(long)]
     pub yes: bool,

@@ -4,7 +4,7 @@ use super::args::{DemoArgs, DemoCulprit};
 use super::{Answer, Context, answer, caller, run};
 use crate::demo::{Culprit, Demo, why};
 use crate::drive::{Audience, Moment};
-use crate::process::Heed;
+use crate::process::{Alarm, Heed};
 use crate::view::{DemoAnswer, Screen, Tone};
 use std::time::Duration;
 
@@ -63,5 +63,9 @@ impl Audience for Onlooker {
             }
         }
         Heed::GoOn
+    }
+
+    fn alarm(&self) -> Option<Alarm> {
+        self.run.alarm()
     }
 }

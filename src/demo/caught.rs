@@ -7,7 +7,7 @@ use super::story::Misdeed;
 use crate::diagnostic::{Code, Failure, FailureKind};
 use crate::drive::{Audience, Breach, Moment};
 use crate::model::{Event, Role, SliceStatus};
-use crate::process::Heed;
+use crate::process::{Alarm, Heed};
 use crate::store::Entry;
 use crate::walk::Workspace;
 use std::path::Path;
@@ -71,6 +71,10 @@ impl Audience for Witness<'_> {
             _ => {}
         }
         self.audience.told(moment)
+    }
+
+    fn alarm(&self) -> Option<Alarm> {
+        self.audience.alarm()
     }
 }
 

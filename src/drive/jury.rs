@@ -20,6 +20,7 @@ enum Word {
     Tool(String),
     Said(String),
     Pulse { elapsed: Duration, quiet: Duration },
+    Ended,
 }
 
 impl Driver<'_> {
@@ -99,6 +100,7 @@ impl Driver<'_> {
                 role,
                 dispatch,
                 agent: player.preset.name(),
+                idle: player.clocks.idle,
             });
             rooms.push(self.room(workspace, role)?);
         }
@@ -175,7 +177,8 @@ impl Driver<'_> {
     ) -> Vec<Asked> {
         let sessions = &self.sessions;
         let (audience, board) = (&mut self.audience, &mut self.board);
-        std::thread::scope(|scope| {
+        let spent = &self.tally.spent;
+        let all: Vec<Asked> = std::thread::scope(|scope| {
             let (tell, words) = mpsc::channel();
             let threads: Vec<_> = scenes
                 .iter()
@@ -184,18 +187,27 @@ impl Driver<'_> {
                 .map(|((scene, slot), (_, say, on))| {
                     let tell: mpsc::Sender<(usize, Word)> = tell.clone();
                     scope.spawn(move || {
-                        scene.ask(sessions, say, *on, &mut |progress| {
+                        let asked = scene.ask(sessions, say, *on, &mut |progress| {
                             // Nobody listens any more when the driver is going down.
                             let _ = tell.send((*slot, Word::of(progress)));
                             Heed::GoOn
-                        })
+                        });
+                        let _ = tell.send((*slot, Word::Ended));
+                        asked
                     })
                 })
                 .collect();
             drop(tell);
             for (slot, word) in words {
-                board.shows(slot, &word.progress());
-                audience.told(&Moment::Shows(word.progress()));
+                match word.progress() {
+                    Some(progress) => {
+                        board.shows(slot, &progress);
+                        audience.told(&Moment::Shows { slot, progress });
+                    }
+                    None => {
+                        audience.told(&Moment::Ends { slot, spent });
+                    }
+                }
             }
             threads
                 .into_iter()
@@ -204,7 +216,11 @@ impl Driver<'_> {
                     Err(cause) => std::panic::resume_unwind(cause),
                 })
                 .collect()
-        })
+        });
+        for ((scene, slot), asked) in scenes.iter().zip(slots).zip(&all) {
+            self.book(scene.role, *slot, asked);
+        }
+        all
     }
 
     /// The vote of this wave that came out of the same session of the same agent.
@@ -239,8 +255,10 @@ impl Word {
         }
     }
 
-    fn progress(&self) -> Progress<'_> {
-        match self {
+    /// None when the judge has ended.
+    fn progress(&self) -> Option<Progress<'_>> {
+        Some(match self {
+            Self::Ended => return None,
             Self::Started(id) => Progress::Started(*id),
             Self::Tool(name) => Progress::Tool(name),
             Self::Said(text) => Progress::Said(text),
@@ -248,6 +266,6 @@ impl Word {
                 elapsed: *elapsed,
                 quiet: *quiet,
             },
-        }
+        })
     }
 }

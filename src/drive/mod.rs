@@ -21,7 +21,7 @@ use crate::agent::{Preset, Progress, Spent, end_left, settle_left};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{Dispatch, current_audit, current_review};
 use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
-use crate::process::{Clocks, Heed, Patience};
+use crate::process::{Alarm, Clocks, Heed, Patience};
 use crate::session::{Fault, FileStore, SessionError};
 use crate::store::{Lease, Recovery};
 use crate::walk::{self, Applied, Workspace};
@@ -85,9 +85,25 @@ pub enum Moment<'a> {
         dispatch: &'a Dispatch,
         /// Who plays it.
         agent: &'a str,
+        /// How long it may be silent.
+        idle: Duration,
     },
     /// What an agent shows while it works.
-    Shows(Progress<'a>),
+    Shows {
+        /// Which of the sessions that are held at once, by the order in which they began.
+        slot: usize,
+        /// What.
+        progress: Progress<'a>,
+    },
+    /// An agent has ended; its answer is not looked at yet.
+    Ends {
+        /// As in [`Moment::Shows`].
+        slot: usize,
+        /// What this run's calls have taken so far.
+        spent: &'a Spent,
+    },
+    /// The command of `[notify]` was not told of a change of the policy.
+    Untold(&'a Finding),
     /// The report was not usable and is asked for once more.
     Repairs(&'a [Finding]),
     /// The role did what it may not.
@@ -130,6 +146,11 @@ pub enum Moment<'a> {
 pub trait Audience {
     /// Is told what happens.
     fn told(&mut self, moment: &Moment) -> Heed;
+
+    /// What is to be called at once when somebody asks for an end.
+    fn alarm(&self) -> Option<Alarm> {
+        None
+    }
 }
 
 /// Why a run ended.
@@ -160,8 +181,10 @@ pub struct Outcome {
     pub next: Dispatch,
     /// Cost of those that said one.
     pub cost_micro_usd: u64,
-    /// Sessions whose cost is unknown.
+    /// Calls whose cost is unknown.
     pub unpriced: u64,
+    /// Whose session was ended before it reported, because somebody asked for it.
+    pub cut: Option<Role>,
 }
 
 /// Drives one worktree's workflow.
@@ -200,6 +223,8 @@ struct Tally {
     passing: Option<Option<Duration>>,
     /// Waits in a row for that.
     waits: u32,
+    /// Whose session was ended because somebody asked for it.
+    cut: Option<Role>,
     /// Judges are held one after another, whatever the settings say.
     one_by_one: bool,
 }
@@ -228,7 +253,7 @@ impl<'a> Driver<'a> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
-        let patience = Patience::begin().map_err(|error| {
+        let patience = Patience::begin(audience.alarm()).map_err(|error| {
             Failure::state(Code::Interrupted, "signals cannot be listened to").caused_by(&error)
         })?;
         Ok(Self {
@@ -306,6 +331,7 @@ impl<'a> Driver<'a> {
             next,
             cost_micro_usd: self.tally.spent.micro_usd,
             unpriced: self.tally.spent.unpriced,
+            cut: self.tally.cut,
         })
     }
 
@@ -344,6 +370,11 @@ impl<'a> Driver<'a> {
     fn end(&self, watch: Watch) -> Result<(), Failure> {
         self.spare.forget(watch.dir())?;
         watch.end()
+    }
+
+    /// Somebody has asked for an end since it was made.
+    pub fn is_asked_to_end(&self) -> bool {
+        self.patience.is_over()
     }
 
     fn watches(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
@@ -392,7 +423,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Stops the work with a reason; the reason.
-    fn block(&self, why: String) -> Result<String, Failure> {
+    fn block(&mut self, why: String) -> Result<String, Failure> {
         let workspace = Workspace::open(&self.dir)?;
         let event = Event::Blocked {
             why: why.clone(),
@@ -408,8 +439,13 @@ impl<'a> Driver<'a> {
         Ok(why)
     }
 
-    fn record(&self, workspace: &Workspace, event: &Event) -> Result<Applied, Failure> {
-        walk::transition_holding(workspace, &self.lease, event, Actor::Role)
+    fn record(&mut self, workspace: &Workspace, event: &Event) -> Result<Applied, Failure> {
+        let applied = walk::transition_holding(workspace, &self.lease, event, Actor::Role)?;
+        let untold = |finding: &&Finding| finding.code == Code::NotifyFailed;
+        for finding in applied.findings.iter().filter(untold) {
+            self.audience.told(&Moment::Untold(finding));
+        }
+        Ok(applied)
     }
 }
 

@@ -2,7 +2,7 @@
 //! done beside. Whoever did what he may not is asked nothing more.
 
 use super::{Breach, Driver, Moment, Player, Watch};
-use crate::agent::{AgentFailure, AgentSupplier, Progress};
+use crate::agent::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
 use crate::diagnostic::{Code, Failure, Finding};
 use crate::model::Role;
 use crate::process::{Heed, WORKFLOW_VARIABLE};
@@ -40,8 +40,8 @@ pub(super) struct Scene<'a> {
     pub workflow: &'a str,
 }
 
-/// An answer, or the lack of one with the agent's own failure where there is one.
-pub(super) type Asked = Result<Reply, Box<(SessionError, Option<AgentFailure>)>>;
+/// An answer, or the lack of one with what the agent's program came to where it ran.
+pub(super) type Asked = Result<Reply, Box<(SessionError, Option<Report>)>>;
 
 impl Scene<'_> {
     /// One call. The agent is listened to by whoever `watched` tells.
@@ -82,10 +82,7 @@ impl Scene<'_> {
                 at: self.at,
             },
         );
-        outcome.map_err(|error| {
-            let failed = supplier.last().and_then(|last| last.failure);
-            Box::new((error, failed))
-        })
+        outcome.map_err(|error| Box::new((error, supplier.last())))
     }
 }
 
@@ -133,10 +130,32 @@ impl Driver<'_> {
 
     fn ask(&mut self, scene: &Scene, slot: usize, say: &str, on: Option<On>) -> Asked {
         let (audience, board) = (&mut self.audience, &mut self.board);
-        scene.ask(&self.sessions, say, on, &mut |progress| {
+        let asked = scene.ask(&self.sessions, say, on, &mut |progress| {
             board.shows(slot, &progress);
-            audience.told(&Moment::Shows(progress))
-        })
+            audience.told(&Moment::Shows { slot, progress })
+        });
+        self.book(scene.role, slot, &asked);
+        asked
+    }
+
+    /// What a call took counts, whatever came of it.
+    pub(super) fn book(&mut self, role: Role, slot: usize, asked: &Asked) {
+        let spent = &mut self.tally.spent;
+        match asked {
+            Ok(reply) => spent.add(reply.cost_micro_usd, reply.usage.as_ref()),
+            Err(lapse) => {
+                let Some(report) = &lapse.1 else {
+                    return;
+                };
+                spent.add(report.cost_micro_usd, report.usage.as_ref());
+                let class = report.failure.as_ref().map(|failed| failed.class);
+                if class == Some(FailureClass::Interrupted) {
+                    self.tally.cut = Some(role);
+                }
+            }
+        }
+        let spent = &self.tally.spent;
+        self.audience.told(&Moment::Ends { slot, spent });
     }
 
     /// What an answer amounts to, and what was done beside it.
@@ -152,9 +171,6 @@ impl Driver<'_> {
             Err(lapse) => return Ok((nothing(*lapse), breach)),
             Ok(reply) => reply,
         };
-        self.tally
-            .spent
-            .add(reply.cost_micro_usd, reply.usage.as_ref());
         let parsed = report::parse(scene.role, reply.output.as_bytes());
         if parsed.findings.is_empty() {
             return Ok((Heard::Report(Box::new((parsed, reply))), breach));
@@ -171,9 +187,6 @@ impl Driver<'_> {
         let heard = match again {
             Err(lapse) => nothing(*lapse),
             Ok(again) => {
-                self.tally
-                    .spent
-                    .add(again.cost_micro_usd, again.usage.as_ref());
                 let parsed = report::parse(scene.role, again.output.as_bytes());
                 match parsed.findings.is_empty() {
                     true => Heard::Report(Box::new((parsed, again))),
@@ -216,8 +229,8 @@ impl Driver<'_> {
     }
 }
 
-fn nothing((error, failed): (SessionError, Option<AgentFailure>)) -> Heard {
-    match failed {
+fn nothing((error, report): (SessionError, Option<Report>)) -> Heard {
+    match report.and_then(|report| report.failure) {
         Some(failed) => Heard::Nothing(failed),
         None => Heard::Unkept(error),
     }

@@ -144,6 +144,7 @@ impl Driver<'_> {
             role,
             dispatch,
             agent: player.preset.name(),
+            idle: player.clocks.idle,
         });
         let dir = self.watches(workspace)?.join(crate::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
@@ -200,7 +201,7 @@ impl Driver<'_> {
         let why = format!("it did what its role may not: {}", breach.what.join("; "));
         let workspace = Workspace::open(&self.dir)?;
         let codes = vec![Code::AuthorityBreached.id().to_owned()];
-        self.refuse(&workspace, role, codes, why)
+        self.spend(&workspace, role, codes, why)
     }
 
     /// What a session gave becomes a transition, or an attempt that came to nothing.
@@ -258,13 +259,15 @@ impl Driver<'_> {
         let Reported::Event(event) = report::event(&report, provenance) else {
             return Ok(Played::Another("the report asks for nothing".to_owned()));
         };
+        // Its gates, and whoever is told, take their own time.
+        let took = started.elapsed();
         match self.record(workspace, &event) {
             Ok(applied) => {
                 self.tally.refused = None;
                 self.audience.told(&Moment::Recorded {
                     role,
                     applied: &applied,
-                    took: started.elapsed(),
+                    took,
                     cost_micro_usd: reply.cost_micro_usd,
                 });
                 Ok(Played::Step(Step::Moved))
@@ -291,6 +294,17 @@ impl Driver<'_> {
     ) -> Result<Played, Failure> {
         self.audience
             .told(&Moment::CameToNothing { role, why: &why });
+        self.spend(workspace, role, codes, why)
+    }
+
+    /// The same where the audience knows it.
+    fn spend(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        codes: Vec<String>,
+        why: String,
+    ) -> Result<Played, Failure> {
         self.record(workspace, &Event::Refused { role, codes })?;
         self.tally.refused = Some((role, why.clone()));
         Ok(Played::Step(Step::Nothing(why)))
@@ -303,7 +317,7 @@ impl Driver<'_> {
         player: &Player,
         failed: &AgentFailure,
     ) -> Result<Played, Failure> {
-        let why = format!("{}: {}", player.preset.name(), said(failed));
+        let why = format!("{}: {}", player.preset.name(), failed.why());
         match failed.class {
             FailureClass::Interrupted => Ok(Played::Step(Step::Ended(Ended::Asked))),
             FailureClass::Agent => self.refuse(
@@ -396,13 +410,4 @@ fn told(findings: &[Finding]) -> String {
         .map(|finding| format!("[{}] {}", finding.code.id(), finding.message))
         .collect();
     lines.join("; ")
-}
-
-fn said(failed: &AgentFailure) -> String {
-    use crate::session::Failure;
-    let (Failure::Failed(why)
-    | Failure::Absent(why)
-    | Failure::TimedOut(why)
-    | Failure::Unparseable(why)) = &failed.failure;
-    why.clone()
 }

@@ -1,11 +1,12 @@
-//! What SIGINT and SIGTERM do while a long child runs.
+//! What SIGINT, SIGTERM and SIGHUP do while a long child runs.
 //!
 //! A gate is in a process group of its own, so a Ctrl-C reaches cook alone. While
 //! at least one gate runs the signal is noted, the gate is ended and the caller
 //! told; at any other time the signal does what it always does. Whoever drives agents for
-//! hours is patient: the first signal only asks for an end, the second one ends the child.
+//! hours is patient: the first signal only asks for an end, the second one ends the child. A
+//! terminal that is closed may send SIGHUP more than once, so that signal only ever asks.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -16,13 +17,28 @@ struct Watch {
     running: Mutex<usize>,
 }
 
+/// The signals that are heeded. Whoever starts cook so that it outlives the terminal (`nohup`)
+/// has SIGHUP ignored, and it stays so.
+static HEEDED: LazyLock<Vec<i32>> = LazyLock::new(|| match ignores_hangup() {
+    true => vec![SIGINT, SIGTERM],
+    false => vec![SIGINT, SIGTERM, SIGHUP],
+});
+
+/// As the process was started; told on Linux only.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
+}
+
 static WATCH: LazyLock<Watch> = LazyLock::new(|| {
     let watch = Watch {
         idle: Arc::new(AtomicBool::new(true)),
         seen: Arc::new(AtomicBool::new(false)),
         running: Mutex::new(0),
     };
-    for signal in [SIGINT, SIGTERM] {
+    for &signal in HEEDED.iter() {
         // Where no handler can be set the signal keeps its default, which ends cook.
         if flag::register_conditional_default(signal, Arc::clone(&watch.idle)).is_ok() {
             let _ = flag::register(signal, Arc::clone(&watch.seen));
@@ -35,7 +51,7 @@ static WATCH: LazyLock<Watch> = LazyLock::new(|| {
 static PATIENT: AtomicBool = AtomicBool::new(false);
 static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
-/// True after SIGINT or SIGTERM came while a long child was running; under [`Patience`] after
+/// True after SIGINT, SIGTERM or SIGHUP came while a long child was running; under [`Patience`] after
 /// the second one.
 pub fn interrupted() -> bool {
     if PATIENT.load(Ordering::Relaxed) {
@@ -43,6 +59,9 @@ pub fn interrupted() -> bool {
     }
     WATCH.seen.load(Ordering::Relaxed)
 }
+
+/// Is told at once, on a thread of its own, how often an end has been asked for.
+pub type Alarm = Box<dyn Fn(usize) + Send>;
 
 /// While it lives, the first signal asks for an end and the second one interrupts.
 pub struct Patience {
@@ -52,19 +71,24 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Begins to be patient.
+    /// Begins to be patient, and tells of each signal.
     ///
     /// # Errors
     /// When the signals cannot be listened to.
-    pub fn begin() -> std::io::Result<Self> {
+    pub fn begin(alarm: Option<Alarm>) -> std::io::Result<Self> {
         let attention = Attention::begin();
-        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = signal_hook::iterator::Signals::new(HEEDED.iter())?;
         let handle = signals.handle();
         SIGNALS.store(0, Ordering::Relaxed);
         PATIENT.store(true, Ordering::Relaxed);
         let counter = std::thread::spawn(move || {
-            for _ in signals.forever() {
-                SIGNALS.fetch_add(1, Ordering::Relaxed);
+            for signal in signals.forever() {
+                let before = SIGNALS.load(Ordering::Relaxed);
+                let now = asked(before, signal);
+                SIGNALS.store(now, Ordering::Relaxed);
+                if let Some(alarm) = alarm.as_ref().filter(|_| now != before) {
+                    alarm(now);
+                }
             }
         });
         Ok(Self {
@@ -87,6 +111,14 @@ impl Drop for Patience {
             let _ = counter.join();
         }
         PATIENT.store(false, Ordering::Relaxed);
+    }
+}
+
+/// How often an end has been asked for, with one signal more.
+fn asked(before: usize, signal: i32) -> usize {
+    match signal {
+        SIGHUP => before.max(1),
+        _ => before + 1,
     }
 }
 
@@ -113,4 +145,17 @@ fn change(by: impl FnOnce(usize) -> usize) {
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     *running = by(*running);
     WATCH.idle.store(*running == 0, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_terminal_asks_for_an_end_once() {
+        assert_eq!(asked(0, SIGHUP), 1);
+        assert_eq!(asked(1, SIGHUP), 1);
+        assert_eq!(asked(1, SIGINT), 2);
+        assert_eq!(asked(asked(0, SIGTERM), SIGTERM), 2);
+    }
 }

@@ -15,7 +15,7 @@ mod short;
 mod supervised;
 mod tree;
 
-pub use interrupt::{Patience, interrupted};
+pub use interrupt::{Alarm, Patience, interrupted};
 pub use long::{Ended, Live, Long, Source, run};
 pub use markers::{
     DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_marker,

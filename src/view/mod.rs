@@ -12,6 +12,7 @@ mod hook;
 mod issue;
 mod next;
 mod page;
+mod progress;
 mod run;
 mod screen;
 mod session;
@@ -32,6 +33,7 @@ pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
+pub use progress::LiveLine;
 pub use run::{RunAnswer, moment_line};
 pub use screen::{ColorChoice, Screen};
 pub use session::{

@@ -1,5 +1,6 @@
 //! `cook next`, `cook why`: who is due.
 
+use super::run::standing;
 use super::{Exit, Page, Show, Tone};
 use crate::diagnostic::Finding;
 use crate::machine::{Dispatch, Head, Rule, Trace, votes_at};
@@ -86,7 +87,10 @@ fn command_for(dispatch: &Dispatch) -> Option<String> {
 pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
     let (tone, who) = match dispatch.role {
         Some(role) => (Tone::Strong, role.id().to_owned()),
-        None => (Tone::Warn, format!("nobody ({})", dispatch.policy)),
+        None => (
+            Tone::Warn,
+            format!("nobody ({})", standing(dispatch.policy)),
+        ),
     };
     page.toned(Tone::Dim, &format!("{:<10} ", "next"));
     page.toned(tone, &who);

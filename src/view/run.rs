@@ -6,7 +6,7 @@ use crate::agent::Progress;
 use crate::diagnostic::{Lines, clean};
 use crate::drive::{Breach, Ended, Moment, Outcome};
 use crate::machine::Head;
-use crate::model::Snapshot;
+use crate::model::{Policy, Role, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -30,38 +30,99 @@ pub struct RunAnswer {
     pub snapshot: Snapshot,
     /// HEAD.
     pub head: Head,
+    /// Paths that are not committed now.
+    pub uncommitted: u64,
 }
 
 impl RunAnswer {
     fn why(&self) -> String {
         match &self.outcome.ended {
-            Ended::Policy(policy) => format!("the work is {policy}"),
+            Ended::Policy(policy) => standing(*policy).to_owned(),
             Ended::Steps => "as many sessions as were asked for were held".to_owned(),
             Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what.clone(),
-            Ended::Asked => "an end was asked for; `cook run` goes on".to_owned(),
+            Ended::Asked => match self.outcome.cut {
+                Some(role) => format!(
+                    "an end was asked for, and the session of the {role} was ended before it reported"
+                ),
+                None => "an end was asked for, and no session was cut off".to_owned(),
+            },
         }
+    }
+
+    /// What goes on from here; none when nothing is to go on.
+    fn goes_on(&self) -> Option<String> {
+        let next = &self.outcome.next;
+        if let (true, Some(command)) = (next.role.is_none(), &next.blocking_command) {
+            return (next.policy != Policy::Done).then(|| format!("`{command}`, then `cook run`"));
+        }
+        let mut text = match (&self.outcome.ended, self.outcome.cut) {
+            (Ended::Policy(Policy::Done), _) => return None,
+            (Ended::Asked, Some(role)) => format!(
+                "`cook run` begins the step of the {role} again, and no attempt is spent{}",
+                match role {
+                    Role::Implementer => "; what it left in the worktree, and its commits, stay",
+                    _ => "",
+                }
+            ),
+            (Ended::Agents(_), _) => {
+                "`cook agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `cook run`".to_owned()
+            }
+            (_, _) => match next.role {
+                Some(role) => format!("`cook run` resumes with the {role}"),
+                None => "`cook next` says what is due".to_owned(),
+            },
+        };
+        if matches!(self.outcome.ended, Ended::Asked) && self.uncommitted > 0 {
+            text.push_str(&format!(
+                "; it refuses while {} not committed, unless you say `--yes` or `--park-changes`",
+                match self.uncommitted {
+                    1 => "1 path is".to_owned(),
+                    paths => format!("{paths} paths are"),
+                }
+            ));
+        }
+        Some(text)
+    }
+
+    fn cost(&self) -> String {
+        let outcome = &self.outcome;
+        let dollars = format!("{:.2} US dollars", outcome.cost_micro_usd as f64 / 1e6);
+        match (outcome.cost_micro_usd, outcome.unpriced) {
+            (_, 0) => dollars,
+            (0, _) => "unknown cost".to_owned(),
+            (_, unknown) => format!(
+                "{dollars}, and {} of unknown cost",
+                count(unknown as usize, "call")
+            ),
+        }
+    }
+}
+
+/// A policy in words.
+pub(super) fn standing(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Continue => "the work goes on",
+        Policy::AwaitUserInput => "the work waits for you",
+        Policy::Blocked => "the work is blocked",
+        Policy::Paused => "the work is paused",
+        Policy::Done => "the work is done",
     }
 }
 
 impl Show for RunAnswer {
     fn human(&self, page: &mut Page) {
         page.row("ended", &self.why());
-        let priced = self.outcome.sessions.saturating_sub(self.outcome.unpriced);
-        let cost = match (priced, self.outcome.unpriced) {
-            (_, 0) => format!("{:.2} US dollars", self.outcome.cost_micro_usd as f64 / 1e6),
-            (0, _) => "unknown cost".to_owned(),
-            (_, unknown) => format!(
-                "{:.2} US dollars, and {unknown} of unknown cost",
-                self.outcome.cost_micro_usd as f64 / 1e6
-            ),
-        };
         page.row(
             "held",
             &format!(
-                "{}, {cost}",
-                count(self.outcome.sessions as usize, "session")
+                "{}, {}",
+                count(self.outcome.sessions as usize, "session"),
+                self.cost()
             ),
         );
+        if let Some(text) = self.goes_on() {
+            page.row("goes on", &text);
+        }
         dispatch_lines(page, &self.outcome.next);
     }
 
@@ -103,6 +164,7 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
             role,
             dispatch,
             agent,
+            ..
         } => Some((
             Tone::Strong,
             format!(
@@ -110,7 +172,12 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 dispatch.rule, dispatch.reason
             ),
         )),
-        Moment::Shows(progress) => shown(progress, verbose),
+        Moment::Shows { progress, .. } => shown(progress, verbose),
+        Moment::Ends { .. } => None,
+        Moment::Untold(finding) => Some((
+            Tone::Warn,
+            format!("  [{}] {}", finding.code, one_line(&finding.message)),
+        )),
         Moment::Repairs(findings) => Some((
             Tone::Warn,
             format!(
@@ -119,14 +186,23 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
             ),
         )),
         Moment::Recovered { role, breach } => match breach.is_none() {
-            true => plain(format!("an unfinished session of the {role} was ended")),
+            true => plain(format!(
+                "an unfinished session of the {role} was ended; its report was not taken, so its step is begun again"
+            )),
             false => Some((
                 Tone::Warn,
-                format!("an unfinished session of the {role}: {}", breached(breach)),
+                format!(
+                    "an unfinished session of the {role}: {}; its step is begun again",
+                    breached(breach)
+                ),
             )),
         },
         Moment::Breached { role, breach } => {
-            Some((Tone::Bad, format!("  the {role} {}", breached(breach))))
+            let what = breached(breach);
+            Some((
+                Tone::Bad,
+                format!("  the {role} {what}; its report is not taken"),
+            ))
         }
         Moment::CaughtUp(recovery) => {
             let kept = recovery.displaced.as_deref().map_or(String::new(), |id| {

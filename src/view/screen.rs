@@ -32,6 +32,8 @@ pub struct Screen {
     color_out: bool,
     /// Colour on stderr.
     color_err: bool,
+    /// stderr is a terminal on which a line can be redrawn, and somebody may look at it.
+    pub redraws: bool,
 }
 
 impl Screen {
@@ -52,6 +54,10 @@ impl Screen {
             verbose,
             color_out: wanted(io::stdout().is_terminal()),
             color_err: wanted(io::stderr().is_terminal()),
+            redraws: !json
+                && !quiet
+                && io::stderr().is_terminal()
+                && std::env::var_os("TERM").is_some_and(|term| term != "dumb"),
         }
     }
 
@@ -130,6 +136,13 @@ impl Screen {
             page.toned(tone, &clean(text, Lines::Keep));
             page.newline();
             write_err(&page.into_text());
+        }
+    }
+
+    /// What [`super::LiveLine`] has for a terminal, as it is.
+    pub fn draw(&self, sent: &str) {
+        if self.redraws {
+            write_err(sent);
         }
     }
 

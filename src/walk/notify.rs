@@ -5,7 +5,7 @@
 use super::{Applied, Workspace};
 use crate::diagnostic::{Code, Finding};
 use crate::model::Snapshot;
-use crate::process::{Short, capture};
+use crate::process::{ProcessError, Short, capture};
 use crate::receipt::words;
 use serde_json::json;
 use std::time::Duration;
@@ -68,10 +68,41 @@ fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
         limit: LIMIT,
         group: true,
     })
-    .map_err(|error| error.to_string())?;
+    .map_err(unheard)?;
     match captured.code {
         Some(0) => Ok(()),
         Some(code) => Err(format!("it ended with exit code {code}")),
         None => Err("a signal ended it".to_owned()),
+    }
+}
+
+fn unheard(error: ProcessError) -> String {
+    match error {
+        ProcessError::Deadline { after, .. } => format!(
+            "it did not end within {}, and was ended",
+            humantime::format_duration(after)
+        ),
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_hangs_is_said_not_to_have_ended_in_time() {
+        let error = capture(&Short {
+            argv: vec!["sleep".into(), "60".into()],
+            dir: &std::env::temp_dir(),
+            env: Vec::new(),
+            stdin: Vec::new(),
+            deadline: Duration::from_millis(50),
+            limit: LIMIT,
+            group: true,
+        });
+        let why = error.map_err(unheard);
+        let expected = "it did not end within 50ms, and was ended".to_owned();
+        assert_eq!(why.map(|_| ()), Err(expected));
     }
 }

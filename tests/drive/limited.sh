@@ -12,6 +12,10 @@ if [[ -f "$STATE/limit" ]]; then
   esac
   exit 1
 fi
+if [[ -f "$STATE/login" ]]; then
+  printf '{"type":"limit","message":"not logged in"}\n'
+  exit 1
+fi
 text="$("$(dirname -- "$0")/agent.sh")"
 text=${text//\\/\\\\}
 text=${text//\"/\\\"}

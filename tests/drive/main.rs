@@ -75,13 +75,14 @@ impl Job {
 
     /// A run whose agent hangs by now, and that agent's process id.
     fn run_until_it_hangs(&self) -> (Child, String) {
+        let to = |name: &str| std::fs::File::create(self.state.join(name)).unwrap();
         let child = self
             .repo
             .command(env!("CARGO_BIN_EXE_cook"))
             .arg("run")
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stdout(to("run.out"))
+            .stderr(to("run.err"))
             .spawn()
             .unwrap();
         let until = Instant::now() + Duration::from_secs(60);
@@ -90,6 +91,21 @@ impl Job {
                 Ok(text) if text.ends_with('\n') => return (child, text.trim().to_owned()),
                 _ => assert!(Instant::now() < until, "the agent was never started"),
             }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until the run that hangs has said that, on `out` or `err`.
+    #[track_caller]
+    fn hanging_run_says(&self, stream: &str, text: &str) {
+        let path = self.state.join(format!("run.{stream}"));
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let said = std::fs::read_to_string(&path).unwrap();
+            if said.contains(text) {
+                return;
+            }
+            assert!(Instant::now() < until, "`{text}` is not in {said}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -131,6 +147,22 @@ fn walk(dir: &std::path::Path) -> Vec<PathBuf> {
 
 fn is_alive(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill")
+        .args([&format!("-{name}"), &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+#[track_caller]
+fn ends(child: &mut Child) {
+    let until = Instant::now() + Duration::from_secs(30);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
@@ -179,6 +211,8 @@ fn one_step_is_one_session() {
     assert_eq!(job.calls(), ["regrounder", "implementer", "reviewer"]);
     job.run(&["--steps", "2"]).exits(0).says("as many sessions");
     assert_eq!(job.calls().len(), 5);
+    job.repo.cook(&["step", "--steps", "5"]).exits(2);
+    assert_eq!(job.calls().len(), 5);
 }
 
 /// Each is noticed, put back, written down, and the role gets its turn again.
@@ -217,7 +251,9 @@ fn what_a_role_may_not_do_is_put_back_and_the_job_goes_on() {
         let steps = (before + 2).to_string();
         let run = job.run(&["--steps", &steps]).exits(0);
         assert!(run.err.contains(said), "{role} {kind}: {}", run.err);
-        assert!(run.err.contains("may not"), "{role} {kind}: {}", run.err);
+        let told = run.err.matches("did what its role may not").count();
+        assert_eq!(told, 1, "{role} {kind}: {}", run.err);
+        assert!(!run.err.contains("came to nothing"), "{}", run.err);
         assert_eq!(job.calls()[before..], [role, role], "{kind}");
         assert_eq!(run.err.matches("recorded #").count(), before + 1, "{kind}");
         job.repo.cook(&["verify", "control-plane"]).exits(0);
@@ -517,27 +553,203 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     let job = Job::new();
     job.mischief("regrounder", "hang");
     let (mut child, _) = job.run_until_it_hangs();
-    let signal = |child: &Child| {
-        let status = Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(status.success());
-    };
-    signal(&child);
+    signal(&child, "INT");
+    job.hanging_run_says(
+        "err",
+        "the session of the completion-regrounder is finished first, and then the run ends; a second Ctrl-C ends it now",
+    );
     std::thread::sleep(Duration::from_millis(700));
     assert!(
         child.try_wait().unwrap().is_none(),
         "the first one only asks"
     );
-    signal(&child);
-    let until = Instant::now() + Duration::from_secs(30);
-    while child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < until, "the second one ends it");
-        std::thread::sleep(Duration::from_millis(20));
+    signal(&child, "INT");
+    ends(&mut child);
+    job.hanging_run_says(
+        "err",
+        "is ended now; the next `cook run` begins its step again",
+    );
+    for said in [
+        "the session of the completion-regrounder was ended before it reported",
+        "`cook run` begins the step of the completion-regrounder again, and no attempt is spent",
+        "held       1 session, unknown cost",
+    ] {
+        job.hanging_run_says("out", said);
     }
-    job.run(&[]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(0);
+    let said = "begins the step of the completion-regrounder again, because its session was ended before it reported";
+    assert!(run.err.contains(said), "{}", run.err);
+    let run = job.run(&[]).exits(0);
+    let said = "resumes with the completion-implementer, because ";
+    assert!(run.err.contains(said), "{}", run.err);
     job.is_done();
+}
+
+/// A terminal that is closed sends the signal more than once: it asks and never ends a session.
+#[test]
+fn a_closed_terminal_asks_for_an_end_and_leaves_no_agent_alone() {
+    let job = Job::new();
+    job.mischief("regrounder", "hang");
+    let (mut child, agent) = job.run_until_it_hangs();
+    for _ in 0..2 {
+        signal(&child, "HUP");
+        job.hanging_run_says("err", "is finished first");
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(child.try_wait().unwrap().is_none(), "it only asks");
+    }
+    assert!(is_alive(&agent));
+    signal(&child, "TERM");
+    ends(&mut child);
+    assert!(!is_alive(&agent));
+}
+
+#[test]
+fn a_session_that_failed_is_of_unknown_cost_and_not_of_none() {
+    let job = Job::with(&format!(
+        "{AGENTS}\n[roles.regrounder]\nagent = \"limited\"\n[prices.limited]\ninput = 100.0\noutput = 1000.0\n"
+    ));
+    job.mischief("regrounder", "silent");
+    let json = job.run(&["--json", "--steps", "1"]).exits(0).json();
+    // It told its tokens, and they have a price.
+    assert_eq!(json["cost_unknown"], 0);
+    assert_eq!(json["cost_usd"], 0.2);
+    let job = Job::new();
+    job.mischief("regrounder", "fails");
+    let json = job.run(&["--json", "--steps", "1"]).exits(0).json();
+    assert_eq!(json["cost_unknown"], 1);
+    let cost = job.repo.cook(&["cost", "--json"]).exits(0).json();
+    assert_eq!(cost["total"]["cost_unknown"], 1);
+    job.mischief("regrounder", "silent");
+    let run = job.run(&["--steps", "1"]).exits(0);
+    assert!(run.out.contains("1 session, unknown cost"), "{}", run.out);
+}
+
+#[test]
+fn an_agent_that_is_not_logged_in_ends_the_run_with_what_to_do() {
+    let job = Job::with(&format!(
+        "{AGENTS}\n[roles.regrounder]\nagent = \"limited\"\n"
+    ));
+    std::fs::write(job.state.join("login"), "").unwrap();
+    let run = job.run(&[]).exits(5);
+    assert!(run.out.contains("not logged in"), "{}", run.out);
+    assert!(run.out.contains("cook doctor --probe"), "{}", run.out);
+    assert!(run.out.contains("unknown cost"), "{}", run.out);
+}
+
+#[test]
+fn a_stop_is_told_in_words_with_the_command_that_goes_on() {
+    let job = Job::new();
+    job.repo.cook(&["pause"]).exits(0);
+    let run = job.run(&[]).exits(12);
+    assert!(run.out.contains("the work is paused"), "{}", run.out);
+    assert!(
+        run.out.contains("`cook resume`, then `cook run`"),
+        "{}",
+        run.out
+    );
+    job.repo.cook(&["resume", "--as-user"]).exits(0);
+    job.repo.git(&["switch", "-q", "-c", "elsewhere"]);
+    let run = job.run(&[]).exits(10);
+    assert!(run.out.contains("the work waits for you"), "{}", run.out);
+    assert!(
+        run.out.contains("`git switch main`, then `cook run`"),
+        "{}",
+        run.out
+    );
+    assert!(!run.out.contains("await_user_input"), "{}", run.out);
+}
+
+#[test]
+fn the_beginning_names_every_gate_and_all_that_binds() {
+    let job = Job::new();
+    let run = job.run(&["--steps", "1"]).exits(0);
+    for said in [
+        "0 gates",
+        "25.00 of 25.00 US dollars left",
+        "100000000 of 100000000 tokens left for calls of unknown cost",
+        "60 of 60 steps left",
+        "4 attempts for each slice",
+    ] {
+        assert!(run.err.contains(said), "{said}: {}", run.err);
+    }
+    job.mischief("implementer", "silent");
+    job.run(&["--steps", "1"]).exits(0);
+    let run = job.run(&["--steps", "1"]).exits(0);
+    for said in [
+        "1 gate: `bash tests/run.sh` (of the plan, trusted)",
+        "58 of 60 steps left",
+        "3 of 4 attempts left for `words`",
+    ] {
+        assert!(run.err.contains(said), "{said}: {}", run.err);
+    }
+    job.repo
+        .cook(&["trust", "bash tests/more.sh", "--as-user"])
+        .exits(0);
+    let mut kept = walk(&job.repo.beside("home"))
+        .into_iter()
+        .chain(walk(&job.repo.root.join(".git/cook")));
+    let holds = |path: &PathBuf| {
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains("bash tests/more.sh"))
+    };
+    let trust = kept.find(holds).unwrap();
+    let text = std::fs::read_to_string(&trust).unwrap();
+    std::fs::write(
+        &trust,
+        text.replace("bash tests/run.sh", "bash tests/less.sh"),
+    )
+    .unwrap();
+    let run = job.run(&[]).exits(4);
+    assert!(
+        run.err
+            .contains("(of the plan, not trusted on this machine)"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.contains("cook trust 'bash tests/run.sh'"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_command_of_notify_that_fails_is_told_in_the_run() {
+    const TELL: &str = "bash ../state/tell.sh";
+    let job = Job::with(&format!(
+        "[notify]\nrun = \"{TELL}\"\n[limits]\nsteps = 1\n"
+    ));
+    std::fs::write(job.state.join("tell.sh"), "exit 3\n").unwrap();
+    job.repo.cook(&["trust", TELL, "--as-user"]).exits(0);
+    let run = job.run(&[]).exits(11);
+    let said = "[notify_failed] `bash ../state/tell.sh` was not told that the work is blocked: it ended with exit code 3";
+    assert_eq!(run.err.matches(said).count(), 1, "{}", run.err);
+}
+
+/// On a terminal one line is redrawn and gone before any other; in a pipe there is none.
+#[test]
+fn the_line_is_redrawn_on_a_terminal_only() {
+    let job = Job::new();
+    let run = job.run(&["--steps", "1"]).exits(0);
+    assert!(!run.err.contains('\u{1b}') && !run.err.contains('\r'));
+    let seen = |term: &str| {
+        let mut script = job.repo.command("script");
+        let script = script
+            .args(["-qec", "cook step --yes", "/dev/null"])
+            .env("TERM", term)
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        String::from_utf8(script.output().unwrap().stdout).unwrap()
+    };
+    let text = seen("xterm");
+    let line = "\r\u{1b}[2K\u{1b}[?7lwhat the completion-implementer reports is checked, cost unknown\u{1b}[?7h";
+    assert!(text.contains(line), "{text:?}");
+    let after = text.split(line).nth(1).unwrap();
+    assert!(after.starts_with("\r\u{1b}[2K  recorded #"), "{after:?}");
+    let last = text.rfind("\u{1b}[?7h").unwrap();
+    assert!(text.rfind("\u{1b}[2K").unwrap() > last, "{text:?}");
+    let dumb = seen("dumb");
+    assert!(dumb.contains("recorded #"), "{dumb:?}");
+    assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
 }
 
 #[test]

@@ -1,0 +1,422 @@
+//! The line that says what a run is at: facts from its moments, and text from facts and the time
+//! that has passed since the run began.
+//!
+//! Nothing here prints or looks at a clock. What an agent said is cleaned before it is part of
+//! the line; the only control characters are those that [`LiveLine::redrawn`] puts around it.
+
+use crate::agent::{Progress, Spent};
+use crate::diagnostic::{Lines, clean, counted};
+use crate::drive::Moment;
+use crate::model::Role;
+use std::time::Duration;
+
+/// From here on an agent is called silent.
+const SILENT: Duration = Duration::from_secs(30);
+/// How often a plain line is due where none can be redrawn.
+const PLAIN: Duration = Duration::from_secs(60);
+/// Characters of a name.
+const NAME: usize = 40;
+/// To the line's beginning, and empty it.
+const ERASED: &str = "\r\u{1b}[2K";
+/// A line that is longer than the terminal is wide is cut there and not wrapped: what is wrapped
+/// cannot be erased as one line.
+const CUT: [&str; 2] = ["\u{1b}[?7l", "\u{1b}[?7h"];
+
+/// A session as the line knows it; moments are spans since the run began.
+#[derive(Debug)]
+struct Held {
+    role: Role,
+    agent: String,
+    /// How long it may be silent.
+    idle: Duration,
+    began: Duration,
+    heard: Duration,
+    tool: Option<String>,
+    ended: bool,
+}
+
+/// What a run is at, in one line.
+#[derive(Debug, Default)]
+pub struct LiveLine {
+    held: Vec<Held>,
+    waits_until: Option<String>,
+    spent: Spent,
+    /// What stands on the terminal now.
+    drawn: Option<String>,
+    /// When a plain line was last due.
+    told: Duration,
+}
+
+impl LiveLine {
+    /// Takes in a moment of the run.
+    pub fn learn(&mut self, moment: &Moment, now: Duration) {
+        match moment {
+            Moment::Begins {
+                role, agent, idle, ..
+            } => {
+                self.waits_until = None;
+                if self.held.iter().all(|held| held.ended) {
+                    self.held.clear();
+                    self.told = now;
+                }
+                self.held.push(Held {
+                    role: *role,
+                    agent: name(agent),
+                    idle: *idle,
+                    began: now,
+                    heard: now,
+                    tool: None,
+                    ended: false,
+                });
+            }
+            Moment::Shows { slot, progress } => self.shows(*slot, progress, now),
+            Moment::Ends { slot, spent } => {
+                if let Some(held) = self.held.get_mut(*slot) {
+                    held.ended = true;
+                }
+                self.spent = **spent;
+            }
+            Moment::Waits { until } => self.waits_until = Some(name(until)),
+            _ => {}
+        }
+    }
+
+    fn shows(&mut self, slot: usize, progress: &Progress, now: Duration) {
+        let Some(held) = self.held.get_mut(slot) else {
+            return;
+        };
+        // It is asked for its report once more.
+        held.ended = false;
+        match progress {
+            Progress::Started(_) | Progress::Said(_) => held.heard = now,
+            Progress::Tool(tool) => {
+                held.heard = now;
+                held.tool = Some(name(tool));
+            }
+            Progress::Pulse { quiet, .. } => held.heard = now.saturating_sub(*quiet),
+        }
+    }
+
+    fn at_work(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter().filter(|held| !held.ended)
+    }
+
+    /// The line; none when nothing is under way.
+    pub fn text(&self, now: Duration) -> Option<String> {
+        let what = match (&self.waits_until, self.at_work().count()) {
+            (Some(until), _) => format!("waiting until {until} for the end of a limit"),
+            (None, 0) => {
+                let held = self.held.first()?;
+                format!("what the {} reports is checked", held.role)
+            }
+            (None, 1) => self.at_work().map(|held| held.line(now)).collect(),
+            (None, many) => self.together(many, now)?,
+        };
+        Some(format!("{what}, {}", cost(&self.spent)))
+    }
+
+    /// Only judges are held at once.
+    fn together(&self, many: usize, now: Duration) -> Option<String> {
+        let longest = self.at_work().min_by_key(|held| held.heard)?;
+        let began = self.at_work().map(|held| held.began).min()?;
+        Some(format!(
+            "{}, {}, {}",
+            counted(many as u64, "judge"),
+            span(now.saturating_sub(began)),
+            longest.silence(now)
+        ))
+    }
+
+    /// What a terminal is sent so that the line stands there; none when it does already.
+    pub fn redrawn(&mut self, now: Duration) -> Option<String> {
+        let text = self.text(now)?;
+        if self.drawn.as_ref() == Some(&text) {
+            return None;
+        }
+        let [from, to] = CUT;
+        let sent = format!("{ERASED}{from}{text}{to}");
+        self.drawn = Some(text);
+        Some(sent)
+    }
+
+    /// What a terminal is sent so that the line is gone; none when there is none.
+    pub fn erased(&mut self) -> Option<&'static str> {
+        self.drawn.take().map(|_| ERASED)
+    }
+
+    /// The line where nothing can be redrawn, when it is due.
+    pub fn plain(&mut self, now: Duration) -> Option<String> {
+        if now.saturating_sub(self.told) < PLAIN {
+            return None;
+        }
+        self.told = now;
+        self.text(now).map(|text| format!("  {text}"))
+    }
+
+    /// What whoever asked for an end is told, `times` being how often.
+    pub fn end_is_asked(&self, times: usize) -> String {
+        let whose = self.at_work().next().map(|held| held.role);
+        match (times, whose) {
+            (..=1, Some(role)) => format!(
+                "an end is asked for: the session of the {role} is finished first, and then the run ends; a second Ctrl-C ends it now"
+            ),
+            (..=1, None) => {
+                "an end is asked for: what is under way is finished first; a second Ctrl-C ends it now"
+                    .to_owned()
+            }
+            (_, Some(role)) => format!(
+                "the session of the {role} is ended now; the next `cook run` begins its step again"
+            ),
+            (_, None) => "what is under way is ended now".to_owned(),
+        }
+    }
+}
+
+impl Held {
+    fn line(&self, now: Duration) -> String {
+        let tool = self.tool.as_ref();
+        format!(
+            "{} ({}), {}{}, {}",
+            self.role,
+            self.agent,
+            span(now.saturating_sub(self.began)),
+            tool.map_or(String::new(), |tool| format!(", tool {tool}")),
+            self.silence(now)
+        )
+    }
+
+    fn silence(&self, now: Duration) -> String {
+        let quiet = now.saturating_sub(self.heard);
+        let seconds = quiet.as_secs();
+        if quiet > self.idle / 2 {
+            format!(
+                "stalled: silent for {seconds} s, ended at {} s",
+                self.idle.as_secs()
+            )
+        } else if quiet >= SILENT {
+            format!("silent for {seconds} s")
+        } else {
+            format!("output {seconds} s ago")
+        }
+    }
+}
+
+/// What calls have cost, as far as anybody knows; what nobody told is never zero.
+pub fn cost(spent: &Spent) -> String {
+    let dollars = spent.micro_usd as f64 / 1e6;
+    match (spent.calls, spent.micro_usd, spent.unpriced) {
+        (0, _, _) => "no cost so far".to_owned(),
+        (_, _, 0) => format!("{dollars:.2} US dollars so far"),
+        (_, 0, _) => "cost unknown".to_owned(),
+        (_, _, unknown) => format!(
+            "{dollars:.2} US dollars so far and {} of unknown cost",
+            counted(unknown, "call")
+        ),
+    }
+}
+
+fn span(span: Duration) -> String {
+    humantime::format_duration(Duration::from_secs(span.as_secs())).to_string()
+}
+
+fn name(text: &str) -> String {
+    let text = clean(text, Lines::Fold);
+    match text.char_indices().nth(NAME) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Dispatch, Rule};
+    use crate::model::{Phase, Policy};
+
+    const IDLE: Duration = Duration::from_secs(600);
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn begins(line: &mut LiveLine, role: Role, agent: &str, now: u64) {
+        let dispatch = Dispatch {
+            rule: Rule::Judge,
+            role: Some(role),
+            phase: Phase::StopWave,
+            policy: Policy::Continue,
+            action: String::new(),
+            reason: String::new(),
+            blocking_command: None,
+            findings: Vec::new(),
+        };
+        let moment = Moment::Begins {
+            role,
+            dispatch: &dispatch,
+            agent,
+            idle: IDLE,
+        };
+        line.learn(&moment, at(now));
+    }
+
+    fn shows(line: &mut LiveLine, slot: usize, progress: Progress, now: u64) {
+        line.learn(&Moment::Shows { slot, progress }, at(now));
+    }
+
+    fn ends(line: &mut LiveLine, slot: usize, spent: &Spent, now: u64) {
+        line.learn(&Moment::Ends { slot, spent }, at(now));
+    }
+
+    fn pulse(quiet: u64) -> Progress<'static> {
+        Progress::Pulse {
+            elapsed: at(quiet),
+            quiet: at(quiet),
+        }
+    }
+
+    fn one() -> LiveLine {
+        let mut line = LiveLine::default();
+        begins(&mut line, Role::Implementer, "claude", 10);
+        line
+    }
+
+    #[test]
+    fn a_session_is_told_with_its_time_its_tool_its_silence_and_the_cost() {
+        let mut line = one();
+        let said = |line: &LiveLine, now| line.text(at(now)).unwrap_or_default();
+        let begun = "completion-implementer (claude), 5s, output 5 s ago, no cost so far";
+        assert_eq!(said(&line, 15), begun);
+        shows(&mut line, 0, Progress::Tool("Bash"), 100);
+        assert_eq!(
+            said(&line, 112),
+            "completion-implementer (claude), 1m 42s, tool Bash, output 12 s ago, no cost so far"
+        );
+        shows(&mut line, 0, pulse(29), 129);
+        assert!(said(&line, 129).contains("output 29 s ago"));
+        shows(&mut line, 0, pulse(30), 130);
+        assert!(said(&line, 130).contains(", silent for 30 s, "));
+        shows(&mut line, 0, pulse(300), 400);
+        assert!(said(&line, 400).contains(", silent for 300 s, "));
+        shows(&mut line, 0, pulse(301), 401);
+        let stalled = ", stalled: silent for 301 s, ended at 600 s, ";
+        assert!(said(&line, 401).contains(stalled), "{}", said(&line, 401));
+        shows(&mut line, 0, Progress::Said("PROGRESS: half"), 402);
+        assert!(said(&line, 402).contains("output 0 s ago"));
+    }
+
+    #[test]
+    fn unknown_cost_is_never_zero() {
+        let spent = |calls, micro_usd, unpriced| {
+            cost(&Spent {
+                calls,
+                micro_usd,
+                unpriced,
+                unpriced_tokens: 0,
+            })
+        };
+        assert_eq!(spent(0, 0, 0), "no cost so far");
+        assert_eq!(spent(2, 420_000, 0), "0.42 US dollars so far");
+        assert_eq!(spent(3, 0, 3), "cost unknown");
+        assert_eq!(
+            spent(3, 420_000, 1),
+            "0.42 US dollars so far and 1 call of unknown cost"
+        );
+    }
+
+    #[test]
+    fn judges_that_are_held_at_once_are_one_line_with_the_longest_silence() {
+        let mut line = LiveLine::default();
+        for now in 0..3 {
+            begins(&mut line, Role::StopJudge, "claude", now);
+        }
+        shows(&mut line, 1, Progress::Said("so"), 50);
+        shows(&mut line, 2, pulse(40), 60);
+        shows(&mut line, 0, pulse(5), 60);
+        let text = line.text(at(60)).unwrap_or_default();
+        assert_eq!(text, "3 judges, 1m, silent for 40 s, no cost so far");
+        // Who has ended is silent without being waited for.
+        ends(&mut line, 2, &Spent::default(), 61);
+        let text = line.text(at(62)).unwrap_or_default();
+        assert_eq!(text, "2 judges, 1m 2s, output 12 s ago, no cost so far");
+    }
+
+    #[test]
+    fn after_the_session_its_report_is_checked_and_a_limit_is_shown_with_its_end() {
+        let mut line = one();
+        let spent = Spent {
+            calls: 1,
+            unpriced: 1,
+            ..Spent::default()
+        };
+        ends(&mut line, 0, &spent, 20);
+        let checked = "what the completion-implementer reports is checked, cost unknown";
+        assert_eq!(line.text(at(21)).as_deref(), Some(checked));
+        let until = "2026-01-02T04:04:05Z";
+        line.learn(&Moment::Waits { until }, at(22));
+        let waits = format!("waiting until {until} for the end of a limit, cost unknown");
+        assert_eq!(line.text(at(23)), Some(waits));
+        begins(&mut line, Role::Implementer, "claude", 30);
+        let text = line.text(at(30)).unwrap_or_default();
+        assert!(text.starts_with("completion-implementer"), "{text}");
+    }
+
+    #[test]
+    fn the_line_is_redrawn_in_place_when_it_changes_and_erased_once() {
+        let mut line = LiveLine::default();
+        assert_eq!(line.redrawn(at(1)), None);
+        assert_eq!(line.erased(), None);
+        let mut line = one();
+        let sent = line.redrawn(at(11)).unwrap_or_default();
+        let text = line.text(at(11)).unwrap_or_default();
+        assert_eq!(sent, format!("\r\u{1b}[2K\u{1b}[?7l{text}\u{1b}[?7h"));
+        assert_eq!(line.redrawn(at(11)), None, "it stands there");
+        assert!(line.redrawn(at(12)).is_some());
+        assert_eq!(line.erased(), Some("\r\u{1b}[2K"));
+        assert_eq!(line.erased(), None);
+        assert!(line.redrawn(at(12)).is_some(), "it was erased");
+    }
+
+    #[test]
+    fn a_plain_line_is_due_once_a_minute() {
+        let mut line = one();
+        assert_eq!(line.plain(at(69)), None);
+        let said = line.plain(at(70)).unwrap_or_default();
+        assert!(
+            said.starts_with("  completion-implementer (claude), 1m, "),
+            "{said}"
+        );
+        assert!(!said.contains('\u{1b}') && !said.contains('\r'));
+        assert_eq!(line.plain(at(129)), None);
+        assert!(line.plain(at(130)).is_some());
+        ends(&mut line, 0, &Spent::default(), 200);
+        begins(&mut line, Role::Reviewer, "claude", 200);
+        assert_eq!(line.plain(at(259)), None);
+    }
+
+    #[test]
+    fn what_an_agent_calls_itself_or_its_tool_moves_no_cursor() {
+        let mut line = LiveLine::default();
+        begins(&mut line, Role::Reviewer, "a\u{1b}[2Jb\nc", 0);
+        let long = "\u{202e}\r".to_owned() + &"x".repeat(500);
+        shows(&mut line, 0, Progress::Tool(&long), 1);
+        let text = line.text(at(2)).unwrap_or_default();
+        assert!(!text.chars().any(char::is_control), "{text:?}");
+        assert!(!text.contains('\u{202e}'), "{text:?}");
+        assert!(text.chars().count() < 200, "{text}");
+    }
+
+    #[test]
+    fn whoever_asks_for_an_end_is_told_what_happens() {
+        let mut line = one();
+        let first = line.end_is_asked(1);
+        assert!(
+            first.contains("the completion-implementer is finished first"),
+            "{first}"
+        );
+        assert!(first.contains("a second Ctrl-C ends it now"), "{first}");
+        let second = line.end_is_asked(2);
+        assert!(second.contains("begins its step again"), "{second}");
+        ends(&mut line, 0, &Spent::default(), 20);
+        assert!(line.end_is_asked(1).contains("what is under way"));
+    }
+}
