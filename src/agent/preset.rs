@@ -1,6 +1,7 @@
 //! Presets: those built in, and the user's tables over them.
 
 use super::AgentError;
+use super::argv::NAMES;
 use crate::model::{
     Access, AccessArgs, AgentKind, AgentTable, Config, Continuation, Counting, EventFormat, Grain,
     Rule, SessionNaming,
@@ -114,6 +115,7 @@ impl Preset {
         if preset.kind() == AgentKind::Acp {
             check_acp(name, &preset.table)?;
         }
+        check_names(name, &preset)?;
         if preset.events() == EventFormat::Json && preset.rules().is_empty() {
             return Err(invalid(name, "`events = \"json\"` needs `[[rule]]` tables"));
         }
@@ -202,6 +204,14 @@ impl Preset {
             Some(Continuation::None) => Continuation::None,
             _ => Continuation::Replay,
         }
+    }
+
+    /// Whether a model can be named to it.
+    pub fn takes_model(&self) -> bool {
+        self.start.iter().any(|item| match item.as_str() {
+            "{model}" => self.table.model.is_some(),
+            item => item.contains("{model}"),
+        })
     }
 
     /// What fits before it.
@@ -294,6 +304,40 @@ fn check_acp(name: &str, table: &AgentTable) -> Result<(), AgentError> {
     }
 }
 
+/// An item that is nothing but a name in braces is one that stands for something.
+fn check_names(name: &str, preset: &Preset) -> Result<(), AgentError> {
+    let table = &preset.table;
+    let lists = [
+        ("start", Some(&preset.start)),
+        ("resume", table.resume.as_ref()),
+        ("fork", table.fork.as_ref()),
+        ("open", table.open.as_ref()),
+        ("model", table.model.as_ref()),
+        ("schema", table.schema.as_ref()),
+    ];
+    let listed = lists
+        .into_iter()
+        .flat_map(|(key, list)| list.into_iter().flatten().map(move |item| (key, item)));
+    for (key, item) in listed {
+        let braced = item
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'));
+        let is_name = |word: &str| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        if let Some(word) = braced.filter(|word| !word.is_empty() && is_name(word))
+            && !NAMES.contains(&word)
+        {
+            return Err(invalid(
+                name,
+                format!(
+                    "`{key}`: `{item}` stands for nothing; there are {{{}}}",
+                    NAMES.join("}, {")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// All agents: the presets and the user's, by name. One that is wrong is so by itself.
 pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, AgentError>> {
     names(config)
@@ -337,6 +381,21 @@ fn unknown(name: &str, config: &Config) -> AgentError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_misspelt_name_in_braces_is_refused_and_other_braces_are_text() {
+        let of = |start: &str| {
+            let text = format!("[agents.a]\nbin = \"a\"\nevents = \"text\"\nstart = [{start}]\n");
+            Preset::of("a", &toml::from_str(&text).unwrap())
+        };
+        let error = of("'--session', '{sesion}'").unwrap_err().to_string();
+        assert!(error.contains("`{sesion}` stands for nothing"), "{error}");
+        for text in ["'{session}'", "'{\"a\": 1}'", "'{}'", "'{model}-x'"] {
+            assert!(of(text).is_ok(), "{text}");
+        }
+        assert!(of("'-m={model}'").unwrap().takes_model());
+        assert!(!of("'{model}'").unwrap().takes_model());
+    }
 
     #[test]
     fn every_preset_built_in_is_sound() {

@@ -190,6 +190,17 @@ fn never_started(task: &Task, error: &ProcessError) -> Report {
 /// The command line, and the session's name where cook gives it.
 fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), AgentError> {
     let preset = task.preset;
+    if let Some(model) = task.model
+        && !preset.takes_model()
+    {
+        return Err(AgentError::Invalid {
+            name: preset.name().to_owned(),
+            why: format!(
+                "`{}` cannot be named to it: its `start` has no `{{model}}`",
+                model.escape_debug()
+            ),
+        });
+    }
     let fresh = uuid();
     let given = match (preset.session(), task.fork) {
         (SessionNaming::Uuid, None) => Some(fresh.clone()),

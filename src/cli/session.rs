@@ -52,14 +52,19 @@ fn give_name(store: &FileStore, name: &str, label: &str) -> Answer {
             "a name that reads as a ref would be taken for it",
         ));
     }
-    let before = store.labelled(label).map_err(kept)?;
+    let before = match store.labelled(label) {
+        Ok(before) => before.map(|before| before.to_string()),
+        // Naming it anew is what mends it.
+        Err(Fault::ObjectCorrupt { .. }) => Some("something that could not be read".to_owned()),
+        Err(fault) => return Err(kept(fault)),
+    };
     store.label(label, name).map_err(|fault| match fault {
         Fault::Store(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
             Failure::usage(error.to_string())
         }
         fault => kept(fault),
     })?;
-    let moved = before.filter(|before| *before != name);
+    let moved = before.filter(|before| *before != name.to_string());
     let lines = std::iter::once(format!("{label} stands for {name}"))
         .chain(moved.map(|before| format!("it stood for {before} before")));
     note("session_named", lines.collect())

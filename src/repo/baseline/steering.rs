@@ -14,7 +14,14 @@ const MAX_KEPT: u64 = 4 << 20;
 const MAX_HOOKS: usize = 500;
 
 /// In the shared git dir.
-const COMMON: [&str; 4] = ["config", "info/exclude", "info/attributes", "info/grafts"];
+const COMMON: [&str; 6] = [
+    "config",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "objects/info/alternates",
+    "shallow",
+];
 /// In the worktree's own git dir.
 const OWN: [&str; 2] = ["config.worktree", "info/sparse-checkout"];
 
