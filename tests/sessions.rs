@@ -1039,6 +1039,32 @@ fn is_found(store: &FileStore) -> bool {
     !verify(store).unwrap().damaged.is_empty()
 }
 
+/// A process that is ended while it keeps a call leaves the first of its files and no line.
+#[test]
+fn a_call_that_was_cut_while_it_was_kept_is_no_damage() {
+    for writes in 0..=6 {
+        let dir = tempfile::tempdir().unwrap();
+        let store = FileStore::at(dir.path().join("sessions"));
+        let repl = Scripted::new("agent", Grain::Repl);
+        let reply = call(&store, &repl, &say("look", None)).unwrap();
+        std::fs::remove_file(store.root().join("log.jsonl")).unwrap();
+        let names = [reply.exchange, reply.episode, reply.series.unwrap()];
+        let files = names.map(|name| {
+            let hash = store.entry(name).unwrap().unwrap().hash.to_string();
+            let digits = hash.trim_start_matches("sha256:");
+            [
+                format!("refs/{name}.json"),
+                format!("naming/{digits}/{name}"),
+            ]
+        });
+        for gone in files.as_flattened().iter().skip(writes) {
+            std::fs::remove_file(store.root().join(gone)).unwrap();
+        }
+        let damaged = verify(&store).unwrap().damaged;
+        assert_eq!(damaged, [], "{writes}");
+    }
+}
+
 #[test]
 fn each_flipped_byte_of_the_store_is_found_by_verify() {
     let Whole { store, _dir, .. } = whole();

@@ -54,17 +54,20 @@ pub(super) fn role_door(role: Role) -> Result<(), Failure> {
     .into())
 }
 
-/// A role stops the work by its report, not by a command.
-pub(super) fn outside_session() -> Result<(), Failure> {
-    match session_marker() {
-        None => Ok(()),
-        Some(why) => Err(Refusal::new(
+/// Who pauses the work. A role that cook plays stops it by its report, not by a command.
+pub(super) fn pauser() -> Result<Actor, Failure> {
+    if let Some(why) = session_marker() {
+        return Err(Refusal::new(
             Code::InsideRole,
             format!("a session that cook started does not pause the work: {why}"),
         )
         .hint("say in the report what stops it")
-        .into()),
+        .into());
     }
+    Ok(match agent_marker() {
+        Some(_) => Actor::Role,
+        None => Actor::User,
+    })
 }
 
 /// An agent that cook started may not start another.

@@ -36,11 +36,7 @@ pub(super) fn pause(context: &Context, args: &WhyArgs) -> Answer {
         .why
         .clone()
         .unwrap_or_else(|| "paused by hand".to_owned());
-    caller::outside_session()?;
-    let actor = match caller::agent_around() {
-        Some(_) => Actor::Role,
-        None => Actor::User,
-    };
+    let actor = caller::pauser()?;
     act(
         &context.workspace()?,
         &Event::Paused { why },

@@ -56,6 +56,8 @@ pub fn verify(store: &FileStore) -> Result<Checked, Fault> {
         sealed: BTreeMap::new(),
         expired: BTreeSet::new(),
         imported: BTreeSet::new(),
+        recorded: BTreeSet::new(),
+        is_record_whole: true,
     };
     look.strays();
     look.objects();
@@ -63,6 +65,9 @@ pub fn verify(store: &FileStore) -> Result<Checked, Fault> {
     look.refs();
     look.marks();
     for (name, entry) in &look.entries {
+        if !look.is_recorded(*name) {
+            continue;
+        }
         for why in look.objections(entry) {
             look.checked.damaged.push((name.to_string(), why));
         }
@@ -89,11 +94,24 @@ struct Look<'a> {
     expired: BTreeSet<String>,
     /// Refs that came from another store, without the marks of their sealed windows.
     imported: BTreeSet<String>,
+    /// Refs of calls that have ended, and those that a name of the user's stands for.
+    recorded: BTreeSet<Ref>,
+    /// Every line of the record can be read.
+    is_record_whole: bool,
 }
 
 impl Look<'_> {
     fn damage(&mut self, what: impl Into<String>, why: impl Into<String>) {
         self.checked.damaged.push((what.into(), why.into()));
+    }
+
+    /// Whether a ref is expected to have all that belongs to it. One that is in no line is what a
+    /// call left that was cut while it was being kept: nothing leads to it, and clearing takes
+    /// it away.
+    fn is_recorded(&self, name: Ref) -> bool {
+        !self.is_record_whole
+            || self.recorded.contains(&name)
+            || self.imported.contains(&name.to_string())
     }
 
     fn fault(&mut self, what: impl Into<String>, fault: &Fault) {
@@ -207,7 +225,14 @@ impl Look<'_> {
             match line.value {
                 Ok((value, carried)) => {
                     self.checked.older += usize::from(!carried);
-                    for (key, refs) in [("expired", &mut self.expired), ("imported", &mut self.imported)] {
+                    let named = ["exchange", "episode", "series"].map(|key| value[key].as_str());
+                    let named = named.into_iter().flatten();
+                    self.recorded
+                        .extend(named.filter_map(|name| name.parse::<Ref>().ok()));
+                    for (key, refs) in [
+                        ("expired", &mut self.expired),
+                        ("imported", &mut self.imported),
+                    ] {
                         let names = value[key].as_array().into_iter().flatten();
                         refs.extend(names.filter_map(|name| name.as_str().map(str::to_owned)));
                     }
@@ -215,15 +240,23 @@ impl Look<'_> {
                         self.damage(place, "it is torn: its end is missing");
                     }
                 }
-                Err(why) => self.damage(
-                    place,
-                    format!("it is torn or damaged ({why}) and left out; the lines after it hold; take it out by hand"),
-                ),
+                Err(why) => {
+                    self.is_record_whole = false;
+                    self.damage(
+                        place,
+                        format!("it is torn or damaged ({why}) and left out; the lines after it hold; take it out by hand"),
+                    );
+                }
             }
         }
     }
 
     fn refs(&mut self) {
+        for label in self.store.label_names().unwrap_or_default() {
+            if let Ok(Some((name, _))) = self.store.mark("names", &label) {
+                self.recorded.insert(name);
+            }
+        }
         let names = self.store.beginning_with("");
         for name in self.listed("refs", names) {
             self.checked.refs += 1;
@@ -419,6 +452,7 @@ impl Look<'_> {
         let unindexed: Vec<Ref> = self
             .entries
             .values()
+            .filter(|entry| self.is_recorded(entry.name))
             .filter(|entry| !index.contains(&(entry.hash.clone(), entry.name)))
             .map(|entry| entry.name)
             .collect();
