@@ -1048,6 +1048,10 @@ fn a_call_that_was_cut_while_it_was_kept_is_no_damage() {
         let repl = Scripted::new("agent", Grain::Repl);
         let reply = call(&store, &repl, &say("look", None)).unwrap();
         std::fs::remove_file(store.root().join("log.jsonl")).unwrap();
+        if writes % 2 == 0 {
+            let line = json!({"exchange": reply.exchange, "error": "interrupted"});
+            store.record(&line).unwrap();
+        }
         let names = [reply.exchange, reply.episode, reply.series.unwrap()];
         let files = names.map(|name| {
             let hash = store.entry(name).unwrap().unwrap().hash.to_string();

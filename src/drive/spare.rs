@@ -24,9 +24,8 @@ const LEFT_OUT: [&str; 5] = ["leases", "live", "lock", "sessions/inflight", REST
 /// Where copies rest, below `.git/cook`.
 const RESTS: &str = "spare";
 /// Directories whose files are written once: a name says what is in it.
-const WRITTEN_ONCE: [&str; 7] = [
+const WRITTEN_ONCE: [&str; 6] = [
     "outputs",
-    "receipts",
     "sessions/attempts",
     "sessions/naming",
     "sessions/objects",
@@ -34,7 +33,7 @@ const WRITTEN_ONCE: [&str; 7] = [
     "sessions/sealed",
 ];
 /// Directories whose files are replaced, never changed: they can be linked too.
-const REPLACED: [&str; 2] = ["log.git/objects", "watch"];
+const REPLACED: [&str; 3] = ["log.git/objects", "receipts", "watch"];
 /// The record that grows line by line.
 const APPENDED: &str = "log.jsonl";
 /// How deep directories are followed.
@@ -297,12 +296,18 @@ fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
     if link && fs::hard_link(source, target).is_ok() {
         return Ok(());
     }
-    fs::copy(source, target)?;
+    // Whole or not at all: a half file that stays would be taken for one that is there.
+    let dir = target.parent().unwrap_or(target);
+    let mut file = tempfile::Builder::new()
+        .prefix(".cook-")
+        .suffix(".tmp")
+        .tempfile_in(dir)?;
+    io::copy(&mut fs::File::open(source)?, &mut file)?;
+    file.as_file().set_permissions(found.permissions())?;
     let times = fs::FileTimes::new().set_modified(found.modified()?);
-    fs::File::options()
-        .write(true)
-        .open(target)?
-        .set_times(times)
+    file.as_file().set_times(times)?;
+    file.persist(target).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Lines that were added to a record that was begun anew go behind those it had.
@@ -409,8 +414,21 @@ mod tests {
             fs::read_to_string(at.join("sessions/refs/ep_2.json")).unwrap(),
             "ep_2"
         );
+        // The index of receipts is written anew under the names it has.
+        write("receipts/index/gate", "1");
+        spare.refresh().unwrap();
+        write("receipts/index/new", "2");
+        fs::rename(
+            of.join("receipts/index/new"),
+            of.join("receipts/index/gate"),
+        )
+        .unwrap();
         fs::remove_file(of.join("sessions/refs/ep_1.json")).unwrap();
         spare.refresh().unwrap();
+        assert_eq!(
+            fs::read_to_string(at.join("receipts/index/gate")).unwrap(),
+            "2"
+        );
         assert!(!at.join("sessions/refs/ep_1.json").exists());
         // A driver that was ended in between leaves it: the next one needs it.
         std::mem::forget(spare);

@@ -225,8 +225,10 @@ impl Look<'_> {
             match line.value {
                 Ok((value, carried)) => {
                     self.checked.older += usize::from(!carried);
+                    // Of a call that was cut nothing but the name is known.
+                    let is_cut = value["error"] == "interrupted";
                     let named = ["exchange", "episode", "series"].map(|key| value[key].as_str());
-                    let named = named.into_iter().flatten();
+                    let named = named.into_iter().flatten().filter(|_| !is_cut);
                     self.recorded
                         .extend(named.filter_map(|name| name.parse::<Ref>().ok()));
                     for (key, refs) in [
