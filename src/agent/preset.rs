@@ -206,12 +206,14 @@ impl Preset {
         }
     }
 
-    /// Whether a model can be named to it.
+    /// Whether a model can be named to it. Over the Agent Client Protocol its session says so.
     pub fn takes_model(&self) -> bool {
-        self.start.iter().any(|item| match item.as_str() {
-            "{model}" => self.table.model.is_some(),
-            item => item.contains("{model}"),
-        })
+        let by_session = self.kind() == AgentKind::Acp;
+        by_session
+            || self.start.iter().any(|item| match item.as_str() {
+                "{model}" => self.table.model.is_some(),
+                item => item.contains("{model}"),
+            })
     }
 
     /// What fits before it.
