@@ -75,7 +75,7 @@ impl Bench {
                 prompt,
                 access: Access::Read,
                 dir: self.temp.path(),
-                model: Some("m1"),
+                model: self.preset.takes_model().then_some("m1"),
                 schema: None,
                 fork,
                 clocks: self.clocks,
