@@ -76,16 +76,8 @@ impl AgentFailure {
     }
 }
 
-/// Words of errors that are not the agent's own, in lower case.
-const ENVIRONMENT: [&str; 37] = [
-    "rate limit",
-    "rate_limit",
-    "ratelimit",
-    "too many requests",
-    "usage limit",
-    "quota",
-    "overloaded",
-    "capacity",
+/// Words of errors that are not the agent's own and do not end by themselves, in lower case.
+const LASTING: [&str; 27] = [
     "insufficient credit",
     "credit balance",
     "billing",
@@ -112,12 +104,10 @@ const ENVIRONMENT: [&str; 37] = [
     "could not resolve",
     "network",
     "fetch failed",
-    "service unavailable",
-    "bad gateway",
     "no space left",
 ];
 
-/// Those of them that end by themselves, soon or late.
+/// Those of a limit or an overload, which ends by itself, soon or late.
 const PASSING: [&str; 12] = [
     "rate limit",
     "rate_limit",
@@ -136,8 +126,8 @@ const PASSING: [&str; 12] = [
 /// Their status codes.
 const PASSING_CODES: [&str; 5] = ["429", "500", "502", "503", "529"];
 
-/// Status codes of the same kind, where they stand as words.
-const ENVIRONMENT_CODES: [&str; 8] = ["401", "402", "403", "429", "500", "502", "503", "529"];
+/// Status codes of what lasts, where they stand as words.
+const LASTING_CODES: [&str; 3] = ["401", "402", "403"];
 
 /// Words of errors in how it was started.
 const CONFIG: [&str; 14] = [
@@ -163,8 +153,9 @@ pub(super) fn class_of(text: &str) -> FailureClass {
     if CONFIG.iter().any(|words| lower.contains(words)) {
         return FailureClass::Config;
     }
-    if has_word(&lower, &ENVIRONMENT_CODES) || ENVIRONMENT.iter().any(|words| lower.contains(words))
-    {
+    let lasts =
+        has_word(&lower, &LASTING_CODES) || LASTING.iter().any(|words| lower.contains(words));
+    if lasts || is_passing(text) {
         FailureClass::Environment
     } else {
         FailureClass::Agent

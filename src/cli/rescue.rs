@@ -63,22 +63,22 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
 
 /// Several copies have an id that begins so.
 fn ambiguous(id: &str, number: usize) -> Failure {
-    let mut failure = Failure::new(
-        FailureKind::Usage,
-        Code::OperationUnknown,
+    misnamed(
         format!("{number} copies that were set aside have an id that begins with `{id}`"),
-    );
-    failure.hints = vec!["give more of it; `cook rescue list` shows them".to_owned()];
-    failure
+        "give more of it; `cook rescue list` shows them",
+    )
 }
 
 /// No copy has that id.
 fn unknown(id: &str) -> Failure {
-    let mut failure = Failure::new(
-        FailureKind::Usage,
-        Code::OperationUnknown,
+    misnamed(
         format!("no copy that was set aside is named `{id}`"),
-    );
-    failure.hints = vec!["run `cook rescue list`".to_owned()];
+        "run `cook rescue list`",
+    )
+}
+
+fn misnamed(message: String, hint: &str) -> Failure {
+    let mut failure = Failure::new(FailureKind::Usage, Code::OperationUnknown, message);
+    failure.hints = vec![hint.to_owned()];
     failure
 }
