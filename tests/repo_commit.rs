@@ -179,6 +179,32 @@ fn a_throwaway_worktree_holds_the_commit_and_goes() {
     assert_eq!(scratch.git(&["worktree", "list"]).lines().count(), 1);
 }
 
+/// The note says for which worktree; a forged one leads nowhere.
+#[test]
+fn a_throwaway_worktree_stands_for_one_of_its_own_repository() {
+    let scratch = Scratch::new();
+    let head = scratch.git(&["rev-parse", "HEAD"]);
+    let repo = scratch.repo();
+    let throwaway = repo.throwaway(&head).unwrap();
+    let inside = Repo::discover(throwaway.path()).unwrap();
+    assert_eq!(inside.stands_for(), None);
+    throwaway.stand_for(&repo).unwrap();
+    assert_eq!(inside.stands_for().as_deref(), Some(repo.root()));
+
+    let note = inside.git_dir().join("cook-stands-for");
+    let other = Scratch::new();
+    for forged in [other.root.to_str().unwrap(), "..", "", "/"] {
+        fs::write(&note, forged).unwrap();
+        assert_eq!(inside.stands_for(), None, "{forged}");
+    }
+    // In a worktree of the user's it is nothing.
+    scratch.git(&["worktree", "add", "-q", "../mine", "-b", "mine"]);
+    let mine = Repo::discover(&scratch.root.with_file_name("mine")).unwrap();
+    let root = repo.root().to_str().unwrap();
+    fs::write(mine.git_dir().join("cook-stands-for"), root).unwrap();
+    assert_eq!(mine.stands_for(), None);
+}
+
 #[test]
 fn what_a_killed_cook_left_is_swept_and_what_is_in_use_is_not() {
     let scratch = Scratch::new();

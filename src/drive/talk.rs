@@ -94,7 +94,7 @@ impl Driver<'_> {
         Ok(wanted && role != Role::Implementer && workspace.repo.head()?.commit.is_some())
     }
 
-    /// Where a role works.
+    /// Where a role works. What it asks cook there is answered for the worktree in work.
     pub(super) fn room(
         &self,
         workspace: &Workspace,
@@ -105,6 +105,7 @@ impl Driver<'_> {
             _ => return Ok((None, self.dir.clone())),
         };
         let dir = throwaway.path().to_owned();
+        throwaway.stand_for(&workspace.repo)?;
         furnish(&workspace.repo.root().join(".agent"), &dir, role).map_err(|error| {
             Failure::state(
                 Code::WriteFailed,

@@ -1,5 +1,5 @@
 //! Throwaway worktrees: a commit checked out under `<common git dir>/cook/worktrees/`
-//! for as long as a gate runs there.
+//! for as long as a gate runs or a reader works there.
 //!
 //! Each holds the lock of a file beside it while it lives, so that what a killed
 //! cook left behind can be told from what another one is using.
@@ -10,6 +10,9 @@ use super::{Repo, RepoError};
 use crate::diagnostic::Failure;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+
+/// In git's own directory of a throwaway worktree: the root of the one it stands for.
+const STANDS_FOR: &str = "cook-stands-for";
 
 /// A worktree that is removed when this value goes.
 #[derive(Debug)]
@@ -24,6 +27,17 @@ impl Throwaway {
     /// Where it is checked out.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Lets whoever asks about the work in there be answered for the worktree of `repo`.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub fn stand_for(&self, repo: &Repo) -> Result<(), Failure> {
+        let note = self.admin.join(STANDS_FOR);
+        std::fs::write(&note, repo.root().as_os_str().as_encoded_bytes())
+            .map_err(|error| RepoError::io("write", &note, error))?;
+        Ok(())
     }
 }
 
@@ -50,6 +64,19 @@ impl Repo {
             .env("GIT_NO_LAZY_FETCH", "0");
         self.program.answer(call.arg(&throwaway.path).arg(commit))?;
         Ok(throwaway)
+    }
+
+    /// The root of the worktree that this throwaway one stands for; none when it is none.
+    /// A note anywhere else is nobody's: it does not lead out of the repository.
+    pub fn stands_for(&self) -> Option<PathBuf> {
+        let rooms = self.common_dir.join("cook").join("worktrees");
+        if self.root.parent() != Some(&rooms) {
+            return None;
+        }
+        let note = std::fs::read(self.git_dir.join(STANDS_FOR)).ok()?;
+        let root = super::native(&note)?;
+        let owner = Self::discover(&root).ok()?;
+        (owner.root == root && owner.common_dir == self.common_dir).then_some(root)
     }
 
     /// Removes what cooks that were killed left behind; how many there were.

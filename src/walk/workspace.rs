@@ -45,12 +45,15 @@ pub fn place_of(repo: &Repo) -> Place {
 }
 
 impl Workspace {
-    /// Opens the worktree that `dir` lies in.
+    /// Opens the worktree that `dir` lies in, or the one that it stands for.
     ///
     /// # Errors
     /// No repository, a bare one, another user's, an unsafe or unreadable log.
     pub fn open(dir: &Path) -> Result<Self, Failure> {
-        let repo = Repo::discover(dir)?;
+        let mut repo = Repo::discover(dir)?;
+        if let Some(root) = repo.stands_for() {
+            repo = Repo::discover(&root)?;
+        }
         let clock = Clock::from_environment()
             .map_err(|error| Failure::new(FailureKind::Usage, Code::Usage, error.to_string()))?;
         let config = read_config(repo.root());

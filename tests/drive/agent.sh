@@ -40,6 +40,7 @@ if [[ -f "$STATE/mischief" ]]; then
       waits)
         cook pause >/dev/null 2>&1
         echo $? >"$STATE/pause"
+        cook next --json >"$STATE/next"
         echo $$ >"$STATE/hung"
         until [[ -f "$STATE/go" ]]; do sleep 0.02; done
         ;;

@@ -486,6 +486,10 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     let run = child.wait_with_output().unwrap();
     let said = String::from_utf8(run.stderr).unwrap();
     assert_eq!(run.status.code(), Some(0), "{said}");
+    // cook answers there for the worktree in work.
+    let next = std::fs::read_to_string(job.state.join("next")).unwrap();
+    let next: serde_json::Value = serde_json::from_str(&next).unwrap();
+    assert_eq!(next["rule"], "5", "{next}");
     // No report is taken beside it, and nobody is accused.
     assert!(said.contains("[tree_changed]"), "{said}");
     assert!(!said.contains("may not"), "{said}");

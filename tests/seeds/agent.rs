@@ -493,13 +493,28 @@ fn has_slice(id: &str) -> bool {
     slices.any(|slice| slice["slice_id"] == id)
 }
 
+/// What cook says is next; the answer is kept in `answers`, for whoever asks why a session did
+/// what it did.
 fn next() -> Value {
     let answer = Command::new("cook")
         .args(["next", "--json"])
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    serde_json::from_slice(&answer.stdout).unwrap_or_default()
+    let next: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
+    let state = PathBuf::from(std::env::var_os(STATE).unwrap());
+    let said = [&answer.stdout[..], &answer.stderr].concat();
+    let role = std::env::var("COOK_ROLE").unwrap_or_default();
+    let line = match next["rule"].as_str() {
+        Some(rule) => format!("{role} rule {rule} {}", next["reason"]),
+        None => format!(
+            "{role} {} {}",
+            answer.status,
+            String::from_utf8_lossy(&said)
+        ),
+    };
+    append(&state.join("answers"), &line);
+    next
 }
 
 fn head() -> String {
