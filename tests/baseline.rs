@@ -342,7 +342,12 @@ fn a_steering_file_that_is_replaced_is_copied_first() {
     let baseline = stand.take();
     stand.scratch.write(".git/hooks/pre-commit", "cheat");
     let found = baseline.differences(&stand.repo).unwrap();
-    let [Difference::Steering { name, found: copy }] = &found[..] else {
+    let [
+        Difference::Steering {
+            name, found: copy, ..
+        },
+    ] = &found[..]
+    else {
         panic!("{found:?}");
     };
     assert_eq!(name, "hooks/pre-commit");

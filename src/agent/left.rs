@@ -6,9 +6,9 @@ use crate::session::{Fault, FileStore};
 
 /// Ends whatever a run of that workflow left at work, also when nothing is known of its calls
 /// any more. Nobody else may drive it: whoever calls this holds the lease, or knows that
-/// nobody does.
-pub fn end_left(workflow: &str) {
-    end_marked(WORKFLOW_VARIABLE, workflow);
+/// nobody does. True when there was anything.
+pub fn end_left(workflow: &str) -> bool {
+    end_marked(WORKFLOW_VARIABLE, workflow) > 0
 }
 
 /// Ends the agents of calls whose cook is gone, and writes those calls down as interrupted.

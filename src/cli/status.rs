@@ -29,6 +29,7 @@ pub(super) fn status(context: &Context) -> Answer {
     };
     answer(StatusAnswer {
         run,
+        unfinished: drive::unfinished(&workspace)?,
         head: walk::head_of(&facts)?,
         scripted: walk::scripted_doors(&workspace, &snapshot)?,
         snapshot,

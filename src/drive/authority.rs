@@ -13,7 +13,7 @@ use crate::walk::Workspace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How long a writer is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -25,6 +25,8 @@ const NAMED: usize = 12;
 pub struct Watch {
     baseline: Baseline,
     note: Note,
+    /// The cook that began it is gone: others may have used the repository since.
+    left: bool,
 }
 
 /// Whose session it is; lies beside the baseline for the cook that finds both.
@@ -57,6 +59,8 @@ pub struct Breach {
     pub moved: Vec<PathBuf>,
     /// What could not be put back.
     pub left: Vec<String>,
+    /// What came after the session, and stays.
+    pub later: Vec<String>,
     /// Somebody moved the log: nothing that the session reports fits it.
     pub log_moved: bool,
 }
@@ -98,21 +102,30 @@ impl Watch {
             .map_err(std::io::Error::other)
             .and_then(|bytes| std::fs::write(&path, bytes));
         written.map_err(|error| unwritable(&path, &error))?;
-        Ok(Self { baseline, note })
+        Ok(Self {
+            baseline,
+            note,
+            left: false,
+        })
     }
 
-    /// One that a cook left which was ended; none when it had not begun yet.
+    /// One that a cook left which was ended; none when it had not begun yet. What came after
+    /// `end` is not the session's; none = nobody can tell.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn left_behind(dir: &Path) -> Result<Option<Self>, Failure> {
+    pub fn left_behind(dir: &Path, end: Option<SystemTime>) -> Result<Option<Self>, Failure> {
         let Some(baseline) = Baseline::open(dir)? else {
             return Ok(None);
         };
         let note = std::fs::read(dir.join(NOTE))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Ok(note.map(|note| Self { baseline, note }))
+        Ok(note.map(|note| Self {
+            baseline: baseline.until(end),
+            note,
+            left: true,
+        }))
     }
 
     /// Where its baseline lies.
@@ -153,7 +166,8 @@ impl Watch {
                 Some(begun) if store.lock(LOCK_WAIT)?.forward(begun)? => breach
                     .what
                     .push("the log was set back, which went on from there again".to_owned()),
-                _ => breach.log_moved = true,
+                // Whoever came after it may have used cook.
+                _ => breach.log_moved = !self.left,
             }
         }
         // Steering files are put back by the first look, and what they hid is seen by the second.
@@ -166,7 +180,13 @@ impl Watch {
             all.sort();
             all.dedup();
         }
-        let forbidden = self.forbidden(repo, all)?;
+        let (own, later) = self.baseline.divide(repo, all)?;
+        breach.later = named(&later);
+        let forbidden = self.forbidden(repo, own)?;
+        if later.contains(&Difference::Stash) {
+            let id = crate::store::fresh_id();
+            breach.refs = self.baseline.keep_lost_stashes(repo, &later, &id)?;
+        }
         if !forbidden.is_empty() {
             breach.what.extend(named(&forbidden));
             let why = format!("a session of the {} changed it", self.note.role);
@@ -174,12 +194,16 @@ impl Watch {
             let (small, large) = files(repo, &forbidden);
             breach.copies.extend(store.rescue_keep(&small, &why)?);
             breach.moved = move_away(repo, &id, &large)?;
-            breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
+            let refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
+            breach.refs.extend(refs);
             self.baseline.put_back(repo, &forbidden)?;
-            let still = self.forbidden(repo, self.baseline.differences(repo)?)?;
-            breach.left = named(&still);
+            let (still, _) = self
+                .baseline
+                .divide(repo, self.baseline.differences(repo)?)?;
+            breach.left = named(&self.forbidden(repo, still)?);
         }
-        self.settle_view(store, &mut breach)?;
+        let documents = repo.root().join(".agent");
+        self.settle_view(store, &documents, &mut breach)?;
         Ok(breach)
     }
 
@@ -192,12 +216,20 @@ impl Watch {
     }
 
     /// Documents that only cook writes.
-    fn settle_view(&self, store: &Store, breach: &mut Breach) -> Result<(), Failure> {
+    fn settle_view(
+        &self,
+        store: &Store,
+        documents: &Path,
+        breach: &mut Breach,
+    ) -> Result<(), Failure> {
         let edits = store.outside_edits()?;
-        let new: Vec<&OutsideEdit> = edits
+        let (later, new): (Vec<&OutsideEdit>, Vec<&OutsideEdit>) = edits
             .iter()
             .filter(|edit| !self.note.edits.contains(edit))
-            .collect();
+            .partition(|edit| self.baseline.is_later(&documents.join(&edit.file)));
+        breach
+            .later
+            .extend(later.iter().map(|edit| format!("`.agent/{}`", edit.file)));
         if new.is_empty() {
             return Ok(());
         }
@@ -209,7 +241,7 @@ impl Watch {
             };
             format!("`.agent/{}` {how}", edit.file)
         }));
-        if self.note.edits.is_empty() {
+        if self.note.edits.is_empty() && later.is_empty() {
             let kept = store.lock(LOCK_WAIT)?.recover()?.put_view_back()?;
             breach.copies.extend(kept);
         } else {
@@ -321,6 +353,7 @@ fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Vec<Placed>) 
         Difference::Steering {
             name,
             found: Some(found),
+            ..
         } => {
             let name = name.trim_start_matches("worktree:");
             Some((format!("git-dir/{name}").into_bytes(), found.clone()))

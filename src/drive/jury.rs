@@ -104,7 +104,7 @@ impl Driver<'_> {
             });
             rooms.push(self.room(workspace, role)?);
         }
-        let dir = self.watches(workspace)?.join(crate::store::fresh_id());
+        let dir = super::watches(workspace)?.join(crate::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;

@@ -5,13 +5,15 @@
 
 use crate::agent::Progress;
 use crate::clock::Clock;
-use crate::diagnostic::Failure;
+use crate::diagnostic::{Code, Failure};
 use crate::model::Role;
+use crate::repo::Repo;
 use crate::walk::Workspace;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often it is rewritten at most, but for beginnings and ends.
 const PACE: Duration = Duration::from_millis(400);
@@ -55,15 +57,17 @@ pub(super) struct Board {
     clock: Clock,
     live: Live,
     written: Instant,
+    /// A session was held.
+    has_begun: bool,
 }
 
 fn path(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    let id = workspace.store()?.id();
-    Ok(workspace
-        .repo
-        .cook_dir()?
-        .join("live")
-        .join(format!("{id}.json")))
+    path_of(&workspace.repo, workspace.store()?.id())
+}
+
+fn path_of(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
+    let dir = repo.cook_dir()?.join("live");
+    Ok(dir.join(format!("{id}.json")))
 }
 
 /// What the driver of this worktree is at; none when nobody drives it.
@@ -86,6 +90,24 @@ pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
     Ok(live.filter(|live| holder.is_some_and(|holder| holder.pid == live.pid)))
 }
 
+/// When a driver of this worktree was last seen alive; none when that is not known.
+pub(super) fn last_sign(workspace: &Workspace) -> Result<Option<SystemTime>, Failure> {
+    let found = std::fs::metadata(path(workspace)?);
+    Ok(found.and_then(|found| found.modified()).ok())
+}
+
+/// Notes that something of that workflow's was at work until now, whoever began it.
+pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
+    let path = path_of(repo, id)?;
+    let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    dir.and_then(|()| File::options().create(true).append(true).open(&path))
+        .and_then(|file| file.set_modified(SystemTime::now()))
+        .map_err(|error| {
+            let what = format!("cannot write `{}`", path.display());
+            Failure::state(Code::WriteFailed, what).caused_by(&error)
+        })
+}
+
 impl Board {
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
         let path = path(workspace)?;
@@ -102,6 +124,7 @@ impl Board {
                 sessions: Vec::new(),
             },
             written: Instant::now(),
+            has_begun: false,
         };
         Ok(board)
     }
@@ -109,6 +132,7 @@ impl Board {
     /// A session begins; its slot.
     pub fn begins(&mut self, role: Role, agent: &str) -> usize {
         let now = self.clock.now();
+        self.has_begun = true;
         self.live.waits_until = None;
         self.live.sessions.push(LiveSession {
             role,
@@ -178,8 +202,11 @@ impl Board {
     }
 }
 
+/// The file stays: its time says when this driver was last there.
 impl Drop for Board {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if self.has_begun {
+            self.ends();
+        }
     }
 }

@@ -33,6 +33,8 @@ use std::time::{Duration, Instant};
 
 /// Sessions in a row that may come to nothing.
 const FAILURES: u32 = 3;
+/// How long after its cook an agent may still have been at work that nobody found alive.
+const GRACE: Duration = Duration::from_secs(60);
 /// Steps in a row that may leave everything as it was.
 const IDLE_STEPS: u32 = 6;
 
@@ -336,16 +338,20 @@ impl<'a> Driver<'a> {
     }
 
     /// Ends what an earlier run left: its agents' processes, and what their sessions changed.
-    /// Comes before a look at the worktree.
+    /// What came when none of them can have been at work any more is the user's. Comes before a
+    /// look at the worktree.
     ///
     /// # Errors
     /// Unreadable state.
     pub fn recover(&mut self) -> Result<(), Failure> {
         let workspace = Workspace::open(&self.dir)?;
-        end_left(workspace.store_id());
+        let end = match end_left(workspace.store_id()) {
+            true => None,
+            false => live::last_sign(&workspace)?.map(|seen| seen + GRACE),
+        };
         settle_left(&self.sessions, &workspace.clock).map_err(kept)?;
-        for path in left_in(&self.watches(&workspace)?)? {
-            if let Some(watch) = Watch::left_behind(&path)? {
+        for path in left_in(&watches(&workspace)?)? {
+            if let Some(watch) = Watch::left_behind(&path, end)? {
                 let unlocked = watch.unlock(&workspace)?;
                 if !unlocked.is_empty() {
                     self.audience.told(&Moment::Unlocked(&unlocked));
@@ -375,14 +381,6 @@ impl<'a> Driver<'a> {
     /// Somebody has asked for an end since it was made.
     pub fn is_asked_to_end(&self) -> bool {
         self.patience.is_over()
-    }
-
-    fn watches(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
-        Ok(workspace
-            .repo
-            .cook_dir()?
-            .join("watch")
-            .join(workspace.store()?.id()))
     }
 
     /// The limit that is used up: time is a run's, money and tokens are the workflow's.
@@ -484,6 +482,26 @@ impl Standing {
             head: head.commit,
         })
     }
+}
+
+/// Whose sessions a cook that is gone left unfinished; none while somebody drives.
+///
+/// # Errors
+/// When the lease or what is left cannot be read.
+pub fn unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
+    if workspace.store()?.lease_holder()?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut roles = Vec::new();
+    for path in left_in(&watches(workspace)?)? {
+        roles.extend(Watch::left_behind(&path, None)?.map(|watch| watch.role()));
+    }
+    Ok(roles)
+}
+
+fn watches(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    let dir = workspace.repo.cook_dir()?.join("watch");
+    Ok(dir.join(workspace.store()?.id()))
 }
 
 /// What lies in a directory; nothing when it is not there.

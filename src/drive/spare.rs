@@ -6,6 +6,7 @@
 //! again. Invariant: putting back fills in what is missing and overwrites nothing.
 
 use super::left_in;
+use super::live;
 use crate::agent::end_left;
 use crate::diagnostic::{Code, Failure};
 use crate::repo::Repo;
@@ -150,9 +151,10 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
         Some(id) => Store::driver_of(&place, id)?,
         None => None,
     };
-    if let (Some(id), None) = (&id, &driver) {
-        end_left(id);
-    }
+    let ended = id
+        .as_ref()
+        .filter(|id| driver.is_none() && end_left(id))
+        .cloned();
     let opened = Workspace::open(dir);
     if driver.is_some() {
         // It puts back what is missing itself.
@@ -166,6 +168,9 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
         if is_lost || own.as_ref() == Some(&spare) {
             back |= fill_in(&spare, &repo.cook_dir()?)?;
         }
+    }
+    if let Some(id) = ended {
+        live::was_alive(&repo, &id)?;
     }
     match back {
         true => Ok((Workspace::open(dir)?, true)),

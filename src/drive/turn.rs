@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean};
 use crate::machine::{self, Dispatch};
 use crate::model::{Event, Role};
+use crate::prompt;
 use crate::report::{self, Parsed, Provenance, Reported};
 use crate::session::{Continuation, On, Reply};
 use crate::walk::{self, Workspace};
@@ -42,6 +43,7 @@ impl Driver<'_> {
         let head = walk::head_of(&facts)?;
         let ticket = walk::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
         let prompts = walk::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
+        let beside = self.beside(&workspace, role)?;
         let mut players = self.cast.get(&role).cloned().unwrap_or_default();
         let mut evidence = None;
         if role == Role::StopJudge {
@@ -57,7 +59,7 @@ impl Driver<'_> {
                 let mut seats = Vec::new();
                 for turn in 0..missing {
                     let player = self.bench(&workspace, &players, turn)?.swap_remove(0);
-                    let (say, on) = self.told(role, &player, &prompts.whole, &evidence);
+                    let (say, on) = self.told(role, &player, &prompts.whole, &evidence, &beside);
                     seats.push((player, say, on));
                 }
                 return self.judges_together(&workspace, &dispatch, &seats);
@@ -68,7 +70,7 @@ impl Driver<'_> {
         }
         let mut last = format!("no agent is named for the {role}");
         for player in &players {
-            let (say, on) = self.told(role, player, &prompts.whole, &evidence);
+            let (say, on) = self.told(role, player, &prompts.whole, &evidence, &beside);
             match self.play(
                 &workspace,
                 role,
@@ -113,12 +115,14 @@ impl Driver<'_> {
         player: &Player,
         whole: &str,
         evidence: &Option<(String, On)>,
+        beside: &str,
     ) -> (String, Option<On>) {
         let can = player.preset.continuation() != Continuation::None;
         let (mut say, on) = match evidence {
             Some((say, on)) if can => (say.clone(), Some(*on)),
             _ => (whole.to_owned(), None),
         };
+        say.push_str(beside);
         if let Some((of, why)) = &self.tally.refused
             && *of == role
         {
@@ -128,6 +132,19 @@ impl Driver<'_> {
             ));
         }
         (say, on)
+    }
+
+    /// What a role is told of the place it works in, where that is one of its own.
+    fn beside(&self, workspace: &Workspace, role: Role) -> Result<String, Failure> {
+        if !self.is_apart(workspace, role)? {
+            return Ok(String::new());
+        }
+        let worktree = workspace.repo.status()?.worktree;
+        let mut dirty = worktree.dirty;
+        if worktree.more > 0 {
+            dirty.push(format!("and {} more", worktree.more));
+        }
+        Ok(prompt::apart(&dirty))
     }
 
     fn play(
@@ -146,7 +163,7 @@ impl Driver<'_> {
             agent: player.preset.name(),
             idle: player.clocks.idle,
         });
-        let dir = self.watches(workspace)?.join(crate::store::fresh_id());
+        let dir = super::watches(workspace)?.join(crate::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;

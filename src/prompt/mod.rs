@@ -69,6 +69,20 @@ pub fn render_beside_evidence(input: &PromptInput) -> String {
     })
 }
 
+/// What a role is told besides that works in a place of its own, with the paths of the worktree
+/// in work that are not committed.
+pub fn apart(dirty: &[String]) -> String {
+    fill(APART, |name| {
+        Some(match name {
+            "clean" if dirty.is_empty() => "clean".to_owned(),
+            "clean" => "not clean".to_owned(),
+            "dirty" => list(dirty.iter().cloned()),
+            _ => return None,
+        })
+    })
+}
+
+const APART: &str = include_str!("../../protocol/roles/apart.md");
 const EVIDENCE: &str = include_str!("../../protocol/roles/evidence.md");
 const STANDS_BEFORE: &str = "(in the evidence that stands before this)";
 
@@ -443,6 +457,16 @@ mod tests {
             assert!(!hostile.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{role}");
             assert!(hostile.contains("{{format}}"), "a value is not read again");
         }
+    }
+
+    #[test]
+    fn a_place_apart_is_told_of_with_the_paths_of_the_worktree() {
+        assert!(apart(&[]).contains("It is clean. "));
+        assert!(apart(&[]).ends_with("committed:\n\nnone\n"));
+        let dirty = apart(&["a.txt".to_owned(), HOSTILE.to_owned()]);
+        assert!(dirty.contains("It is not clean. "), "{dirty}");
+        assert!(dirty.contains("\n- a.txt\n- "), "{dirty}");
+        assert_eq!(headings(&dirty), headings(&apart(&[])));
     }
 
     #[test]

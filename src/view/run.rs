@@ -187,13 +187,15 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
         )),
         Moment::Recovered { role, breach } => match breach.is_none() {
             true => plain(format!(
-                "an unfinished session of the {role} was ended; its report was not taken, so its step is begun again"
+                "an unfinished session of the {role} was ended; its report was not taken, so its step is begun again{}",
+                came_later(breach)
             )),
             false => Some((
                 Tone::Warn,
                 format!(
-                    "an unfinished session of the {role}: {}; its step is begun again",
-                    breached(breach)
+                    "an unfinished session of the {role}: {}; its step is begun again{}",
+                    breached(breach),
+                    came_later(breach)
                 ),
             )),
         },
@@ -293,6 +295,17 @@ fn breached(breach: &Breach) -> String {
         text.push_str("; the log was moved meanwhile");
     }
     one_line(&text)
+}
+
+/// What is taken for the user's own work.
+fn came_later(breach: &Breach) -> String {
+    match breach.later.is_empty() {
+        true => String::new(),
+        false => one_line(&format!(
+            "; left as it is, because it came after the session: {}",
+            breach.later.join("; ")
+        )),
+    }
 }
 
 fn one_line(text: &str) -> String {

@@ -102,6 +102,8 @@ impl RunView {
 pub struct StatusAnswer {
     /// What a running `cook run` is at.
     pub run: Option<RunView>,
+    /// Whose sessions a cook that is gone left unfinished.
+    pub unfinished: Vec<Role>,
     /// The documents.
     pub snapshot: Snapshot,
     /// HEAD.
@@ -183,6 +185,12 @@ impl Show for StatusAnswer {
                 self.dispatch.policy, state.contract_status, self.dispatch.phase
             ),
         );
+        for role in &self.unfinished {
+            page.row(
+                "unfinished",
+                &format!("a session of the {role}, whose cook is gone; `cook run --steps 0` ends it and puts back what it may not have changed: best before you go on working here"),
+            );
+        }
         if let Some(run) = &self.run {
             run.lines(page);
         }
@@ -264,6 +272,7 @@ impl Show for StatusAnswer {
             "scripted": self.scripted.iter().map(|(seq, event)| json!({"seq": seq, "event": event})).collect::<Vec<_>>(),
             "set_aside": self.displaced,
             "run": self.run.as_ref().map(RunView::json),
+            "unfinished": self.unfinished,
             "findings": self.findings,
         })
     }

@@ -72,6 +72,13 @@ if [[ -f "$STATE/mischief" ]]; then
         truncate -s 70M big.bin
         ;;
       vandal) echo $$ >"$STATE/hung"; while :; do rm -rf .git/cook; sleep 0.02; done ;;
+      cut)
+        echo cheat >>tally
+        echo litter >litter.txt
+        git tag cheat
+        echo $$ >"$STATE/hung"
+        sleep 600
+        ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
     if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken && "$kind" != waits ]]; then

@@ -505,6 +505,79 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     job.is_done();
 }
 
+/// A run that is ended with its agent, and some time later: what the session did is put back,
+/// what the user did since is not.
+#[test]
+fn what_came_after_a_session_that_was_cut_is_the_users() {
+    let cut = || {
+        let job = Job::new();
+        job.repo.write("README.md", "begun\n");
+        job.shell("git stash push -q -- README.md");
+        job.run(&["--steps", "2"]).exits(0);
+        job.mischief("reviewer", "cut");
+        let (mut child, pid) = job.run_until_it_hangs();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        job.shell(&format!("kill -KILL -- -{pid}"));
+        let until = Instant::now() + Duration::from_secs(20);
+        while is_alive(&pid) {
+            assert!(Instant::now() < until, "{pid} does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let status = job.repo.cook(&["status"]).exits(0);
+        assert!(status.out.contains("unfinished"), "{}", status.out);
+        std::thread::sleep(Duration::from_millis(300));
+        job.shell("touch -d '60 seconds ago' .git/cook/live/*.json");
+        std::thread::sleep(Duration::from_millis(300));
+        job
+    };
+    let settled = |job: &Job| {
+        let run = job.run(&["--steps", "0", "--yes"]).exits(0);
+        let status = job.repo.cook(&["status"]).exits(0);
+        assert!(!status.out.contains("unfinished"), "{}", status.out);
+        run.err
+    };
+
+    let job = cut();
+    job.repo.write("README.md", "the user's\n");
+    job.repo.write("new.txt", "the user's\n");
+    job.repo.git(&["config", "user.mine", "mine"]);
+    job.repo.git(&["branch", "mine"]);
+    job.repo.git(&["stash", "drop", "-q"]);
+    let said = settled(&job);
+    let (session, user) = said
+        .split_once("left as it is, because it came after the session: ")
+        .unwrap_or_else(|| panic!("{said}"));
+    for what in ["`tally`", "`litter.txt`", "`refs/tags/cheat`"] {
+        assert!(session.contains(what), "{what}: {said}");
+    }
+    for what in ["`README.md`", "`new.txt`", "`.git/config`", "heads/mine"] {
+        assert!(user.contains(what), "{what}: {said}");
+    }
+    let status = job.repo.git(&["status", "--porcelain"]);
+    assert_eq!(status, "M README.md\n?? new.txt", "{said}");
+    assert_eq!(job.repo.git(&["tag", "--list"]), "");
+    assert_eq!(job.repo.git(&["config", "user.mine"]), "mine");
+    assert_eq!(job.repo.git(&["branch", "--list", "mine"]).trim(), "mine");
+    // A list that is gone has no time: it comes back.
+    assert_eq!(job.repo.git(&["stash", "list"]).lines().count(), 1);
+
+    // A commit takes along what is in commits.
+    let job = cut();
+    job.repo.write("new.txt", "the user's\n");
+    job.shell("git add new.txt && git commit -qm later");
+    let said = settled(&job);
+    assert_eq!(
+        job.repo.git(&["log", "-1", "--format=%s"]),
+        "later",
+        "{said}"
+    );
+    let status = job.repo.git(&["status", "--porcelain"]);
+    assert_eq!(status, "M tally", "{said}");
+    assert!(said.contains("`refs/heads/main` was moved"), "{said}");
+    assert_eq!(job.repo.git(&["tag", "--list"]), "");
+}
+
 /// What a killed session made of the settings is put back before they are read.
 #[test]
 fn a_killed_session_does_not_choose_the_next_ones_settings() {

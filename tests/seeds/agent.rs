@@ -8,6 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Names the agent's directory, and says that this process is the agent.
@@ -22,6 +23,9 @@ const STORY: &str = include_str!("../../protocol/demo/story.toml");
 const MISBEHAVES: u64 = 35;
 /// After so many a seed's agents behave, so that the work comes to its end.
 const MOST: usize = 12;
+
+/// What this session was told.
+static PROMPT: OnceLock<String> = OnceLock::new();
 
 /// One session.
 pub fn play() {
@@ -43,10 +47,11 @@ pub fn play() {
         false => BEHAVES,
     };
     append(&state.join("calls"), &format!("{role} {kind}"));
+    let prompt = String::from_utf8_lossy(&prompt).into_owned();
     let mut agent = Agent {
         state,
         role,
-        prompt: String::from_utf8_lossy(&prompt).into_owned(),
+        prompt: PROMPT.get_or_init(|| prompt),
         number,
     };
     agent.session(kind);
@@ -55,7 +60,7 @@ pub fn play() {
 struct Agent {
     state: PathBuf,
     role: String,
-    prompt: String,
+    prompt: &'static str,
     number: usize,
 }
 
@@ -126,7 +131,7 @@ impl Agent {
             _ => &self.role,
         };
         let report = match role {
-            "regrounder" => regrounded(kind, &self.prompt),
+            "regrounder" => regrounded(kind, self.prompt),
             "implementer" => implemented(kind),
             "reviewer" => reviewed(kind),
             "auditor" => audited(),
@@ -525,6 +530,15 @@ fn clean() -> bool {
     output(&["status", "--porcelain"]).is_empty()
 }
 
+/// Of the worktree in work: in a place apart the prompt tells.
+fn is_clean() -> bool {
+    let prompt = PROMPT.get().map_or("", String::as_str);
+    match prompt.split_once("\n## The place you are in\n") {
+        Some((_, place)) => !place.contains("It is not clean."),
+        None => clean(),
+    }
+}
+
 /// A report of the demonstration's, with this job's words in its places.
 fn filled(role: &str, places: &[(&str, &str)]) -> String {
     let story: toml::Table = STORY.parse().unwrap();
@@ -544,7 +558,7 @@ fn filled(role: &str, places: &[(&str, &str)]) -> String {
     for (name, value) in places.iter().chain(&known) {
         text = text.replace(&format!("{{{name}}}"), value);
     }
-    if clean() {
+    if is_clean() {
         return text;
     }
     let dirty = "Tracked and unignored worktree is clean: no";

@@ -73,11 +73,15 @@ impl Baseline {
         let mut found = Vec::new();
         for name in was.differences(&now) {
             let kept = self.dir.join("steering");
-            // One that cannot be put back stays, and is named at each look.
-            dirs.put_back(&name, was.0.get(&name), &kept)?;
+            let later = self.is_later(&dirs.path(&name));
+            if !later {
+                // One that cannot be put back stays, and is named at each look.
+                dirs.put_back(&name, was.0.get(&name), &kept)?;
+            }
             found.push(Difference::Steering {
                 found: now.copy_of(&name, &copies),
                 name,
+                later,
             });
         }
         Ok(found)

@@ -11,12 +11,14 @@ mod compare;
 mod restore;
 mod steering;
 mod take;
+mod when;
 
 use super::{Repo, RepoError};
 use crate::diagnostic::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use steering::Steering;
 
 /// Where refs are kept that were put back.
@@ -27,6 +29,8 @@ pub const RESCUED_REFS: &str = "refs/cook/rescue/";
 pub struct Baseline {
     dir: PathBuf,
     stand: Stand,
+    /// What came after that moment is somebody else's.
+    end: Option<SystemTime>,
 }
 
 /// Everything that is compared, apart from the steering files.
@@ -64,6 +68,8 @@ pub enum Difference {
         name: String,
         /// A copy of what was found in its place; none = it was gone, or too large to keep.
         found: Option<PathBuf>,
+        /// Somebody else changed it later: it was not put back.
+        later: bool,
     },
     /// HEAD names another branch or, detached, another commit.
     Head {
@@ -165,6 +171,7 @@ impl Baseline {
         Ok(Some(Self {
             dir: dir.to_owned(),
             stand,
+            end: None,
         }))
     }
 

@@ -3,7 +3,7 @@
 use super::super::program::Call;
 use super::super::status::is_unwatched;
 use super::super::{Repo, RepoError, path_text};
-use super::take::{UNHIDE, aside};
+use super::take::{UNHIDE, aside, stash};
 use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
 use crate::diagnostic::Failure;
 use std::io;
@@ -23,10 +23,7 @@ impl Baseline {
     ) -> Result<Vec<String>, Failure> {
         let mut made = Vec::new();
         let mut keep = |name: &str, target: &str| -> Result<(), RepoError> {
-            let kept = format!("{RESCUED_REFS}{id}/{name}");
-            repo.program
-                .answer(Call::new(&["update-ref", "--no-deref", &kept, target]))?;
-            made.push(kept);
+            made.push(keep_ref(repo, id, name, target)?);
             Ok(())
         };
         for difference in differences {
@@ -38,18 +35,34 @@ impl Baseline {
                 }
                 Difference::Head { to, .. } if !to.starts_with("ref: ") => keep("HEAD", to)?,
                 Difference::Stash => {
-                    let now = repo.program.line(Call::new(&[
-                        "rev-parse",
-                        "-q",
-                        "--verify",
-                        "refs/stash",
-                    ]))?;
-                    if let Some(now) = now {
-                        keep("stash", &now)?;
+                    for (name, id) in entries("stash", &stash(&repo.program)?, &self.stand.stash) {
+                        keep(&name, id)?;
                     }
                 }
                 _ => {}
             }
+        }
+        Ok(made)
+    }
+
+    /// Keeps stashes that are gone where the list of stashes is not put back. The refs that
+    /// were made.
+    ///
+    /// # Errors
+    /// When a ref cannot be written.
+    pub fn keep_lost_stashes(
+        &self,
+        repo: &Repo,
+        left: &[Difference],
+        id: &str,
+    ) -> Result<Vec<String>, Failure> {
+        let mut made = Vec::new();
+        if !left.contains(&Difference::Stash) {
+            return Ok(made);
+        }
+        let now = stash(&repo.program)?;
+        for (name, target) in entries("stash-before", &self.stand.stash, &now) {
+            made.push(keep_ref(repo, id, &name, target)?);
         }
         Ok(made)
     }
@@ -167,6 +180,25 @@ impl Baseline {
         let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
         repo.program.answer(call.stdin(wanted)).map(|_| ())
     }
+}
+
+fn keep_ref(repo: &Repo, id: &str, name: &str, target: &str) -> Result<String, RepoError> {
+    let kept = format!("{RESCUED_REFS}{id}/{name}");
+    repo.program
+        .answer(Call::new(&["update-ref", "--no-deref", &kept, target]))?;
+    Ok(kept)
+}
+
+/// The stashes of one list that another one does not hold, with names to keep them by.
+fn entries<'a>(name: &str, list: &'a [String], other: &[String]) -> Vec<(String, &'a str)> {
+    let missing = list.iter().filter(|id| !other.contains(id));
+    missing
+        .enumerate()
+        .map(|(number, id)| match number {
+            0 => (name.to_owned(), id.as_str()),
+            number => (format!("{name}-{number}"), id.as_str()),
+        })
+        .collect()
 }
 
 fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<(), RepoError> {

@@ -50,7 +50,7 @@ pub(super) struct Dirs<'a> {
 }
 
 impl Dirs<'_> {
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix("worktree:") {
             Some(own) => self.own.join(own),
             None => self.common.join(name),

@@ -67,6 +67,7 @@ fn take(repo: &Repo, dir: &Path) -> Result<Baseline, RepoError> {
     Ok(Baseline {
         dir: dir.to_owned(),
         stand,
+        end: None,
     })
 }
 
@@ -86,7 +87,7 @@ pub(super) fn stand(
     Ok(Stand {
         head: head(git)?,
         refs: refs(git)?,
-        stash: lines(git, Call::new(&["stash", "list", "--format=%H"]))?,
+        stash: stash(git)?,
         index: hex(&Sha256::digest(&listed)),
         hidden: listed
             .split(|byte| *byte == 0)
@@ -164,6 +165,11 @@ fn head(git: &Program) -> Result<String, RepoError> {
         Some(name) => Ok(format!("ref: {name}")),
         None => one(git, Call::new(&["rev-parse", "--verify", "HEAD"])),
     }
+}
+
+/// Newest first.
+pub(super) fn stash(git: &Program) -> Result<Vec<String>, RepoError> {
+    lines(git, Call::new(&["stash", "list", "--format=%H"]))
 }
 
 fn refs(git: &Program) -> Result<BTreeMap<String, String>, RepoError> {
