@@ -1634,6 +1634,11 @@ fn agents_are_found_and_have_to_answer_when_probed() {
     run(command, b"")
         .exits(0)
         .says("`claude` is another program of that name");
+    let mut command = desk.repo.cook_command(&["ask", "hi", "--agent", "claude"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    run(command, b"")
+        .fails(5, "supplier_failed")
+        .says("another program of that name");
     desk.repo
         .cook(&["doctor", "--probe", "--agent", "good"])
         .says("agent good: answered")
@@ -1643,6 +1648,22 @@ fn agents_are_found_and_have_to_answer_when_probed() {
         .exits(1)
         .says("agent good: answered")
         .says("environment: Not logged in");
+    settle(
+        &desk.repo,
+        &desk.agents,
+        "[agents.empty]\nbin = \"\"\n[roles.reviewer]\nagent = \"good\"\nfallback = [\"nobody\"]\n[roles.default]\nagent = \"aider\"\n",
+    );
+    let mut command = desk.repo.cook_command(&["doctor"]);
+    command.env("PATH", "/usr/bin:/bin");
+    let doctor = run(command, b"").exits(1);
+    for said in [
+        "[agent_unfit] agents.empty: `bin` is missing",
+        "[agent_unfit] roles.reviewer: no agent `nobody`",
+        "[agent_unfit] roles.default: agent `aider`: there is no `aider`",
+    ] {
+        assert!(doctor.out.contains(said), "{said}: {}", doctor.out);
+    }
+    assert!(!doctor.out.contains("good"), "{}", doctor.out);
 }
 
 #[test]
@@ -1688,14 +1709,29 @@ fn a_question_that_edits_the_settings_or_rewrites_history_is_caught() {
 #[test]
 fn a_session_is_opened_on_a_fork() {
     let desk = desk(&[("one", "claude", ""), ("plain", "text", "")]);
-    let first = desk.asked("one", "begin", &[]);
+    let first = desk.json("one", "begin", &[]);
+    let series = first["refs"]["series"].as_str().unwrap();
     desk.plays("one", json!([{"print": "the interface"}]));
     desk.repo
-        .cook(&["session", "open", first.series.as_deref().unwrap()])
+        .cook(&["session", "open", series])
         .exits(0)
         .says("the interface");
     let call = desk.agent("one").calls().pop().unwrap();
     assert_eq!(call["args"][0], "--fork");
+    // Its own end is told, and what cannot be read any more is not opened.
+    desk.plays("one", json!([{"print": "broke"}, {"exit": 3}]));
+    desk.repo
+        .cook(&["session", "open", series])
+        .fails(5, "supplier_failed")
+        .says("exit status: 3");
+    let before = desk.agent("one").calls().len();
+    let file = object(&desk, first["hash"]["exchange"].as_str().unwrap());
+    let good = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, good.replace("begin", "began")).unwrap();
+    desk.repo
+        .cook(&["session", "open", series])
+        .fails(1, "object_corrupt");
+    assert_eq!(desk.agent("one").calls().len(), before);
     let plain = desk.asked("plain", "begin", &[]);
     desk.repo
         .cook(&["session", "open", &plain.episode])

@@ -8,6 +8,7 @@ use crate::process::Clocks;
 use crate::session::{Deed, Grade, Ref, Supplier, Turn};
 use crate::view::{AgentRow, AgentsAnswer};
 use crate::walk::Workspace;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -147,6 +148,72 @@ pub(super) fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset
         return Err(failure);
     }
     Ok(preset)
+}
+
+/// Refuses a program that has the name of an agent's and says that it is another.
+pub(super) fn is_that_one(workspace: &Workspace, preset: &Preset) -> Result<(), Failure> {
+    for found in find_here(workspace, &[preset])? {
+        if found.path.is_some() && found.problem.is_none() && !found.is_it {
+            let why = lacks(preset, &found).unwrap_or_default();
+            return Err(
+                Failure::new(FailureKind::Supplier, Code::SupplierFailed, why).hint(format!(
+                    "put the agent before it on PATH, or name its program: `[agents.{}] bin` in `.agent/cook.toml`",
+                    preset.name()
+                )),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Why an agent cannot work here.
+fn lacks(preset: &Preset, found: &Found) -> Option<String> {
+    let name = preset.name();
+    match (&found.problem, &found.path) {
+        (Some(problem), _) => Some(format!("agent `{name}`: {problem}")),
+        (None, None) => Some(format!("agent `{name}`: there is no `{}`", preset.bin())),
+        (None, Some(path)) => (!found.is_it).then(|| {
+            format!(
+                "agent `{name}`: `{}` is another program of that name",
+                path.display()
+            )
+        }),
+    }
+}
+
+/// What is wrong with the agents that the settings define or name.
+pub(super) fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+    let config = workspace.config()?;
+    let mut wrong: Vec<(String, String)> = presets(config)
+        .into_iter()
+        .filter_map(|(name, preset)| Some((format!("agents.{name}"), preset.err()?.to_string())))
+        .collect();
+    for (name, place) in named(config) {
+        match Preset::of(name, config) {
+            Ok(preset) => {
+                let found = find_here(workspace, &[&preset])?;
+                let why = found.iter().find_map(|found| lacks(&preset, found));
+                wrong.extend(why.map(|why| (place, why)));
+            }
+            // A table that makes no agent is named already.
+            Err(_) if config.agents.contains_key(name) => {}
+            Err(error) => wrong.push((place, error.to_string())),
+        }
+    }
+    let finding = |(place, why)| Finding::new(Code::AgentUnfit, why).at(place);
+    Ok(wrong.into_iter().map(finding).collect())
+}
+
+/// The agents that settings name, each with one place that names it.
+fn named(config: &Config) -> BTreeMap<&str, String> {
+    let roles = config.roles.iter().flat_map(|(role, set)| {
+        let all = set.agent.iter().chain(&set.agents).chain(&set.fallback);
+        all.map(move |name| (name.as_str(), format!("roles.{role}")))
+    });
+    let own = config.sessions.agent.as_deref();
+    roles
+        .chain(own.map(|name| (name, "sessions".to_owned())))
+        .collect()
 }
 
 fn default_agent(config: &Config) -> Option<&str> {

@@ -81,7 +81,12 @@ pub(super) fn chosen(
     agent: Option<&str>,
     on: Option<On>,
 ) -> Result<Preset, Failure> {
-    agents::chosen(workspace, agent).map_err(|mut failure| {
+    let known = agents::chosen(workspace, agent);
+    let preset = known.and_then(|preset| {
+        agents::is_that_one(workspace, &preset)?;
+        Ok(preset)
+    });
+    preset.map_err(|mut failure| {
         if let (None, Some(on)) = (&failure.prior, on) {
             failure.prior = prior(store, on).ok().map(|(prior, _)| prior.into());
         }

@@ -54,6 +54,9 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
             );
         }
     }
+    if workspace.config().is_ok() {
+        findings.extend(super::agents::unfit(&workspace)?);
+    }
     findings.extend(crate::hook::install::unseen(&workspace));
     if args.probe {
         let (heard, silent) = super::agents::probe(&workspace, args.agent.as_deref())?;

@@ -313,7 +313,14 @@ fn open(workspace: &Workspace, store: &FileStore, text: &str) -> Answer {
         entry = store.entry(episode).map_err(kept)?;
     }
     let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
+    // What cannot be read any more is not gone on from, whatever the agent kept of it.
+    match entry.name.grade() {
+        Grade::Episode => load_episode(store, &entry.hash, None).map(|_| ()),
+        _ => store.get(&entry.hash).map(|_| ()),
+    }
+    .map_err(kept)?;
     let preset = agents::chosen(workspace, Some(&entry.supplier))?;
+    agents::is_that_one(workspace, &preset)?;
     let root = workspace.repo.root();
     let argv = entry
         .native
@@ -330,6 +337,13 @@ fn open(workspace: &Workspace, store: &FileStore, text: &str) -> Answer {
             let what = format!("`{program}` could not be started");
             Failure::new(FailureKind::Supplier, Code::SupplierFailed, what).caused_by(&error)
         })?;
+    if !status.success() {
+        let what = format!("`{}` on {name} ended with: {status}", entry.supplier);
+        return Err(
+            Failure::new(FailureKind::Supplier, Code::SupplierFailed, what)
+                .hint("nothing was recorded; what it said stands above"),
+        );
+    }
     note(
         "session_opened",
         vec![format!("{} ended: {status}", entry.supplier)],

@@ -247,6 +247,7 @@ codes! {
     TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take what it is owed; it is tried again", "run `cook issue status`";
     SessionDamaged "session_damaged" Finding Error "what is stored of a session is damaged", "import it from another copy: `cook session import FILE`";
     RefChosen "ref_chosen" Finding Note "several calls have the given content, and one was taken", "";
+    AgentUnfit "agent_unfit" Finding Error "the settings name an agent that cannot work here", "mend the named table of `.agent/cook.toml`; `cook agents` lists those that are here";
     AgentSilent "agent_silent" Finding Error "an agent did not answer", "run `cook agents`";
     TreeMoved "tree_moved" Finding Warning "the worktree is not the one the conversation left", "";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
