@@ -223,6 +223,17 @@ fn a_reground_over_an_edit_keeps_the_edit() {
     repo.cook(&["rescue", "show", &id])
         .exits(0)
         .says("plan.json");
+    let name = copies["copies"][0]["files"][0]["path"].as_str().unwrap();
+    repo.cook(&["rescue", "show", &id, name])
+        .exits(0)
+        .says("my own words");
+    repo.cook(&["rescue", "show", &id, "../plan.json"])
+        .fails(2, "operation_unknown")
+        .says("lists its files");
+    repo.git(&["update-ref", "refs/cook/rescue/x/HEAD", "HEAD"]);
+    repo.cook(&["rescue", "show", "refs/cook/rescue/x/HEAD"])
+        .exits(0)
+        .says("git show refs/cook/rescue/x/HEAD");
     repo.cook(&["rescue", "restore", &id, "--to", "back"])
         .exits(0);
     let back = repo.git(&["grep", "--no-index", "-l", "my own words", "back"]);

@@ -498,6 +498,13 @@ fn object_corrupt_is_found_named_and_mended_by_an_import() {
     desk.repo
         .cook(&["session", "export", series, "--output", &copy])
         .exits(0);
+    // Nobody's file is written over.
+    let before = std::fs::read(&copy).unwrap();
+    desk.repo
+        .cook(&["session", "export", "--output", &copy, series])
+        .fails(3, "not_writable")
+        .says("not there yet");
+    assert_eq!(std::fs::read(&copy).unwrap(), before);
     desk.repo
         .cook(&["session", "verify"])
         .exits(0)

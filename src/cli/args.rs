@@ -627,10 +627,12 @@ pub(super) struct RescueArgs {
 pub(super) enum RescueCommand {
     /// What was set aside
     List,
-    /// What one copy holds
+    /// What one copy holds, or the text of one of its files
     Show {
-        /// Its id, or the beginning of it
+        /// Its id or the beginning of it, or a ref of the list
         id: String,
+        /// A file of the copy, as the list of its files names it
+        path: Option<String>,
     },
     /// Write one copy into a directory of this worktree
     Restore {

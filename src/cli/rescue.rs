@@ -3,28 +3,45 @@
 use super::args::{RescueArgs, RescueCommand};
 use super::{Answer, Context, answer, note};
 use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, FailureKind};
-use crate::view::RescueAnswer;
+use crate::diagnostic::{Code, Failure, FailureKind, Lines, clean};
+use crate::store::KeptCopy;
+use crate::view::{PromptAnswer, RescueAnswer};
 
 pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
     let workspace = context.workspace()?;
     let store = workspace.store()?;
     let mut copies = store.rescue_list()?;
+    let mut refs = workspace.repo.set_aside()?;
     match &args.command {
         RescueCommand::List => {}
-        RescueCommand::Show { id } => {
+        RescueCommand::Show { id, path: None } => {
             copies.retain(|copy| copy.id.starts_with(id.as_str()));
-            if copies.is_empty() {
+            refs.retain(|(name, _)| name == id);
+            if copies.is_empty() && refs.is_empty() {
                 return Err(unknown(id));
             }
         }
+        RescueCommand::Show {
+            id,
+            path: Some(path),
+        } => {
+            let copy = only(&copies, id)?;
+            if !copy.files.iter().any(|file| file.path == *path) {
+                return Err(misnamed(
+                    format!(
+                        "the copy {} holds no file `{}`",
+                        copy.id,
+                        path.escape_debug()
+                    ),
+                    &format!("`cook rescue show {}` lists its files", copy.id),
+                ));
+            }
+            let bytes = store.rescue_show(&copy.id, path)?;
+            let text = clean(&String::from_utf8_lossy(&bytes), Lines::Keep);
+            return answer(PromptAnswer(text));
+        }
         RescueCommand::Restore { id, to } => {
-            copies.retain(|copy| copy.id.starts_with(id.as_str()));
-            let id = match &copies[..] {
-                [] => return Err(unknown(id)),
-                [copy] => &copy.id,
-                several => return Err(ambiguous(id, several.len())),
-            };
+            let id = &only(&copies, id)?.id;
             let to = context.dir.join(to);
             let written = store.rescue_restore(id, &[], &to, false)?;
             return note(
@@ -36,10 +53,6 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             );
         }
     }
-    let refs = match &args.command {
-        RescueCommand::List => workspace.repo.set_aside()?,
-        _ => Vec::new(),
-    };
     answer(RescueAnswer {
         refs,
         copies: copies
@@ -59,6 +72,19 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             })
             .collect(),
     })
+}
+
+/// The one copy whose id begins so.
+fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
+    let found: Vec<&KeptCopy> = copies
+        .iter()
+        .filter(|copy| copy.id.starts_with(id))
+        .collect();
+    match &found[..] {
+        [] => Err(unknown(id)),
+        [copy] => Ok(copy),
+        several => Err(ambiguous(id, several.len())),
+    }
 }
 
 /// Several copies have an id that begins so.

@@ -15,6 +15,7 @@ use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswe
 use crate::walk::Workspace;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::Path;
 
 pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
@@ -212,14 +213,28 @@ fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path
         return answer(PromptAnswer(text));
     };
     let path = context.dir.join(output);
-    std::fs::write(&path, text).map_err(|error| {
+    write_new(&path, &text).map_err(|error| {
         let what = format!("`{}` cannot be written", path.display());
-        Failure::state(Code::NotWritable, what).caused_by(&error)
+        let failure = Failure::state(Code::NotWritable, what).caused_by(&error);
+        match error.kind() {
+            std::io::ErrorKind::AlreadyExists => failure.hint("name a file that is not there yet"),
+            _ => failure,
+        }
     })?;
     note(
         "session_exported",
         vec![format!("wrote {name} to {}", path.display())],
     )
+}
+
+/// Writes a file whole or not at all, and over nothing.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(path);
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Largest file that is taken in.

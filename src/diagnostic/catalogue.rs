@@ -264,7 +264,7 @@ codes! {
     GitMissing "git_missing" Failure Error "the `git` program is not on PATH", "install git";
     GitFailed "git_failed" Failure Error "git could not answer", "run `git status` and mend what it names";
     AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or no directory", "move it away, then run `cook init`";
-    NotWritable "not_writable" Failure Error "a file cannot be written", "make the named place writable, then run the command again";
+    NotWritable "not_writable" Failure Error "a file cannot be written", "make room or mend the permissions at the named place, then run the command again";
     NotInitialised "not_initialised" Failure Error "cook is not set up here", "run `cook init --mission TEXT`";
     LogUnreadable "log_unreadable" Failure Error "the log cannot be read", "run `cook fsck`";
     LogUnsafe "log_unsafe" Failure Error "the log's directory is not as cook writes it", "look at `<git dir>/cook`; cook does not use it as it stands";
