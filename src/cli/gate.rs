@@ -13,6 +13,17 @@ use crate::walk::Workspace;
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let workspace = context.workspace()?;
     let gates = wanted(&workspace, args)?;
+    if workspace.from_apart {
+        // It would run beside what is not committed there, which is why this place is apart.
+        let mut refusal = Refusal::new(
+            Code::InsideRole,
+            "this place stands for another worktree, and cook runs gates there itself",
+        );
+        for gate in gates.iter().rev() {
+            refusal = refusal.hint(format!("to see it here, run `{}`", gate.run));
+        }
+        return Err(refusal.into());
+    }
     let trust = workspace.trust()?;
     let untrusted: Vec<&GateSpec> = gates
         .iter()

@@ -21,6 +21,8 @@ pub struct Workspace {
     pub clock: Clock,
     /// `.agent/cook.toml`; a file that cannot be read stops whoever needs it.
     config: Result<Config, Finding>,
+    /// It was asked for from a throwaway worktree that stands for it.
+    pub from_apart: bool,
     /// Gates run again instead of being found.
     pub rerun: bool,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
@@ -51,8 +53,9 @@ impl Workspace {
     /// No repository, a bare one, another user's, an unsafe or unreadable log.
     pub fn open(dir: &Path) -> Result<Self, Failure> {
         let mut repo = Repo::discover(dir)?;
-        if let Some(root) = repo.stands_for() {
-            repo = Repo::discover(&root)?;
+        let stands_for = repo.stands_for();
+        if let Some(root) = &stands_for {
+            repo = Repo::discover(root)?;
         }
         let clock = Clock::from_environment()
             .map_err(|error| Failure::new(FailureKind::Usage, Code::Usage, error.to_string()))?;
@@ -62,6 +65,7 @@ impl Workspace {
             store: None,
             clock,
             config,
+            from_apart: stands_for.is_some(),
             rerun: false,
             trust_everything: false,
         };

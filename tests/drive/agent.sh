@@ -41,6 +41,8 @@ if [[ -f "$STATE/mischief" ]]; then
         cook pause >/dev/null 2>&1
         echo $? >"$STATE/pause"
         cook next --json >"$STATE/next"
+        cook gate >"$STATE/gate" 2>&1
+        echo $? >>"$STATE/gate"
         echo $$ >"$STATE/hung"
         until [[ -f "$STATE/go" ]]; do sleep 0.02; done
         ;;

@@ -490,6 +490,11 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     let next = std::fs::read_to_string(job.state.join("next")).unwrap();
     let next: serde_json::Value = serde_json::from_str(&next).unwrap();
     assert_eq!(next["rule"], "5", "{next}");
+    let gate = std::fs::read_to_string(job.state.join("gate")).unwrap();
+    assert!(
+        gate.contains("[inside_role]") && gate.ends_with("\n4\n"),
+        "{gate}"
+    );
     // No report is taken beside it, and nobody is accused.
     assert!(said.contains("[tree_changed]"), "{said}");
     assert!(!said.contains("may not"), "{said}");
