@@ -176,6 +176,22 @@ const CHEATERS: &[Cheater] = &[
         "`.git/info/exclude`",
     ),
     (
+        "borrows objects from elsewhere",
+        |s| {
+            s.scratch
+                .write(".git/objects/info/alternates", "/nowhere\n")
+        },
+        "`.git/objects/info/alternates`",
+    ),
+    (
+        "cuts history short",
+        |s| {
+            let head = s.git(&["rev-parse", "HEAD"]);
+            s.scratch.write(".git/shallow", &format!("{head}\n"));
+        },
+        "`.git/shallow`",
+    ),
+    (
         "edits the user's edit",
         |s| s.scratch.write("a.txt", "cheat"),
         "`a.txt` was changed",

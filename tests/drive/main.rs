@@ -1142,6 +1142,26 @@ fn what_is_not_committed_is_parked_and_put_back() {
     assert!(!job.repo.git(&["for-each-ref"]).contains("refs/cook/parked"));
 }
 
+/// Without its contract there is no work to go on with.
+#[test]
+fn the_contract_is_not_parked() {
+    let job = Job::new();
+    let settings = job.repo.read(".agent/cook.toml");
+    job.repo
+        .write(".agent/cook.toml", format!("{settings}# mine\n"));
+    job.repo.write("draft.txt", "mine");
+    let refused = job.run(&["--park-changes"]).exits(4);
+    assert!(
+        refused.err.contains("`.agent/cook.toml` is not committed"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(job.repo.read("draft.txt"), "mine");
+    assert!(job.repo.read(".agent/cook.toml").ends_with("# mine\n"));
+    assert!(!job.repo.git(&["for-each-ref"]).contains("refs/cook/parked"));
+    assert_eq!(job.calls().len(), 0);
+}
+
 #[test]
 fn parked_changes_that_would_collide_stay_parked_and_are_named() {
     let job = Job::new();
