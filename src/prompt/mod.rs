@@ -488,6 +488,7 @@ mod tests {
         let implementer = prompt(Role::Implementer, "m", "");
         assert!(implementer.contains("Cook-Slice: s-1"));
         let judge = prompt(Role::StopJudge, "m", "");
+        assert!(judge.contains("`.agent/stop-check-history.jsonl` may hold votes of this wave"));
         assert!(judge.contains("Stop wave 2; judges required: 3"));
     }
 
