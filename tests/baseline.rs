@@ -187,7 +187,7 @@ const CHEATERS: &[Cheater] = &[
         "cuts history short",
         |s| {
             let head = s.git(&["rev-parse", "HEAD"]);
-            s.scratch.write(".git/shallow", &format!("{head}\n"));
+            s.scratch.write(".git/shallow", format!("{head}\n"));
         },
         "`.git/shallow`",
     ),

@@ -234,6 +234,11 @@ fn a_reground_over_an_edit_keeps_the_edit() {
     repo.cook(&["rescue", "show", "refs/cook/rescue/x/HEAD"])
         .exits(0)
         .says("git show refs/cook/rescue/x/HEAD");
+    repo.cook(&["rescue", "show", "refs/cook/rescue/x/HEAD", "a"])
+        .fails(2, "operation_unknown")
+        .says("git show");
+    let shown = repo.cook(&["rescue", "show", &id, name, "--json"]).json();
+    assert!(shown["text"].as_str().unwrap().contains("my own words"));
     repo.cook(&["rescue", "restore", &id, "--to", "back"])
         .exits(0);
     let back = repo.git(&["grep", "--no-index", "-l", "my own words", "back"]);

@@ -502,8 +502,12 @@ fn object_corrupt_is_found_named_and_mended_by_an_import() {
     let before = std::fs::read(&copy).unwrap();
     desk.repo
         .cook(&["session", "export", "--output", &copy, series])
-        .fails(3, "not_writable")
+        .fails(2, "usage")
         .says("not there yet");
+    desk.repo
+        .cook(&["session", "export", "--output", "none/x.json", series])
+        .fails(2, "usage")
+        .says("there is no directory");
     assert_eq!(std::fs::read(&copy).unwrap(), before);
     desk.repo
         .cook(&["session", "verify"])

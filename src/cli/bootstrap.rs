@@ -15,6 +15,7 @@ use crate::walk::{self, Workspace};
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     let (workspace, was_lost) = crate::drive::open_whole(&context.dir)?;
+    caller::not_apart(&workspace)?;
     if was_lost {
         context
             .screen

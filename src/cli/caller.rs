@@ -4,6 +4,7 @@
 use crate::diagnostic::{Code, Failure, Refusal};
 use crate::model::{Actor, Role};
 use crate::process::{ROLE_VARIABLE, agent_marker, session_marker};
+use crate::walk::Workspace;
 use std::io::IsTerminal;
 
 /// Lets a person through, or a script that says so; refuses an agent's environment.
@@ -52,6 +53,19 @@ pub(super) fn role_door(role: Role) -> Result<(), Failure> {
         format!("this is a session of `{mine}`; it cannot hand in a report of the {role}"),
     )
     .into())
+}
+
+/// Nothing is written into a worktree from a throwaway one that stands for it.
+pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
+    match workspace.from_apart {
+        false => Ok(()),
+        true => Err(Refusal::new(
+            Code::InsideRole,
+            "this place stands for another worktree, and nothing is done there from here",
+        )
+        .hint("look here as much as you like; what should be done there goes into the report")
+        .into()),
+    }
 }
 
 /// Who pauses the work. A role that cook plays stops it by its report, not by a command.

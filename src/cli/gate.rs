@@ -13,17 +13,14 @@ use crate::walk::Workspace;
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let workspace = context.workspace()?;
     let gates = wanted(&workspace, args)?;
-    if workspace.from_apart {
+    caller::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.
-        let mut refusal = Refusal::new(
-            Code::InsideRole,
-            "this place stands for another worktree, and cook runs gates there itself",
-        );
-        for gate in gates.iter().rev() {
-            refusal = refusal.hint(format!("to see it here, run `{}`", gate.run));
-        }
-        return Err(refusal.into());
-    }
+        let here = gates
+            .iter()
+            .map(|gate| format!("to see it here, run `{}`", gate.run));
+        refusal.hints.splice(0..0, here);
+        refusal
+    })?;
     let trust = workspace.trust()?;
     let untrusted: Vec<&GateSpec> = gates
         .iter()

@@ -1,7 +1,7 @@
 //! `cook hooks`: hooks in an agent's settings, and which session works.
 
 use super::args::{HooksAgentArgs, HooksArgs, HooksCommand};
-use super::{Answer, Context, answer, note};
+use super::{Answer, Context, answer, caller, note};
 use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure, Finding};
 use crate::hook::{self, Agent, install};
@@ -11,9 +11,15 @@ use crate::walk::Workspace;
 pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
     let workspace = context.workspace()?;
     match &args.command {
-        HooksCommand::Install(args) => install_hooks(&workspace, args),
+        HooksCommand::Install(args) => {
+            caller::not_apart(&workspace)?;
+            install_hooks(&workspace, args)
+        }
         HooksCommand::Check(args) => check(&workspace, args),
-        HooksCommand::Remove(args) => remove(&workspace, args),
+        HooksCommand::Remove(args) => {
+            caller::not_apart(&workspace)?;
+            remove(&workspace, args)
+        }
         HooksCommand::Attach { session } => {
             let (agent, session) = hook::session_to_attach(&workspace, session.as_deref())?;
             hook::attach(&workspace, &agent, &session)?;

@@ -1,11 +1,12 @@
 //! `cook rescue`: what was set aside, looked at and put back.
 
 use super::args::{RescueArgs, RescueCommand};
-use super::{Answer, Context, answer, note};
+use super::{Answer, Context, answer, caller, note};
 use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, FailureKind, Lines, clean};
+use crate::diagnostic::{Code, Failure, FailureKind};
+use crate::machine;
 use crate::store::KeptCopy;
-use crate::view::{PromptAnswer, RescueAnswer};
+use crate::view::{RescueAnswer, RescuedFile};
 
 pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -25,6 +26,15 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
             id,
             path: Some(path),
         } => {
+            if refs.iter().any(|(name, _)| name == id) {
+                return Err(misnamed(
+                    format!("`{id}` is a ref of this repository, no copy"),
+                    &format!(
+                        "run `git show {}`",
+                        machine::quoted(&format!("{id}:{path}"))
+                    ),
+                ));
+            }
             let copy = only(&copies, id)?;
             if !copy.files.iter().any(|file| file.path == *path) {
                 return Err(misnamed(
@@ -37,10 +47,15 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
                 ));
             }
             let bytes = store.rescue_show(&copy.id, path)?;
-            let text = clean(&String::from_utf8_lossy(&bytes), Lines::Keep);
-            return answer(PromptAnswer(text));
+            return answer(RescuedFile {
+                id: copy.id.clone(),
+                path: path.clone(),
+                bytes: bytes.len() as u64,
+                text: String::from_utf8(bytes).ok(),
+            });
         }
         RescueCommand::Restore { id, to } => {
+            caller::not_apart(&workspace)?;
             let id = &only(&copies, id)?.id;
             let to = context.dir.join(to);
             let written = store.rescue_restore(id, &[], &to, false)?;

@@ -209,16 +209,24 @@ fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path
     let archive = Archive::of(store, name).map_err(kept)?;
     let text = serde_json::to_string_pretty(&archive).unwrap_or_default();
     let text = harmless_json(&text) + "\n";
-    let Some(output) = output else {
+    let Some(output) = output.filter(|output| *output != Path::new("-")) else {
         return answer(PromptAnswer(text));
     };
     let path = context.dir.join(output);
+    let dir = path.parent().unwrap_or(&path);
+    if !dir.is_dir() {
+        let what = format!("there is no directory `{}`", dir.display());
+        return Err(Failure::usage(what).hint("make it first"));
+    }
     write_new(&path, &text).map_err(|error| {
-        let what = format!("`{}` cannot be written", path.display());
-        let failure = Failure::state(Code::NotWritable, what).caused_by(&error);
+        let shown = path.display();
         match error.kind() {
-            std::io::ErrorKind::AlreadyExists => failure.hint("name a file that is not there yet"),
-            _ => failure,
+            std::io::ErrorKind::AlreadyExists => {
+                Failure::usage(format!("`{shown}` is there already"))
+                    .hint("name a file that is not there yet")
+            }
+            _ => Failure::state(Code::NotWritable, format!("`{shown}` cannot be written"))
+                .caused_by(&error),
         }
     })?;
     note(

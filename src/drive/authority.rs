@@ -59,8 +59,11 @@ pub struct Breach {
     pub moved: Vec<PathBuf>,
     /// What could not be put back.
     pub left: Vec<String>,
-    /// What came after the session, and stays.
+    /// What came after the session, or beside it, and stays.
     pub later: Vec<String>,
+    /// Copies of what was not committed and is not there any more, though nothing of that is
+    /// the session's.
+    pub before: Vec<String>,
     /// Somebody moved the log: nothing that the session reports fits it.
     pub log_moved: bool,
 }
@@ -180,31 +183,88 @@ impl Watch {
             all.sort();
             all.dedup();
         }
-        let (own, later) = self.baseline.divide(repo, all)?;
-        breach.later = named(&later);
+        let (own, mut later) = self.baseline.divide(repo, all)?;
+        let (own, beside) = self.not_its_place(own);
         let forbidden = self.forbidden(repo, own)?;
-        if later.contains(&Difference::Stash) {
-            let id = crate::store::fresh_id();
-            breach.refs = self.baseline.keep_lost_stashes(repo, &later, &id)?;
-        }
+        let id = crate::store::fresh_id();
         if !forbidden.is_empty() {
             breach.what.extend(named(&forbidden));
             let why = format!("a session of the {} changed it", self.note.role);
-            let id = crate::store::fresh_id();
             let (small, large) = files(repo, &forbidden);
             breach.copies.extend(store.rescue_keep(&small, &why)?);
             breach.moved = move_away(repo, &id, &large)?;
-            let refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
-            breach.refs.extend(refs);
+            breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
             self.baseline.put_back(repo, &forbidden)?;
-            let (still, _) = self
-                .baseline
-                .divide(repo, self.baseline.differences(repo)?)?;
-            breach.left = named(&self.forbidden(repo, still)?);
+            let mut still = self.still(repo)?;
+            // Files that went with bits of the index which are back.
+            let gone = |one: &Difference| matches!(one, Difference::File { deleted: true, .. });
+            if still.iter().any(gone) {
+                self.baseline.put_back(repo, &still)?;
+                still = self.still(repo)?;
+            }
+            breach.left = named(&still);
+            later.extend(still);
+        }
+        later.extend(beside);
+        self.keep_before(workspace, &later, &id, &mut breach)?;
+        later.retain(|one| !forbidden.contains(one));
+        if self.left {
+            breach.later = named(&later);
         }
         let documents = repo.root().join(".agent");
         self.settle_view(store, &documents, &mut breach)?;
         Ok(breach)
+    }
+
+    /// What is not as it was and would have to be put back.
+    fn still(&self, repo: &Repo) -> Result<Vec<Difference>, Failure> {
+        let differences = self.baseline.differences(repo)?;
+        let (own, _) = self.baseline.divide(repo, differences)?;
+        self.forbidden(repo, self.not_its_place(own).0)
+    }
+
+    /// Keeps what stood where nothing is put back, as far as no commit holds it.
+    fn keep_before(
+        &self,
+        workspace: &Workspace,
+        left: &[Difference],
+        id: &str,
+        breach: &mut Breach,
+    ) -> Result<(), Failure> {
+        let repo = &workspace.repo;
+        let refs = self.baseline.keep_before(repo, left, id)?;
+        breach.refs.extend(refs);
+        let paths: Vec<&[u8]> = left
+            .iter()
+            .filter_map(|one| match one {
+                Difference::File {
+                    path, added: false, ..
+                } => Some(path.as_slice()),
+                _ => None,
+            })
+            .collect();
+        let mut before = self.baseline.uncommitted_before(repo, &paths)?;
+        before.extend(left.iter().filter_map(|one| match one {
+            Difference::Steering { name, .. } => {
+                let at = self.baseline.steering_before(name)?;
+                let name = name.trim_start_matches("worktree:");
+                Some((format!("git-dir/{name}").into_bytes(), at))
+            }
+            _ => None,
+        }));
+        let why = format!("it stood there before a session of the {}", self.note.role);
+        let kept = workspace.store()?.rescue_keep(&before, &why)?;
+        breach.before.extend(kept);
+        Ok(())
+    }
+
+    /// Of a session in a place of its own the worktree is not: what is not committed there may
+    /// be changed by its user. What it hides from git is looked at all the same.
+    fn not_its_place(&self, differences: Vec<Difference>) -> (Vec<Difference>, Vec<Difference>) {
+        let of_worktree = |one: &Difference| {
+            self.note.apart && matches!(one, Difference::File { .. } | Difference::Index)
+        };
+        differences.into_iter().partition(|one| !of_worktree(one))
     }
 
     /// Ends the watch.
@@ -267,15 +327,6 @@ impl Watch {
             if !by_others {
                 own.push(one);
             }
-        }
-        if self.note.apart {
-            own.retain(|one| {
-                let of_worktree = matches!(
-                    one,
-                    Difference::File { .. } | Difference::Index | Difference::Hidden { .. }
-                );
-                !of_worktree
-            });
         }
         let differences = own;
         if self.note.role != Role::Implementer {

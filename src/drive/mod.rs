@@ -115,6 +115,9 @@ pub enum Moment<'a> {
         /// What it did.
         breach: &'a Breach,
     },
+    /// What was not committed in the worktree changed while a session was held elsewhere: copies
+    /// of how it was.
+    Beside(&'a [String]),
     /// `.agent/` was behind the log, and shows its tip now.
     CaughtUp(&'a Recovery),
     /// Lock files that a git of the session left which was ended, and that are removed.
@@ -350,6 +353,7 @@ impl<'a> Driver<'a> {
             false => live::last_sign(&workspace)?.map(|seen| seen + GRACE),
         };
         settle_left(&self.sessions, &workspace.clock).map_err(kept)?;
+        workspace.repo.sweep_throwaways()?;
         for path in left_in(&watches(&workspace)?)? {
             if let Some(watch) = Watch::left_behind(&path, end)? {
                 let unlocked = watch.unlock(&workspace)?;

@@ -216,6 +216,9 @@ impl Driver<'_> {
         }
         let mut breach = watch.settle(&workspace)?;
         self.spare.settled();
+        if !breach.before.is_empty() {
+            self.audience.told(&Moment::Beside(&breach.before));
+        }
         if lost {
             let what = "what cook keeps in the git dir was taken away".to_owned();
             breach.what.insert(0, what);

@@ -1,6 +1,7 @@
 //! `cook log`, `show`, `diff`, `rescue`: what happened, and what was set aside.
 
 use super::{Page, Show, Tone};
+use crate::diagnostic::{Lines, clean};
 use serde_json::{Value, json};
 
 /// One row of `cook log`.
@@ -227,6 +228,41 @@ impl Show for DiffAnswer {
 
 /// One kept copy: id, kind, when, files with their sizes.
 pub type RescueRow = (String, String, String, Vec<(String, u64)>);
+
+/// A file of a copy that was set aside.
+#[derive(Debug)]
+pub struct RescuedFile {
+    /// The copy.
+    pub id: String,
+    /// Its path there.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// What it holds; none = no text.
+    pub text: Option<String>,
+}
+
+impl Show for RescuedFile {
+    fn human(&self, page: &mut Page) {
+        match &self.text {
+            Some(text) => page.verbatim(&clean(text, Lines::Keep)),
+            None => page.line(&format!(
+                "{} bytes that are no text; `cook rescue restore {} --to DIR` writes them",
+                self.bytes, self.id
+            )),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "schema_version": 1,
+            "id": self.id,
+            "path": self.path,
+            "bytes": self.bytes,
+            "text": self.text,
+        })
+    }
+}
 
 /// Copies that were set aside.
 #[derive(Debug)]

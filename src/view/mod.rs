@@ -28,7 +28,7 @@ pub use check::CheckAnswer;
 pub use cost::{CostAnswer, CostRow};
 pub use demo::DemoAnswer;
 pub use exit::Exit;
-pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer};
+pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescuedFile};
 pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};

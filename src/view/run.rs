@@ -199,6 +199,13 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 ),
             )),
         },
+        Moment::Beside(copies) => Some((
+            Tone::Warn,
+            format!(
+                "  the worktree was changed beside the session; {}",
+                one_line(&kept_before(copies))
+            ),
+        )),
         Moment::Breached { role, breach } => {
             let what = breached(breach);
             Some((
@@ -297,15 +304,32 @@ fn breached(breach: &Breach) -> String {
     one_line(&text)
 }
 
-/// What is taken for the user's own work.
+/// What is taken for the user's own work, and where that is which it replaced.
 fn came_later(breach: &Breach) -> String {
-    match breach.later.is_empty() {
-        true => String::new(),
-        false => one_line(&format!(
+    let mut text = String::new();
+    if !breach.later.is_empty() {
+        text.push_str(&format!(
             "; left as it is, because it came after the session: {}",
             breach.later.join("; ")
-        )),
+        ));
     }
+    if breach.is_none() && !breach.refs.is_empty() {
+        text.push_str(&format!(
+            "; what they named before stays at {}",
+            breach.refs.join(", ")
+        ));
+    }
+    if !breach.before.is_empty() {
+        text.push_str(&format!("; {}", kept_before(&breach.before)));
+    }
+    one_line(&text)
+}
+
+fn kept_before(copies: &[String]) -> String {
+    format!(
+        "what stood there before and is in no commit is kept (`cook rescue show {}`)",
+        copies.join("`, `cook rescue show ")
+    )
 }
 
 fn one_line(text: &str) -> String {

@@ -43,6 +43,7 @@ if [[ -f "$STATE/mischief" ]]; then
         cook next --json >"$STATE/next"
         cook gate >"$STATE/gate" 2>&1
         echo $? >>"$STATE/gate"
+        cook hooks install claude >"$STATE/hooks" 2>&1
         echo $$ >"$STATE/hung"
         until [[ -f "$STATE/go" ]]; do sleep 0.02; done
         ;;
@@ -75,9 +76,8 @@ if [[ -f "$STATE/mischief" ]]; then
         ;;
       vandal) echo $$ >"$STATE/hung"; while :; do rm -rf .git/cook; sleep 0.02; done ;;
       cut)
-        echo cheat >>tally
-        echo litter >litter.txt
-        git tag cheat
+        # shellcheck source=/dev/null
+        source "$STATE/deeds"
         echo $$ >"$STATE/hung"
         sleep 600
         ;;

@@ -495,6 +495,8 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
         gate.contains("[inside_role]") && gate.ends_with("\n4\n"),
         "{gate}"
     );
+    let hooks = std::fs::read_to_string(job.state.join("hooks")).unwrap();
+    assert!(hooks.contains("[inside_role]"), "{hooks}");
     // No report is taken beside it, and nobody is accused.
     assert!(said.contains("[tree_changed]"), "{said}");
     assert!(!said.contains("may not"), "{said}");
@@ -510,77 +512,189 @@ fn readers_in_a_place_of_their_own_leave_the_worktree_to_the_user() {
     job.is_done();
 }
 
-/// A run that is ended with its agent, and some time later: what the session did is put back,
-/// what the user did since is not.
+/// A run that was ended in a reviewer's session, with its agent, after some deeds of that one;
+/// some time later.
+fn cut(deeds: &str, before: impl FnOnce(&Job)) -> Job {
+    let job = Job::new();
+    before(&job);
+    job.run(&["--steps", "2", "--yes"]).exits(0);
+    std::fs::write(job.state.join("deeds"), deeds).unwrap();
+    job.mischief("reviewer", "cut");
+    let (mut child, pid) = job.run_until_it_hangs();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    job.shell(&format!("kill -KILL -- -{pid}"));
+    let until = Instant::now() + Duration::from_secs(20);
+    while is_alive(&pid) {
+        assert!(Instant::now() < until, "{pid} does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = job.repo.cook(&["status"]).exits(0);
+    assert!(status.out.contains("unfinished"), "{}", status.out);
+    std::thread::sleep(Duration::from_millis(300));
+    job.shell("touch -d '60 seconds ago' .git/cook/live/*.json");
+    std::thread::sleep(Duration::from_millis(300));
+    job
+}
+
+/// What the next run says of it: of the session, and of what came later.
+fn settled(job: &Job) -> (String, String) {
+    let run = job.run(&["--steps", "0", "--yes"]);
+    let status = job.repo.cook(&["status"]).exits(0);
+    assert!(!status.out.contains("unfinished"), "{}", status.out);
+    let line = run.err.lines().find(|line| line.contains("an unfinished"));
+    let line = line.unwrap_or_else(|| panic!("{}", run.err));
+    let (session, later) = line
+        .split_once("; left as it is, because it came after the session: ")
+        .unwrap_or((line, ""));
+    (session.to_owned(), later.to_owned())
+}
+
+const CHEATS: &str = "echo cheat >>tally; echo litter >litter.txt; git tag cheat";
+
+#[track_caller]
+fn tells(text: &str, all: &[&str]) {
+    for what in all {
+        assert!(text.contains(what), "{what}: {text}");
+    }
+}
+
+/// What the session did is put back, what the user did since is not.
 #[test]
 fn what_came_after_a_session_that_was_cut_is_the_users() {
-    let cut = || {
-        let job = Job::new();
+    let job = cut(CHEATS, |job| {
         job.repo.write("README.md", "begun\n");
         job.shell("git stash push -q -- README.md");
-        job.run(&["--steps", "2"]).exits(0);
-        job.mischief("reviewer", "cut");
-        let (mut child, pid) = job.run_until_it_hangs();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        job.shell(&format!("kill -KILL -- -{pid}"));
-        let until = Instant::now() + Duration::from_secs(20);
-        while is_alive(&pid) {
-            assert!(Instant::now() < until, "{pid} does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let status = job.repo.cook(&["status"]).exits(0);
-        assert!(status.out.contains("unfinished"), "{}", status.out);
-        std::thread::sleep(Duration::from_millis(300));
-        job.shell("touch -d '60 seconds ago' .git/cook/live/*.json");
-        std::thread::sleep(Duration::from_millis(300));
-        job
-    };
-    let settled = |job: &Job| {
-        let run = job.run(&["--steps", "0", "--yes"]).exits(0);
-        let status = job.repo.cook(&["status"]).exits(0);
-        assert!(!status.out.contains("unfinished"), "{}", status.out);
-        run.err
-    };
-
-    let job = cut();
+    });
     job.repo.write("README.md", "the user's\n");
     job.repo.write("new.txt", "the user's\n");
+    std::fs::create_dir_all(job.repo.beside("made")).unwrap();
+    std::fs::write(job.repo.beside("made").join("x"), "x").unwrap();
     job.repo.git(&["config", "user.mine", "mine"]);
     job.repo.git(&["branch", "mine"]);
     job.repo.git(&["stash", "drop", "-q"]);
-    let said = settled(&job);
-    let (session, user) = said
-        .split_once("left as it is, because it came after the session: ")
-        .unwrap_or_else(|| panic!("{said}"));
-    for what in ["`tally`", "`litter.txt`", "`refs/tags/cheat`"] {
-        assert!(session.contains(what), "{what}: {said}");
-    }
-    for what in ["`README.md`", "`new.txt`", "`.git/config`", "heads/mine"] {
-        assert!(user.contains(what), "{what}: {said}");
-    }
+    let (session, later) = settled(&job);
+    tells(&session, &["`tally`", "`litter.txt`", "`refs/tags/cheat`"]);
+    tells(
+        &later,
+        &["`README.md`", "`new.txt`", "`.git/config`", "heads/mine"],
+    );
     let status = job.repo.git(&["status", "--porcelain"]);
-    assert_eq!(status, "M README.md\n?? new.txt", "{said}");
+    assert_eq!(status, "M README.md\n?? new.txt", "{session}");
     assert_eq!(job.repo.git(&["tag", "--list"]), "");
     assert_eq!(job.repo.git(&["config", "user.mine"]), "mine");
     assert_eq!(job.repo.git(&["branch", "--list", "mine"]).trim(), "mine");
+    // The settings as they were are kept, whoever changed what in them.
+    tells(&later, &["what stood there before", "cook rescue show"]);
     // A list that is gone has no time: it comes back.
     assert_eq!(job.repo.git(&["stash", "list"]).lines().count(), 1);
+}
 
-    // A commit takes along what is in commits.
-    let job = cut();
+/// A commit takes along what is in commits; what a ref named is kept where nothing leads to it.
+#[test]
+fn commits_after_a_session_that_was_cut_stay_and_nothing_is_out_of_reach() {
+    let job = cut(CHEATS, |_| {});
     job.repo.write("new.txt", "the user's\n");
     job.shell("git add new.txt && git commit -qm later");
-    let said = settled(&job);
-    assert_eq!(
-        job.repo.git(&["log", "-1", "--format=%s"]),
-        "later",
-        "{said}"
-    );
-    let status = job.repo.git(&["status", "--porcelain"]);
-    assert_eq!(status, "M tally", "{said}");
-    assert!(said.contains("`refs/heads/main` was moved"), "{said}");
+    let (session, later) = settled(&job);
+    assert_eq!(job.repo.git(&["log", "-1", "--format=%s"]), "later");
+    assert_eq!(job.repo.git(&["status", "--porcelain"]), "M tally");
+    tells(&later, &["`refs/heads/main` was moved", "`tally`"]);
+    tells(&session, &["`litter.txt`"]);
     assert_eq!(job.repo.git(&["tag", "--list"]), "");
+
+    let job = cut("git reset -q --hard HEAD~1", |_| {});
+    let before = job.repo.git(&["rev-parse", "ORIG_HEAD"]);
+    // The record of a packed ref tells when it moved.
+    job.shell(
+        "unset GIT_COMMITTER_DATE; git commit -q --allow-empty -m later && git pack-refs --all",
+    );
+    let (session, later) = settled(&job);
+    tells(&later, &["`refs/heads/main` was moved"]);
+    let holding = ["for-each-ref", "--contains", &before, "refs/cook/rescue"];
+    assert_ne!(job.repo.git(&holding), "", "{session}{later}");
+
+    // A branch that was renamed is no history that was rewritten.
+    let job = cut("git tag cheat", |_| {});
+    job.repo.git(&["branch", "-m", "main", "trunk"]);
+    let (session, later) = settled(&job);
+    assert!(!session.contains("heads/main"), "{session}");
+    assert!(!later.contains("heads/main stays"), "{later}");
+    tells(&later, &["HEAD went from", "`refs/heads/main` is gone"]);
+    job.repo.git(&["rev-parse", "--verify", "-q", "trunk"]);
+}
+
+/// Whatever stands in the way of putting something back, nothing is overwritten and the rest
+/// is settled.
+#[test]
+fn what_stands_in_the_way_of_putting_back_stays() {
+    let job = cut("git tag cheat", |job| {
+        std::fs::create_dir_all(job.repo.root.join("d")).unwrap();
+        job.repo.write("d/kept.txt", "kept");
+        job.shell("git add d && git commit -qm d");
+        job.shell("git branch feature $(git commit-tree HEAD^{tree} -p HEAD -m own)");
+    });
+    job.shell("rm -r d && echo precious >d");
+    job.shell("git branch -q -D feature && git branch feature/one");
+    job.shell("mkdir -p ../old/x && echo old >../old/x/f && sleep 0.1 && mv ../old/x x");
+    let (session, later) = settled(&job);
+    assert_eq!(job.repo.read("d").trim(), "precious");
+    assert_eq!(job.repo.read("x/f").trim(), "old");
+    tells(&later, &["`d` is new", "`x/f` is new", "feature/one"]);
+    tells(&session, &["cheat", "before/heads/feature"]);
+    job.repo
+        .git(&["rev-parse", "--verify", "-q", "feature/one"]);
+
+    // A stash whose objects are gone is no reason not to go on.
+    let job = cut("git tag cheat", |job| {
+        job.repo.write("README.md", "begun\n");
+        job.shell("git stash push -q -- README.md");
+    });
+    job.shell("git stash drop -q && git reflog expire --expire=now --all && git gc -q --prune=now");
+    let (session, _) = settled(&job);
+    tells(&session, &["the stash"]);
+    job.repo.cook(&["status"]).exits(0);
+}
+
+/// A sparse checkout hides nothing: its files are absent.
+#[test]
+fn a_sparse_checkout_after_a_session_that_was_cut_stays() {
+    let job = cut("git tag cheat", |_| {});
+    job.shell("git sparse-checkout set --no-cone '/*' '!/README.md'");
+    let (session, _) = settled(&job);
+    assert!(!session.contains("README"), "{session}");
+    assert_eq!(job.repo.git(&["status", "--porcelain"]), "");
+    assert!(!job.repo.root.join("README.md").exists());
+}
+
+/// From a place of its own a reader can still write to the worktree: what is in no commit is
+/// kept, and what is hidden from git is noticed.
+#[test]
+fn what_a_reader_elsewhere_does_to_the_worktree_is_not_lost() {
+    let job = Job::with("[rules]\nisolate_readonly = true\n");
+    job.run(&["--steps", "2"]).exits(0);
+    job.repo.write("draft.txt", "a draft");
+    let owner = job.repo.root.display().to_string();
+    let write = |deeds: &str| std::fs::write(job.state.join("deeds"), deeds).unwrap();
+    write(&format!("rm {owner}/draft.txt; exit 3"));
+    job.mischief("reviewer", "cut");
+    let run = job.run(&["--steps", "1", "--yes"]);
+    tells(&run.err, &["beside the session", "cook rescue show"]);
+    let list = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
+    let id = list["copies"][0]["id"].as_str().unwrap();
+    job.repo
+        .cook(&["rescue", "show", id, "draft.txt"])
+        .exits(0)
+        .says("a draft");
+
+    write(&format!(
+        "cd {owner}; git update-index --assume-unchanged README.md; echo evil >>README.md; exit 3"
+    ));
+    job.mischief("reviewer", "cut");
+    let run = job.run(&["--steps", "1", "--yes"]);
+    tells(&run.err, &["`README.md` was hidden"]);
+    let listed = job.repo.git(&["ls-files", "-v", "README.md"]);
+    assert!(listed.starts_with("H "), "{listed}");
 }
 
 /// What a killed session made of the settings is put back before they are read.

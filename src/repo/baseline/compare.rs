@@ -2,7 +2,7 @@
 
 use super::super::program::Call;
 use super::super::{Repo, RepoError};
-use super::take::{aside, dirs, stand};
+use super::take::{aside, dirs, stand, there};
 use super::{Baseline, Difference, Stand, WORK_INDEX};
 use crate::diagnostic::Failure;
 use std::collections::BTreeSet;
@@ -39,8 +39,12 @@ impl Baseline {
         if was.index != now.index {
             found.push(Difference::Index);
         }
-        let newly = now.hidden.difference(&was.hidden);
-        found.extend(newly.map(|path| Difference::Hidden { path: path.clone() }));
+        for path in now.hidden.difference(&was.hidden) {
+            // Of a sparse checkout the files are absent: there is nothing to hide.
+            if there(&repo.root.join(path))? {
+                found.push(Difference::Hidden { path: path.clone() });
+            }
+        }
         if was.tree != now.tree {
             found.extend(self.file_differences(repo, &now)?);
         }

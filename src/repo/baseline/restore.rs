@@ -6,8 +6,9 @@ use super::super::{Repo, RepoError, path_text};
 use super::take::{UNHIDE, aside, stash};
 use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
 use crate::diagnostic::Failure;
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl Baseline {
     /// Keeps the commits that the differing refs name now under [`RESCUED_REFS`]`<id>/`, so
@@ -45,26 +46,113 @@ impl Baseline {
         Ok(made)
     }
 
-    /// Keeps stashes that are gone where the list of stashes is not put back. The refs that
-    /// were made.
+    /// Keeps what refs and stashes named that are not put back, where nothing else leads to it.
+    /// The refs that were made; what is not there any more cannot be kept.
     ///
     /// # Errors
-    /// When a ref cannot be written.
-    pub fn keep_lost_stashes(
+    /// When the repository cannot be read.
+    pub fn keep_before(
         &self,
         repo: &Repo,
         left: &[Difference],
         id: &str,
     ) -> Result<Vec<String>, Failure> {
-        let mut made = Vec::new();
-        if !left.contains(&Difference::Stash) {
-            return Ok(made);
+        let mut lost: Vec<(String, &str)> = Vec::new();
+        for difference in left {
+            match difference {
+                Difference::Ref {
+                    name,
+                    from: Some(from),
+                    ..
+                } if !from.starts_with("ref: ") && !is_in_reach(repo, name, from)? => {
+                    lost.push((format!("before/{}", name.trim_start_matches("refs/")), from));
+                }
+                Difference::Head { from, .. }
+                    if !from.starts_with("ref: ") && !is_in_reach(repo, "HEAD", from)? =>
+                {
+                    lost.push(("before/HEAD".to_owned(), from));
+                }
+                Difference::Stash => {
+                    let now = stash(&repo.program)?;
+                    lost.extend(entries("before/stash", &self.stand.stash, &now));
+                }
+                _ => {}
+            }
         }
-        let now = stash(&repo.program)?;
-        for (name, target) in entries("stash-before", &self.stand.stash, &now) {
-            made.push(keep_ref(repo, id, &name, target)?);
+        let mut made = Vec::new();
+        for (name, target) in lost {
+            match keep_ref(repo, id, &name, target) {
+                Err(RepoError::Git { .. }) => {}
+                kept => made.push(kept?),
+            }
         }
         Ok(made)
+    }
+
+    /// Writes files as they were beside the baseline, those that were in no commit: each path
+    /// with the place of its copy.
+    ///
+    /// # Errors
+    /// When git or the file system refuses.
+    pub fn uncommitted_before(
+        &self,
+        repo: &Repo,
+        paths: &[&[u8]],
+    ) -> Result<Vec<(Vec<u8>, PathBuf)>, Failure> {
+        Ok(self.copies_of(repo, paths)?)
+    }
+
+    fn copies_of(
+        &self,
+        repo: &Repo,
+        paths: &[&[u8]],
+    ) -> Result<Vec<(Vec<u8>, PathBuf)>, RepoError> {
+        let Some(commit) = self.commit().filter(|_| !paths.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let arguments = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--no-renames",
+            "--name-only",
+            "--diff-filter=d",
+        ];
+        let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
+        let answer = repo
+            .program
+            .answer(call.arg(commit).arg(&self.stand.tree))?;
+        let differed: BTreeSet<&[u8]> = answer.split(|byte| *byte == 0).collect();
+        let wanted: Vec<&[u8]> = paths
+            .iter()
+            .copied()
+            .filter(|path| differed.contains(path))
+            .collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let to = self.dir.join("before");
+        let mut prefix = std::ffi::OsString::from("--prefix=");
+        prefix.push(to.join(""));
+        let mut list = wanted.join(&0);
+        list.push(0);
+        let arguments = ["checkout-index", "--force", "-z", "--stdin"];
+        let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
+        repo.program.answer(call.arg(prefix).stdin(list))?;
+        let placed = wanted.into_iter().filter_map(|path| {
+            let at = to.join(super::super::native(path)?);
+            Some((path.to_owned(), at))
+        });
+        Ok(placed.collect())
+    }
+
+    /// What a steering file held, where that was kept.
+    pub fn steering_before(&self, name: &str) -> Option<PathBuf> {
+        let at = self
+            .stand
+            .steering
+            .copy_of(name, &self.dir.join("steering"))?;
+        at.is_file().then_some(at)
     }
 
     /// Puts the named differences back. Submodules, repositories of their own and linked
@@ -79,23 +167,23 @@ impl Baseline {
     }
 
     fn restore(&self, repo: &Repo, differences: &[Difference]) -> Result<(), RepoError> {
-        let git = &repo.program;
-        for difference in differences {
+        // New refs go first: one may stand where a ref was, or below it.
+        let is_new = |one: &&Difference| matches!(one, Difference::Ref { from: None, .. });
+        let (new, others): (Vec<&Difference>, Vec<&Difference>) =
+            differences.iter().partition(is_new);
+        for difference in new.into_iter().chain(others) {
             match difference {
-                Difference::Ref { name, from, .. } => put_ref(repo, name, from.as_deref())?,
-                Difference::Head { from, .. } => match from.strip_prefix("ref: ") {
-                    Some(name) => {
-                        git.answer(Call::new(&["symbolic-ref", "HEAD", name]))?;
-                    }
-                    None => {
-                        git.answer(Call::new(&["update-ref", "--no-deref", "HEAD", from]))?;
-                    }
-                },
+                Difference::Ref { name, from, .. } => {
+                    unless_git_refuses(put_ref(repo, name, from.as_deref()))?;
+                }
+                Difference::Head { from, .. } => {
+                    unless_git_refuses(put_ref(repo, "HEAD", Some(from)))?;
+                }
                 _ => {}
             }
         }
         if differences.contains(&Difference::Stash) {
-            self.put_stash_back(repo)?;
+            unless_git_refuses(self.put_stash_back(repo))?;
         }
         let files: Vec<(&[u8], bool)> = differences
             .iter()
@@ -136,6 +224,11 @@ impl Baseline {
         match self.stand.stash.first() {
             None => put_ref(repo, "refs/stash", None)?,
             Some(newest) => {
+                // A list that names what is not there any more is no list to git.
+                for id in &self.stand.stash {
+                    let there = Call::new(&["cat-file", "-e"]);
+                    repo.program.answer(there.arg(format!("{id}^{{commit}}")))?;
+                }
                 put_ref(repo, "refs/stash", Some(newest))?;
                 // The list is the ref's own record: one line for each entry.
                 replace(&self.dir.join(STASH_LOG), &log)?;
@@ -165,9 +258,17 @@ impl Baseline {
         }
         let mut wanted = Vec::new();
         for (path, _) in files.iter().filter(|(_, added)| !*added) {
-            // git would remove a directory that stands in its place with all that it holds.
-            let is_dir = |at: std::path::PathBuf| at.symlink_metadata().is_ok_and(|at| at.is_dir());
-            if repo.at(path).is_none_or(is_dir) {
+            // git would remove a directory that stands in its place with all that it holds, and
+            // whatever stands where a directory above it was.
+            let is_taken = |at: PathBuf| {
+                at.symlink_metadata().is_ok_and(|found| found.is_dir())
+                    || at
+                        .ancestors()
+                        .skip(1)
+                        .take_while(|above| *above != repo.root)
+                        .any(|above| above.symlink_metadata().is_ok_and(|found| !found.is_dir()))
+            };
+            if repo.at(path).is_none_or(is_taken) {
                 continue;
             }
             wanted.extend_from_slice(path);
@@ -199,6 +300,29 @@ fn entries<'a>(name: &str, list: &'a [String], other: &[String]) -> Vec<(String,
             number => (format!("{name}-{number}"), id.as_str()),
         })
         .collect()
+}
+
+/// Whether some ref leads to what one named. A tag may have been an object of its own.
+fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, RepoError> {
+    if name.starts_with("refs/tags/") {
+        return Ok(false);
+    }
+    let call = Call::new(&[
+        "for-each-ref",
+        "--count=1",
+        "--format=%(refname)",
+        "--contains",
+    ]);
+    let answer = repo.program.ask(call.arg(object))?;
+    Ok(answer.code == Some(0) && !answer.stdout.is_empty())
+}
+
+/// What git refuses to put back stays, and is named at the next look.
+fn unless_git_refuses(done: Result<(), RepoError>) -> Result<(), RepoError> {
+    match done {
+        Err(RepoError::Git { .. }) => Ok(()),
+        done => done,
+    }
 }
 
 fn put_ref(repo: &Repo, name: &str, to: Option<&str>) -> Result<(), RepoError> {

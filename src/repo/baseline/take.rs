@@ -273,7 +273,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn there(path: &Path) -> Result<bool, RepoError> {
+pub(super) fn there(path: &Path) -> Result<bool, RepoError> {
     present(path)
         .map(|found| found.is_some())
         .map_err(|error| RepoError::io("look at", path, error))
