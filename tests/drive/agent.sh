@@ -43,7 +43,7 @@ if [[ -f "$STATE/mischief" ]]; then
         cook next --json >"$STATE/next"
         cook gate >"$STATE/gate" 2>&1
         echo $? >>"$STATE/gate"
-        cook hooks install claude >"$STATE/hooks" 2>&1
+        [[ "$role" == reviewer ]] && cook hooks install claude >"$STATE/hooks" 2>&1
         echo $$ >"$STATE/hung"
         until [[ -f "$STATE/go" ]]; do sleep 0.02; done
         ;;
