@@ -4,7 +4,7 @@
 
 mod repo_support;
 
-use cook::repo::{Baseline, Difference, RESCUED_REFS, Repo};
+use cook::repo::{Baseline, Difference, Repo};
 use repo_support::Scratch;
 use std::fs;
 
@@ -184,6 +184,23 @@ const CHEATERS: &[Cheater] = &[
         "`.git/objects/info/alternates`",
     ),
     (
+        "drops a stash and clears up",
+        |s| {
+            s.git(&["stash", "drop", "-q", "stash@{1}"]);
+            s.git(&["gc", "-q", "--prune=now"]);
+        },
+        "the stash",
+    ),
+    (
+        "throws commits away and clears up",
+        |s| {
+            s.git(&["reset", "-q", "--soft", "HEAD~1"]);
+            s.git(&["reflog", "expire", "--expire=now", "--all"]);
+            s.git(&["gc", "-q", "--prune=now"]);
+        },
+        "`refs/heads/main` was moved",
+    ),
+    (
         "cuts history short",
         |s| {
             let head = s.git(&["rev-parse", "HEAD"]);
@@ -326,7 +343,7 @@ fn each_cheater_is_noticed_and_undone() {
             stashes,
             "{name}"
         );
-        let kept = |line: &&str| !line.contains(RESCUED_REFS);
+        let kept = |line: &&str| !line.contains("refs/cook/");
         let now = stand.git(&["for-each-ref"]);
         assert_eq!(
             now.lines().filter(kept).collect::<Vec<_>>(),
@@ -382,7 +399,7 @@ fn another_process_goes_on_from_a_baseline_that_is_whole() {
     let found = baseline.differences(&stand.repo).unwrap();
     baseline.put_back(&stand.repo, &found).unwrap();
     assert_eq!(stand.text("a.txt"), "an edit of the user's\n");
-    baseline.forget().unwrap();
+    baseline.forget(&stand.repo).unwrap();
     assert!(!dir.exists());
     fs::create_dir(&dir).unwrap();
     fs::write(dir.join("stand.json"), "{").unwrap();

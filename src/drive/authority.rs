@@ -271,8 +271,8 @@ impl Watch {
     ///
     /// # Errors
     /// When the baseline cannot be removed.
-    pub fn end(self) -> Result<(), Failure> {
-        self.baseline.forget()
+    pub fn end(self, repo: &Repo) -> Result<(), Failure> {
+        self.baseline.forget(repo)
     }
 
     /// Documents that only cook writes.

@@ -22,12 +22,13 @@ use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{Dispatch, current_audit, current_review};
 use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
 use crate::process::{Alarm, Clocks, Heed, Patience};
+use crate::repo::Repo;
 use crate::session::{Fault, FileStore, SessionError};
 use crate::store::{Lease, Recovery};
 use crate::walk::{self, Applied, Workspace};
 use live::Board;
 use spare::Spare;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -372,6 +373,7 @@ impl<'a> Driver<'a> {
                 std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
             }
         }
+        workspace.repo.unpin_all_but(&all_watches(&workspace)?)?;
         self.spare.settled();
         Ok(())
     }
@@ -379,7 +381,7 @@ impl<'a> Driver<'a> {
     /// Ends a watch whose session is settled.
     fn end(&self, watch: Watch) -> Result<(), Failure> {
         self.spare.forget(watch.dir())?;
-        watch.end()
+        watch.end(&Repo::discover(&self.dir)?)
     }
 
     /// Somebody has asked for an end since it was made.
@@ -501,6 +503,19 @@ pub fn unfinished(workspace: &Workspace) -> Result<Vec<Role>, Failure> {
         roles.extend(Watch::left_behind(&path, None)?.map(|watch| watch.role()));
     }
     Ok(roles)
+}
+
+/// Names of the baselines of all worktrees.
+fn all_watches(workspace: &Workspace) -> Result<BTreeSet<String>, Failure> {
+    let mut names = BTreeSet::new();
+    for of_one in left_in(&workspace.repo.cook_dir()?.join("watch"))? {
+        let all = left_in(&of_one)?;
+        names.extend(
+            all.iter()
+                .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())),
+        );
+    }
+    Ok(names)
 }
 
 fn watches(workspace: &Workspace) -> Result<PathBuf, Failure> {

@@ -1,5 +1,6 @@
 //! Cleanliness, as `git status` tells it (protocol section 1), and the contract files.
 
+use super::baseline::PIN_REFS;
 use super::history::{Entry, path_text};
 use super::program::Call;
 use super::{Repo, RepoError};
@@ -53,7 +54,8 @@ impl Repo {
         Ok(unwatched)
     }
 
-    /// All refs with the objects they name, the stash among them.
+    /// All refs with the objects they name, the stash among them; without those that only hold
+    /// what a baseline names.
     ///
     /// # Errors
     /// `git_missing`, or what git says.
@@ -64,6 +66,7 @@ impl Repo {
         Ok(text
             .lines()
             .filter_map(|line| line.split_once(' '))
+            .filter(|(_, name)| !name.starts_with(PIN_REFS))
             .map(|(object, name)| (name.to_owned(), object.to_owned()))
             .collect())
     }

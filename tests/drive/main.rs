@@ -112,6 +112,8 @@ impl Job {
 
     /// The work is done, and nothing of a session is left.
     fn is_done(&self) {
+        let held = self.repo.git(&["for-each-ref", "refs/cook/watch"]);
+        assert_eq!(held, "", "baselines that are not let go of");
         self.0.is_done();
         let verified = self.repo.cook(&["verify", "--strict"]).exits(0).out;
         let again = verified.contains("reports made again from the session");

@@ -142,6 +142,10 @@ impl Place {
                 self.read(".git/info/exclude") == "mine.txt\n",
             ),
             ("the edit among the copies", shown.contains("plan.json")),
+            (
+                "a list of refs without cook's own",
+                self.look(&["for-each-ref", "refs/cook/watch"]).is_empty(),
+            ),
         ];
         let gone = looks.iter().filter(|(_, there)| !there);
         gone.map(|(what, _)| (*what).to_owned()).collect()

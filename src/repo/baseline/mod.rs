@@ -2,12 +2,13 @@
 //! what it looks like afterwards, put back.
 //!
 //! Invariants: taking one changes nothing of the user's (objects and indexes lie in a
-//! directory of its own); the files that steer git are compared and put back by plain file
+//! directory of its own, and refs of its own hold what could be pruned); the files that steer git are compared and put back by plain file
 //! operations before git is asked anything, so that a changed configuration never decides
 //! what is seen; a value that is replaced was kept before, as a ref under
 //! [`RESCUED_REFS`] or by the caller's own copy.
 
 mod compare;
+mod pins;
 mod restore;
 mod steering;
 mod take;
@@ -23,6 +24,7 @@ use steering::Steering;
 
 /// Where refs are kept that were put back.
 pub const RESCUED_REFS: &str = "refs/cook/rescue/";
+pub(super) use pins::PIN_REFS;
 
 /// What a repository looked like, and the directory that holds what putting it back needs.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ pub struct Baseline {
 struct Stand {
     /// `ref: refs/heads/x`, or a commit.
     head: String,
-    /// Without the stash and without [`RESCUED_REFS`].
+    /// Without the stash, [`RESCUED_REFS`] and those of baselines.
     refs: BTreeMap<String, String>,
     /// Newest first.
     stash: Vec<String>,
@@ -57,6 +59,16 @@ struct Stand {
     /// Branches that are checked out in them.
     elsewhere: BTreeSet<String>,
     steering: Steering,
+}
+
+impl Stand {
+    /// What was checked out.
+    fn commit(&self) -> Option<&String> {
+        match self.head.strip_prefix("ref: ") {
+            Some(name) => self.refs.get(name),
+            None => Some(&self.head),
+        }
+    }
 }
 
 /// One thing that is not as it was.
@@ -202,8 +214,9 @@ impl Baseline {
     /// Removes what putting back would have needed.
     ///
     /// # Errors
-    /// When the directory cannot be removed.
-    pub fn forget(self) -> Result<(), Failure> {
+    /// When the directory or the refs cannot be removed.
+    pub fn forget(self, repo: &Repo) -> Result<(), Failure> {
+        pins::unpin(repo, &self.dir)?;
         super::remove::remove_tree(&self.dir)
             .map_err(|error| RepoError::io("remove", &self.dir, error).into())
     }

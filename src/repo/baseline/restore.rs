@@ -3,6 +3,7 @@
 use super::super::program::Call;
 use super::super::status::is_unwatched;
 use super::super::{Repo, RepoError, path_text};
+use super::pins::PIN_REFS;
 use super::take::{UNHIDE, aside, stash};
 use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
 use crate::diagnostic::Failure;
@@ -107,7 +108,7 @@ impl Baseline {
         repo: &Repo,
         paths: &[&[u8]],
     ) -> Result<Vec<(Vec<u8>, PathBuf)>, RepoError> {
-        let Some(commit) = self.commit().filter(|_| !paths.is_empty()) else {
+        let Some(commit) = self.stand.commit().filter(|_| !paths.is_empty()) else {
             return Ok(Vec::new());
         };
         let arguments = [
@@ -307,14 +308,10 @@ fn is_in_reach(repo: &Repo, name: &str, object: &str) -> Result<bool, RepoError>
     if name.starts_with("refs/tags/") {
         return Ok(false);
     }
-    let call = Call::new(&[
-        "for-each-ref",
-        "--count=1",
-        "--format=%(refname)",
-        "--contains",
-    ]);
+    let call = Call::new(&["for-each-ref", "--format=%(refname)", "--contains"]);
     let answer = repo.program.ask(call.arg(object))?;
-    Ok(answer.code == Some(0) && !answer.stdout.is_empty())
+    let listed = String::from_utf8_lossy(&answer.stdout);
+    Ok(answer.code == Some(0) && listed.lines().any(|name| !name.starts_with(PIN_REFS)))
 }
 
 /// What git refuses to put back stays, and is named at the next look.

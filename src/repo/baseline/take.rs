@@ -3,6 +3,7 @@
 use super::super::program::{Call, Program};
 use super::super::status::{is_unwatched, present};
 use super::super::{Repo, RepoError, path_text};
+use super::pins::{PIN_REFS, pin};
 use super::steering::Dirs;
 use super::{Baseline, INDEX, OBJECTS, RESCUED_REFS, STAND, STASH_LOG, Stand, WORK_INDEX};
 use crate::diagnostic::Failure;
@@ -56,6 +57,7 @@ fn take(repo: &Repo, dir: &Path) -> Result<Baseline, RepoError> {
         WORK_INDEX,
         Some(&kept),
     )?;
+    pin(repo, dir, &stand)?;
     let path = dir.join(STAND);
     let bytes = serde_json::to_vec(&stand)
         .map_err(|error| RepoError::Answer(format!("the baseline cannot be written: {error}")))?;
@@ -180,7 +182,9 @@ fn refs(git: &Program) -> Result<BTreeMap<String, String>, RepoError> {
             let mut fields = line.split('\0');
             let (name, id) = (fields.next()?, fields.next()?);
             let target = fields.next().unwrap_or_default();
-            let kept = name == "refs/stash" || name.starts_with(RESCUED_REFS);
+            let kept = name == "refs/stash"
+                || name.starts_with(RESCUED_REFS)
+                || name.starts_with(PIN_REFS);
             let value = match target {
                 "" => id.to_owned(),
                 target => format!("ref: {target}"),

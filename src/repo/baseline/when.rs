@@ -87,14 +87,6 @@ impl Baseline {
         self.end.is_some_and(|end| is_after(changed(path), end))
     }
 
-    /// What was checked out.
-    pub(super) fn commit(&self) -> Option<&String> {
-        match self.stand.head.strip_prefix("ref: ") {
-            Some(name) => self.stand.refs.get(name),
-            None => Some(&self.stand.head),
-        }
-    }
-
     fn moves_the_worktree(&self, difference: &Difference) -> bool {
         match difference {
             Difference::Head { .. } => true,
@@ -109,6 +101,7 @@ impl Baseline {
             return Ok(false);
         };
         for commit in self
+            .stand
             .commit()
             .into_iter()
             .chain(repo.head()?.commit.as_ref())
