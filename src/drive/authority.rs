@@ -185,6 +185,10 @@ impl Watch {
         }
         let (own, mut later) = self.baseline.divide(repo, all)?;
         let (own, beside) = self.not_its_place(own);
+        later.extend(beside);
+        if self.left {
+            breach.later = named(&later);
+        }
         let forbidden = self.forbidden(repo, own)?;
         let id = crate::store::fresh_id();
         if !forbidden.is_empty() {
@@ -195,22 +199,15 @@ impl Watch {
             breach.moved = move_away(repo, &id, &large)?;
             breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
             self.baseline.put_back(repo, &forbidden)?;
-            let mut still = self.still(repo)?;
-            // Files that went with bits of the index which are back.
-            let gone = |one: &Difference| matches!(one, Difference::File { deleted: true, .. });
-            if still.iter().any(gone) {
-                self.baseline.put_back(repo, &still)?;
-                still = self.still(repo)?;
-            }
+            // Files that went with bits of the index which are back: nothing is in their place.
+            let mut gone = self.still(repo)?;
+            gone.retain(|one| matches!(one, Difference::File { deleted: true, .. }));
+            self.baseline.put_back(repo, &gone)?;
+            let still = self.still(repo)?;
             breach.left = named(&still);
             later.extend(still);
         }
-        later.extend(beside);
         self.keep_before(workspace, &later, &id, &mut breach)?;
-        later.retain(|one| !forbidden.contains(one));
-        if self.left {
-            breach.later = named(&later);
-        }
         let documents = repo.root().join(".agent");
         self.settle_view(store, &documents, &mut breach)?;
         Ok(breach)
