@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "next",
     "why",
     "check",
@@ -29,6 +29,7 @@ const NAMES: [&str; 33] = [
     "show",
     "diff",
     "rescue",
+    "rescue-file",
     "checkpoint",
     "recover",
     "failure",
@@ -258,6 +259,14 @@ fn transitions_and_notes_follow_their_schemas() {
     let copies = repo.cook(&["rescue", "list", "--json"]).exits(0).json();
     valid("rescue", &copies);
     let id = copies["copies"][0]["id"].as_str().unwrap();
+    let path = copies["copies"][0]["files"][0]["path"].as_str().unwrap();
+    valid(
+        "rescue-file",
+        &repo
+            .cook(&["rescue", "show", id, path, "--json"])
+            .exits(0)
+            .json(),
+    );
     valid(
         "note",
         &repo

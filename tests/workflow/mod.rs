@@ -159,6 +159,9 @@ pub fn feed(command: &mut Command, input: &str) -> Output {
 
 /// The same with another limit; `None` when it was killed at the limit.
 pub fn feed_within(command: &mut Command, input: &str, limit: Duration) -> Option<Output> {
+    // What a tracer traces does not end with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -170,6 +173,11 @@ pub fn feed_within(command: &mut Command, input: &str, limit: Duration) -> Optio
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > limit {
+            #[cfg(unix)]
+            let _ = nix::sys::signal::killpg(
+                nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap()),
+                nix::sys::signal::Signal::SIGKILL,
+            );
             let _ = child.kill();
             let _ = child.wait();
             return None;
