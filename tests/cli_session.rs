@@ -1624,6 +1624,11 @@ fn agents_are_found_and_have_to_answer_when_probed() {
         (&json!(true), &json!(false))
     );
     assert!(row("good")["version"].is_string());
+    // To ask one agent takes nothing from what is known of the others.
+    let known = || std::fs::read_to_string(desk.repo.root.join(".git/cook/agents.json")).unwrap();
+    let before = known();
+    desk.asked("good", "hello", &[]);
+    assert_eq!(known(), before);
     let can = row("good")["capabilities"].to_string();
     assert!(
         can.contains("fork") && can.contains("read-only") && can.contains("cost"),

@@ -78,13 +78,17 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
             })
             .collect()
     });
-    // A program that did not answer is asked again next time.
-    let programs: BTreeMap<String, Found> = places
-        .into_iter()
-        .zip(&found)
-        .filter(|(_, found)| found.path.is_some() && found.problem.is_none())
-        .map(|((_, key), found)| (key, found.clone()))
-        .collect();
+    // What is known of those that were not asked stays. A program that did not answer is asked
+    // again next time.
+    let mut programs = kept.programs.clone();
+    programs.retain(|key, _| !presets.iter().any(|preset| is_key_of(key, preset)));
+    programs.extend(
+        places
+            .into_iter()
+            .zip(&found)
+            .filter(|(_, found)| found.path.is_some() && found.problem.is_none())
+            .map(|((_, key), found)| (key, found.clone())),
+    );
     if programs != kept.programs {
         keep(cache, &Kept { programs })?;
     }
@@ -101,7 +105,12 @@ fn keep(cache: &Path, kept: &Kept) -> Result<(), AgentError> {
     Ok(())
 }
 
-/// The program's file and the key it is known by.
+fn is_key_of(key: &str, preset: &Preset) -> bool {
+    key.split(' ').next() == Some(preset.name())
+}
+
+/// The program's file and the key it is known by: the agent's name, then what tells programs and
+/// tables apart.
 fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
     let path = program_file(preset.bin(), dir);
     let stamp = path.as_ref().and_then(|path| {
