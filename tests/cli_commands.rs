@@ -18,7 +18,6 @@ fn wrong_usage_ends_with_two() {
         &["next", "--prompt", "--json"],
         &["record"],
         &["verify", "everything"],
-        &["verify", "--trust-repo"],
         &["criteria", "amend", "a"],
         &["budget", "add"],
         &["rescue"],

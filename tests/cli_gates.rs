@@ -156,6 +156,125 @@ fn red_gates_send_the_slice_back_and_cost_an_attempt() {
 fn verify_runs_gates_again_when_asked() {
     let repo = Repo::done();
     repo.cook(&["verify", "--rerun", "--strict"]).exits(0);
-    repo.cook(&["verify", "--trust-repo"]).exits(2);
+    repo.cook(&["verify", "--trust-repo"]).exits(0);
     repo.cook(&["verify", "--rerun", "--trust-repo"]).exits(0);
+}
+
+/// Every way of calling `verify` but those that trust the repository.
+const VERIFICATIONS: [&[&str]; 8] = [
+    &["verify"],
+    &["verify", "--strict"],
+    &["verify", "--rerun"],
+    &["verify", "--strict", "--rerun"],
+    &["verify", "stop"],
+    &["verify", "stop", "--strict"],
+    &["verify", "control-plane"],
+    &["verify", "control-plane", "--strict", "--rerun"],
+];
+
+#[test]
+fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
+    let origin = Repo::done();
+    let script = ".agent/verify_completion_stop.sh";
+    let planted =
+        origin
+            .read(script)
+            .replacen('\n', "\ntouch \"$(dirname \"$0\")/tmp-started\"\n", 1);
+    origin.write(script, planted);
+    origin.commit("plant", None);
+
+    let clone = Repo::directory();
+    let from = origin.root.to_str().unwrap();
+    clone.git(&["clone", "-q", from, "."]);
+    let started = clone.root.join(".agent/tmp-started");
+    for arguments in VERIFICATIONS {
+        let run = clone.cook(arguments);
+        assert!(!started.exists(), "{arguments:?} started the script");
+        if arguments.contains(&"control-plane") {
+            assert_eq!(run.code, 0, "{arguments:?}: {}", run.out);
+            assert!(run.out.contains("no log here"), "{}", run.out);
+            continue;
+        }
+        let run = run.exits(1).says("log_missing");
+        let run = run.says("stop_verifier_untrusted");
+        let run = run.says("cook trust 'bash .agent/verify_completion_stop.sh'");
+        assert!(!run.out.contains("cook init"), "{}", run.out);
+    }
+    // `init` in a clone takes nothing for trusted that the clone brought.
+    clone.cook(&["init"]).exits(0);
+    clone.cook(&["verify"]).exits(1).says("not_done");
+    assert!(!started.exists());
+
+    clone
+        .cook(&["verify", "stop", "--trust-repo"])
+        .exits(0)
+        .says("checked  bash .agent");
+    assert!(started.exists(), "the script that was planted does run");
+    std::fs::remove_file(&started).unwrap();
+
+    let command = "bash .agent/verify_completion_stop.sh";
+    clone
+        .cook(&["trust", "bash", "--prefix", "--as-user"])
+        .exits(0);
+    clone.cook(&["verify", "stop"]).exits(1);
+    assert!(!started.exists(), "a prefix does not cover the script");
+    clone.cook(&["trust", command, "--as-user"]).exits(0);
+    clone.cook(&["verify", "stop"]).exits(0);
+    assert!(started.exists());
+
+    // Trust is of what the scripts hold.
+    std::fs::remove_file(&started).unwrap();
+    let other = ".agent/verify_completion_control_plane.sh";
+    clone.write(other, clone.read(other) + "\n# changed\n");
+    clone
+        .cook(&["verify", "stop"])
+        .exits(1)
+        .says("stop_verifier_untrusted");
+    assert!(!started.exists());
+}
+
+#[test]
+fn the_end_rests_on_a_verifier_that_is_trusted_here() {
+    let repo = Repo::selected();
+    let script = ".agent/verify_completion_stop.sh";
+    repo.write(script, repo.read(script) + "\n# the user's own\n");
+    repo.commit("our own check", None);
+    repo.cook(&["init", "--as-user"]).exits(0);
+    repo.edit("state.json", |state| {
+        state["requires_reground"] = json!(true)
+    });
+    let report = repo.reground("none", "none", "a", &json!({"plan": plan()}));
+    repo.record("regrounder", &report).exits(0);
+    let next = repo.cook(&["next", "--exit-code"]).exits(10);
+    assert!(
+        next.out
+            .contains("cook trust 'bash .agent/verify_completion_stop.sh'"),
+        "{}",
+        next.out
+    );
+    repo.cook(&["trust", "--gates", "--as-user"])
+        .exits(0)
+        .says("resumed");
+    assert_eq!(repo.rule(), "4");
+}
+
+#[test]
+fn work_that_is_not_finished_is_no_verified_commit() {
+    let repo = Repo::committed();
+    for arguments in [&["verify"] as &[&str], &["verify", "--strict"]] {
+        repo.cook(arguments).exits(1).says("[not_done]");
+    }
+    repo.cook(&["verify", "control-plane", "--strict"]).exits(0);
+
+    let done = Repo::done();
+    done.cook(&["verify"]).exits(0);
+    done.write("later.txt", "x\n");
+    done.commit("later", None);
+    done.cook(&["verify"])
+        .exits(1)
+        .says("head_moved_since_done");
+
+    let plain = Repo::born();
+    let run = plain.cook(&["verify"]).exits(1).says("log_missing");
+    assert!(run.out.contains("contract_missing"), "{}", run.out);
 }

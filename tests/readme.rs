@@ -32,7 +32,7 @@ fn commands(markdown: &str) -> Vec<String> {
 
 /// Commands that concern this project and not the reader's repository, with where they are run.
 const ELSEWHERE: [&str; 3] = [
-    "./smoke/smoke.sh",
+    "cargo run --release -- demo",
     "cargo test",
     "cargo install --path . --locked",
 ];
@@ -60,19 +60,25 @@ fn the_quick_start_works_as_written() {
         run(command.env("PATH", &path), None).ok();
         ran += 1;
     }
-    assert_eq!(ran, 8, "every command of the quick start");
+    assert_eq!(ran, 7, "every command of the quick start");
     assert_eq!(repo.rule(), "4");
 }
 
 #[test]
 fn what_is_not_run_here_is_run_by_ci() {
     let ci = project(".ci/run");
-    assert!(ci.contains("./smoke/smoke.sh"));
+    assert!(ci.contains("step smoke ./smoke/smoke.sh\n"));
+    assert!(ci.contains("step demo cargo run --release -- demo\n"));
     assert!(ci.contains("step tests cargo test\n"));
     let readme = commands(&project("README.md"));
     for line in ELSEWHERE {
         assert!(readme.iter().any(|command| command == line), "{line}");
     }
+    assert_eq!(
+        readme[..2],
+        ELSEWHERE[..2],
+        "what a fresh clone begins with"
+    );
     // `cargo install --path .`: a release build is too long for a test, so what it installs is looked at.
     let manifest: toml::Table = project("Cargo.toml").parse().unwrap();
     let bins = manifest["bin"].as_array().unwrap();

@@ -207,8 +207,8 @@ pub(super) struct VerifyArgs {
     /// Run gates again instead of believing receipts
     #[arg(long)]
     pub rerun: bool,
-    /// With --rerun: trust the repository's gates for this run (for CI)
-    #[arg(long, requires = "rerun")]
+    /// Trust the stop verifier and the gates of this repository for this run (for CI)
+    #[arg(long)]
     pub trust_repo: bool,
     /// human or json
     #[arg(long, value_enum, default_value_t = VerifyFormat::Human)]
@@ -242,7 +242,7 @@ pub(super) struct TrustArgs {
     /// Trust every command that begins with these words
     #[arg(long, requires = "command")]
     pub prefix: bool,
-    /// Trust the gates of `cook.toml` as they stand
+    /// Trust the gates of `cook.toml` and the stop verifier as they stand
     #[arg(long, conflicts_with = "command")]
     pub gates: bool,
     /// List what is trusted here

@@ -6,7 +6,7 @@ use super::record::transition_answer;
 use super::{Answer, Context, answer, caller};
 use crate::diagnostic::{Code, Failure, Finding, Refusal};
 use crate::machine::{self, Rule};
-use crate::model::{Event, Import, Profile, Snapshot};
+use crate::model::{Event, Import, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, Snapshot};
 use crate::scaffold::{self, Contract, Fate, TRACKED};
 use crate::store::Store;
 use crate::view::NoteAnswer;
@@ -95,6 +95,7 @@ fn set_up(
         // A log that cannot be begun is said before a file is written.
         Store::create(workspace.place())?;
     }
+    let verifier_was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     let contract = scaffold::write_contract(root, mission.as_deref())?;
     findings.extend(contract.findings.iter().cloned());
     let profile = contract
@@ -102,7 +103,7 @@ fn set_up(
         .clone()
         .ok_or_else(|| bad_profile(&contract))?;
     describe(&contract, &mut lines);
-    trust_proposed(workspace, &contract, &mut lines)?;
+    trust_written(workspace, &contract, verifier_was_trusted, &mut lines)?;
     let import = imported.map(|imported| {
         lines.push(format!("took in older state ({})", imported.import.layout));
         findings.extend(imported.findings);
@@ -172,24 +173,34 @@ fn describe(contract: &Contract, lines: &mut Vec<String>) {
     }
 }
 
-/// The gates cook itself proposes are the user's to accept: by running init
-/// outside an agent's environment.
-fn trust_proposed(
+/// The gates that cook proposes and the scripts that it writes are the user's to accept: by
+/// running init outside an agent's environment. What the repository brought stays as it was.
+fn trust_written(
     workspace: &Workspace,
     contract: &Contract,
+    verifier_was_trusted: bool,
     lines: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let created = contract
-        .files
-        .iter()
-        .any(|file| file.path == ".agent/cook.toml" && file.fate == Fate::Created);
-    if !created || contract.checks.is_empty() {
+    let fate = |path: &str| {
+        let file = contract.files.iter().find(|file| file.path == path);
+        file.map(|file| file.fate)
+    };
+    let mut commands = Vec::new();
+    if fate(".agent/cook.toml") == Some(Fate::Created) {
+        commands.extend(contract.checks.iter().map(|check| check.run));
+    }
+    let written = |path: &&str| matches!(fate(path), Some(Fate::Created | Fate::Updated));
+    let all_written = STOP_VERIFIER_SCRIPTS.iter().all(written);
+    let any_written = STOP_VERIFIER_SCRIPTS.iter().any(|path| written(&path));
+    if all_written || (any_written && verifier_was_trusted) {
+        commands.push(STOP_VERIFIER);
+    }
+    if commands.is_empty() {
         return Ok(());
     }
-    let commands: Vec<&str> = contract.checks.iter().map(|check| check.run).collect();
     if let Some(marker) = caller::agent_around() {
         lines.push(format!(
-            "proposed gates, not trusted yet because {marker}: {}",
+            "gates, not trusted yet because {marker}: {}",
             commands.join(" · ")
         ));
         return Ok(());
@@ -199,7 +210,7 @@ fn trust_proposed(
         trust.trust(command)?;
     }
     lines.push(format!(
-        "gates in .agent/cook.toml, trusted on this machine: {}",
+        "gates, trusted on this machine: {}",
         commands.join(" · ")
     ));
     Ok(())

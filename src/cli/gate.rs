@@ -5,7 +5,7 @@ use super::doors::record_trust;
 use super::{Answer, Context, answer, caller, note};
 use crate::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use crate::machine;
-use crate::model::GateSpec;
+use crate::model::{GateSpec, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use crate::receipt::{Gates, Receipts};
 use crate::view::GateAnswer;
 use crate::walk::Workspace;
@@ -128,6 +128,12 @@ fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failu
     Ok(gates)
 }
 
+/// The stop verifier's command, where its script is in the worktree.
+fn stop_verifier_here(workspace: &Workspace) -> Option<String> {
+    let script = workspace.repo.root().join(STOP_VERIFIER_SCRIPTS[0]);
+    script.is_file().then(|| STOP_VERIFIER.to_owned())
+}
+
 pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     let workspace = context.workspace()?;
     let mut trust = workspace.trust()?;
@@ -152,6 +158,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             .gate_specs()
             .into_iter()
             .map(|gate| gate.run)
+            .chain(stop_verifier_here(&workspace))
             .collect(),
     };
     for command in &commands {

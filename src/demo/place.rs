@@ -6,7 +6,7 @@ use super::{Culprit, failed};
 use crate::agent::Preset;
 use crate::diagnostic::{Code, Failure};
 use crate::drive::{Cast, Player};
-use crate::model::{Access, Actor, AgentTable, Config, Event, Resume, Role};
+use crate::model::{Access, Actor, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER};
 use crate::process::{Clocks, ProcessError, Short, capture};
 use crate::scaffold::{TRACKED, write_contract};
 use crate::store::Store;
@@ -117,9 +117,11 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
         import: None,
     };
     walk::transition(&workspace, &bootstrapped, Actor::Script)?;
-    workspace.trust()?.trust(&story.gate)?;
+    let mut trust = workspace.trust()?;
+    trust.trust(&story.gate)?;
+    trust.trust(STOP_VERIFIER)?;
     let trusted = Event::Resumed(Resume {
-        trust: vec![story.gate.clone()],
+        trust: vec![story.gate.clone(), STOP_VERIFIER.to_owned()],
         ..Resume::default()
     });
     walk::transition(&workspace, &trusted, Actor::Script)?;

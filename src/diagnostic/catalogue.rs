@@ -201,6 +201,7 @@ codes! {
     EvidenceImported "evidence_imported" Finding NeedsReground "a done slice's evidence is plain text of an older layout", "";
     GateRed "gate_red" Finding Warning "a gate is red", "";
     GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "";
+    StopVerifierUntrusted "stop_verifier_untrusted" Finding Error "the stop verifier was not run: this machine does not trust its scripts", "look at them, then run `cook trust 'bash .agent/verify_completion_stop.sh'`; `--trust-repo` trusts for one run";
     GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
     NextRoleDiffers "next_role_differs" Finding Note "the report names another next role than dispatch", "";
     CommandDropped "command_dropped" Finding Warning "a slice in work no longer names a verification command", "";
@@ -231,8 +232,8 @@ codes! {
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
     LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
     LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";
-    LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook init`";
-    NotDone "not_done" Finding NeedsReground "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
+    LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook verify` in the repository where the work was done: a clone does not bring its log";
+    NotDone "not_done" Finding Error "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "";
     ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "";

@@ -10,8 +10,8 @@ use super::work::{Work, active_from, attach};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
     ActiveStatus, Conclude, Count, Decision, Outcome, Policy, PolicyChange, Reconcile, Reground,
-    SliceRecordType, SliceStatus, Snapshot, Subject, Submission, VerificationEvidence, Waiting,
-    WaitingKind,
+    STOP_VERIFIER, SliceRecordType, SliceStatus, Snapshot, Subject, Submission,
+    VerificationEvidence, Waiting, WaitingKind,
 };
 use std::collections::BTreeSet;
 
@@ -35,7 +35,8 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     set.brief = super::brief::reground_question(snapshot, block.brief.as_ref());
 }
 
-/// Commands of every slice that may be open after this block: a done one may be reopened.
+/// Commands of every slice that may be open after this block (a done one may be reopened),
+/// and the one that the project's end rests on.
 fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
     let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
     let kept = &snapshot.plan.candidate_slices;
@@ -46,15 +47,17 @@ fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<String> {
                 .flat_map(|slice| slice.verification_commands.iter().flatten()),
         )
         .cloned()
+        .chain([STOP_VERIFIER.to_owned()])
         .collect()
 }
 
-/// Commands that open slices name.
+/// Commands that open slices name, and the one that the project's end rests on.
 pub(super) fn open_commands(snapshot: &Snapshot) -> BTreeSet<String> {
     snapshot
         .plan
         .open_slices()
         .flat_map(|slice| slice.verification_commands.iter().flatten().cloned())
+        .chain([STOP_VERIFIER.to_owned()])
         .collect()
 }
 
@@ -496,6 +499,14 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
         ));
     }
     let run = work.facts.stop_verifier()?;
+    let verifier = [STOP_VERIFIER.to_owned()].into();
+    if let Some(command) = work.facts.untrusted(&verifier)?.first() {
+        return Err(Refusal::new(
+            Code::TrustMissing,
+            "the stop verifier was not run: this machine does not trust its scripts",
+        )
+        .hint(format!("run `cook trust {}`", super::quoted(command))));
+    }
     if !run.passed() {
         let why = match (&run.problem, &run.receipt) {
             (Some(problem), _) => problem.clone(),
@@ -835,10 +846,7 @@ fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
     work.next.state.continuation_policy = Policy::AwaitUserInput;
     work.next.ledger.waiting = Some(Waiting {
         kind: WaitingKind::Trust,
-        what: format!(
-            "may cook run these commands of the plan: {}",
-            commands.join(" · ")
-        ),
+        what: format!("may cook run these commands: {}", commands.join(" · ")),
         exit,
     });
     Ok(())

@@ -10,9 +10,9 @@ use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure};
 use crate::machine::{
     AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, ConfigFacts, FactSet,
-    Facts, GateQuestion, GateRun, Head, OutsideEdit,
+    Facts, GateQuestion, GateRun, Head, OutsideEdit, StopVerifierRun,
 };
-use crate::model::{BriefLine, BriefStanding, Config, GateSpec, Verdict};
+use crate::model::{BriefLine, BriefStanding, Config, GateSpec, STOP_VERIFIER, Verdict};
 use crate::process::Live;
 use crate::receipt::{Gates, Receipts, Trust, merged, words};
 use crate::repo::{Edit, Entry, Repo};
@@ -68,7 +68,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
         facts.gates = Some(world.gates(question)?);
     }
     if wanted.stop_verifier {
-        facts.stop_verifier = Some(world.runner()?.stop_verifier()?);
+        facts.stop_verifier = Some(world.stop_verifier()?);
     }
     if !wanted.anchors.is_empty() {
         world.anchors(wanted, &mut facts)?;
@@ -113,6 +113,18 @@ impl World<'_> {
             receipts: self.gates_here()?.0,
             clock: self.clock,
             live: self.live.clone(),
+        })
+    }
+
+    /// Runs the stop verifier, which is a program of the repository like any gate.
+    fn stop_verifier(&self) -> Result<StopVerifierRun, Failure> {
+        let (_, trust) = self.gates_here()?;
+        if trust.is_trusted(STOP_VERIFIER) {
+            return self.runner()?.stop_verifier();
+        }
+        Ok(StopVerifierRun {
+            receipt: None,
+            problem: Some("this machine does not trust its scripts".to_owned()),
         })
     }
 

@@ -20,6 +20,15 @@ pub const SETTINGS_FILES: [&str; 3] = [
     ".agent/verify_completion_stop.sh",
 ];
 
+/// The command that a project's end rests on.
+pub const STOP_VERIFIER: &str = "bash .agent/verify_completion_stop.sh";
+
+/// What that command runs of the contract.
+pub const STOP_VERIFIER_SCRIPTS: [&str; 2] = [
+    ".agent/verify_completion_stop.sh",
+    ".agent/verify_completion_control_plane.sh",
+];
+
 /// `profile.json`: how this repository runs the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -42,7 +42,7 @@ pub use config::{
     Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, Notify, Price,
     RoleConfig, Rules, Sessions, TrackerKind,
 };
-pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES};
+pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,

@@ -4,7 +4,7 @@ use super::{Receipts, seal, words};
 use crate::clock::Clock;
 use crate::diagnostic::{Code, Failure};
 use crate::machine::{GateRun, StopVerifierRun};
-use crate::model::{Count, GateSpec, Receipt, Timestamp};
+use crate::model::{Count, GateSpec, Receipt, STOP_VERIFIER, Timestamp};
 use crate::process::{Ended, Live, Long, ProcessError, run};
 use crate::repo::{Repo, Throwaway};
 use std::collections::BTreeSet;
@@ -12,8 +12,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// The command rule 9 runs.
-pub const STOP_VERIFIER: &str = "bash .agent/verify_completion_stop.sh";
 /// Names the cook that the stop verifier calls: the one that runs it.
 pub const COOK_BIN_VARIABLE: &str = "COOK_BIN";
 const STOP_VERIFIER_TIMEOUT: Duration = Duration::from_secs(60 * 60);

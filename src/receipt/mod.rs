@@ -9,7 +9,7 @@ mod gate;
 mod kept;
 mod trust;
 
-pub use gate::{COOK_BIN_VARIABLE, Gates, STOP_VERIFIER, merged};
+pub use gate::{COOK_BIN_VARIABLE, Gates, merged};
 pub use kept::{Output, Receipts, seal};
 pub use trust::Trust;
 
@@ -38,6 +38,12 @@ pub enum ReceiptError {
         /// What is wrong with it.
         why: String,
     },
+    /// A script of the stop verifier is missing, or is no regular file.
+    #[error("`{}` is missing, or it is not a regular file", path.display())]
+    Script {
+        /// Which one.
+        path: PathBuf,
+    },
     /// The command has no words, or an open quote.
     #[error("`{0}` is no command")]
     Command(String),
@@ -65,6 +71,8 @@ impl From<ReceiptError> for Failure {
                     path.display()
                 ))
             }
+            ReceiptError::Script { .. } => Failure::state(Code::NotWritable, error.to_string())
+                .hint("run `cook init`, which writes what is missing"),
             ReceiptError::Command(_) => Failure::usage(error.to_string()),
         }
     }

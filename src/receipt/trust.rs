@@ -2,23 +2,29 @@
 //! never a tracked file.
 //!
 //! Trust is by the words of a command, so a gate whose command changed is a new
-//! one and is asked for again. A file that cannot be read is an error: neither
+//! one and is asked for again. The stop verifier is trusted by what its scripts
+//! hold: its command never changes. A list that cannot be read is an error: neither
 //! nothing nor everything is trusted then.
 
 use super::{ReceiptError, atomic, words};
 use crate::diagnostic::Failure;
-use crate::model::SchemaVersion;
+use crate::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SchemaVersion};
 use crate::repo::Repo;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const LIMIT: u64 = 4 * 1024 * 1024;
+/// Largest script that is trusted; the generated ones are about a kilobyte.
+const MAX_SCRIPT: u64 = 1024 * 1024;
 
 /// What is trusted here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
     path: PathBuf,
+    /// The worktree whose stop verifier is asked about.
+    root: PathBuf,
     list: List,
     everything: bool,
 }
@@ -29,6 +35,9 @@ struct List {
     schema_version: SchemaVersion,
     commands: BTreeSet<String>,
     prefixes: BTreeSet<String>,
+    /// Digests of the stop verifiers that may run: several worktrees share this list.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    stop_verifiers: BTreeSet<String>,
 }
 
 impl Trust {
@@ -57,6 +66,7 @@ impl Trust {
         }
         Ok(Self {
             path,
+            root: repo.root().to_owned(),
             list,
             everything: false,
         })
@@ -71,10 +81,15 @@ impl Trust {
 
     /// True when cook may run this command: it is on the list word for word, or
     /// begins with the words of a trusted prefix. What is no command is not trusted.
+    /// The stop verifier is trusted as its scripts stand now, and by no prefix.
     pub fn is_trusted(&self, command: &str) -> bool {
         let Ok(argv) = words(command) else {
             return false;
         };
+        if runs_stop_verifier(&argv) {
+            let listed = |digest| self.list.stop_verifiers.contains(&digest);
+            return self.everything || self.stop_verifier().is_some_and(listed);
+        }
         let same = |entry: &String| words(entry).is_ok_and(|words| words == argv);
         let begins = |entry: &String| words(entry).is_ok_and(|words| argv.starts_with(&words));
         self.everything
@@ -87,9 +102,28 @@ impl Trust {
     /// # Errors
     /// When it is no command, or the list cannot be written.
     pub fn trust(&mut self, command: &str) -> Result<(), Failure> {
-        words(command)?;
-        self.list.commands.insert(command.to_owned());
+        if runs_stop_verifier(&words(command)?) {
+            let digest = self.stop_verifier().ok_or_else(|| ReceiptError::Script {
+                path: self.root.join(STOP_VERIFIER_SCRIPTS[0]),
+            })?;
+            self.list.stop_verifiers.insert(digest);
+        } else {
+            self.list.commands.insert(command.to_owned());
+        }
         self.save()
+    }
+
+    /// A digest of what the stop verifier's scripts hold; none when one of them is not
+    /// there as a regular file of a size that scripts have.
+    fn stop_verifier(&self) -> Option<String> {
+        let mut digest = Sha256::new();
+        for script in STOP_VERIFIER_SCRIPTS {
+            let bytes = read_script(&self.root.join(script))?;
+            digest.update((bytes.len() as u64).to_le_bytes());
+            digest.update(&bytes);
+        }
+        let digest = digest.finalize();
+        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Trusts every command that begins with these words from now on.
@@ -102,12 +136,16 @@ impl Trust {
         self.save()
     }
 
-    /// Commands and prefixes on the list, sorted.
+    /// Commands and prefixes on the list, sorted; the stop verifier among the commands
+    /// where it is trusted as it stands.
     pub fn listed(&self) -> (Vec<&str>, Vec<&str>) {
-        (
-            self.list.commands.iter().map(String::as_str).collect(),
-            self.list.prefixes.iter().map(String::as_str).collect(),
-        )
+        let mut commands: Vec<&str> = self.list.commands.iter().map(String::as_str).collect();
+        if self.is_trusted(STOP_VERIFIER) {
+            commands.push(STOP_VERIFIER);
+            commands.sort_unstable();
+        }
+        let prefixes = self.list.prefixes.iter().map(String::as_str).collect();
+        (commands, prefixes)
     }
 
     fn save(&self) -> Result<(), Failure> {
@@ -115,4 +153,16 @@ impl Trust {
         json.push(b'\n');
         Ok(atomic::write(&self.path, &json)?)
     }
+}
+
+fn runs_stop_verifier(argv: &[String]) -> bool {
+    argv.iter().map(String::as_str).eq(STOP_VERIFIER.split(' '))
+}
+
+fn read_script(path: &Path) -> Option<Vec<u8>> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    if !found.is_file() || found.len() > MAX_SCRIPT {
+        return None;
+    }
+    std::fs::read(path).ok()
 }

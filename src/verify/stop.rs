@@ -3,7 +3,7 @@
 use super::Outcome;
 use crate::diagnostic::{Code, Failure, Finding, counted};
 use crate::machine::votes_at;
-use crate::model::{Phase, Policy};
+use crate::model::{Phase, Policy, STOP_VERIFIER};
 use crate::walk::{self, Workspace};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
@@ -18,6 +18,16 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
 }
 
 fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    if !workspace.trust()?.is_trusted(STOP_VERIFIER) {
+        outcome.findings.push(
+            Finding::new(
+                Code::StopVerifierUntrusted,
+                format!("`{STOP_VERIFIER}` was not run: this machine does not trust its scripts"),
+            )
+            .at(".agent/verify_completion_stop.sh"),
+        );
+        return Ok(());
+    }
     let run = walk::run_stop_verifier(workspace)?;
     outcome.looked("bash .agent/verify_completion_stop.sh");
     let passed = run
@@ -47,6 +57,7 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
 
 fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let (_, Some(snapshot)) = workspace.current()? else {
+        outcome.findings.push(log_missing(workspace));
         return Ok(());
     };
     let due = matches!(snapshot.state.current_phase, Phase::StopWave | Phase::Done);
@@ -94,10 +105,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
 pub fn released(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot else {
-        outcome.findings.push(Finding::new(
-            Code::LogMissing,
-            "there is no log here, so no vote can be recomputed; the tracked contract alone was checked",
-        ));
+        outcome.findings.push(log_missing(workspace));
         return Ok(());
     };
     if snapshot.state.continuation_policy != Policy::Done {
@@ -110,4 +118,16 @@ pub fn released(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Fail
         ));
     }
     Ok(())
+}
+
+/// Nothing can be said of slices and votes without the log that holds them.
+fn log_missing(workspace: &Workspace) -> Finding {
+    let why = match workspace.store {
+        Some(_) => "the log of this repository holds nothing for this worktree",
+        None => "there is no log in this clone",
+    };
+    Finding::new(
+        Code::LogMissing,
+        format!("{why}, so no report, proof or vote can be recomputed"),
+    )
 }

@@ -2,7 +2,7 @@
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone, count};
-use crate::diagnostic::{Finding, Severity};
+use crate::diagnostic::{Code, Finding, Severity};
 use crate::machine::GateRun;
 use serde_json::{Value, json};
 
@@ -20,14 +20,22 @@ pub struct VerifyAnswer {
 }
 
 impl VerifyAnswer {
-    /// Whether it passes.
+    /// Whether it passes: a question that could not be answered never does.
     pub fn passed(&self) -> bool {
-        let worst = self.findings.iter().map(Finding::severity).max();
-        match worst {
-            Some(Severity::Error) => false,
-            Some(Severity::NeedsReground) => !self.strict,
-            _ => true,
-        }
+        !self
+            .findings
+            .iter()
+            .any(|finding| match finding.severity() {
+                Severity::Error => true,
+                Severity::NeedsReground => self.strict || self.leaves_open(finding.code),
+                Severity::Warning | Severity::Note => false,
+            })
+    }
+
+    /// Whether this finding means that what was asked about this commit is not known.
+    fn leaves_open(&self, code: Code) -> bool {
+        matches!(self.scope, "stop" | "all")
+            && matches!(code, Code::LogMissing | Code::HeadMovedSinceDone)
     }
 }
 

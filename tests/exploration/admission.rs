@@ -6,8 +6,8 @@ use cook::diagnostic::Code;
 use cook::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
 use cook::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, EvidenceClaim, Plan, Policy, Reground, Resume,
-    Role, Slice, SliceRecordType, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
-    surface_matches, surface_names,
+    Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot, Submission, Verdicts,
+    WaitingKind, surface_matches, surface_names,
 };
 use std::collections::BTreeSet;
 
@@ -690,6 +690,8 @@ fn stops_as_it_says(seen: &Seen, block: &Reground) -> Check {
 fn untrusted_are_asked_for(seen: &Seen) -> Check {
     let open = seen.after().plan.open_slices();
     let commands = open.flat_map(|slice| slice.verification_commands.iter().flatten());
+    let verifier = STOP_VERIFIER.to_owned();
+    let commands = commands.chain([&verifier]);
     require(
         seen.after().state.continuation_policy != Policy::Continue || trusted(seen, commands),
         || "commands that nobody trusts stay in the plan".to_owned(),

@@ -750,7 +750,7 @@ fn untrusted_commands_are_asked_for_and_then_run() {
     walk.plan_and_select();
     assert_eq!(
         walk.due().blocking_command.as_deref(),
-        Some("cook trust 'check a'")
+        Some("cook trust 'bash .agent/verify_completion_stop.sh' && cook trust 'check a'")
     );
     walk.refused(walk.resume(), Code::TrustMissing);
     walk.mood.trusted = true;
