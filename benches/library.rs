@@ -4,10 +4,10 @@
 
 mod scale;
 
-use cook::machine;
-use cook::report;
-use cook::store::Replayed;
 use cook::walk::Workspace;
+use cook_core::machine;
+use cook_core::report;
+use cook_store::store::Replayed;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use scale::Scale;
 use std::hint::black_box;
@@ -44,7 +44,7 @@ fn reports(criterion: &mut Criterion) {
     group.bench_function("regrounder", |bencher| {
         bencher.iter(|| {
             report::parse(
-                cook::model::Role::Regrounder,
+                cook_core::model::Role::Regrounder,
                 black_box(scale::REGROUND.as_bytes()),
             )
         });

@@ -1,32 +1,18 @@
-//! `cook`, a repo-local completion control plane.
+//! `cook`, a repo-local completion control plane: what puts the crates of this workspace together
+//! into a program.
 //!
-//! Agents report; cook decides. Git is the database. The modules stand in the
-//! order in which they may import one another (a test keeps it that way):
-//! the first four are pure, the effects are at the edge.
+//! Agents report; cook decides. Git is the database. What decides is pure and stands in
+//! `cook_core`; `cook_os`, `cook_git`, `cook_store`, `cook_agents` and `cook_hooks` stand between
+//! it and the world. The modules here measure, call them and print. They may import one another
+//! in the order that ARCHITECTURE.md gives (a test keeps it that way).
 
-pub mod agent;
 pub mod anchor;
-pub mod brief;
-pub mod change;
 pub mod cli;
-pub mod clock;
 pub mod demo;
-pub mod diagnostic;
 pub mod drive;
-pub mod hook;
-pub mod machine;
+pub mod lifecycle;
 pub mod measure;
-pub mod model;
-pub mod process;
-pub mod prompt;
-pub mod receipt;
-pub mod repo;
-pub mod report;
 pub mod scaffold;
-pub mod schema;
-pub mod scripted;
-pub mod session;
-pub mod store;
 pub mod tracker;
 pub mod verify;
 pub mod view;

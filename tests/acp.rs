@@ -9,10 +9,10 @@ mod job_support;
 
 use agent_support::{COOK, Scripted, Workplace, is_alive, pid_in, settle, wait_for};
 use cli_support::Repo;
-use cook::agent::{FailureClass, Preset, Progress, Report, Task, run};
-use cook::model::{Access, Config};
-use cook::process::{Clocks, Heed};
-use cook::session::Failure;
+use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
+use cook_core::model::{Access, Config};
+use cook_os::process::{Clocks, Heed};
+use cook_store::session::Failure;
 use job_support::{Job, SESSIONS};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

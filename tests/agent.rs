@@ -6,10 +6,10 @@
 mod agent_support;
 
 use agent_support::{Scripted, is_alive, pid_in};
-use cook::agent::{FailureClass, Preset, Progress, Report, Task, builtin_names, run};
-use cook::model::{Access, Config, EventFormat};
-use cook::process::{Clocks, Heed};
-use cook::session::{Failure, Native};
+use cook_agents::{FailureClass, Preset, Progress, Report, Task, builtin_names, run};
+use cook_core::model::{Access, Config, EventFormat};
+use cook_os::process::{Clocks, Heed};
+use cook_store::session::{Failure, Native};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::RwLock;
@@ -265,7 +265,10 @@ fn facts_3_and_8_what_an_agent_gets() {
             .starts_with("test-")
     );
     for name in env.as_object().unwrap().keys() {
-        assert!(!cook::process::is_agent_marker(name), "{name} came through");
+        assert!(
+            !cook_os::process::is_agent_marker(name),
+            "{name} came through"
+        );
     }
     assert_eq!(call["args"][0], "--tools");
     assert!(

@@ -2,9 +2,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-use cook::agent::{FailureClass, Preset, Progress, Report, Task, run};
-use cook::model::{Access, Config};
-use cook::process::{Clocks, Heed};
+use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
+use cook_core::model::{Access, Config};
+use cook_os::process::{Clocks, Heed};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;

@@ -3,15 +3,15 @@
 
 mod repo_support;
 
-use cook::clock::Clock;
-use cook::diagnostic::Failure;
-use cook::machine::{
+use cook::measure::{World, measure};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, CommitQuestion, FactSet, GateQuestion, OutsideEdit, Verdict,
 };
-use cook::measure::{World, measure};
-use cook::model::{Basis, Config};
-use cook::receipt::{Receipts, Trust};
-use cook::repo::Repo;
+use cook_core::model::{Basis, Config};
+use cook_git::Repo;
+use cook_os::clock::Clock;
+use cook_store::receipt::{Receipts, Trust};
 use repo_support::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -533,7 +533,7 @@ fn measure_answers_exactly_what_is_asked() {
     )
     .unwrap();
     let nothing = measure(&FactSet::default(), &stand.world()).unwrap();
-    let only_now = cook::machine::Facts {
+    let only_now = cook_core::machine::Facts {
         now: nothing.now.clone(),
         untrusted: Some(BTreeSet::new()),
         ..Default::default()
@@ -606,8 +606,9 @@ fn measure_answers_exactly_what_is_asked() {
     assert!(facts.config.as_ref().unwrap().strict);
     // A retry in the same process does not run the gate again; another process does.
     let again = measure(&wanted, &stand.world()).unwrap();
-    let id =
-        |facts: &cook::machine::Facts| facts.gates.as_ref().unwrap()[0].receipt.clone().unwrap().id;
+    let id = |facts: &cook_core::machine::Facts| {
+        facts.gates.as_ref().unwrap()[0].receipt.clone().unwrap().id
+    };
     assert_eq!(id(&again), id(&facts));
     let missing = FactSet {
         gates: Some(GateQuestion {

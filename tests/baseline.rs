@@ -4,7 +4,7 @@
 
 mod repo_support;
 
-use cook::repo::{Baseline, Difference, Repo};
+use cook_git::{Baseline, Difference, Repo};
 use repo_support::Scratch;
 use std::fs;
 

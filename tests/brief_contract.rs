@@ -2,12 +2,12 @@
 //! properties of rendering and reconciliation.
 #![allow(clippy::unwrap_used)]
 
-use cook::brief::{
+use cook_core::brief::{
     Artifact, Author, Brief, Guide, Incoming, Reconciled, entry_id, normalise, read, reconcile,
     render,
 };
-use cook::diagnostic::Code;
-use cook::model::{
+use cook_core::diagnostic::Code;
+use cook_core::model::{
     Basis, BriefChange, BriefDocument, BriefFate, BriefLine, BriefStanding, Cause, Count,
     FateVerdict, Slot, Timestamp, Verdict,
 };
@@ -436,7 +436,7 @@ proptest! {
         let forged = [&brief.task, &brief.done_when].iter().filter(|field| field.starts_with("## ")).count();
         prop_assert_eq!(headings, 2 + slots + forged);
         prop_assert_eq!(text.lines().count(), 2 + 2 + 1 + slots * 2 + brief.lines.len());
-        prop_assert!(!text.chars().any(|c| c != '\n' && cook::model::is_hidden(c)));
+        prop_assert!(!text.chars().any(|c| c != '\n' && cook_core::model::is_hidden(c)));
         // Through an artifact and back it is the same; blanks that hid something fold once.
         let again = Artifact { brief: brief.clone(), ..Artifact::default() };
         let read = read(again.to_json().to_string().as_bytes()).unwrap().artifact.brief;
@@ -449,7 +449,7 @@ proptest! {
     fn a_field_is_one_visible_line(given in "\\PC*|[\\x00-\\x20\\-*a]{0,40}") {
         if let Ok(kept) = normalise(&given) {
             prop_assert!(!kept.is_empty() && kept.lines().count() == 1);
-            prop_assert!(!kept.chars().any(cook::model::is_hidden));
+            prop_assert!(!kept.chars().any(cook_core::model::is_hidden));
         }
     }
 

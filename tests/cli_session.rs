@@ -9,7 +9,7 @@ mod cli_support;
 use agent_support::{Scripted, Workplace, is_alive, pid_in, settle, wait_for};
 use assert_fs::TempDir;
 use cli_support::{Repo, Run, run};
-use cook::session::{Episode, replay_prompt};
+use cook_store::session::{Episode, replay_prompt};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -350,7 +350,7 @@ fn data_is_printed_without_what_acts_on_a_terminal_and_stays_the_same() {
     let desk = desk(&[("one", "text", "")]);
     let value = json!({"n": "A\u{9b}31mB\u{202e}C\u{7f}", "\u{85}": "\u{e0001}"});
     // The answer's own escapes are what becomes raw when it is read.
-    let said = cook::diagnostic::harmless_json(&value.to_string());
+    let said = cook_core::diagnostic::harmless_json(&value.to_string());
     desk.plays("one", json!([{"reply": said}]));
     let schema = desk.file("schema.json", "{}");
     let run = desk.ask("one", "q", &["--schema", &schema]).exits(0);
@@ -1113,8 +1113,8 @@ fn an_error_names_a_step_that_works() {
     let other = table.replacen(agent_support::COOK, "no-such-program-here", 1);
     desk.repo
         .write(".agent/cook.toml", text.replace(&table, &other));
-    let config = cook::model::Config::parse(&desk.repo.read(".agent/cook.toml")).unwrap();
-    let preset = cook::agent::Preset::of("gone", &config).unwrap();
+    let config = cook_core::model::Config::parse(&desk.repo.read(".agent/cook.toml")).unwrap();
+    let preset = cook_agents::Preset::of("gone", &config).unwrap();
     desk.repo.trust(&preset.trust_words().unwrap());
     let error = desk.error(
         "gone",
@@ -1836,11 +1836,17 @@ fn the_documentation_runs_as_it_stands() {
     assert_eq!(made, [3, 4, 2, 1, 3, 2, 0], "{}", run.out);
     for (mark, example) in marks.iter().zip(&examples).skip(1) {
         let is_ref = |text: &str, grade| {
-            text.parse::<cook::session::Ref>()
+            text.parse::<cook_store::session::Ref>()
                 .is_ok_and(|name| name.grade() == grade)
         };
-        assert!(is_ref(mark[1], cook::session::Grade::Episode), "{example}");
-        assert!(is_ref(mark[2], cook::session::Grade::Series), "{example}");
+        assert!(
+            is_ref(mark[1], cook_store::session::Grade::Episode),
+            "{example}"
+        );
+        assert!(
+            is_ref(mark[2], cook_store::session::Grade::Series),
+            "{example}"
+        );
     }
     assert!(marks[1][1] != marks[2][1] && marks[2][1] != marks[3][1]);
     let shown = |name: &str| {
@@ -1878,7 +1884,7 @@ fn the_documentation_runs_as_it_stands() {
         "tests/agent.rs",
         "tests/acp.rs",
         "tests/pi/main.rs",
-        "src/agent/usage.rs",
+        "crates/agents/src/usage.rs",
     ] {
         tests += &std::fs::read_to_string(root.join(file)).unwrap();
     }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use cook::diagnostic::{CATALOGUE, Family, Severity};
+use cook_core::diagnostic::{CATALOGUE, Family, Severity};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use support::Repo;

@@ -6,12 +6,12 @@
 
 mod support;
 
-use cook::machine;
-use cook::model::{
+use cook_core::machine;
+use cook_core::model::{
     ActiveSlice, Counters, Ledger, Plan, Profile, SliceRecord, SliceRecordType, Snapshot, State,
     StopRecord, Undone, VerificationEvidence,
 };
-use cook::schema::{self, Documented};
+use cook_core::schema::{self, Documented};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use support::{COOK, Repo, clean, run};

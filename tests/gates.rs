@@ -4,14 +4,13 @@
 
 mod repo_support;
 
-use cook::clock::Clock;
-use cook::diagnostic::Code;
-use cook::machine::{GateRun, Head};
-use cook::model::STOP_VERIFIER;
-use cook::model::{GateSpec, Receipt};
-use cook::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
-use cook::receipt::{Gates, Receipts, Trust, merged, seal};
-use cook::repo::Repo;
+use cook_core::diagnostic::Code;
+use cook_core::machine::{GateRun, Head};
+use cook_core::model::{GateSpec, Receipt, STOP_VERIFIER};
+use cook_git::Repo;
+use cook_os::clock::Clock;
+use cook_os::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
+use cook_store::receipt::{Gates, Receipts, Trust, merged, seal};
 use repo_support::{Scratch, hermetic};
 use std::ffi::OsString;
 use std::fs;
@@ -23,7 +22,7 @@ fn long(
     dir: &Path,
     argv: &[&str],
     timeout: Duration,
-) -> Result<cook::process::Ended, ProcessError> {
+) -> Result<cook_os::process::Ended, ProcessError> {
     let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
     run(&Long {
         argv: &argv,
@@ -34,7 +33,7 @@ fn long(
     })
 }
 
-fn shell(dir: &Path, script: &str, timeout: Duration) -> cook::process::Ended {
+fn shell(dir: &Path, script: &str, timeout: Duration) -> cook_os::process::Ended {
     long(dir, &["sh", "-c", script], timeout).unwrap()
 }
 
@@ -201,7 +200,7 @@ fn short(
     script: &str,
     deadline: Duration,
     limit: usize,
-) -> Result<cook::process::Captured, ProcessError> {
+) -> Result<cook_os::process::Captured, ProcessError> {
     capture(&Short {
         argv: ["sh", "-c", script].map(OsString::from).to_vec(),
         dir,
@@ -751,7 +750,7 @@ fn interrupted_child() {
         matches!(ended, Err(ProcessError::Interrupted(_))),
         "{ended:?}"
     );
-    assert!(cook::process::interrupted());
+    assert!(cook_os::process::interrupted());
     fs::write(root.join("told"), "").unwrap();
     std::thread::sleep(MINUTE);
 }

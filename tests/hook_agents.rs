@@ -6,11 +6,11 @@ mod cli_support;
 mod hook_support;
 
 use cli_support::{Repo, run};
-use cook::hook::{
+use cook_core::model::{Checkpoint, CheckpointKind, Policy, Role};
+use cook_hooks::{
     Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
     Situation, Workflow, answer, read, segments, step, within,
 };
-use cook::model::{Checkpoint, CheckpointKind, Policy, Role};
 use hook_support::{Session, texts, trail};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -1042,18 +1042,18 @@ struct OneIssue {
     down: bool,
 }
 
-impl cook::hook::Tracker for OneIssue {
+impl cook::lifecycle::Tracker for OneIssue {
     fn wake(&self) -> Result<(), String> {
         match self.down {
             true => Err("br did not answer within 1 s".to_owned()),
             false => Ok(()),
         }
     }
-    fn picture(&self, _: cook::hook::Wanted) -> cook::hook::Picture {
+    fn picture(&self, _: cook::lifecycle::Wanted) -> cook::lifecycle::Picture {
         if let Err(why) = self.wake() {
-            return cook::hook::Picture {
+            return cook::lifecycle::Picture {
                 notes: vec![why],
-                ..cook::hook::Picture::default()
+                ..cook::lifecycle::Picture::default()
             };
         }
         let item = Item {
@@ -1063,9 +1063,9 @@ impl cook::hook::Tracker for OneIssue {
             is_issue: true,
             ..Item::default()
         };
-        cook::hook::Picture {
+        cook::lifecycle::Picture {
             item: self.open.get().then_some(item),
-            ..cook::hook::Picture::default()
+            ..cook::lifecycle::Picture::default()
         }
     }
     fn holds(&self, issue: &str) -> Result<bool, String> {
@@ -1106,7 +1106,7 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
         if name.contains("Tool") {
             event["tool_use_id"] = json!(format!("t{}", number.get()));
         }
-        let response = cook::hook::respond(&cook::hook::Call {
+        let response = cook::lifecycle::respond(&cook::lifecycle::Call {
             agent: Agent::Claude,
             named: None,
             input: event.to_string().as_bytes(),
@@ -1187,7 +1187,7 @@ fn a_tracker_that_is_down_is_named_and_holds_nothing_up() {
         ..OneIssue::default()
     };
     let start = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": repo.root, "source": "startup"});
-    let response = cook::hook::respond(&cook::hook::Call {
+    let response = cook::lifecycle::respond(&cook::lifecycle::Call {
         agent: Agent::Claude,
         named: None,
         input: start.to_string().as_bytes(),

@@ -4,7 +4,7 @@
 
 mod repo_support;
 
-use cook::repo::Unparked;
+use cook_git::Unparked;
 use repo_support::Scratch;
 
 /// What a user sees of what he has not committed.

@@ -4,8 +4,8 @@
 
 mod repo_support;
 
-use cook::diagnostic::Code;
-use cook::repo::Repo;
+use cook_core::diagnostic::Code;
+use cook_git::Repo;
 use repo_support::{Scratch, hermetic};
 use std::fs;
 

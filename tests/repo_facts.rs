@@ -4,10 +4,10 @@
 
 mod repo_support;
 
-use cook::diagnostic::Code;
-use cook::machine::{CommitQuestion, MAX_COMMITS};
-use cook::model::CONTRACT_FILES;
-use cook::repo::{Entry, Repo};
+use cook_core::diagnostic::Code;
+use cook_core::machine::{CommitQuestion, MAX_COMMITS};
+use cook_core::model::CONTRACT_FILES;
+use cook_git::{Entry, Repo};
 use repo_support::{Scratch, git_in, hermetic, try_git};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -423,7 +423,7 @@ fn another_users_repository() {
     assert!(failure.hints[0].contains("safe.directory"), "{failure:?}");
 }
 
-fn commit_facts_of(scratch: &Scratch) -> cook::machine::CommitFacts {
+fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
     let repo = scratch.repo();
     let head = repo.head().unwrap();
     let basis = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
@@ -588,7 +588,7 @@ fn trailers_are_found_as_git_finds_them() {
                 scratch.write("message", &message);
                 let theirs =
                     scratch.git(&["interpret-trailers", "--parse", "--no-divider", "message"]);
-                let ours: Vec<String> = cook::repo::trailers(&message)
+                let ours: Vec<String> = cook_git::trailers(&message)
                     .into_iter()
                     .map(|(token, value)| format!("{token}: {value}"))
                     .collect();
@@ -721,9 +721,9 @@ fn letters(repo: &Repo, from: &str, to: &str) -> Vec<String> {
         .into_iter()
         .map(|change| {
             let letter = match change.kind {
-                cook::repo::ChangeKind::Added => 'A',
-                cook::repo::ChangeKind::Deleted => 'D',
-                cook::repo::ChangeKind::Modified => 'M',
+                cook_git::ChangeKind::Added => 'A',
+                cook_git::ChangeKind::Deleted => 'D',
+                cook_git::ChangeKind::Modified => 'M',
             };
             format!("{letter} {}", change.path)
         })

@@ -2,9 +2,9 @@
 //! that no text gets a positive verdict past a rule that is stated here anew.
 #![allow(clippy::unwrap_used)]
 
-use cook::diagnostic::{CATALOGUE, Code, Family};
-use cook::model::{Decision, Event, Reground, Role, RubricVerdict};
-use cook::report::{
+use cook_core::diagnostic::{CATALOGUE, Code, Family};
+use cook_core::model::{Decision, Event, Reground, Role, RubricVerdict};
+use cook_core::report::{
     DIMENSIONS, Kind, MAX_BYTES, Parsed, Provenance, Report, Reported, check_json, event, fields,
     format, has_block, has_rubric, parse, render, repair_prompt, schema,
 };

@@ -5,12 +5,12 @@
 
 use assert_fs::TempDir;
 use assert_fs::prelude::*;
-use cook::diagnostic::{Code, Failure};
-use cook::model::{Config, Evidence, Policy, Profile, SliceStatus, Timestamp, mission_anchor};
 use cook::scaffold::{
     Fate, TRACKED, control_plane_script, detect, find_mission, import, project_name, stop_script,
     stop_verifier_is_stale, with_block, write_contract, write_mission,
 };
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::model::{Config, Evidence, Policy, Profile, SliceStatus, Timestamp, mission_anchor};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -1195,7 +1195,7 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
         }
         let json = serde_json::to_string(import).unwrap();
         assert_eq!(
-            &serde_json::from_str::<cook::model::Import>(&json).unwrap(),
+            &serde_json::from_str::<cook_core::model::Import>(&json).unwrap(),
             import
         );
     }

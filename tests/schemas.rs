@@ -3,9 +3,9 @@
 //! both mutated. Also: reading bad bytes, and `protocol/codes.json`.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use cook::diagnostic::{CATALOGUE, Code, Finding};
-use cook::model::*;
-use cook::schema::{
+use cook_core::diagnostic::{CATALOGUE, Code, Finding};
+use cook_core::model::*;
+use cook_core::schema::{
     Document, Documented, MAX_DOCUMENT_BYTES, MAX_FINDINGS, accepts, check, read_document,
 };
 use serde::Serialize;

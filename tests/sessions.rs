@@ -2,7 +2,7 @@
 //! error with the way out that it names. The supplier is scripted and sees what a real one would.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use cook::session::{
+use cook_store::session::{
     Answer, Call, Continuation, Deed, Episode, Exchange, Failure, Fault, FileStore, Grade, Grain,
     Kind, Lapse, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError,
     SessionStore, Supplier, Transport, Turn, Window, call, clear, load_episode, load_series,
@@ -919,7 +919,7 @@ fn a_review_in_several_steps_on_an_atom() {
         "{\"n\": 2}",
     ]);
     let review = call(&store, &atom, &say("review the change", None)).unwrap();
-    let on = |reply: &cook::session::Reply| Some(On::Episode(reply.episode));
+    let on = |reply: &cook_store::session::Reply| Some(On::Episode(reply.episode));
     let worst = call(&store, &atom, &say("which of it blocks?", on(&review))).unwrap();
     let counted = Call {
         schema: Some(&wants_number),

@@ -3,8 +3,8 @@
 
 mod store_fixture;
 
-use cook::model::Event;
-use cook::store::{History, Place, Store, StoreError, ViewStatus};
+use cook_core::model::Event;
+use cook_store::store::{History, Place, Store, StoreError, ViewStatus};
 use store_fixture::*;
 
 #[test]
@@ -226,7 +226,7 @@ fn undo_takes_documents_back_and_leaves_histories() {
     let to = store.entry("2").unwrap();
     let event = Event::Undone {
         to: Box::new(to.snapshot.clone()),
-        to_seq: cook::model::Count(2),
+        to_seq: cook_core::model::Count(2),
         undone: vec![3, 4],
         operations: Vec::new(),
     };

@@ -3,8 +3,8 @@
 
 mod store_fixture;
 
-use cook::model::Count;
-use cook::store::{History, Packing, Place, Store, StoreError};
+use cook_core::model::Count;
+use cook_store::store::{History, Packing, Place, Store, StoreError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use store_fixture::*;

@@ -3,8 +3,8 @@
 
 mod store_fixture;
 
-use cook::diagnostic::{Code, Failure, FailureKind};
-use cook::store::{Store, StoreError};
+use cook_core::diagnostic::{Code, Failure, FailureKind};
+use cook_store::store::{Store, StoreError};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use store_fixture::*;

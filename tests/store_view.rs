@@ -3,9 +3,9 @@
 
 mod store_fixture;
 
-use cook::diagnostic::Code;
-use cook::machine::OutsideEdit;
-use cook::store::{DifferenceKind, History, KeptKind, Store, StoreError, ViewStatus};
+use cook_core::diagnostic::Code;
+use cook_core::machine::OutsideEdit;
+use cook_store::store::{DifferenceKind, History, KeptKind, Store, StoreError, ViewStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 use store_fixture::*;
@@ -36,11 +36,11 @@ fn is_whole(fixture: &Fixture, store: &Store) {
     assert!(edits(store).is_empty(), "{:?}", edits(store));
     assert!(store.differences_by_content().unwrap().is_empty());
     let snapshot = store.snapshot().unwrap();
-    let state: cook::model::State = serde_json::from_str(&fixture.read("state.json")).unwrap();
+    let state: cook_core::model::State = serde_json::from_str(&fixture.read("state.json")).unwrap();
     assert_eq!(state, snapshot.state);
 }
 
-fn recover(store: &Store) -> cook::store::Recovery {
+fn recover(store: &Store) -> cook_store::store::Recovery {
     store
         .lock(WAIT)
         .unwrap()
@@ -334,7 +334,7 @@ fn a_write_interrupted_at_any_file_is_rolled_forward() {
         assert_eq!(recovery.displaced, None);
         assert_eq!(contents(&fixture), new, "{written}");
         is_whole(&fixture, &store);
-        assert_eq!(recover(&store), cook::store::Recovery::default());
+        assert_eq!(recover(&store), cook_store::store::Recovery::default());
     }
 }
 
@@ -551,7 +551,7 @@ fn a_branch_that_was_moved_back_is_not_taken_for_the_truth() {
     log.reference(&branch, older, true, "test").unwrap();
 
     let error = store.differences().unwrap_err();
-    let failure = cook::diagnostic::Failure::from(error);
+    let failure = cook_core::diagnostic::Failure::from(error);
     assert_eq!(failure.code, Code::LogRewound);
     assert!(failure.message.contains("from #3 to #2"), "{failure:?}");
     assert!(failure.hints[0].contains(&format!("update-ref {branch} {tip}")));

@@ -4,8 +4,8 @@
 //! Shared by the benches and by the system call guards in `tests/hot_path.rs`.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use cook::model::{Actor, Event, Resume};
 use cook::walk::{self, Workspace};
+use cook_core::model::{Actor, Event, Resume};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -180,7 +180,7 @@ impl Scale {
             let workspace = Workspace::open(&root).unwrap();
             let (_, snapshot) = workspace.require().unwrap();
             let event = match snapshot.state.continuation_policy {
-                cook::model::Policy::Paused => Event::Resumed(Resume::default()),
+                cook_core::model::Policy::Paused => Event::Resumed(Resume::default()),
                 _ => Event::Paused {
                     why: "scale".to_owned(),
                 },

@@ -2,8 +2,8 @@
 //! whose canonical text is accepted as the same report.
 #![no_main]
 
-use cook::model::Role;
-use cook::report::{Provenance, check_json, event, parse, render, repair_prompt};
+use cook_core::model::Role;
+use cook_core::report::{Provenance, check_json, event, parse, render, repair_prompt};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

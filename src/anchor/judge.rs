@@ -2,11 +2,11 @@
 
 use super::output::{TestOutcome, names, test_outcomes, without_escapes};
 use super::place::{Placed, Text};
-use crate::diagnostic::Failure;
-use crate::machine::{AnchorAnswer, AnchorQuestion, Head, hex};
-use crate::model::{Anchor, PROMPT_DIGEST, Receipt, Verdict, fits};
-use crate::receipt::Receipts;
-use crate::repo::{Change, Entry, Repo};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, hex};
+use cook_core::model::{Anchor, PROMPT_DIGEST, Receipt, Verdict, fits};
+use cook_git::{Change, Entry, Repo};
+use cook_store::receipt::Receipts;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};

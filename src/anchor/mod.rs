@@ -10,7 +10,7 @@ mod output;
 mod place;
 mod stamp;
 
-pub use crate::model::{Anchor, MAX_ANCHOR, Malformed, fits};
+pub use cook_core::model::{Anchor, MAX_ANCHOR, Malformed, fits};
 pub use judge::Sources;
 pub use output::{TestOutcome, test_outcomes};
 pub use stamp::natural_basis;

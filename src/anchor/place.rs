@@ -5,10 +5,10 @@
 //! the only one of its kind where it was, and turn up exactly once elsewhere.
 
 use super::judge::Sources;
-use crate::diagnostic::{Failure, counted};
-use crate::machine::hex;
-use crate::model::{Count, Stamp, Verdict};
-use crate::repo::{Change, ChangeKind, Entry, changed_lines};
+use cook_core::diagnostic::{Failure, counted};
+use cook_core::machine::hex;
+use cook_core::model::{Count, Stamp, Verdict};
+use cook_git::{Change, ChangeKind, Entry, changed_lines};
 use sha2::{Digest, Sha256};
 use std::rc::Rc;
 

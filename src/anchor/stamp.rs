@@ -2,9 +2,9 @@
 //! afterwards.
 
 use super::judge::Sources;
-use crate::diagnostic::Failure;
-use crate::machine::{AnchorAnswer, AnchorQuestion};
-use crate::model::{Anchor, Basis, Stamp, Verdict, fits};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion};
+use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};
 
 /// The basis that an anchor's own form has, for anchors in free text.
 pub fn natural_basis(anchor: &Anchor) -> Basis {

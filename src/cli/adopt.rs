@@ -3,10 +3,10 @@
 use super::args::{AdoptArgs, UndoArgs};
 use super::doors::{act, closed};
 use super::{Answer, Context, caller};
-use crate::diagnostic::{Code, Failure, Refusal, counted};
-use crate::model::{Count, Event, Plan};
-use crate::schema;
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use cook_core::model::{Count, Event, Plan};
+use cook_core::schema;
 
 /// Largest `plan.json` that is taken in.
 const MAX_PLAN: usize = 16 << 20;

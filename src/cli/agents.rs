@@ -1,13 +1,13 @@
 //! `cook agents`, and the part of `cook doctor` that has each agent answer once.
 
 use super::{Answer, Context, answer};
-use crate::agent::{self, AgentSupplier, Found, Preset, find, presets};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding};
-use crate::model::{AgentKind, Config, Continuation};
-use crate::process::Clocks;
-use crate::session::{Deed, Grade, Ref, Supplier, Turn};
 use crate::view::{AgentRow, AgentsAnswer};
 use crate::walk::Workspace;
+use cook_agents::{AgentSupplier, Found, Preset, find, presets, probe_version};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::model::{AgentKind, Config, Continuation};
+use cook_os::process::Clocks;
+use cook_store::session::{Deed, Grade, Ref, Supplier, Turn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -89,7 +89,7 @@ fn row(preset: &Preset, found: Found) -> AgentRow {
         ("schema", table.schema.is_some()),
         (
             "named-session",
-            preset.session() != crate::model::SessionNaming::None,
+            preset.session() != cook_core::model::SessionNaming::None,
         ),
         ("read-only", preset.can_only_read()),
         (
@@ -281,7 +281,7 @@ pub(super) fn probe(
 }
 
 fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, String> {
-    let version = agent::probe_version(preset, &dir);
+    let version = probe_version(preset, &dir);
     let supplier = AgentSupplier::new(preset.clone(), dir, root, PROBE);
     let turn = Turn {
         name: Ref::new(Grade::Exchange),
@@ -302,10 +302,10 @@ fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, Stri
             ))
         }
         Err(lapse) => Err(match lapse.failure {
-            crate::session::Failure::Failed(why)
-            | crate::session::Failure::Absent(why)
-            | crate::session::Failure::TimedOut(why)
-            | crate::session::Failure::Unparseable(why) => match lapse.class {
+            cook_store::session::Failure::Failed(why)
+            | cook_store::session::Failure::Absent(why)
+            | cook_store::session::Failure::TimedOut(why)
+            | cook_store::session::Failure::Unparseable(why) => match lapse.class {
                 Some(class) => format!("{class}: {why}"),
                 None => why,
             },

@@ -2,17 +2,17 @@
 
 use super::args::{ActArgs, AskArgs, CallArgs, NativeChoice};
 use super::{Answer, Context, agents, answer, caller, input};
-use crate::agent::{AgentSupplier, Preset, Surroundings, settle_left};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding};
-use crate::model::Config;
-use crate::process::Clocks;
-use crate::schema::GivenSchema;
-use crate::session::{
+use crate::view::ReplyAnswer;
+use crate::walk::Workspace;
+use cook_agents::{AgentSupplier, Preset, Surroundings, settle_left};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::model::Config;
+use cook_core::schema::GivenSchema;
+use cook_os::process::Clocks;
+use cook_store::session::{
     Call, Deed, Entry, Fault, FileStore, Grade, NativeUse, On, Prior, Ref, SessionError,
     SessionStore, call, resolve,
 };
-use crate::view::ReplyAnswer;
-use crate::walk::Workspace;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -120,10 +120,10 @@ fn one(
         .with_model(prepared.model.clone())
         .priced(price)
         .watched(Box::new(move |progress| {
-            if let (true, crate::agent::Progress::Tool(tool)) = (screen.verbose, progress) {
+            if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
                 screen.note(&format!("tool: {tool}"));
             }
-            crate::process::Heed::GoOn
+            cook_os::process::Heed::GoOn
         }));
     let check = prepared
         .schema

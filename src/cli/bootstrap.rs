@@ -4,13 +4,14 @@ use super::args::InitArgs;
 use super::doors::mission_text;
 use super::record::transition_answer;
 use super::{Answer, Context, answer, caller};
-use crate::diagnostic::{Code, Failure, Finding, Refusal};
-use crate::machine::{self, Rule};
-use crate::model::{Event, Import, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, Snapshot};
+use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use crate::scaffold::{self, Contract, Fate, TRACKED};
-use crate::store::Store;
 use crate::view::NoteAnswer;
 use crate::walk::{self, Workspace};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{self, Rule};
+use cook_core::model::{Event, Import, Profile, Snapshot};
+use cook_store::store::Store;
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;

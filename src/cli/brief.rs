@@ -2,14 +2,14 @@
 
 use super::args::{BriefArgs, BriefCommand, BriefShowArgs};
 use super::{Answer, Context, answer, brief_change, input};
-use crate::brief::{self, Artifact, Guide};
-use crate::diagnostic::{Code, Finding, Refusal};
-use crate::repo::unified_diff;
 use crate::scaffold::{read_text_file, write_text_file};
 use crate::view::{
     ArtifactAnswer, BriefAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer, ShownEntry,
 };
 use crate::walk::{self, DEFAULT_BYTES, WholeBrief};
+use cook_core::brief::{self, Artifact, Guide};
+use cook_core::diagnostic::{Code, Finding, Refusal};
+use cook_git::unified_diff;
 use std::path::Path;
 
 pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {

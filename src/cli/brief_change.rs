@@ -3,14 +3,14 @@
 
 use super::args::{BriefAuthorArgs, BriefNoteArgs, BriefSlot};
 use super::{Answer, Context, answer, caller, input, queued};
-use crate::brief as contract;
-use crate::diagnostic::{Code, Failure, FailureKind, Finding};
-use crate::model::{
-    Actor, BriefChange, BriefFate, BriefLine, Cause, Event, GuideProposal, Role, Slot,
-};
-use crate::process::ROLE_VARIABLE;
 use crate::view::{BriefChangeAnswer, count};
 use crate::walk::{self, Asked, Workspace};
+use cook_core::brief as contract;
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::model::{
+    Actor, BriefChange, BriefFate, BriefLine, Cause, Event, GuideProposal, Role, Slot,
+};
+use cook_os::process::ROLE_VARIABLE;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<Brie
             "the input is larger than 1 MiB",
         ));
     }
-    let value = crate::schema::value(&bytes).map_err(|error| {
+    let value = cook_core::schema::value(&bytes).map_err(|error| {
         Failure::new(
             FailureKind::Check,
             Code::ArtifactUnreadable,

@@ -1,10 +1,10 @@
 //! Who is calling: a person, a script, or something an agent started
 //! (protocol section 4, *user door*).
 
-use crate::diagnostic::{Code, Failure, Refusal};
-use crate::model::{Actor, Role};
-use crate::process::{ROLE_VARIABLE, agent_marker, session_marker};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::{Actor, Role};
+use cook_os::process::{ROLE_VARIABLE, agent_marker, session_marker};
 use std::io::IsTerminal;
 
 /// Lets a person through, or a script that says so; refuses an agent's environment.

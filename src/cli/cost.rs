@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) fn cost(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let lines = store(&workspace)?.lines().map_err(|fault| {
-        crate::diagnostic::Failure::from(crate::session::SessionError::new(fault))
+        cook_core::diagnostic::Failure::from(cook_store::session::SessionError::new(fault))
     })?;
     let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
     for line in &lines {

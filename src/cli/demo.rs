@@ -4,8 +4,8 @@ use super::args::{DemoArgs, DemoCulprit};
 use super::{Answer, Context, answer, caller, run};
 use crate::demo::{Culprit, Demo, why};
 use crate::drive::{Audience, Moment};
-use crate::process::{Alarm, Heed};
 use crate::view::{DemoAnswer, Screen, Tone};
+use cook_os::process::{Alarm, Heed};
 use std::time::Duration;
 
 /// How long `--slow` rests after each step.

@@ -2,8 +2,8 @@
 
 use super::args::DoctorArgs;
 use super::{Answer, Context, answer, note};
-use crate::diagnostic::{Code, Finding, counted};
 use crate::view::{PromptAnswer, VerifyAnswer};
+use cook_core::diagnostic::{Code, Finding, counted};
 
 pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -57,7 +57,7 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     if workspace.config().is_ok() {
         findings.extend(super::agents::unfit(&workspace)?);
     }
-    findings.extend(crate::hook::install::unseen(&workspace));
+    findings.extend(crate::lifecycle::install::unseen(&workspace));
     if args.probe {
         let (heard, silent) = super::agents::probe(&workspace, args.agent.as_deref())?;
         checked.extend(heard);

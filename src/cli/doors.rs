@@ -6,10 +6,10 @@ use super::args::{
 };
 use super::record::transition_answer;
 use super::{Answer, Context, answer, caller, input, queued};
-use crate::diagnostic::{Code, Failure, Refusal};
-use crate::model::{Actor, Event, Limits, Resume, WaitingKind};
 use crate::scaffold;
 use crate::walk::{self, Workspace};
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::{Actor, Event, Limits, Resume, WaitingKind};
 use std::path::Path;
 
 /// Records one event of the user's and answers with who is due.

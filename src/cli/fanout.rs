@@ -3,14 +3,14 @@
 use super::args::FanoutArgs;
 use super::ask::{Prepared, chosen, compare_tree, prepare, store, words};
 use super::{Answer, Context, answer, caller};
-use crate::agent::{AgentSupplier, Preset};
-use crate::diagnostic::{Code, Failure, PriorRefs};
-use crate::model::{Config, Price};
-use crate::repo::Repo;
-use crate::schema::GivenSchema;
-use crate::session::{Call, Deed, FileStore, Reply, SessionStore, call};
 use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
 use crate::walk::Workspace;
+use cook_agents::{AgentSupplier, Preset};
+use cook_core::diagnostic::{Code, Failure, PriorRefs};
+use cook_core::model::{Config, Price};
+use cook_core::schema::GivenSchema;
+use cook_git::Repo;
+use cook_store::session::{Call, Deed, FileStore, Reply, SessionStore, call};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

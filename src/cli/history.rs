@@ -2,11 +2,11 @@
 
 use super::args::{DiffArgs, LogArgs, ShowArgs};
 use super::{Answer, Context, answer};
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure};
-use crate::model::Snapshot;
-use crate::store::{Entry, Meta, Store};
 use crate::view::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::model::Snapshot;
+use cook_os::clock::Clock;
+use cook_store::store::{Entry, Meta, Store};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

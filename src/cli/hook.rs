@@ -3,10 +3,11 @@
 
 use super::args::{BriefAuthorArgs, CheckpointArgs, HookArgs};
 use super::{Answer, Context, answer, brief_change, input, queued};
-use crate::diagnostic::{Failure, Finding};
-use crate::hook::{self, Agent, Call};
+use crate::lifecycle::{self, Call};
 use crate::view::{CheckpointAnswer, Exit, HookAnswer, RecoverAnswer};
 use crate::walk;
+use cook_core::diagnostic::{Failure, Finding};
+use cook_hooks::Agent;
 use std::ffi::OsStr;
 use std::io::Read;
 
@@ -26,19 +27,22 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
         return answer(HookAnswer::complaint(format!("cook hook: {error}")));
     }
     if args.agent == STATUSLINE {
-        return answer(HookAnswer::line(hook::statusline(&bytes, &context.dir)));
+        return answer(HookAnswer::line(lifecycle::statusline(
+            &bytes,
+            &context.dir,
+        )));
     }
     let Some(agent) = Agent::parse(&args.agent) else {
         return answer(HookAnswer::complaint(
             "cook hook: there is no such agent".to_owned(),
         ));
     };
-    let response = hook::respond(&Call {
+    let response = lifecycle::respond(&Call {
         agent,
         named: args.event.as_deref(),
         input: &bytes,
         dir: &context.dir,
-        tracker: &hook::tracker_of,
+        tracker: &lifecycle::tracker_of,
     });
     answer(HookAnswer::of(response))
 }
@@ -71,7 +75,7 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
     }
     let workspace = context.workspace()?;
     let mut findings = queued::take_in(&workspace);
-    let (entry, behind) = match hook::checkpoint(&workspace, &text) {
+    let (entry, behind) = match lifecycle::checkpoint(&workspace, &text) {
         Ok(kept) => kept,
         Err(failure) => {
             let request = walk::Asked::Checkpoint { text, item: None };
@@ -91,7 +95,7 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
 pub(super) fn recover(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     answer(RecoverAnswer {
-        recovery: hook::recover(&workspace)?,
+        recovery: lifecycle::recover(&workspace)?,
         findings: torn(&workspace)?,
     })
 }

@@ -2,11 +2,12 @@
 
 use super::args::{HooksAgentArgs, HooksArgs, HooksCommand};
 use super::{Answer, Context, answer, caller, note};
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::hook::{self, Agent, install};
+use crate::lifecycle::{self, install};
 use crate::view::{PromptAnswer, VerifyAnswer};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_hooks::{Agent, layout};
+use cook_os::clock::Clock;
 
 pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -21,8 +22,8 @@ pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
             remove(&workspace, args)
         }
         HooksCommand::Attach { session } => {
-            let (agent, session) = hook::session_to_attach(&workspace, session.as_deref())?;
-            hook::attach(&workspace, &agent, &session)?;
+            let (agent, session) = lifecycle::session_to_attach(&workspace, session.as_deref())?;
+            lifecycle::attach(&workspace, &agent, &session)?;
             note(
                 "hooks_attached",
                 vec![format!(
@@ -56,7 +57,7 @@ fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     }
     let mut lines = told(&changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
-    let advice = install::layout::advice(agent);
+    let advice = layout::advice(agent);
     lines.extend(advice.iter().map(|line| format!("yours to do: {line}")));
     lines.push(format!("then: cook hooks check {}", agent.name()));
     note("hooks_installed", lines)

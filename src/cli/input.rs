@@ -1,6 +1,6 @@
 //! Reading what a command is given: a file, or standard input.
 
-use crate::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

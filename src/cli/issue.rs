@@ -2,14 +2,14 @@
 
 use super::args::{CreateIssueArgs, IssueArgs, IssueCommand};
 use super::{Answer, Context, answer, input};
-use crate::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are};
-use crate::model::{Plan, Snapshot};
 use crate::tracker::{
     Attempt, Bounds, Commented, Deed, Memory, MemoryError, NewIssue, Outage, PlanTracker, Tracker,
     TrackerError, is_own_file, may_claim, may_close, open, owed, settle, unblocked_by,
 };
 use crate::view::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are};
+use cook_core::model::{Plan, Snapshot};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -29,11 +29,11 @@ mod session;
 mod status;
 mod verify;
 
-use crate::diagnostic::Failure;
 use crate::view::{ColorChoice, Exit, NoteAnswer, PromptAnswer, Screen, Show};
 use crate::walk::Workspace;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+use cook_core::diagnostic::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -180,7 +180,7 @@ fn man() -> Answer {
         clap_mangen::Man::new(command)
             .render(text)
             .map_err(|error| {
-                Failure::state(crate::diagnostic::Code::NotWritable, error.to_string())
+                Failure::state(cook_core::diagnostic::Code::NotWritable, error.to_string())
             })
     };
     let mut command = Cli::command();

@@ -2,17 +2,17 @@
 
 use super::args::NextArgs;
 use super::{Answer, Context, answer};
-use crate::hook;
-use crate::machine;
+use crate::lifecycle;
 use crate::view::{NextAnswer, PromptAnswer, WhyAnswer};
 use crate::walk;
+use cook_core::machine;
 
 pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let workspace = context.workspace()?;
     let (tip, snapshot) = workspace.current()?;
     let (dispatch, facts) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
     if args.take {
-        hook::take_around(&workspace)?;
+        lifecycle::take_around(&workspace)?;
     }
     if args.prompt {
         return answer(PromptAnswer(walk::role_prompt(

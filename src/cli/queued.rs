@@ -2,10 +2,10 @@
 //! where it is not.
 
 use super::{Answer, answer};
-use crate::diagnostic::{Failure, Finding};
-use crate::process::session_around;
 use crate::view::NoteAnswer;
 use crate::walk::{self, Asked, Taker, Workspace};
+use cook_core::diagnostic::{Failure, Finding};
+use cook_os::process::session_around;
 
 /// The failure; inside a sandbox the request is left instead, for whoever comes next
 /// outside it.

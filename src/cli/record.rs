@@ -2,13 +2,13 @@
 
 use super::args::RecordArgs;
 use super::{Answer, Context, answer, caller, input, queued};
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
-use crate::hook;
-use crate::machine;
-use crate::model::{Actor, Event, Role};
-use crate::report::{self, Parsed, Provenance, Report, Reported};
+use crate::lifecycle;
 use crate::view::{CheckAnswer, PromptAnswer, TransitionAnswer, count};
 use crate::walk::{self, Applied, Workspace};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
+use cook_core::machine;
+use cook_core::model::{Actor, Event, Role};
+use cook_core::report::{self, Parsed, Provenance, Report, Reported};
 
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     take(context, args).map_err(|mut failure| {
@@ -82,7 +82,7 @@ fn take(context: &Context, args: &RecordArgs) -> Answer {
     };
     if !args.dry_run {
         // Who hands a report in does the work; a session that cannot be noted still did.
-        let _ = hook::take_around(&workspace);
+        let _ = lifecycle::take_around(&workspace);
     }
     findings.extend(applied.findings.clone());
     findings.extend(next_role_finding(&report, &applied));
@@ -155,7 +155,7 @@ fn summary(event: &Event, applied: &Applied) -> String {
     let next = &applied.step.snapshot;
     match event {
         Event::Implemented { slice_id, .. } => {
-            let green = next.active.status == crate::model::ActiveStatus::Committed;
+            let green = next.active.status == cook_core::model::ActiveStatus::Committed;
             let how = if green {
                 "committed, gates green"
             } else {
@@ -202,7 +202,7 @@ fn summary(event: &Event, applied: &Applied) -> String {
     }
 }
 
-fn reground_summary(block: &crate::model::Reground, applied: &Applied) -> String {
+fn reground_summary(block: &cook_core::model::Reground, applied: &Applied) -> String {
     let mut parts = Vec::new();
     if let Some(reconcile) = &block.reconcile {
         parts.push(

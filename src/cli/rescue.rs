@@ -2,11 +2,11 @@
 
 use super::args::{RescueArgs, RescueCommand};
 use super::{Answer, Context, answer, caller, note};
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, FailureKind};
-use crate::machine;
-use crate::store::KeptCopy;
 use crate::view::{RescueAnswer, RescuedFile};
+use cook_core::diagnostic::{Code, Failure, FailureKind};
+use cook_core::machine;
+use cook_os::clock::Clock;
+use cook_store::store::KeptCopy;
 
 pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
     let workspace = context.workspace()?;

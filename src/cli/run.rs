@@ -2,16 +2,16 @@
 
 use super::args::{DriveArgs, RunArgs};
 use super::{Answer, Context, agents, answer, caller};
-use crate::agent::{Preset, Spent};
-use crate::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
 use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player, open_whole};
-use crate::machine::{Dispatch, quoted};
-use crate::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
-use crate::process::{Alarm, Clocks, Heed};
-use crate::repo::Unparked;
-use crate::session::{FileStore, SessionError};
 use crate::view::{LiveLine, RunAnswer, Screen, Tone, moment_line};
 use crate::walk::{self, Workspace};
+use cook_agents::{Preset, Spent};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
+use cook_core::machine::{Dispatch, quoted};
+use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
+use cook_git::Unparked;
+use cook_os::process::{Alarm, Clocks, Heed};
+use cook_store::session::{FileStore, SessionError};
 use serde_json::Value;
 use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -121,7 +121,7 @@ fn park(screen: Screen, workspace: &Workspace) -> Result<(), Failure> {
     let paths = uncommitted(workspace)?;
     let name = workspace
         .repo
-        .park(workspace.store_id(), &crate::store::fresh_id())?;
+        .park(workspace.store_id(), &cook_store::store::fresh_id())?;
     screen.note(&format!("{} parked as `{name}`", paths_are(paths)));
     Ok(())
 }

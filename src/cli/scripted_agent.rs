@@ -1,7 +1,7 @@
 //! `cook scripted-agent`, hidden: a script in an agent's place.
 
 use super::args::ScriptedAgentArgs;
-use crate::scripted::{Arguments, play as play_script};
+use cook_agents::scripted::{Arguments, play as play_script};
 use std::process::ExitCode;
 
 pub(super) fn play(args: &ScriptedAgentArgs) -> ExitCode {

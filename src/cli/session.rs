@@ -3,16 +3,16 @@
 use super::args::{SessionArgs, SessionCommand};
 use super::ask::{named, store};
 use super::{Answer, Context, agents, answer, caller, input, note};
-use crate::agent::open_command;
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use crate::drive::drop_spares;
-use crate::session::{
+use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
+use crate::walk::Workspace;
+use cook_agents::open_command;
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
+use cook_store::session::{
     Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
     load_exchange, load_series, reads_as_ref, verify,
 };
-use crate::store::Store;
-use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
-use crate::walk::Workspace;
+use cook_store::store::Store;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -93,7 +93,7 @@ fn show(store: &FileStore, text: &str) -> Answer {
         }
         Grade::Series => {
             let series = load_series(store, &entry.hash).map_err(kept)?;
-            let window = |episode: &crate::session::Episode| {
+            let window = |episode: &cook_store::session::Episode| {
                 episode.exchanges().iter().map(|one| said(one)).collect()
             };
             let windows = series.episodes().iter().map(|one| window(one)).collect();
@@ -109,7 +109,7 @@ fn show(store: &FileStore, text: &str) -> Answer {
     })
 }
 
-fn said(exchange: &crate::session::Exchange) -> (String, String, String) {
+fn said(exchange: &cook_store::session::Exchange) -> (String, String, String) {
     let kind = json!(exchange.kind())
         .as_str()
         .unwrap_or_default()

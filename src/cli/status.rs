@@ -2,14 +2,14 @@
 
 use super::args::GraphArgs;
 use super::{Answer, Context, answer};
-use crate::clock::Clock;
-use crate::diagnostic::Failure;
 use crate::drive::{self, Live};
-use crate::hook;
-use crate::machine::{SliceGraph, waits_for};
-use crate::process::is_alive;
+use crate::lifecycle;
 use crate::view::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};
 use crate::walk::{self, Workspace};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{SliceGraph, waits_for};
+use cook_os::clock::Clock;
+use cook_os::process::is_alive;
 
 pub(super) fn status(context: &Context) -> Answer {
     let workspace = context.workspace()?;
@@ -18,7 +18,7 @@ pub(super) fn status(context: &Context) -> Answer {
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
     findings.extend(workspace.config_problem().cloned());
-    findings.extend(hook::install::unseen(&workspace));
+    findings.extend(lifecycle::install::unseen(&workspace));
     let limits = workspace
         .config()
         .map(|config| config.limits())

@@ -2,9 +2,9 @@
 
 use super::args::{VerifyArgs, VerifyScope};
 use super::{Answer, Context, answer};
-use crate::diagnostic::counted;
 use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
+use cook_core::diagnostic::counted;
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
     let mut workspace = context.workspace()?;

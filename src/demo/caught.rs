@@ -4,12 +4,12 @@
 //! the order of the story, and whatever was put back must be kept and gone.
 
 use super::story::Misdeed;
-use crate::diagnostic::{Code, Failure, FailureKind};
 use crate::drive::{Audience, Breach, Moment};
-use crate::model::{Event, Role, SliceStatus};
-use crate::process::{Alarm, Heed};
-use crate::store::Entry;
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, FailureKind};
+use cook_core::model::{Event, Role, SliceStatus};
+use cook_os::process::{Alarm, Heed};
+use cook_store::store::Entry;
 use std::path::Path;
 
 /// Largest file that may be kept of what a session printed: head and tail of a stream, and
@@ -249,8 +249,8 @@ mod tests {
     use super::super::place::set_up;
     use super::super::story::Story;
     use super::*;
-    use crate::model::Actor;
     use crate::walk;
+    use cook_core::model::Actor;
 
     fn repository() -> (tempfile::TempDir, Workspace) {
         let dir = tempfile::tempdir().unwrap();

@@ -12,12 +12,12 @@ mod why;
 pub use caught::Catch;
 pub use why::why;
 
-use crate::diagnostic::{Code, Failure, FailureKind};
 use crate::drive::{Audience, Driver, Ended, Limits, Outcome};
-use crate::machine::Head;
-use crate::model::{Policy, Snapshot};
 use crate::walk::Workspace;
 use caught::Witness;
+use cook_core::diagnostic::{Code, Failure, FailureKind};
+use cook_core::machine::Head;
+use cook_core::model::{Policy, Snapshot};
 use serde::Deserialize;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -3,14 +3,15 @@
 
 use super::story::{PLAYED, Story};
 use super::{Culprit, failed};
-use crate::agent::Preset;
-use crate::diagnostic::{Code, Failure};
 use crate::drive::{Cast, Player};
-use crate::model::{Access, Actor, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER};
-use crate::process::{Clocks, ProcessError, Short, capture};
+use cook_core::model::STOP_VERIFIER;
 use crate::scaffold::{TRACKED, write_contract};
-use crate::store::Store;
 use crate::walk::{self, Workspace};
+use cook_agents::Preset;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::model::{Access, Actor, AgentTable, Config, Event, Resume, Role};
+use cook_os::process::{Clocks, ProcessError, Short, capture};
+use cook_store::store::Store;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! decides it decides by what it measures.
 
 use super::Culprit;
-use crate::model::Role;
+use cook_core::model::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -218,7 +218,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report;
+    use cook_core::report;
 
     fn reports(script: &Value) -> Vec<String> {
         let calls = script["calls"].as_object().cloned().unwrap_or_default();
@@ -251,7 +251,7 @@ mod tests {
         for culprit in std::iter::once(None).chain(Culprit::ALL.map(Some)) {
             for role in PLAYED {
                 let script = story.script(role, culprit, "log");
-                serde_json::from_value::<crate::scripted::Script>(script).unwrap();
+                serde_json::from_value::<cook_agents::scripted::Script>(script).unwrap();
             }
         }
     }

@@ -2,11 +2,11 @@
 //!
 //! Told from the moment alone, so that it is true of any run.
 
-use crate::diagnostic::counted;
 use crate::drive::Moment;
-use crate::machine::Rule;
-use crate::model::{ActiveStatus, Role, SliceRecordType};
 use crate::walk::Applied;
+use cook_core::diagnostic::counted;
+use cook_core::machine::Rule;
+use cook_core::model::{ActiveStatus, Role, SliceRecordType};
 
 /// The line; none where the moment says why itself.
 pub fn why(moment: &Moment) -> Option<String> {

@@ -4,12 +4,12 @@
 //! Invariant: nothing is put back before it was kept. What cannot be put back is named and
 //! left as it is.
 
-use crate::diagnostic::{Code, Failure};
-use crate::machine::OutsideEdit;
-use crate::model::Role;
-use crate::repo::{Baseline, Difference, Repo};
-use crate::store::{MAX_KEPT, Store, Tip};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::OutsideEdit;
+use cook_core::model::Role;
+use cook_git::{Baseline, Difference, Repo};
+use cook_store::store::{MAX_KEPT, Store, Tip};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -190,7 +190,7 @@ impl Watch {
             breach.later = named(&later);
         }
         let forbidden = self.forbidden(repo, own)?;
-        let id = crate::store::fresh_id();
+        let id = cook_store::store::fresh_id();
         if !forbidden.is_empty() {
             breach.what.extend(named(&forbidden));
             let why = format!("a session of the {} changed it", self.note.role);

@@ -4,13 +4,13 @@
 use super::talk::{Asked, Scene};
 use super::turn::Played;
 use super::{Breach, Driver, Moment, Player, Step, Watch};
-use crate::agent::Progress;
-use crate::diagnostic::Failure;
-use crate::machine::{self, Dispatch, Head};
-use crate::model::{Role, Snapshot};
-use crate::process::Heed;
-use crate::session::{Fault, Grade, On, Ref, Reply, SessionError, SessionStore, plant};
 use crate::walk::{self, Prompts, Workspace};
+use cook_agents::Progress;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{self, Dispatch, Head};
+use cook_core::model::{Role, Snapshot};
+use cook_os::process::Heed;
+use cook_store::session::{Fault, Grade, On, Ref, Reply, SessionError, SessionStore, plant};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -104,7 +104,7 @@ impl Driver<'_> {
             });
             rooms.push(self.room(workspace, role)?);
         }
-        let dir = super::watches(workspace)?.join(crate::store::fresh_id());
+        let dir = super::watches(workspace)?.join(cook_store::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;

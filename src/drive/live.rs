@@ -3,12 +3,12 @@
 //!
 //! It is a view and decides nothing. Whether its driver lives is told by the lease alone.
 
-use crate::agent::Progress;
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure};
-use crate::model::Role;
-use crate::repo::Repo;
 use crate::walk::Workspace;
+use cook_agents::Progress;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::model::Role;
+use cook_git::Repo;
+use cook_os::clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;

@@ -17,15 +17,15 @@ pub use authority::{Breach, Watch};
 pub use live::{Live, LiveSession, live};
 pub use spare::{drop_spares, open_whole};
 
-use crate::agent::{Preset, Progress, Spent, end_left, settle_left};
-use crate::diagnostic::{Code, Failure, Finding, Refusal};
-use crate::machine::{Dispatch, current_audit, current_review};
-use crate::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
-use crate::process::{Alarm, Clocks, Heed, Patience};
-use crate::repo::Repo;
-use crate::session::{Fault, FileStore, SessionError};
-use crate::store::{Lease, Recovery};
 use crate::walk::{self, Applied, Workspace};
+use cook_agents::{Preset, Progress, Spent, end_left, settle_left};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{Dispatch, current_audit, current_review};
+use cook_core::model::{Access, Actor, Event, Policy, Price, Role, Snapshot};
+use cook_git::Repo;
+use cook_os::process::{Alarm, Clocks, Heed, Patience};
+use cook_store::session::{Fault, FileStore, SessionError};
+use cook_store::store::{Lease, Recovery};
 use live::Board;
 use spare::Spare;
 use std::collections::{BTreeMap, BTreeSet};
@@ -480,7 +480,7 @@ impl Standing {
                     )
                 })
                 .collect(),
-            votes: crate::machine::votes_at(snapshot, &head).count(),
+            votes: cook_core::machine::votes_at(snapshot, &head).count(),
             read: [
                 current_review(snapshot).map(|review| review.commit.clone()),
                 current_audit(snapshot).map(|audit| audit.commit.clone()),

@@ -7,11 +7,11 @@
 
 use super::left_in;
 use super::live;
-use crate::agent::end_left;
-use crate::diagnostic::{Code, Failure};
-use crate::repo::Repo;
-use crate::store::Store;
 use crate::walk::{SPARE_DIR, Workspace, place_of};
+use cook_agents::end_left;
+use cook_core::diagnostic::{Code, Failure};
+use cook_git::Repo;
+use cook_store::store::Store;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -2,17 +2,17 @@
 //! done beside. Whoever did what he may not is asked nothing more.
 
 use super::{Breach, Driver, Moment, Player, Watch};
-use crate::agent::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::model::Role;
-use crate::process::{Heed, WORKFLOW_VARIABLE};
-use crate::repo::Throwaway;
-use crate::report::{self, Parsed};
-use crate::session::{
+use crate::walk::Workspace;
+use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::model::Role;
+use cook_core::report::{self, Parsed};
+use cook_git::Throwaway;
+use cook_os::process::{Heed, WORKFLOW_VARIABLE};
+use cook_store::session::{
     Call, Continuation, Deed, FileStore, NativeUse, On, Reply, SessionError, Supplier, call,
 };
-use crate::store::History;
-use crate::walk::Workspace;
+use cook_store::store::History;
 use std::path::{Path, PathBuf};
 
 /// What a session gave.

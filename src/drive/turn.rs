@@ -2,15 +2,15 @@
 
 use super::talk::{Heard, Scene};
 use super::{Breach, Driver, Ended, Moment, Player, Step, Watch, no_role};
-use crate::agent::{AgentFailure, FailureClass};
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean};
-use crate::machine::{self, Dispatch};
-use crate::model::{Event, Role};
-use crate::prompt;
-use crate::report::{self, Parsed, Provenance, Reported};
-use crate::session::{Continuation, On, Reply};
 use crate::walk::{self, Workspace};
+use cook_agents::{AgentFailure, FailureClass};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean};
+use cook_core::machine::{self, Dispatch};
+use cook_core::model::{Event, Role};
+use cook_core::prompt;
+use cook_core::report::{self, Parsed, Provenance, Reported};
+use cook_os::clock::Clock;
+use cook_store::session::{Continuation, On, Reply};
 use std::time::{Duration, Instant};
 
 /// How long the end of a supplier's limit is waited for at most.
@@ -163,7 +163,7 @@ impl Driver<'_> {
             agent: player.preset.name(),
             idle: player.clocks.idle,
         });
-        let dir = super::watches(workspace)?.join(crate::store::fresh_id());
+        let dir = super::watches(workspace)?.join(cook_store::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;
@@ -208,7 +208,7 @@ impl Driver<'_> {
     pub(super) fn breached(&mut self, role: Role, breach: &Breach) -> Result<Played, Failure> {
         self.audience.told(&Moment::Breached { role, breach });
         if breach.log_moved {
-            return Err(Failure::from(crate::diagnostic::Refusal::new(
+            return Err(Failure::from(cook_core::diagnostic::Refusal::new(
                 Code::StaleFacts,
                 format!(
                     "the log was moved during the session of the {role}: its report fits nothing any more"

@@ -5,17 +5,17 @@
 //! What a gate may have changed (HEAD, the worktree) is measured after it.
 
 use crate::anchor::{Anchor, Sources, TestOutcome, test_outcomes};
-use crate::change::{Edited, Loss, class_of, collected_losses, losses};
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure};
-use crate::machine::{
+use cook_core::change::{Edited, Loss, class_of, collected_losses, losses};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::{
     AnchorAnswer, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion, ConfigFacts, FactSet,
     Facts, GateQuestion, GateRun, Head, OutsideEdit, StopVerifierRun,
 };
-use crate::model::{BriefLine, BriefStanding, Config, GateSpec, STOP_VERIFIER, Verdict};
-use crate::process::Live;
-use crate::receipt::{Gates, Receipts, Trust, merged, words};
-use crate::repo::{Edit, Entry, Repo};
+use cook_core::model::{BriefLine, BriefStanding, Config, GateSpec, STOP_VERIFIER, Verdict};
+use cook_git::{Edit, Entry, Repo};
+use cook_os::clock::Clock;
+use cook_os::process::Live;
+use cook_store::receipt::{Gates, Receipts, Trust, merged, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that can be looked at.

@@ -9,9 +9,9 @@ use super::gitignore::with_block;
 use super::mission::MAX_MISSION_BYTES;
 use super::project_name;
 use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
-use crate::diagnostic::Finding;
-use crate::model::Profile;
-use crate::schema::{MAX_DOCUMENT_BYTES, read_document};
+use cook_core::diagnostic::Finding;
+use cook_core::model::Profile;
+use cook_core::schema::{MAX_DOCUMENT_BYTES, read_document};
 use std::path::Path;
 
 const README: &str = include_str!("../../templates/agent/README.md");

@@ -1,6 +1,6 @@
 //! What can go wrong while files are read and written.
 
-use crate::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure};
 use std::io;
 
 /// Why nothing more was written.

@@ -1,7 +1,7 @@
 //! The marked block in `.gitignore`: execution state stays out of git, the
 //! contract stays in. Bytes in, bytes out; the user's own lines and line ends stay.
 
-use crate::model::CONTRACT_FILES;
+use cook_core::model::CONTRACT_FILES;
 
 /// First line of the block.
 const BEGIN: &str = "# >>> cook: the state of the work stays out of git, its contract stays in";

@@ -3,8 +3,8 @@
 use super::detect::Files;
 use super::error::Error;
 use super::files::Tree;
-use crate::diagnostic::{Lines, clean};
-use crate::model::mission_anchor;
+use cook_core::diagnostic::{Lines, clean};
+use cook_core::model::mission_anchor;
 use std::path::Path;
 
 /// Bytes a mission holds at most.

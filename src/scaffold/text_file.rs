@@ -3,7 +3,7 @@
 
 use super::error::Error;
 use super::files::{Mode, Tree, is_directory};
-use crate::diagnostic::{Code, Failure, Refusal};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use std::path::Path;
 
 /// Bytes such a file may have.

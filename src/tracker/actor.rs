@@ -1,6 +1,6 @@
 //! Who this session is to a tracker.
 
-use crate::process::{Short, capture};
+use cook_os::process::{Short, capture};
 use std::path::Path;
 use std::time::Duration;
 

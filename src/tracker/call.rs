@@ -3,7 +3,7 @@
 use super::answer::{Complaint, complaint, complaint_of, rows};
 use super::error::TrackerError;
 use super::issue::line;
-use crate::process::{Captured, ProcessError, Short, capture};
+use cook_os::process::{Captured, ProcessError, Short, capture};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;

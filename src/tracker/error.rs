@@ -1,8 +1,8 @@
 //! Why a tracker did not do what it was asked.
 
-use crate::diagnostic::{Code, Failure, Finding, Refusal};
-use crate::process::ProcessError;
-use crate::store::StoreError;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_os::process::ProcessError;
+use cook_store::store::StoreError;
 
 /// Everything that can go wrong between cook and a tracker.
 #[derive(Debug, thiserror::Error)]

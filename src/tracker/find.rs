@@ -1,7 +1,7 @@
 //! Which tracker this worktree has: its workspace directory and its program.
 
 use super::error::TrackerError;
-use crate::model::TrackerKind;
+use cook_core::model::TrackerKind;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use super::Tracker;
 use super::error::TrackerError;
 use super::issue::is_id;
 use super::memory::{Memory, MemoryError};
-use crate::model::{Plan, Slice, SliceStatus};
+use cook_core::model::{Plan, Slice, SliceStatus};
 use std::collections::BTreeSet;
 
 /// How a contract id names an issue.

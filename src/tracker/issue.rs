@@ -1,8 +1,8 @@
 //! Issues as cook sees them, whatever tracker they come from. Texts are one
 //! clean line (a description and a comment keep their lines); ids are single words.
 
-use crate::diagnostic::{Lines, clean};
-use crate::machine::id_is_valid;
+use cook_core::diagnostic::{Lines, clean};
+use cook_core::machine::id_is_valid;
 use serde::Serialize;
 
 /// Longest line that is kept of a title or a name, in characters.

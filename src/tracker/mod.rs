@@ -32,7 +32,7 @@ pub use plan::PlanTracker;
 pub use ready::{ENRICHED, Holder, Reach, ReadyIssue, ReadyList, unblocked_by};
 pub use replay::{Entry, Replayed, replay};
 
-use crate::model::TrackerKind;
+use cook_core::model::TrackerKind;
 use std::path::Path;
 use std::time::Instant;
 

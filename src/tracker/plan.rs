@@ -8,14 +8,14 @@ use super::error::TrackerError;
 use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, is_id, line, text};
 use super::ready::{Holder, Reach, ReadyIssue, ReadyList};
 use super::{Attempt, Closed, Commented, Presence, Tracker};
-use crate::clock::Clock;
-use crate::machine::{SliceGraph, hex};
-use crate::model::{
+use cook_core::machine::{SliceGraph, hex};
+use cook_core::model::{
     Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Slice, SliceStatus,
     Timestamp,
 };
-use crate::process::session_around;
-use crate::store::{Place, Store};
+use cook_os::clock::Clock;
+use cook_os::process::session_around;
+use cook_store::store::{Place, Store};
 use sha2::{Digest, Sha256};
 use std::time::Instant;
 

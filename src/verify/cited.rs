@@ -1,11 +1,11 @@
 //! Records that came out of sessions, made again from what the log keeps of those sessions.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding, counted};
-use crate::model::{CitedExchange, Event};
-use crate::report;
-use crate::session::{Exchange, Kind};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::model::{CitedExchange, Event};
+use cook_core::report;
+use cook_store::session::{Exchange, Kind};
 use serde_json::Value;
 
 /// Parses each kept answer again and compares what comes out with what was recorded.
@@ -69,8 +69,8 @@ fn differs(event: &Event, cited: &CitedExchange) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Role, Said};
-    use crate::report::{Provenance, Reported};
+    use cook_core::model::{Role, Said};
+    use cook_core::report::{Provenance, Reported};
 
     const ANSWER: &str = "MISSION ANCHOR: m\nRemaining contract IDs: none\nRubric:\n\
         - Contract coverage: pass - a\n- Correctness risk: pass - a\n\

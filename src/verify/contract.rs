@@ -1,11 +1,11 @@
 //! The tracked contract: there, readable, committed, and in step with the repository.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::model::{Profile, Snapshot};
 use crate::scaffold;
-use crate::schema;
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::model::{Profile, Snapshot};
+use cook_core::schema;
 
 /// Largest contract file that is read.
 const MAX_FILE: u64 = 4 << 20;

@@ -2,11 +2,11 @@
 //! they the log's, do they contradict one another.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::machine::{self, FactSet, OutsideEdit};
-use crate::model::{ActiveSlice, BriefDocument, Plan, Snapshot, State, VerificationEvidence};
-use crate::schema::{self, Documented};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine::{self, FactSet, OutsideEdit};
+use cook_core::model::{ActiveSlice, BriefDocument, Plan, Snapshot, State, VerificationEvidence};
+use cook_core::schema::{self, Documented};
 use std::io::Read;
 use std::path::Path;
 
@@ -151,7 +151,7 @@ fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Resul
     let Some(handoff) = &view.active.handoff else {
         return Ok(());
     };
-    if view.active.status == crate::model::ActiveStatus::Done {
+    if view.active.status == cook_core::model::ActiveStatus::Done {
         return Ok(());
     }
     let set = FactSet {

@@ -4,9 +4,9 @@
 //! worktree's. One pass with one buffer, whatever their size.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::model::{Record, SliceRecord, StopRecord, is_exact};
-use crate::schema::{self, Documented};
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::model::{Record, SliceRecord, StopRecord, is_exact};
+use cook_core::schema::{self, Documented};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;

@@ -12,11 +12,11 @@ mod stop;
 
 pub use stop::{released, stop};
 
-use crate::diagnostic::{Code, Failure, Finding, counted};
-use crate::machine::{self, FactSet};
-use crate::model::Snapshot;
-use crate::store::Replayed;
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::machine::{self, FactSet};
+use cook_core::model::Snapshot;
+use cook_store::store::Replayed;
 
 /// What was looked at and what was found.
 #[derive(Debug, Default)]
@@ -108,7 +108,7 @@ fn standing(
     );
     let stored = &snapshot.state;
     if stored.next_mandatory_role.0 != dispatch.role {
-        let name = |role: Option<crate::model::Role>| role.map_or("nobody", |role| role.id());
+        let name = |role: Option<cook_core::model::Role>| role.map_or("nobody", |role| role.id());
         outcome.findings.push(Finding::new(
             Code::DispatchDiffers,
             format!(

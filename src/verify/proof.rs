@@ -1,10 +1,10 @@
 //! The proof of done slices, checked again: which criterion lost it, and how.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::machine::{AnchorQuestion, FactSet, Verdict};
-use crate::model::{Evidence, SliceStatus, Snapshot};
 use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine::{AnchorQuestion, FactSet, Verdict};
+use cook_core::model::{Evidence, SliceStatus, Snapshot};
 
 pub(super) fn check(
     workspace: &Workspace,

@@ -1,10 +1,11 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
 use super::Outcome;
-use crate::diagnostic::{Code, Failure, Finding, counted};
-use crate::machine::votes_at;
-use crate::model::{Phase, Policy, STOP_VERIFIER};
+use cook_core::model::STOP_VERIFIER;
 use crate::walk::{self, Workspace};
+use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::machine::votes_at;
+use cook_core::model::{Phase, Policy};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
 ///
@@ -33,7 +34,7 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let passed = run
         .receipt
         .as_ref()
-        .is_some_and(crate::model::Receipt::passed);
+        .is_some_and(cook_core::model::Receipt::passed);
     if passed {
         return Ok(());
     }

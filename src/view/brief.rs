@@ -2,10 +2,10 @@
 
 use super::page::{Page, Tone};
 use super::{Exit, Show, count};
-use crate::brief::Filled;
-use crate::diagnostic::Finding;
-use crate::model::{BriefRecord, Verdict};
 use crate::walk::CheckedAnchor;
+use cook_core::brief::Filled;
+use cook_core::diagnostic::Finding;
+use cook_core::model::{BriefRecord, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl From<&Filled> for ShownEntry {
             id: entry.id.clone(),
             slot: entry.line.slot().id(),
             by: entry.by.clone(),
-            text: crate::brief::line_text(&entry.line),
+            text: cook_core::brief::line_text(&entry.line),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
-use crate::diagnostic::Finding;
-use crate::model::Role;
+use cook_core::diagnostic::Finding;
+use cook_core::model::Role;
 use serde_json::Value;
 
 /// A report's grammar and consistency.

@@ -3,7 +3,7 @@
 use super::next::dispatch_json;
 use super::{Page, Show, Tone, count};
 use crate::demo::{Catch, Told};
-use crate::machine::quoted;
+use cook_core::machine::quoted;
 use serde_json::{Value, json};
 use std::time::Duration;
 

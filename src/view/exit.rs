@@ -1,7 +1,7 @@
 //! Exit codes, one meaning each (architecture section 5).
 
-use crate::diagnostic::FailureKind;
-use crate::model::Policy;
+use cook_core::diagnostic::FailureKind;
+use cook_core::model::Policy;
 use std::process::ExitCode;
 
 /// What a command's exit code says.

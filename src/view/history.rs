@@ -1,7 +1,7 @@
 //! `cook log`, `show`, `diff`, `rescue`: what happened, and what was set aside.
 
 use super::{Page, Show, Tone};
-use crate::diagnostic::{Lines, clean};
+use cook_core::diagnostic::{Lines, clean};
 use serde_json::{Value, json};
 
 /// One row of `cook log`.

@@ -1,9 +1,10 @@
 //! `cook hook`, `cook checkpoint`, `cook recover`.
 
 use super::{Page, Show};
-use crate::diagnostic::Finding;
-use crate::hook::{Recovery, Response};
-use crate::model::Checkpoint;
+use crate::lifecycle::Response;
+use cook_core::diagnostic::Finding;
+use cook_core::model::Checkpoint;
+use cook_hooks::Recovery;
 use serde_json::{Value, json};
 
 /// What an agent reads: its own JSON or nothing, and never an exit code that means no.

@@ -1,8 +1,8 @@
 //! `cook issue`: what a tracker says, marked with whose it is and what hangs on it.
 
 use super::{Page, Show, Tone};
-use crate::diagnostic::Finding;
 use crate::tracker::{Brief, Comment, Holder, Issue, Link, Outage, Reach, ReadyIssue, ReadyList};
+use cook_core::diagnostic::Finding;
 use serde_json::{Value, json};
 
 /// Paths and names shown on one line.

@@ -44,7 +44,7 @@ pub use status::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};
 pub use transition::{NoteAnswer, TransitionAnswer};
 pub use verify::{GateAnswer, VerifyAnswer};
 
-use crate::diagnostic::Finding;
+use cook_core::diagnostic::Finding;
 use serde_json::Value;
 
 /// `1 finding`, `2 findings`.

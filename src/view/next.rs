@@ -2,9 +2,9 @@
 
 use super::run::standing;
 use super::{Exit, Page, Show, Tone};
-use crate::diagnostic::Finding;
-use crate::machine::{Dispatch, Head, Rule, Trace, votes_at};
-use crate::model::{ActiveStatus, Role, Snapshot};
+use cook_core::diagnostic::Finding;
+use cook_core::machine::{Dispatch, Head, Rule, Trace, votes_at};
+use cook_core::model::{ActiveStatus, Role, Snapshot};
 use serde_json::{Value, json};
 
 /// The mandatory role, with all that is needed to play it.

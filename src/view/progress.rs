@@ -4,10 +4,10 @@
 //! Nothing here prints or looks at a clock. What an agent said is cleaned before it is part of
 //! the line; the only control characters are those that [`LiveLine::redrawn`] puts around it.
 
-use crate::agent::{Progress, Spent};
-use crate::diagnostic::{Lines, clean, counted};
 use crate::drive::Moment;
-use crate::model::Role;
+use cook_agents::{Progress, Spent};
+use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::model::Role;
 use std::time::Duration;
 
 /// From here on an agent is called silent.
@@ -230,8 +230,8 @@ fn name(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Dispatch, Rule};
-    use crate::model::{Phase, Policy};
+    use cook_core::machine::{Dispatch, Rule};
+    use cook_core::model::{Phase, Policy};
 
     const IDLE: Duration = Duration::from_secs(600);
 

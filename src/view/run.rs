@@ -2,11 +2,11 @@
 
 use super::next::{dispatch_json, dispatch_lines};
 use super::{Exit, Page, Show, Tone, count};
-use crate::agent::Progress;
-use crate::diagnostic::{Lines, clean};
 use crate::drive::{Breach, Ended, Moment, Outcome};
-use crate::machine::Head;
-use crate::model::{Policy, Role, Snapshot};
+use cook_agents::Progress;
+use cook_core::diagnostic::{Lines, clean};
+use cook_core::machine::Head;
+use cook_core::model::{Policy, Role, Snapshot};
 use serde_json::{Value, json};
 use std::time::Duration;
 

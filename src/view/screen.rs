@@ -3,7 +3,7 @@
 use super::Show;
 use super::exit::Exit;
 use super::page::{Page, Tone};
-use crate::diagnostic::{Failure, Finding, Lines, Severity, clean, harmless_json};
+use cook_core::diagnostic::{Failure, Finding, Lines, Severity, clean, harmless_json};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 

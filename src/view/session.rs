@@ -2,8 +2,8 @@
 
 use super::screen::refs_line;
 use super::{Exit, Page, Show, Tone, count};
-use crate::diagnostic::{Finding, PriorRefs};
-use crate::session::{Grade, Ref, Reply};
+use cook_core::diagnostic::{Finding, PriorRefs};
+use cook_store::session::{Grade, Ref, Reply};
 use serde_json::{Value, json};
 
 /// An answer of an agent.

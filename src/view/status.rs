@@ -2,9 +2,9 @@
 
 use super::next::dispatch_lines;
 use super::{Page, Show, Tone};
-use crate::diagnostic::{Finding, counted};
-use crate::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
-use crate::model::{Evidence, Limits, Policy, Role, Slice, SliceStatus, Snapshot};
+use cook_core::diagnostic::{Finding, counted};
+use cook_core::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
+use cook_core::model::{Evidence, Limits, Policy, Role, Slice, SliceStatus, Snapshot};
 use serde_json::{Value, json};
 
 /// What a running `cook run` is at.

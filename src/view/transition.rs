@@ -2,9 +2,9 @@
 
 use super::next::{dispatch_json, dispatch_lines};
 use super::{Page, Show, Tone};
-use crate::diagnostic::Finding;
-use crate::machine::{Dispatch, Head};
-use crate::model::Snapshot;
+use cook_core::diagnostic::Finding;
+use cook_core::machine::{Dispatch, Head};
+use cook_core::model::Snapshot;
 use serde_json::{Value, json};
 
 /// An accepted transition.

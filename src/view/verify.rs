@@ -2,8 +2,8 @@
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone, count};
-use crate::diagnostic::{Code, Finding, Severity};
-use crate::machine::GateRun;
+use cook_core::diagnostic::{Code, Finding, Severity};
+use cook_core::machine::GateRun;
 use serde_json::{Value, json};
 
 /// The outcome of a verification.

@@ -3,19 +3,19 @@
 
 use super::{Workspace, dispatch_now};
 use crate::anchor::{Sources, natural_basis};
-use crate::brief::{
+use cook_core::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Material, Proof, Weight, mentions,
 };
-use crate::diagnostic::{Code, Failure, Finding};
-use crate::machine::{
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine::{
     self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
 };
-use crate::model::{
+use cook_core::model::{
     Anchor, Basis, BriefDocument, BriefLine, Count, Event, Evidence, SliceRecord, SliceRecordType,
     Snapshot, Timestamp, Verdict,
 };
-use crate::receipt::{Receipts, merged};
-use crate::store::{History, Store};
+use cook_store::receipt::{Receipts, merged};
+use cook_store::store::{History, Store};
 
 /// Bytes of a brief that is not asked for in full.
 pub const DEFAULT_BYTES: usize = 8_000;
@@ -161,7 +161,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
     let active = snapshot.active.slice_id.as_deref();
     let mut asked = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
-        let is_done = slice.status == crate::model::SliceStatus::Done;
+        let is_done = slice.status == cook_core::model::SliceStatus::Done;
         if !is_done && active != Some(slice.slice_id.as_str()) {
             continue;
         }
@@ -201,7 +201,7 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
     let mut heads = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
         let ledger = snapshot.ledger.slices.get(&slice.slice_id);
-        let is_done = slice.status == crate::model::SliceStatus::Done;
+        let is_done = slice.status == cook_core::model::SliceStatus::Done;
         let head = ledger.and_then(|ledger| match is_done {
             true => ledger.last_head.clone(),
             false => ledger.head.clone(),

@@ -1,9 +1,9 @@
 //! The exchanges that an event's report was taken from, for the log.
 
 use super::Workspace;
-use crate::diagnostic::Failure;
-use crate::model::{CitedExchange, Event, Said};
-use crate::session::{
+use cook_core::diagnostic::Failure;
+use cook_core::model::{CitedExchange, Event, Said};
+use cook_store::session::{
     Exchange, Fault, FileStore, Grade, Ref, SessionError, SessionStore, load_episode,
 };
 use serde_json::Value;

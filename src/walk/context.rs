@@ -3,12 +3,12 @@
 //! that shows it.
 
 use super::{Workspace, head_of, scripted_doors, scripted_line};
-use crate::change::{Class, class_of};
-use crate::diagnostic::{Failure, counted};
-use crate::machine::{AnchorQuestion, FactSet, Facts};
 use crate::measure::gate_commands;
-use crate::model::{Evidence, Role, SliceStatus, Snapshot};
-use crate::repo::{ChangeKind, Edit, unified_diff};
+use cook_core::change::{Class, class_of};
+use cook_core::diagnostic::{Failure, counted};
+use cook_core::machine::{AnchorQuestion, FactSet, Facts};
+use cook_core::model::{Evidence, Role, SliceStatus, Snapshot};
+use cook_git::{ChangeKind, Edit, unified_diff};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -259,7 +259,7 @@ fn cut_at_line(text: &str, bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repo::Change;
+    use cook_git::Change;
 
     fn edit(path: &str, lines: usize) -> Edit {
         Edit {

@@ -3,9 +3,9 @@
 
 use super::brief::{DEFAULT_BYTES, assemble};
 use super::workspace::Workspace;
-use crate::diagnostic::{Code, Failure, Refusal};
-use crate::model::BriefSync;
 use crate::scaffold::{read_text_file, write_text_file};
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::BriefSync;
 
 /// Writes a brief where `path` says, or where the settings say when it is empty;
 /// where that is, relative to the worktree.

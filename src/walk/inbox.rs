@@ -8,14 +8,14 @@
 
 use super::transition;
 use super::workspace::Workspace;
-use crate::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
-use crate::machine;
-use crate::model::{
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
+use cook_core::machine;
+use cook_core::model::{
     Actor, BriefChange, Checkpoint, CheckpointKind, Event, MAX_CHECKPOINT_TEXT, Role,
     SchemaVersion, Timestamp,
 };
-use crate::report::{self, Provenance, Reported};
-use crate::store::files::open_no_follow;
+use cook_core::report::{self, Provenance, Reported};
+use cook_store::store::open_no_follow;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read, Write};

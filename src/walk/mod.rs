@@ -21,10 +21,10 @@ pub use prompting::{
 };
 pub use workspace::{SPARE_DIR, Workspace, place_of};
 
-use crate::diagnostic::{Code, Failure, Finding, Refusal};
-use crate::machine::{self, Dispatch, FactSet, Facts, Step};
-use crate::model::{Actor, Event, Receipt, Snapshot};
-use crate::store::{Lease, Recovery, Store, Tip, Transition};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{self, Dispatch, FactSet, Facts, Step};
+use cook_core::model::{Actor, Event, Receipt, Snapshot};
+use cook_store::store::{Lease, Recovery, Store, Tip, Transition};
 use std::time::Duration;
 
 /// How long a writer waits for another one.

@@ -3,10 +3,10 @@
 //! It decides nothing: what is wrong with it is a finding beside a transition that stands.
 
 use super::{Applied, Workspace};
-use crate::diagnostic::{Code, Finding};
-use crate::model::Snapshot;
-use crate::process::{ProcessError, Short, capture};
-use crate::receipt::words;
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::model::Snapshot;
+use cook_os::process::{ProcessError, Short, capture};
+use cook_store::receipt::words;
 use serde_json::json;
 use std::time::Duration;
 

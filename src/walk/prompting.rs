@@ -3,11 +3,11 @@
 
 use super::context::context_text;
 use super::{DEFAULT_BYTES, Workspace, put_together};
-use crate::diagnostic::{Code, Failure, Refusal, counted};
-use crate::machine::{self, Dispatch, Facts, Head};
-use crate::model::{Role, Snapshot, USER_DOORS};
-use crate::prompt::{self, PromptInput};
-use crate::store::Tip;
+use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use cook_core::machine::{self, Dispatch, Facts, Head};
+use cook_core::model::{Role, Snapshot, USER_DOORS};
+use cook_core::prompt::{self, PromptInput};
+use cook_store::store::Tip;
 
 /// How many transitions are looked through for those that a script made.
 const LOOK_BACK: usize = 1_000;

@@ -1,13 +1,13 @@
 //! One worktree with everything a command needs of it, opened once.
 
-use crate::clock::Clock;
-use crate::diagnostic::{Code, Failure, FailureKind, Finding};
-use crate::machine::{FactSet, Facts, OutsideEdit};
 use crate::measure::{World, measure, wants_gates};
-use crate::model::{BriefRecord, Cause, CheckpointKind, Config, PROMPT_ID, Snapshot};
-use crate::receipt::{Receipts, Trust};
-use crate::repo::Repo;
-use crate::store::{History, Place, Store, Tip};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::machine::{FactSet, Facts, OutsideEdit};
+use cook_core::model::{BriefRecord, Cause, CheckpointKind, Config, PROMPT_ID, Snapshot};
+use cook_git::Repo;
+use cook_os::clock::Clock;
+use cook_store::receipt::{Receipts, Trust};
+use cook_store::store::{History, Place, Store, Tip};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -140,9 +140,9 @@ pub fn settle(repo: &impl Workplace, agents: &[Scripted], more: &str) {
     let tables: Vec<String> = agents.iter().map(Scripted::table).collect();
     let text = format!("{more}\n{}", tables.join("\n"));
     repo.put(".agent/cook.toml", &text);
-    let config = cook::model::Config::parse(&text).unwrap();
+    let config = cook_core::model::Config::parse(&text).unwrap();
     for agent in agents {
-        let preset = cook::agent::Preset::of(&agent.name, &config).unwrap();
+        let preset = cook_agents::Preset::of(&agent.name, &config).unwrap();
         repo.trust(&preset.trust_words().unwrap());
     }
 }

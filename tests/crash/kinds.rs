@@ -2,7 +2,7 @@
 //! it, the command that makes it, and what the log holds after it.
 
 use crate::workflow::{Sandbox, copy_tree, feed, reports, store};
-use cook::store::Store;
+use cook_store::store::Store;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

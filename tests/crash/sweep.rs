@@ -3,7 +3,7 @@
 
 use crate::kinds::{Kind, NOTES, Stand};
 use crate::workflow::{MISSION, Sandbox, copy_tree, feed, feed_within, store};
-use cook::model::Policy;
+use cook_core::model::Policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

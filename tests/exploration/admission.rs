@@ -2,9 +2,9 @@
 //! refusal, stated from the event, the documents and the facts alone.
 
 use super::invariants::{Check, Seen, require};
-use cook::diagnostic::Code;
-use cook::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
-use cook::model::{
+use cook_core::diagnostic::Code;
+use cook_core::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
+use cook_core::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, EvidenceClaim, Plan, Policy, Reground, Resume,
     Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot, Submission, Verdicts,
     WaitingKind, surface_matches, surface_names,

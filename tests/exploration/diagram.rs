@@ -1,6 +1,6 @@
 //! The state diagram, drawn from the edges the exploration saw.
 
-use cook::model::Phase;
+use cook_core::model::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

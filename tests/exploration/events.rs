@@ -2,8 +2,8 @@
 //! and what the repository does by itself.
 
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
-use cook::machine::{MAX_SLICES, Rule, Verdict, unanswered};
-use cook::model::{
+use cook_core::machine::{MAX_SLICES, Rule, Verdict, unanswered};
+use cook_core::model::{
     ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
     PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role,
     Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,

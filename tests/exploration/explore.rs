@@ -5,11 +5,13 @@ use super::fingerprint::fingerprint;
 use super::imports::imports;
 use super::invariants;
 use super::world::{Budget, Contract, Dirt, Mood, World};
-use cook::diagnostic::Code;
-use cook::machine::{
+use cook_core::diagnostic::Code;
+use cook_core::machine::{
     Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, dispatch, dispatch_needs, needs,
 };
-use cook::model::{ActiveStatus, Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot};
+use cook_core::model::{
+    ActiveStatus, Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -127,7 +129,7 @@ pub fn try_event(
     budget: &Budget,
     event: &Event,
     actor: Actor,
-) -> (FactSet, Facts, Result<Step, cook::diagnostic::Refusal>) {
+) -> (FactSet, Facts, Result<Step, cook_core::diagnostic::Refusal>) {
     let set = needs(Some(snapshot), event);
     let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
     let result = apply(Some(snapshot), &facts, event, actor);

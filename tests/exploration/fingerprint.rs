@@ -4,7 +4,7 @@
 
 use super::events::Bounds;
 use super::world::{Touch, World, commit_of};
-use cook::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
+use cook_core::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
 use serde::ser::{self, Serialize};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;

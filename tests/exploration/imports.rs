@@ -2,9 +2,9 @@
 
 use super::explore::{due, first};
 use super::world::{Budget, Mood, World, id};
-use cook::diagnostic::Code;
-use cook::machine::{Rule, contradictions};
-use cook::model::{ActiveSlice, Import, Plan, Policy, SliceRecord, Trail};
+use cook_core::diagnostic::Code;
+use cook_core::machine::{Rule, contradictions};
+use cook_core::model::{ActiveSlice, Import, Plan, Policy, SliceRecord, Trail};
 use serde_json::{Value, json};
 
 fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {

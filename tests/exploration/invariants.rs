@@ -1,9 +1,9 @@
 //! What must hold of every transition, stated without the code that makes it.
 
 use super::events::Offer;
-use cook::diagnostic::Code;
-use cook::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
-use cook::model::{
+use cook_core::diagnostic::Code;
+use cook_core::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
+use cook_core::model::{
     ActiveStatus, Conclude, Decision, Event, Evidence, Policy, Reground, SliceStatus, Snapshot,
 };
 use std::collections::BTreeSet;

@@ -4,9 +4,9 @@ use super::CORE;
 use super::events::{Bounds, answers, plan_of, submission, verdicts};
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
-use cook::diagnostic::Code;
-use cook::machine::Rule;
-use cook::model::{
+use cook_core::diagnostic::Code;
+use cook_core::machine::Rule;
+use cook_core::model::{
     ActiveStatus, Actor, Conclude, Count, Event, Limits, PlanBlock, Policy, Resume, Role,
     SliceStatus, WaitingKind,
 };
@@ -654,11 +654,11 @@ fn lost_proof_reopens_a_done_slice() {
     walk.reach_wave();
     walk.foreign_commit(Touch::Surface);
     walk.take(walk.judged(false));
-    walk.mood.stored = cook::machine::Verdict::Missing;
+    walk.mood.stored = cook_core::machine::Verdict::Missing;
     walk.take(walk.reground(|block| {
         block.conclude = Some(Conclude::GoOn { reason: None });
     }));
-    walk.mood.stored = cook::machine::Verdict::Verified;
+    walk.mood.stored = cook_core::machine::Verdict::Verified;
     let slice = walk.snapshot.plan.slice("a").unwrap();
     assert_eq!(slice.status, SliceStatus::Planned);
     walk.drive();
@@ -669,7 +669,7 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
     walk.take(walk.judged(false));
-    walk.mood.stored = cook::machine::Verdict::Changed;
+    walk.mood.stored = cook_core::machine::Verdict::Changed;
     let go_on = Some(Conclude::GoOn {
         reason: Some("the page moved".to_owned()),
     });
@@ -701,11 +701,11 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         block.conclude.clone_from(&go_on);
         block.evidence = super::events::claims(&slice, "good");
     }));
-    walk.mood.stored = cook::machine::Verdict::Verified;
+    walk.mood.stored = cook_core::machine::Verdict::Verified;
     // One at a time does not help either.
     walk.take(walk.judged(false));
     let one = super::events::claim("a", "a2", "good");
-    let one = cook::model::EvidenceClaim {
+    let one = cook_core::model::EvidenceClaim {
         anchor: "good:a:a1".to_owned(),
         ..one
     };
@@ -828,19 +828,19 @@ fn a_mission_may_come_with_a_later_init_or_an_answer() {
     let world = World::of_length(1);
     let event = Event::Bootstrapped {
         mission: None,
-        profile: cook::model::Profile::new("demo"),
+        profile: cook_core::model::Profile::new("demo"),
         branch: Some("main".to_owned()),
         settings: Some(settings(false)),
         import: None,
     };
     let mut walk = Walk::on(ONE, world);
     let facts = walk.world.facts(
-        &cook::machine::needs(None, &event),
+        &cook_core::machine::needs(None, &event),
         &Mood::GOOD,
         &walk.budget,
         Some("main"),
     );
-    walk.snapshot = cook::machine::apply(None, &facts, &event, Actor::User)
+    walk.snapshot = cook_core::machine::apply(None, &facts, &event, Actor::User)
         .unwrap()
         .snapshot;
     assert_eq!(walk.due().policy, Policy::AwaitUserInput);
@@ -869,14 +869,15 @@ fn a_workflow_does_not_begin_with_an_empty_mission() {
     let world = World::of_length(1);
     let event = Event::Bootstrapped {
         mission: Some(" \n".to_owned()),
-        profile: cook::model::Profile::new("demo"),
+        profile: cook_core::model::Profile::new("demo"),
         branch: Some("main".to_owned()),
         settings: None,
         import: None,
     };
-    let set = cook::machine::needs(None, &event);
+    let set = cook_core::machine::needs(None, &event);
     let facts = world.facts(&set, &Mood::GOOD, &Walk::new(ONE).budget, Some("main"));
-    let refused = cook::machine::apply(None, &facts, &event, Actor::User).map(|step| step.rule);
+    let refused =
+        cook_core::machine::apply(None, &facts, &event, Actor::User).map(|step| step.rule);
     assert_eq!(
         refused.map_err(|refusal| refusal.code),
         Err(Code::MissionMissing)
@@ -921,7 +922,7 @@ fn at_rule_7_with_stored(kind: &str) -> Walk {
 
 fn accepted_as_stored(walk: &Walk) -> Event {
     walk.reground(|block| {
-        block.reconcile = super::events::reconcile("a", cook::model::Decision::Accepted);
+        block.reconcile = super::events::reconcile("a", cook_core::model::Decision::Accepted);
     })
 }
 
@@ -929,8 +930,8 @@ fn accepted_as_stored(walk: &Walk) -> Event {
 fn stored_evidence_is_judged_again_when_the_slice_is_accepted() {
     let mut walk = at_rule_7_with_stored("good");
     for (verdict, accepted) in [
-        (cook::machine::Verdict::Changed, false),
-        (cook::machine::Verdict::Verified, true),
+        (cook_core::machine::Verdict::Changed, false),
+        (cook_core::machine::Verdict::Verified, true),
     ] {
         walk.mood.stored = verdict;
         let code = walk.attempt(&accepted_as_stored(&walk), Actor::Role);
@@ -1017,10 +1018,10 @@ fn no_other_slice_is_selected_while_one_is_committed() {
 fn review_and_audit_count_for_one_commit_and_one_set_of_criteria() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(true);
-    let is_current = |snapshot: &cook::model::Snapshot| {
+    let is_current = |snapshot: &cook_core::model::Snapshot| {
         (
-            cook::machine::current_review(snapshot).is_some(),
-            cook::machine::current_audit(snapshot).is_some(),
+            cook_core::machine::current_review(snapshot).is_some(),
+            cook_core::machine::current_audit(snapshot).is_some(),
         )
     };
     assert_eq!(is_current(&walk.snapshot), (true, true));

@@ -16,9 +16,9 @@ mod replay;
 mod walk;
 mod world;
 
-use cook::diagnostic::{CATALOGUE, Code, Family};
-use cook::machine::Rule;
-use cook::model::Snapshot;
+use cook_core::diagnostic::{CATALOGUE, Code, Family};
+use cook_core::machine::Rule;
+use cook_core::model::Snapshot;
 use events::Bounds;
 use explore::{Outcome, explore};
 use std::collections::BTreeSet;

@@ -5,8 +5,8 @@ use super::events::{Bounds, doors, reports, repository};
 use super::explore::bootstrap;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Mood, World};
-use cook::machine::{Facts, apply, quoted, ticket};
-use cook::model::{Actor, Event, Snapshot};
+use cook_core::machine::{Facts, apply, quoted, ticket};
+use cook_core::model::{Actor, Event, Snapshot};
 use proptest::prelude::*;
 
 const WIDE: Bounds = Bounds {

@@ -7,9 +7,9 @@ use super::events::{
 use super::explore::{bootstrap, due, try_event, with_claims};
 use super::invariants;
 use super::world::{Budget, Contract, Mood, Touch, World, id};
-use cook::diagnostic::Code;
-use cook::machine::{Dispatch, Facts, Rule, Step, dispatch, ready};
-use cook::model::{
+use cook_core::diagnostic::Code;
+use cook_core::machine::{Dispatch, Facts, Rule, Step, dispatch, ready};
+use cook_core::model::{
     ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, Policy, Reground, Resume, Role,
     SliceStatus, Snapshot, WaitingKind,
 };

@@ -4,11 +4,11 @@
 //! HEAD and the graph are state; everything a command measures afresh each time
 //! (dirt, edits, gates, proofs, trust) is a [`Mood`] chosen for each event.
 
-use cook::machine::{
+use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
     Facts, GateRun, Head, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
 };
-use cook::model::{CONTRACT_FILES, Count, GateSpec, Limits, Receipt, SETTINGS_FILES};
+use cook_core::model::{CONTRACT_FILES, Count, GateSpec, Limits, Receipt, SETTINGS_FILES};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a commit changes.

@@ -1,7 +1,7 @@
 //! A repository of a test's own, and git with nothing of the machine in it.
 #![allow(dead_code)]
 
-use cook::repo::Repo;
+use cook_git::Repo;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Once;

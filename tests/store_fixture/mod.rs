@@ -1,13 +1,13 @@
 //! A worktree in a temporary directory and small transitions that follow one another.
 #![allow(dead_code)]
 
-use cook::machine::Facts;
-use cook::model::{
+use cook_core::machine::Facts;
+use cook_core::model::{
     ActiveSlice, Actor, Count, Counters, Event, Ledger, Phase, Plan, Policy, Profile, Records,
     RoleSlot, SchemaVersion, Slice, SliceRecord, SliceRecordType, SliceStatus, Snapshot, State,
     StopRecord, StopRecordType, Undone, VerificationEvidence,
 };
-use cook::store::{Committed, Place, Replayed, Store, StoreError, Tip, Transition};
+use cook_store::store::{Committed, Place, Replayed, Store, StoreError, Tip, Transition};
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;

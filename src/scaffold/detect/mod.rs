@@ -11,7 +11,7 @@ mod runner;
 
 use super::error::Error;
 use super::files::Tree;
-use crate::model::GateTable;
+use cook_core::model::GateTable;
 use std::path::Path;
 
 /// Bytes of a file that are looked at; a larger one counts as there, but empty.

@@ -1,8 +1,8 @@
 //! The old plan and the old slice cursor.
 
 use super::fields::{Fields, Notes};
-use crate::diagnostic::Code;
-use crate::model::{
+use cook_core::diagnostic::Code;
+use cook_core::model::{
     ActiveSlice, ActiveStatus, Evidence, Handoff, Plan, Priority, SchemaVersion, Slice, SliceStatus,
 };
 use serde_json::Value;

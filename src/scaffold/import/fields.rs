@@ -1,7 +1,7 @@
 //! Taking fields out of an old object one by one; what is left over is named.
 
-use crate::diagnostic::{Code, Finding, Lines, clean};
-use crate::model::{Count, Timestamp};
+use cook_core::diagnostic::{Code, Finding, Lines, clean};
+use cook_core::model::{Count, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;

@@ -2,9 +2,9 @@
 //! number; the others are taken in.
 
 use super::fields::{Fields, Notes};
-use crate::diagnostic::Code;
-use crate::model::{Record, SchemaVersion, SliceRecord, StopRecord, StopRecordType, Trail};
-use crate::schema::Document;
+use cook_core::diagnostic::Code;
+use cook_core::model::{Record, SchemaVersion, SliceRecord, StopRecord, StopRecordType, Trail};
+use cook_core::schema::Document;
 use memchr::memmem;
 use serde_json::Value;
 

@@ -10,9 +10,9 @@ mod history;
 
 use super::error::Error;
 use super::files::{Tree, is_directory};
-use crate::diagnostic::{Code, Finding};
-use crate::model::{Import, Policy};
-use crate::schema::{Document, MAX_DOCUMENT_BYTES};
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::model::{Import, Policy};
+use cook_core::schema::{Document, MAX_DOCUMENT_BYTES};
 use fields::{Fields, Notes};
 use serde_json::Value;
 use std::path::Path;
@@ -89,7 +89,7 @@ impl Source<'_> {
         let active = self.document(Document::ActiveSlice, &mut notes)?;
         let anchor = [&state, &plan, &active].into_iter().find_map(|document| {
             let anchor = document.as_ref()?.get("mission_anchor")?.as_str()?;
-            crate::model::mission_anchor(anchor)
+            cook_core::model::mission_anchor(anchor)
         });
         let shown_anchor = anchor.as_deref().unwrap_or("(not stated)");
         let (policy, reason) = stopped_policy(state);

@@ -1,0 +1,258 @@
+//! Why a run gave no result, by whose fault: only an agent's own spends an attempt.
+
+use cook_os::clock::Clock;
+use cook_os::process::Ending;
+use cook_store::session::Failure;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Whose fault it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// Not installed, no login, no network, a rate limit: waiting may help.
+    Environment,
+    /// The agent's: an error event, an empty result, a clock that ran out.
+    Agent,
+    /// A model or an option that does not exist.
+    Config,
+    /// Cook was asked to stop.
+    Interrupted,
+}
+
+/// A run without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentFailure {
+    /// Whose fault.
+    pub class: FailureClass,
+    /// What happened, as the conversation knows it.
+    pub failure: Failure,
+    /// When a limit ends, RFC 3339, where the program said so.
+    pub reset_at: Option<String>,
+}
+
+impl AgentFailure {
+    /// What happened, in the program's words.
+    pub fn why(&self) -> &str {
+        let (Failure::Absent(why)
+        | Failure::Failed(why)
+        | Failure::TimedOut(why)
+        | Failure::Unparseable(why)) = &self.failure;
+        why
+    }
+
+    /// A limit or an overload, which ends by itself though nobody said when.
+    pub fn passes(&self) -> bool {
+        self.class == FailureClass::Environment && is_passing(self.why())
+    }
+
+    /// After how long the program said one may try again.
+    pub fn again_after(&self) -> Option<Duration> {
+        again_after(self.why())
+    }
+
+    /// What it means that cook ended a run before its work was done; none when it did not.
+    pub(super) fn of_ending(ending: Ending) -> Option<Self> {
+        let (class, failure) = match ending {
+            Ending::Exited | Ending::Finished => return None,
+            Ending::Interrupted | Ending::Stopped => (
+                FailureClass::Interrupted,
+                Failure::Failed("it was stopped".to_owned()),
+            ),
+            Ending::WallClock => (
+                FailureClass::Agent,
+                Failure::TimedOut("it took longer than it may in all".to_owned()),
+            ),
+            Ending::IdleClock => (
+                FailureClass::Agent,
+                Failure::TimedOut("it said nothing for longer than it may".to_owned()),
+            ),
+        };
+        Some(Self {
+            class,
+            failure,
+            reset_at: None,
+        })
+    }
+}
+
+/// Words of errors that are not the agent's own and do not end by themselves, in lower case.
+const LASTING: [&str; 27] = [
+    "insufficient credit",
+    "credit balance",
+    "billing",
+    "unauthorized",
+    "unauthenticated",
+    "authentication",
+    "auth method",
+    "not logged in",
+    "please log in",
+    "please login",
+    "/login",
+    "log in again",
+    "api key",
+    "api_key",
+    "forbidden",
+    "econnrefused",
+    "econnreset",
+    "enotfound",
+    "eai_again",
+    "etimedout",
+    "connection refused",
+    "connection error",
+    "connection reset",
+    "could not resolve",
+    "network",
+    "fetch failed",
+    "no space left",
+];
+
+/// Those of a limit or an overload, which ends by itself, soon or late.
+const PASSING: [&str; 12] = [
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "usage limit",
+    "quota",
+    "overloaded",
+    "capacity",
+    "try again in",
+    "retry after",
+    "service unavailable",
+    "bad gateway",
+];
+
+/// Their status codes.
+const PASSING_CODES: [&str; 5] = ["429", "500", "502", "503", "529"];
+
+/// Status codes of what lasts, where they stand as words.
+const LASTING_CODES: [&str; 3] = ["401", "402", "403"];
+
+/// Words of errors in how it was started.
+const CONFIG: [&str; 14] = [
+    "unknown model",
+    "model not found",
+    "model_not_found",
+    "invalid model",
+    "no such model",
+    "unsupported model",
+    "unknown option",
+    "unknown argument",
+    "unexpected argument",
+    "unrecognized option",
+    "invalid option",
+    "unknown flag",
+    "unknown provider",
+    "no model",
+];
+
+/// Whose fault an error text speaks of.
+pub(super) fn class_of(text: &str) -> FailureClass {
+    let lower = text.to_lowercase();
+    if CONFIG.iter().any(|words| lower.contains(words)) {
+        return FailureClass::Config;
+    }
+    let lasts =
+        has_word(&lower, &LASTING_CODES) || LASTING.iter().any(|words| lower.contains(words));
+    if lasts || is_passing(text) {
+        FailureClass::Environment
+    } else {
+        FailureClass::Agent
+    }
+}
+
+fn has_word(lower: &str, words: &[&str]) -> bool {
+    lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| words.contains(&word))
+}
+
+fn is_passing(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    has_word(&lower, &PASSING_CODES) || PASSING.iter().any(|words| lower.contains(words))
+}
+
+/// What stands behind `try again in` or `retry after`: `8s`, `3 minutes`, `1h`.
+fn again_after(text: &str) -> Option<Duration> {
+    let lower = text.to_lowercase();
+    let rest = ["try again in ", "retry after ", "retry-after: "]
+        .iter()
+        .find_map(|words| lower.split_once(words))?
+        .1;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number: u64 = rest.get(..digits)?.parse().ok()?;
+    let unit = match rest[digits..].trim_start().bytes().next() {
+        Some(b'm') if !rest[digits..].trim_start().starts_with("ms") => 60,
+        Some(b'h') => 3600,
+        Some(b'd') => 86_400,
+        _ => 1,
+    };
+    Some(Duration::from_secs(number.saturating_mul(unit)))
+}
+
+/// A moment as programs give it: RFC 3339, or seconds or milliseconds since 1970, the
+/// latter also behind the last `|` of a message.
+pub(super) fn moment(text: &str) -> Option<String> {
+    let text = text.rsplit('|').next().unwrap_or(text).trim();
+    if let Some(seconds) = Clock::seconds_of(text) {
+        return Some(Clock::of_epoch(seconds));
+    }
+    let number: i64 = text.parse().ok()?;
+    match number {
+        1_000_000_000..=9_999_999_999 => Some(Clock::of_epoch(number)),
+        1_000_000_000_000..=9_999_999_999_999 => Some(Clock::of_epoch(number / 1000)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_by_whose_fault_they_are() {
+        use FailureClass::{Agent, Config, Environment};
+        for (text, class) in [
+            ("API Error: 529 overloaded_error", Environment),
+            ("HTTP 429", Environment),
+            ("Claude usage limit reached|1735689600", Environment),
+            ("Not logged in. Please run /login", Environment),
+            ("connect ECONNREFUSED 127.0.0.1:1", Environment),
+            ("model not found: gpt-9", Config),
+            ("error: unknown option '--frob'", Config),
+            ("tool call failed 4291 times", Agent),
+            ("", Agent),
+        ] {
+            assert_eq!(class_of(text), class, "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_pass_and_a_missing_login_does_not() {
+        for (text, passes, after) in [
+            ("API Error: 529 overloaded_error", true, None),
+            ("usage limit reached", true, None),
+            ("Rate limited. Please try again in 8s", true, Some(8)),
+            ("429: retry after 2 minutes", true, Some(120)),
+            ("Not logged in. Please run /login", false, None),
+            ("connection refused", false, None),
+        ] {
+            assert_eq!(is_passing(text), passes, "{text}");
+            assert_eq!(again_after(text), after.map(Duration::from_secs), "{text}");
+        }
+    }
+
+    #[test]
+    fn moments() {
+        let wanted = Some("2025-01-01T00:00:00Z".to_owned());
+        for text in [
+            "limit reached|1735689600",
+            "1735689600000",
+            "2025-01-01T00:00:00Z",
+        ] {
+            assert_eq!(moment(text), wanted, "{text}");
+        }
+        assert_eq!(moment("in 3 hours"), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! Which agents are here: a name on PATH proves nothing, so each program is asked who it
+//! is. The answer is kept by path, size and time of change of the program's file.
+
+use super::{AgentError, Preset};
+use cook_os::process::{Short, capture};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// How long a program may take over saying who it is: some need seconds of a busy machine.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Bytes of its answer that are read.
+const LIMIT: usize = 256 * 1024;
+
+/// What is known of one agent's program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Found {
+    /// The program's file; none when there is none.
+    pub path: Option<PathBuf>,
+    /// The program is the one that the preset means, as far as it says.
+    pub is_it: bool,
+    /// What it says its version is.
+    pub version: Option<String>,
+    /// What went wrong with asking.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    /// By agent, path, size and time of change.
+    programs: BTreeMap<String, Found>,
+}
+
+/// Asks all programs at once. What is known from an earlier time is read from and kept in
+/// `cache`; one that cannot be read is begun anew.
+///
+/// # Errors
+/// When the cache cannot be written.
+pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>, AgentError> {
+    let kept: Kept = std::fs::read(cache)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
+    let places: Vec<(Option<PathBuf>, String)> =
+        presets.iter().map(|preset| place(preset, dir)).collect();
+    let found: Vec<Found> = std::thread::scope(|scope| {
+        let asked: Vec<_> = presets
+            .iter()
+            .zip(&places)
+            .map(|(preset, (path, key))| {
+                let known = kept.programs.get(key).cloned();
+                scope.spawn(move || match (known, path) {
+                    (Some(known), _) => known,
+                    (None, Some(path)) => ask(preset, path, dir),
+                    (None, None) => Found {
+                        path: None,
+                        is_it: false,
+                        version: None,
+                        problem: None,
+                    },
+                })
+            })
+            .collect();
+        asked
+            .into_iter()
+            .zip(presets)
+            .map(|(thread, preset)| {
+                thread.join().unwrap_or_else(|_| Found {
+                    path: None,
+                    is_it: false,
+                    version: None,
+                    problem: Some(format!("asking `{}` went wrong", preset.bin())),
+                })
+            })
+            .collect()
+    });
+    // What is known of those that were not asked stays. A program that did not answer is asked
+    // again next time.
+    let mut programs = kept.programs.clone();
+    programs.retain(|key, _| !presets.iter().any(|preset| is_key_of(key, preset)));
+    programs.extend(
+        places
+            .into_iter()
+            .zip(&found)
+            .filter(|(_, found)| found.path.is_some() && found.problem.is_none())
+            .map(|((_, key), found)| (key, found.clone())),
+    );
+    if programs != kept.programs {
+        keep(cache, &Kept { programs })?;
+    }
+    Ok(found)
+}
+
+fn keep(cache: &Path, kept: &Kept) -> Result<(), AgentError> {
+    let fail = |cause| AgentError::file(format!("write `{}`", cache.display()), cause);
+    let dir = cache.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir).map_err(fail)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(fail)?;
+    serde_json::to_writer(&mut file, kept).map_err(|error| fail(error.into()))?;
+    file.persist(cache).map_err(|error| fail(error.error))?;
+    Ok(())
+}
+
+fn is_key_of(key: &str, preset: &Preset) -> bool {
+    key.split(' ').next() == Some(preset.name())
+}
+
+/// The program's file and the key it is known by: the agent's name, then what tells programs and
+/// tables apart.
+fn place(preset: &Preset, dir: &Path) -> (Option<PathBuf>, String) {
+    let path = program_file(preset.bin(), dir);
+    let stamp = path.as_ref().and_then(|path| {
+        let found = path.metadata().ok()?;
+        let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(format!(
+            "{} {} {}",
+            path.display(),
+            found.len(),
+            changed.as_nanos()
+        ))
+    });
+    let table = format!("{:?} {:?}", preset.table().identify, preset.table().version);
+    let key = format!("{} {} {table}", preset.name(), stamp.unwrap_or_default());
+    (path, key)
+}
+
+/// The file that a command name stands for.
+fn program_file(bin: &str, dir: &Path) -> Option<PathBuf> {
+    if bin.contains('/') {
+        let path = dir.join(bin);
+        return is_program(&path).then_some(path);
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(format!("{bin}{}", std::env::consts::EXE_SUFFIX)))
+        .find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(found) = path.metadata() else {
+        return false;
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        found.is_file() && found.permissions().mode() & 0o111 != 0
+    }
+    #[cfg(not(unix))]
+    found.is_file()
+}
+
+fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {
+    let table = preset.table();
+    let mut found = Found {
+        path: Some(path.to_owned()),
+        is_it: table.identify.is_none(),
+        version: None,
+        problem: None,
+    };
+    if let Some(identify) = &table.identify {
+        match said(path, &identify.args, dir) {
+            Ok(text) => {
+                found.is_it = text.to_lowercase().contains(&identify.text.to_lowercase());
+            }
+            Err(why) => found.problem = Some(why),
+        }
+    }
+    if found.problem.is_none()
+        && found.is_it
+        && let Some(args) = &table.version
+    {
+        match said(path, args, dir) {
+            Ok(text) => found.version = version_in(&text),
+            Err(why) => found.problem = Some(why),
+        }
+    }
+    found
+}
+
+/// What the program says its version is now.
+pub fn probe_version(preset: &Preset, dir: &Path) -> Option<String> {
+    let path = program_file(preset.bin(), dir)?;
+    let args = preset.table().version.as_ref()?;
+    version_in(&said(&path, args, dir).ok()?)
+}
+
+fn said(path: &Path, args: &[String], dir: &Path) -> Result<String, String> {
+    let mut argv = vec![path.as_os_str().to_owned()];
+    argv.extend(args.iter().map(OsString::from));
+    let captured = capture(&Short {
+        argv,
+        dir,
+        env: vec![
+            ("NO_COLOR", OsString::from("1")),
+            ("TERM", OsString::from("dumb")),
+        ],
+        stdin: Vec::new(),
+        deadline: DEADLINE,
+        limit: LIMIT,
+        group: true,
+    });
+    match captured {
+        Ok(said) => Ok(String::from_utf8_lossy(&said.stdout).into_owned() + &said.stderr),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The first word that begins with a number and a dot.
+fn version_in(text: &str) -> Option<String> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '/'))
+        .map(|word| word.trim_start_matches('v'))
+        .find(|word| {
+            let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+            digits > 0 && word.as_bytes().get(digits) == Some(&b'.')
+        })
+        .map(|word| {
+            word.trim_end_matches('.')
+                .chars()
+                .take(40)
+                .filter(|c| c.is_ascii_graphic())
+                .collect()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_as_programs_say_them() {
+        for (text, version) in [
+            ("2.1.330 (Claude Code)", Some("2.1.330")),
+            ("codex-cli 0.169.0", Some("0.169.0")),
+            ("GitHub Copilot CLI v1.0.102.\n", Some("1.0.102")),
+            ("usage: tool [options]", None),
+        ] {
+            assert_eq!(version_in(text).as_deref(), version);
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Reads a program's events by its preset's rules while they come, and judges at the end
+//! whether there is a result (agents fact 1).
+
+use super::failure::{AgentFailure, FailureClass, class_of, moment};
+use super::usage::Counter;
+use super::{Preset, event};
+use cook_core::diagnostic::{Lines, clean};
+use cook_core::model::{EventFormat, Rule, is_hidden};
+use cook_os::process::{Ending, Heed, Line, Listener, Outcome, Source};
+use cook_store::session::Failure;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Longest answer that is taken, in bytes.
+pub(super) const MAX_ANSWER: usize = 4 * 1024 * 1024;
+
+/// What a run shows while it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// It runs under this process id.
+    Started(u32),
+    /// It uses a tool.
+    Tool(&'a str),
+    /// It said something: an answer so far, or a line of text.
+    Said(&'a str),
+    /// Time passes.
+    Pulse {
+        /// Since the start.
+        elapsed: Duration,
+        /// Since its last output.
+        quiet: Duration,
+    },
+}
+
+/// What came of listening to a program.
+pub(super) struct Told {
+    /// The answer, harmless to show and to tell on.
+    pub text: String,
+    /// Structured data beside it.
+    pub data: Option<Value>,
+    /// The program's own name for the session.
+    pub session: Option<String>,
+    /// Whether the program said that it can fork the session, where it is asked.
+    pub can_fork: bool,
+    /// Tokens, as reported.
+    pub usage: Counter,
+    /// Dollars, as reported.
+    pub cost: Counter,
+    /// A summary, when it compacted its context.
+    pub compaction: Option<String>,
+    /// Why there is no result.
+    pub failure: Option<AgentFailure>,
+}
+
+/// What a program said, as far as it is read.
+pub(super) struct Reader<'a> {
+    preset: &'a Preset,
+    watch: &'a mut dyn FnMut(Progress) -> Heed,
+    session: Option<String>,
+    text: Option<String>,
+    delta: String,
+    too_long: bool,
+    data: Option<Value>,
+    error: Option<String>,
+    usage: Counter,
+    cost: Counter,
+    compaction: Option<String>,
+    reset_at: Option<String>,
+    done: bool,
+    events: u64,
+    unreadable: Option<String>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn of(preset: &'a Preset, watch: &'a mut dyn FnMut(Progress) -> Heed) -> Self {
+        Self {
+            preset,
+            watch,
+            session: None,
+            text: None,
+            delta: String::new(),
+            too_long: false,
+            data: None,
+            error: None,
+            usage: Counter::default(),
+            cost: Counter::default(),
+            compaction: None,
+            reset_at: None,
+            done: false,
+            events: 0,
+            unreadable: None,
+        }
+    }
+
+    fn event(&mut self, event: &Value) -> Heed {
+        self.events += 1;
+        let preset = self.preset;
+        let mut heed = Heed::GoOn;
+        for rule in preset.rules() {
+            if event::applies(rule, event) {
+                heed = strongest(heed, self.take(rule, event));
+            }
+        }
+        if self.done {
+            heed = strongest(heed, Heed::Finished);
+        }
+        heed
+    }
+
+    fn take(&mut self, rule: &Rule, event: &Value) -> Heed {
+        let set = &rule.set;
+        let text = |path: &Option<String>| path.as_ref().and_then(|path| event::text(event, path));
+        let value = |path: &Option<String>| {
+            let found = path.as_ref().map(|path| event::find(event, path));
+            found.and_then(|found| found.into_iter().next().cloned())
+        };
+        let mut heed = Heed::GoOn;
+        if let Some(session) = text(&set.session).filter(|id| is_session_id(id)) {
+            self.session = Some(session);
+        }
+        if set.text_break {
+            self.delta.clear();
+        }
+        if let Some(delta) = text(&set.text_delta) {
+            self.add(&delta);
+        }
+        if let Some(said) = text(&set.text).filter(|said| !said.trim().is_empty()) {
+            heed = strongest(heed, (self.watch)(Progress::Said(&said)));
+            self.too_long |= said.len() > MAX_ANSWER;
+            self.text = Some(said);
+        }
+        if let Some(data) = value(&set.data).filter(|data| !data.is_null()) {
+            self.data = Some(data);
+        }
+        if self.error.is_none()
+            && let Some(error) = text(&set.error)
+        {
+            self.error = Some(error);
+        }
+        if let Some(usage) = value(&set.usage).filter(Value::is_object) {
+            self.usage.report(self.preset.usage_counting(), &usage);
+        }
+        if let Some(cost) = value(&set.cost).filter(Value::is_number) {
+            self.cost.report(self.preset.cost_counting(), &cost);
+        }
+        if let Some(recap) = text(&set.compaction).filter(|recap| !recap.trim().is_empty()) {
+            self.compaction = Some(harmless(&recap));
+        }
+        if let Some(at) = text(&set.reset_at) {
+            self.reset_at = moment(&at);
+        }
+        if let Some(tool) = text(&set.progress) {
+            heed = strongest(heed, (self.watch)(Progress::Tool(&tool)));
+        }
+        self.done |= set.done;
+        heed
+    }
+
+    fn add(&mut self, delta: &str) {
+        if self.delta.len() + delta.len() > MAX_ANSWER {
+            self.too_long = true;
+        } else {
+            self.delta.push_str(delta);
+        }
+    }
+
+    /// What came of it.
+    pub(super) fn told(self, outcome: &Outcome) -> Told {
+        let text = self.answer(outcome);
+        let failure = self.verdict(outcome, &text);
+        Told {
+            text,
+            failure,
+            data: self.data,
+            session: self.session,
+            can_fork: true,
+            usage: self.usage,
+            cost: self.cost,
+            compaction: self.compaction,
+        }
+    }
+
+    fn answer(&self, outcome: &Outcome) -> String {
+        let text = match (self.preset.events(), &self.text) {
+            (EventFormat::Text, _) => String::from_utf8_lossy(&outcome.stdout.bytes()).into_owned(),
+            (EventFormat::Json, Some(text)) => text.clone(),
+            (EventFormat::Json, None) => self.delta.clone(),
+        };
+        let text = harmless(&text);
+        let text = text.trim();
+        match (&self.data, text.is_empty()) {
+            (Some(data), true) => data.to_string(),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// Why there is no result; none when there is one.
+    fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
+        let fail = |class, failure| {
+            let said = self.reset_at.clone();
+            let reset_at = said.or_else(|| self.error.as_deref().and_then(moment));
+            Some(AgentFailure {
+                class,
+                failure,
+                reset_at,
+            })
+        };
+        let failed = |text: &str| fail(class_of(text), Failure::Failed(line(text)));
+        let odd = |why: String| fail(FailureClass::Agent, Failure::Unparseable(why));
+        if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
+            return Some(cut_short);
+        }
+        if let Some(error) = &self.error {
+            return failed(if error.trim().is_empty() {
+                "an error event without a text"
+            } else {
+                error
+            });
+        }
+        let left_by_itself = outcome.ending == Ending::Exited;
+        if left_by_itself && outcome.code != Some(0) {
+            return failed(&last_words(outcome));
+        }
+        if self.preset.events() == EventFormat::Json && !self.done {
+            if let Some(unreadable) = &self.unreadable {
+                return odd(format!("a line is no event: {unreadable}"));
+            }
+            return match self.events {
+                0 => failed(&format!("it ended without a word; {}", last_words(outcome))),
+                _ => odd("its events end before its work is done".to_owned()),
+            };
+        }
+        let long = self.too_long
+            || (self.preset.events() == EventFormat::Text
+                && outcome.stdout.total > MAX_ANSWER as u64);
+        if long {
+            return odd("the answer is longer than cook takes".to_owned());
+        }
+        if answer.is_empty() {
+            return fail(
+                FailureClass::Agent,
+                Failure::Failed("the answer is empty".to_owned()),
+            );
+        }
+        None
+    }
+}
+
+impl Listener for Reader<'_> {
+    fn started(&mut self, pid: u32) {
+        (self.watch)(Progress::Started(pid));
+    }
+
+    fn line(&mut self, line: Line) -> Heed {
+        if line.source == Source::Stderr || line.bytes.iter().all(u8::is_ascii_whitespace) {
+            return Heed::GoOn;
+        }
+        if self.preset.events() == EventFormat::Text {
+            return (self.watch)(Progress::Said(&String::from_utf8_lossy(line.bytes)));
+        }
+        let event = serde_json::from_slice::<Value>(line.bytes)
+            .ok()
+            .filter(|event| event.is_object() && line.whole);
+        match event {
+            Some(event) => self.event(&event),
+            None => {
+                self.unreadable.get_or_insert_with(|| {
+                    let begin = &line.bytes[..line.bytes.len().min(200)];
+                    clean(&String::from_utf8_lossy(begin), Lines::Fold)
+                });
+                Heed::GoOn
+            }
+        }
+    }
+
+    fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> Heed {
+        (self.watch)(Progress::Pulse { elapsed, quiet })
+    }
+}
+
+/// What two looks at one message ask for together.
+pub(super) fn strongest(one: Heed, two: Heed) -> Heed {
+    match (one, two) {
+        (Heed::Stop, _) | (_, Heed::Stop) => Heed::Stop,
+        (Heed::Finished, _) | (_, Heed::Finished) => Heed::Finished,
+        (Heed::GoOn, Heed::GoOn) => Heed::GoOn,
+    }
+}
+
+/// A session's id goes into an argument and into the name of a file that is looked for.
+pub(super) fn is_session_id(id: &str) -> bool {
+    (1..=200).contains(&id.len())
+        && !id.starts_with('-')
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':'))
+}
+
+/// Text without characters that act on a terminal or hide; tabs stay.
+pub(super) fn harmless(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c))
+        .collect()
+}
+
+/// A text of the program's as one line of a message.
+pub(super) fn line(text: &str) -> String {
+    clean(text, Lines::Fold).chars().take(500).collect()
+}
+
+/// The last of what it said on stderr, else how it ended.
+pub(super) fn last_words(outcome: &Outcome) -> String {
+    let stderr = outcome.stderr.last_lines(600);
+    match (stderr.trim(), outcome.code) {
+        ("", Some(code)) => format!("it ended with exit code {code}"),
+        ("", None) => "it was ended by a signal".to_owned(),
+        (words, _) => words.to_owned(),
+    }
+}

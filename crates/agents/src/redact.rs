@@ -1,0 +1,60 @@
+//! Takes secrets out of what is kept: those of the usual shapes, and the values of this
+//! process's own variables whose names say that they are secret.
+
+use cook_core::diagnostic::{REDACTED, redacted};
+
+/// Endings of the names of variables that hold a secret.
+const SECRET_NAMES: [&str; 6] = [
+    "_KEY",
+    "_TOKEN",
+    "_SECRET",
+    "_PASSWORD",
+    "_PASSWD",
+    "_CREDENTIALS",
+];
+
+/// Shorter values are words, not secrets.
+const LEAST: usize = 8;
+
+/// The text without the secrets that are recognised.
+pub fn redact(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (name, value) in std::env::vars() {
+        let upper = name.to_ascii_uppercase();
+        if value.len() >= LEAST && SECRET_NAMES.iter().any(|end| upper.ends_with(end)) {
+            text = text.replace(&value, REDACTED);
+        }
+    }
+    redacted(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_go_and_words_stay() {
+        for secret in [
+            "sk-ant-api03-abcdefghijklmnop",
+            "ghp_abcdefghijklmnopqrstuvwx",
+            "AKIAABCDEFGHIJKLMNOP",
+            "KEY=sk-abcdefghijklmnopqrst",
+        ] {
+            let text = redact(&format!("before {secret}, after"));
+            assert_eq!(text, "before [redacted], after");
+        }
+        let header = redact("{\"Authorization\": \"Bearer abcdef0123456789XYZ\"}");
+        assert_eq!(header, "{\"Authorization\": \"Bearer [redacted]\"}");
+        let key = "a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb";
+        assert_eq!(redact(key), "a\n[redacted]\nb");
+        for harmless in [
+            "the sk-learn package",
+            "bearer of news",
+            "-----BEGIN CERTIFICATE-----",
+            "é sk- ghp_ ü",
+            "",
+        ] {
+            assert_eq!(redact(harmless), harmless);
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! One run of an agent program: command line, environment, listening, judging, keeping.
+
+use super::acp::Conversation;
+use super::argv::{Values, command};
+use super::failure::{AgentFailure, FailureClass};
+use super::listen::{Progress, Reader, Told};
+use super::{AgentError, Preset, redact, usage};
+use cook_core::model::{Access, AgentKind, SessionNaming};
+use cook_os::process::{
+    Clocks, DEPTH_VARIABLE, Heed, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
+    supervise,
+};
+use cook_store::session::{Failure, Native};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Files that are looked at when a program's own record is searched for.
+const MAX_SEARCHED: usize = 50_000;
+/// Directories below each other there.
+const MAX_DEPTH: usize = 8;
+/// Largest record that is digested; a larger one is not gone on from.
+const MAX_TRANSCRIPT: u64 = 512 << 20;
+
+/// What an agent is to do, and within what.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// The agent.
+    pub preset: &'a Preset,
+    /// All that it is told; goes to its stdin.
+    pub prompt: &'a str,
+    /// What it may do.
+    pub access: Access,
+    /// Where it works.
+    pub dir: &'a Path,
+    /// Its model; none = its own choice.
+    pub model: Option<&'a str>,
+    /// The shape of its answer.
+    pub schema: Option<&'a Value>,
+    /// The record of its own to fork; none = a fresh session.
+    pub fork: Option<&'a Native>,
+    /// How long it may take.
+    pub clocks: Clocks,
+    /// What marks all its processes; unique.
+    pub invocation: &'a str,
+    /// The role it plays, for `COOK_ROLE`.
+    pub role: Option<&'a str>,
+    /// Further variables.
+    pub env: &'a [(String, OsString)],
+    /// A directory for the session files that cook names.
+    pub state: &'a Path,
+    /// A directory for what is kept of this run alone; it must not be there yet.
+    pub keep: &'a Path,
+}
+
+/// What came of a run. Its raw output lies in [`Task::keep`], capped and redacted.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The final text; where there was data only, its JSON.
+    pub text: String,
+    /// Structured data that the program reported.
+    pub data: Option<Value>,
+    /// The program's name for the session.
+    pub session: Option<String>,
+    /// How it can be gone on from.
+    pub native: Option<Native>,
+    /// Tokens of this run, as the program counts them.
+    pub usage: Option<Value>,
+    /// Millionths of a dollar of this run; none = unknown.
+    pub cost_micro_usd: Option<u64>,
+    /// The summary, when the program compacted its context on its own.
+    pub compaction: Option<String>,
+    /// Why there is no result.
+    pub failure: Option<AgentFailure>,
+    /// Exit code; none when a signal ended it, or it was never started.
+    pub exit: Option<i32>,
+    /// Wall time.
+    pub duration: Duration,
+    /// No process of it was left, as far as could be seen.
+    pub swept: bool,
+    /// Where `stdout` and `stderr` are kept: [`Task::keep`].
+    pub kept: PathBuf,
+}
+
+/// Runs an agent to its end. Whatever the program does is in the report.
+///
+/// # Errors
+/// When the files that cook itself needs for it cannot be written.
+pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> Heed) -> Result<Report, AgentError> {
+    make_dir(task.state)?;
+    make_new_dir(task.keep)?;
+    let (argv, given) = command_line(task)?;
+    let env = environment(task);
+    let prompt = prompt(task);
+    let greeting = Conversation::greeting();
+    let supervised = Supervised {
+        argv: &argv,
+        dir: task.dir,
+        env: &env,
+        stdin: match task.preset.kind() {
+            AgentKind::Command => Input::Whole(prompt.as_bytes()),
+            AgentKind::Acp => Input::Open(&greeting),
+        },
+        invocation: task.invocation,
+        clocks: task.clocks,
+        polite: task.preset.polite(),
+    };
+    let heard = match task.preset.kind() {
+        AgentKind::Command => {
+            let mut reader = Reader::of(task.preset, watch);
+            supervise(&supervised, &mut reader).map(|outcome| (reader.told(&outcome), outcome))
+        }
+        AgentKind::Acp => {
+            let mut talk = Conversation::of(task, &prompt, watch);
+            supervise(&supervised, &mut talk).map(|outcome| (talk.told(&outcome), outcome))
+        }
+    };
+    let (told, outcome) = match heard {
+        Ok(heard) => heard,
+        Err(error) => return Ok(never_started(task, &error)),
+    };
+    keep(task, &outcome)?;
+    Ok(report(task, told, given, &outcome))
+}
+
+fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> Report {
+    let preset = task.preset;
+    // A path that cook gave names a session better than an id out of its events.
+    let session = match (&given, preset.session()) {
+        (Some(path), SessionNaming::Path) => Some(path.clone()),
+        _ => told.session.or(given),
+    };
+    let totals = task.fork.and_then(|native| native.totals.as_ref());
+    let before = |key: &str| totals.and_then(|totals| totals.get(key));
+    let usage = told.usage.taken(preset.usage_counting(), before("usage"));
+    let cost = told.cost.taken(preset.cost_counting(), before("cost_usd"));
+    let forkable = session.clone().filter(|_| told.can_fork);
+    let native = forkable.map(|session| Native {
+        transcript_sha256: transcript_digest(preset, &session),
+        session,
+        totals: Some(json!({"usage": told.usage.total(), "cost_usd": told.cost.total()})),
+    });
+    Report {
+        text: told.text,
+        data: told.data,
+        session,
+        native,
+        usage,
+        cost_micro_usd: cost.as_ref().and_then(usage::micro_usd),
+        compaction: told.compaction,
+        failure: told.failure,
+        exit: outcome.code,
+        duration: outcome.duration,
+        swept: outcome.swept,
+        kept: task.keep.to_owned(),
+    }
+}
+
+fn never_started(task: &Task, error: &ProcessError) -> Report {
+    let why = error.to_string();
+    let (class, failure) = match error {
+        ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {
+            (FailureClass::Environment, Failure::Absent(why))
+        }
+        _ => (FailureClass::Config, Failure::Failed(why)),
+    };
+    Report {
+        text: String::new(),
+        data: None,
+        session: None,
+        native: None,
+        usage: None,
+        cost_micro_usd: None,
+        compaction: None,
+        failure: Some(AgentFailure {
+            class,
+            failure,
+            reset_at: None,
+        }),
+        exit: None,
+        duration: Duration::ZERO,
+        swept: true,
+        kept: task.keep.to_owned(),
+    }
+}
+
+/// The command line, and the session's name where cook gives it.
+fn command_line(task: &Task) -> Result<(Vec<String>, Option<String>), AgentError> {
+    let preset = task.preset;
+    if let Some(model) = task.model
+        && !preset.takes_model()
+    {
+        return Err(AgentError::Invalid {
+            name: preset.name().to_owned(),
+            why: format!(
+                "`{}` cannot be named to it: its `start` has no `{{model}}`",
+                model.escape_debug()
+            ),
+        });
+    }
+    let fresh = uuid();
+    let given = match (preset.session(), task.fork) {
+        (SessionNaming::Uuid, None) => Some(fresh.clone()),
+        (SessionNaming::Path, None) => Some(
+            task.state
+                .join(format!("{fresh}.jsonl"))
+                .display()
+                .to_string(),
+        ),
+        (SessionNaming::Uuid, Some(_)) => preset
+            .table()
+            .fork
+            .iter()
+            .flatten()
+            .any(|item| item.contains("{new_session}"))
+            .then(|| fresh.clone()),
+        _ => None,
+    };
+    let schema_json = task.schema.map(Value::to_string);
+    let schema_file = task.keep.join("schema.json");
+    if let Some(schema) = &schema_json {
+        write(&schema_file, schema.as_bytes())?;
+    }
+    let cwd = task.dir.display().to_string();
+    let schema_file = schema_file.display().to_string();
+    let session = match task.fork {
+        Some(native) => native.session.clone(),
+        None => given.clone().unwrap_or_default(),
+    };
+    let values = Values {
+        cwd: &cwd,
+        session: &session,
+        new_session: &fresh,
+        model: task.model,
+        schema_file: schema_json.is_some().then_some(&schema_file),
+        schema_json: schema_json.as_deref(),
+    };
+    let template = match (task.fork, &preset.table().fork) {
+        (Some(_), Some(fork)) => fork.as_slice(),
+        _ => preset.start(),
+    };
+    let argv = command(preset, template, task.access, task.fork.is_some(), &values);
+    Ok((argv, given))
+}
+
+/// The command line of a program's own interface on a fork of a session; none where the
+/// preset knows none.
+pub fn open_command(preset: &Preset, dir: &Path, native: &Native) -> Option<Vec<String>> {
+    let template = preset.table().open.as_ref()?;
+    let cwd = dir.display().to_string();
+    let fresh = uuid();
+    let values = Values {
+        cwd: &cwd,
+        session: &native.session,
+        new_session: &fresh,
+        ..Values::default()
+    };
+    Some(command(preset, template, Access::Write, true, &values))
+}
+
+/// A program that takes no schema is told it.
+fn prompt(task: &Task) -> String {
+    match task.schema {
+        Some(schema) if task.preset.table().schema.is_none() => format!(
+            "{}\n\nAnswer with one JSON value and nothing else. It must fit this JSON Schema:\n{schema}\n",
+            task.prompt
+        ),
+        _ => task.prompt.to_owned(),
+    }
+}
+
+fn environment(task: &Task) -> Vec<(String, OsString)> {
+    let depth = std::env::var(DEPTH_VARIABLE)
+        .ok()
+        .and_then(|depth| depth.parse::<u32>().ok())
+        .unwrap_or(0);
+    let fixed = [
+        ("NO_COLOR", "1".to_owned()),
+        ("TERM", "dumb".to_owned()),
+        ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+        (DEPTH_VARIABLE, depth.saturating_add(1).to_string()),
+    ];
+    let table = task.preset.table().env.clone();
+    let access = task.preset.access(task.access).env;
+    let mut env: Vec<(String, OsString)> = fixed
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), OsString::from(value)))
+        .collect();
+    env.extend(
+        table
+            .into_iter()
+            .chain(access)
+            .map(|(name, value)| (name, OsString::from(value))),
+    );
+    env.extend(task.env.iter().cloned());
+    if let Some(role) = task.role {
+        env.push((ROLE_VARIABLE.to_owned(), OsString::from(role)));
+    }
+    env
+}
+
+/// What a program said goes to files, without secrets.
+fn keep(task: &Task, outcome: &Outcome) -> Result<(), AgentError> {
+    // The program may have removed it.
+    make_dir(task.keep)?;
+    for (name, kept) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+        write(&task.keep.join(name), redact(&whole_lines(kept)).as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Both ends of a stream. At the gap lines are left out whole: half a secret is one too.
+fn whole_lines(kept: &Kept) -> String {
+    if kept.left_out() == 0 {
+        return String::from_utf8_lossy(&kept.bytes()).into_owned();
+    }
+    let head = match memchr::memrchr(b'\n', &kept.head) {
+        Some(end) => &kept.head[..=end],
+        None => &[],
+    };
+    let tail = match memchr::memchr(b'\n', &kept.tail) {
+        Some(end) => &kept.tail[end + 1..],
+        None => &[],
+    };
+    let left_out = kept.total - (head.len() + tail.len()) as u64;
+    format!(
+        "{}[cook: {left_out} bytes left out]\n{}",
+        String::from_utf8_lossy(head),
+        String::from_utf8_lossy(tail)
+    )
+}
+
+/// SHA-256 of the program's own record of a session, where it can be found.
+pub fn transcript_digest(preset: &Preset, session: &str) -> Option<String> {
+    let path = Path::new(session);
+    let file = if path.is_absolute() {
+        path.to_owned()
+    } else {
+        let place = preset.table().transcript.as_ref()?;
+        let home = match std::env::var_os(&place.variable).filter(|home| !home.is_empty()) {
+            Some(home) => PathBuf::from(home),
+            None => PathBuf::from(std::env::var_os("HOME")?).join(&place.home),
+        };
+        search(&home.join(&place.under), session)?
+    };
+    let found = file.symlink_metadata().ok()?;
+    if !found.is_file() || found.len() > MAX_TRANSCRIPT {
+        return None;
+    }
+    let mut reader = std::fs::File::open(&file).ok()?.take(MAX_TRANSCRIPT);
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut piece).ok()? {
+            0 => break,
+            read => digest.update(&piece[..read]),
+        }
+    }
+    let digest = digest.finalize();
+    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The one file whose name holds the id: several would not tell which.
+fn search(root: &Path, id: &str) -> Option<PathBuf> {
+    if id.len() < 8 {
+        return None;
+    }
+    let mut found = None;
+    let mut directories = vec![(root.to_owned(), 0)];
+    let mut seen = 0;
+    while let Some((directory, depth)) = directories.pop() {
+        let Ok(entries) = std::fs::read_dir(directory) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            seen += 1;
+            if seen > MAX_SEARCHED {
+                return None;
+            }
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() && depth < MAX_DEPTH {
+                directories.push((entry.path(), depth + 1));
+            } else if kind.is_file() && entry.file_name().to_string_lossy().contains(id) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// A version 4 UUID out of the random part of ULIDs.
+fn uuid() -> String {
+    let random = || ulid::Ulid::generate().random();
+    let bits = (random() << 64) ^ random();
+    let hex = format!(
+        "{:032x}",
+        (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62)
+    );
+    let parts = [
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    ];
+    parts.join("-")
+}
+
+fn make_dir(dir: &Path) -> Result<(), AgentError> {
+    private()
+        .recursive(true)
+        .create(dir)
+        .map_err(|cause| AgentError::file(format!("make `{}`", dir.display()), cause))
+}
+
+/// Nothing overwrites what an earlier run left.
+fn make_new_dir(dir: &Path) -> Result<(), AgentError> {
+    if let Some(parent) = dir.parent() {
+        make_dir(parent)?;
+    }
+    private()
+        .create(dir)
+        .map_err(|cause| AgentError::file(format!("make `{}`", dir.display()), cause))
+}
+
+fn private() -> std::fs::DirBuilder {
+    #[allow(unused_mut)]
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), AgentError> {
+    std::fs::write(path, bytes)
+        .map_err(|cause| AgentError::file(format!("write `{}`", path.display()), cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uuid_is_one_and_its_own() {
+        let (one, two) = (uuid(), uuid());
+        assert_ne!(one, two);
+        let parts: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12]);
+        assert_eq!(&one[14..15], "4");
+        assert!("89ab".contains(&one[19..20]));
+    }
+}

@@ -1,0 +1,245 @@
+//! An agent program as a supplier of conversations.
+
+use super::listen::Progress;
+use super::run::{Report, Task, run, transcript_digest};
+use super::usage;
+use super::{FailureClass, Preset, Surroundings};
+use cook_core::diagnostic;
+use cook_core::model::{Access, Price};
+use cook_git::Repo;
+use cook_os::process::{Clocks, Heed};
+use cook_store::session::{
+    Answer, Continuation, Deed, Failure, Grain, Lapse, Native, Supplier, Turn, Window,
+};
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Sees what goes on, and may stop it.
+pub type Watch<'a> = Box<dyn FnMut(Progress) -> Heed + 'a>;
+
+/// An agent with what it may do. It works in one directory; calls follow one another.
+pub struct AgentSupplier<'a> {
+    preset: Preset,
+    repo: Option<&'a Repo>,
+    dir: PathBuf,
+    root: PathBuf,
+    clocks: Clocks,
+    model: Option<String>,
+    role: Option<String>,
+    workflow: Option<String>,
+    price: Option<Price>,
+    access: Option<Access>,
+    env: Vec<(String, OsString)>,
+    watch: RefCell<Watch<'a>>,
+    last: RefCell<Option<Report>>,
+}
+
+impl<'a> AgentSupplier<'a> {
+    /// An agent that works in `dir` and keeps its files in the session store's directory
+    /// `root`: raw output in `attempts/<exchange>/`, session files in `native/<agent>/`.
+    pub fn new(
+        preset: Preset,
+        dir: impl Into<PathBuf>,
+        root: impl Into<PathBuf>,
+        clocks: Clocks,
+    ) -> Self {
+        Self {
+            preset,
+            repo: None,
+            dir: dir.into(),
+            root: root.into(),
+            clocks,
+            model: None,
+            role: None,
+            workflow: None,
+            price: None,
+            access: None,
+            env: Vec::new(),
+            watch: RefCell::new(Box::new(|_| Heed::GoOn)),
+            last: RefCell::new(None),
+        }
+    }
+
+    /// The repository is compared before and after each call.
+    #[must_use]
+    pub fn measuring(mut self, repo: &'a Repo) -> Self {
+        self.repo = Some(repo);
+        self
+    }
+
+    /// With a model other than its own choice.
+    #[must_use]
+    pub fn with_model(mut self, model: Option<String>) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// As a role of the workflow.
+    #[must_use]
+    pub fn as_role(mut self, role: Option<String>) -> Self {
+        self.role = role;
+        self
+    }
+
+    /// In a workflow: its log's id.
+    #[must_use]
+    pub fn for_workflow(mut self, id: Option<String>) -> Self {
+        self.workflow = id;
+        self
+    }
+
+    /// With what its tokens cost, where it does not tell itself.
+    #[must_use]
+    pub fn priced(mut self, price: Option<Price>) -> Self {
+        self.price = price;
+        self
+    }
+
+    /// With an access other than that of the deed: reading for an ask, writing for an act.
+    #[must_use]
+    pub fn with_access(mut self, access: Option<Access>) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// With further variables.
+    #[must_use]
+    pub fn with_env(mut self, env: Vec<(String, OsString)>) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// Watched while it works.
+    #[must_use]
+    pub fn watched(mut self, watch: Watch<'a>) -> Self {
+        self.watch = RefCell::new(watch);
+        self
+    }
+
+    /// What came of the last call, the failure's class among it.
+    pub fn last(&self) -> Option<Report> {
+        self.last.borrow().clone()
+    }
+
+    /// The agent.
+    pub fn preset(&self) -> &Preset {
+        &self.preset
+    }
+
+    fn access_of(&self, deed: Deed) -> Access {
+        if self.preset.grain() == Grain::Atom {
+            return Access::None;
+        }
+        self.access.unwrap_or(match deed {
+            Deed::Ask => Access::Read,
+            Deed::Act => Access::Write,
+        })
+    }
+
+    fn surroundings(&self) -> Result<Option<Surroundings>, Lapse> {
+        self.repo.map(Surroundings::of).transpose().map_err(unseen)
+    }
+
+    /// What the call changed, beside what it answered.
+    fn measure(&self, before: &Option<Surroundings>, answer: &mut Answer) -> Result<(), Lapse> {
+        let (Some(repo), Some(before)) = (self.repo, before) else {
+            return Ok(());
+        };
+        let now = Surroundings::of(repo).map_err(unseen)?;
+        answer.head_before = before.head().map(str::to_owned);
+        answer.head_after = now.head().map(str::to_owned);
+        answer.tree_after = Some(now.tree_digest());
+        answer.changed = before.changed(repo, &now).map_err(unseen)?;
+        answer.commits = before.commits(repo, &now).map_err(unseen)?;
+        Ok(())
+    }
+}
+
+fn unseen(failure: diagnostic::Failure) -> Lapse {
+    Failure::Failed(format!("the repository cannot be read: {failure}")).into()
+}
+
+impl Supplier for AgentSupplier<'_> {
+    fn name(&self) -> &str {
+        self.preset.name()
+    }
+
+    fn grain(&self) -> Grain {
+        self.preset.grain()
+    }
+
+    fn continuation(&self) -> Continuation {
+        self.preset.continuation()
+    }
+
+    fn window(&self) -> Option<Window> {
+        self.preset.window()
+    }
+
+    fn can_fork(&self, native: &Native) -> bool {
+        let kept = native.transcript_sha256.as_ref();
+        kept.is_some() && kept == transcript_digest(&self.preset, &native.session).as_ref()
+    }
+
+    fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
+        let before = self.surroundings()?;
+        let invocation = turn.name.to_string();
+        let task = Task {
+            preset: &self.preset,
+            prompt: turn.prompt,
+            access: self.access_of(turn.deed),
+            dir: &self.dir,
+            model: self.model.as_deref(),
+            schema: turn.schema,
+            fork: turn.fork,
+            clocks: self.clocks,
+            invocation: &invocation,
+            role: self.role.as_deref(),
+            env: &self.env,
+            state: &self.root.join("native").join(self.preset.name()),
+            keep: &self.root.join("attempts").join(&invocation),
+        };
+        let mut report = run(&task, &mut *self.watch.borrow_mut())
+            .map_err(|error| Lapse::from(Failure::Failed(error.to_string())))?;
+        let by_price = self.price.zip(report.usage.as_ref());
+        report.cost_micro_usd = report
+            .cost_micro_usd
+            .or_else(|| by_price.and_then(|(price, usage)| usage::priced(price, usage)));
+        *self.last.borrow_mut() = Some(report.clone());
+        let mut answer = Answer {
+            output: report.text,
+            data: report.data,
+            exid: report.session,
+            native: report.native,
+            compaction: report.compaction,
+            usage: report.usage,
+            cost_micro_usd: report.cost_micro_usd,
+            duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
+            exit: report.exit,
+            model: self.model.clone(),
+            role: self.role.clone(),
+            workflow: self.workflow.clone(),
+            ..Answer::default()
+        };
+        self.measure(&before, &mut answer)?;
+        match report.failure {
+            None => Ok(answer),
+            Some(failed) => Err(Lapse {
+                failure: failed.failure,
+                class: Some(class_id(failed.class)),
+                reset_at: failed.reset_at,
+                known: Box::new(answer),
+            }),
+        }
+    }
+}
+
+fn class_id(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::Environment => "environment",
+        FailureClass::Agent => "agent",
+        FailureClass::Config => "config",
+        FailureClass::Interrupted => "interrupted",
+    }
+}

@@ -1,0 +1,211 @@
+//! Tokens and cost out of what programs report, which may count an event, a run or a whole
+//! thread. Stored is always what this run took.
+
+use cook_core::model::{Counting, Price};
+use cook_store::session::combined;
+use serde_json::Value;
+
+/// How deep a report of tokens may be nested.
+const MAX_DEPTH: usize = 8;
+
+/// Sums up, run by run, what is reported.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Counter {
+    seen: Option<Value>,
+}
+
+impl Counter {
+    /// Takes one report in.
+    pub(super) fn report(&mut self, counting: Counting, value: &Value) {
+        let sum = match (counting, &self.seen) {
+            (Counting::Event, Some(seen)) => combined(seen, value, |a, b| a + b),
+            _ => value.clone(),
+        };
+        self.seen = Some(sum);
+    }
+
+    /// What the program counts now, for the difference next time.
+    pub(super) fn total(&self) -> Option<&Value> {
+        self.seen.as_ref()
+    }
+
+    /// What this run took, when the thread stood at `before`.
+    pub(super) fn taken(&self, counting: Counting, before: Option<&Value>) -> Option<Value> {
+        let seen = self.seen.as_ref()?;
+        match (counting, before) {
+            // A count that fell was begun anew.
+            (Counting::Thread, Some(before)) if !fell(seen, before, 0) => {
+                Some(combined(seen, before, |now, before| now - before))
+            }
+            _ => Some(seen.clone()),
+        }
+    }
+}
+
+fn fell(now: &Value, before: &Value, depth: usize) -> bool {
+    match (now, before) {
+        (Value::Number(now), Value::Number(before)) => {
+            now.as_f64().unwrap_or_default() < before.as_f64().unwrap_or_default()
+        }
+        (Value::Object(now), Value::Object(before)) if depth < MAX_DEPTH => before
+            .iter()
+            .any(|(key, before)| now.get(key).is_some_and(|now| fell(now, before, depth + 1))),
+        _ => false,
+    }
+}
+
+/// Tokens of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tokens {
+    /// That went in, without those kept from before.
+    pub input: u64,
+    /// That came out.
+    pub output: u64,
+    /// That went in and were kept from before.
+    pub cached: u64,
+}
+
+impl Tokens {
+    pub fn all(self) -> u64 {
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cached)
+    }
+}
+
+/// Tokens out of a report; none when it names none. The names are those that the programs use.
+pub(super) fn tokens(usage: &Value) -> Option<Tokens> {
+    let first = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| usage.pointer(name).and_then(Value::as_f64))
+            .map(|count| count.max(0.0) as u64)
+    };
+    let input = first(&["/input_tokens", "/inputTokens", "/input", "/prompt_tokens"]);
+    let output = first(&[
+        "/output_tokens",
+        "/outputTokens",
+        "/output",
+        "/completion_tokens",
+    ]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let within = first(&["/cached_input_tokens", "/cached", "/cachedInputTokens"]);
+    let beside = first(&[
+        "/cache_read_input_tokens",
+        "/cacheRead",
+        "/cache/read",
+        "/cachedReadTokens",
+    ]);
+    let written = first(&[
+        "/cache_creation_input_tokens",
+        "/cacheWrite",
+        "/cache/write",
+        "/cachedWriteTokens",
+    ]);
+    let input = input.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    Some(Tokens {
+        // Some count what was kept among what went in, some beside it.
+        input: input.saturating_sub(within.unwrap_or(0)),
+        output: output.unwrap_or(0),
+        cached: within.or(beside).unwrap_or(0),
+    })
+}
+
+/// What a report of tokens costs; none when it names none.
+pub(super) fn priced(price: Price, usage: &Value) -> Option<u64> {
+    let tokens = tokens(usage)?;
+    // Dollars for a million are millionths of a dollar for one.
+    let cost = tokens.input as f64 * price.input
+        + tokens.output as f64 * price.output
+        + tokens.cached as f64 * price.cached.unwrap_or(price.input);
+    Some(cost.round() as u64)
+}
+
+/// Dollars as millionths; none for what is no amount.
+pub(super) fn micro_usd(value: &Value) -> Option<u64> {
+    let dollars = value.as_f64()?;
+    (dollars.is_finite() && (0.0..1e9).contains(&dollars))
+        .then(|| (dollars * 1_000_000.0).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn events_are_added_up_and_threads_subtracted() {
+        let mut events = Counter::default();
+        events.report(Counting::Event, &json!({"in": 5, "out": 1, "c": {"x": 1}}));
+        events.report(
+            Counting::Event,
+            &json!({"in": 7, "out": 2, "c": {"x": 3}, "new": 4}),
+        );
+        let sum = json!({"in": 12, "out": 3, "c": {"x": 4}, "new": 4});
+        assert_eq!(events.taken(Counting::Event, None), Some(sum));
+
+        let mut thread = Counter::default();
+        thread.report(Counting::Thread, &json!({"in": 100, "out": 10}));
+        let before = json!({"in": 60, "out": 10});
+        assert_eq!(
+            thread.taken(Counting::Thread, Some(&before)),
+            Some(json!({"in": 40, "out": 0}))
+        );
+        assert_eq!(
+            thread.taken(Counting::Thread, Some(&json!({"in": 600}))),
+            Some(json!({"in": 100, "out": 10}))
+        );
+        assert_eq!(Counter::default().taken(Counting::Run, None), None);
+    }
+
+    #[test]
+    fn tokens_of_every_dialect_have_their_price() {
+        let price = Price {
+            input: 3.0,
+            output: 15.0,
+            cached: Some(0.3),
+        };
+        for (usage, expected) in [
+            (
+                json!({"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 1000}),
+                750,
+            ),
+            (
+                json!({"input_tokens": 1100, "cached_input_tokens": 1000, "output_tokens": 10}),
+                750,
+            ),
+            (
+                json!({"input": 100, "output": 10, "cacheRead": 1000, "cacheWrite": 0}),
+                750,
+            ),
+            (
+                json!({"input": 60, "output": 10, "cache": {"read": 1000, "write": 40}}),
+                750,
+            ),
+            (
+                json!({"inputTokens": 60, "outputTokens": 10, "totalTokens": 1110,
+                    "cachedReadTokens": 1000, "cachedWriteTokens": 40}),
+                750,
+            ),
+        ] {
+            assert_eq!(priced(price, &usage), Some(expected), "{usage}");
+        }
+        let plain = Price {
+            cached: None,
+            ..price
+        };
+        assert_eq!(priced(plain, &json!({"input": 1, "cacheRead": 1})), Some(6));
+        assert_eq!(priced(price, &json!({"requests": 3})), None);
+    }
+
+    #[test]
+    fn unknown_is_not_nothing() {
+        assert_eq!(micro_usd(&json!(0.25)), Some(250_000));
+        assert_eq!(micro_usd(&json!(0)), Some(0));
+        for wrong in [json!("x"), json!(null), json!(-1), json!(1e12)] {
+            assert_eq!(micro_usd(&wrong), None);
+        }
+    }
+}

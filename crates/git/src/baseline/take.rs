@@ -1,0 +1,303 @@
+//! Taking a baseline: everything that is compared, and copies of what could not be made again.
+
+use super::super::program::{Call, Program};
+use super::super::status::{is_unwatched, present};
+use super::super::{Repo, RepoError, path_text};
+use super::pins::{PIN_REFS, pin};
+use super::steering::Dirs;
+use super::{Baseline, INDEX, OBJECTS, RESCUED_REFS, STAND, STASH_LOG, Stand, WORK_INDEX};
+use cook_core::diagnostic::Failure;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+/// Submodules that are looked at.
+const MAX_SUBMODULES: usize = 200;
+/// What lets git look at a file again.
+pub(super) const UNHIDE: [&str; 2] = ["--no-assume-unchanged", "--no-skip-worktree"];
+/// Settings by which a look at the worktree could be made to see less.
+const WATCHFUL: [&str; 8] = [
+    "-c",
+    "core.trustctime=true",
+    "-c",
+    "core.checkStat=default",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+];
+
+impl Repo {
+    /// Takes the baseline into `dir`, which must not be there yet.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or the directory not be written.
+    pub fn baseline(&self, dir: &Path) -> Result<Baseline, Failure> {
+        Ok(take(self, dir)?)
+    }
+}
+
+fn take(repo: &Repo, dir: &Path) -> Result<Baseline, RepoError> {
+    let made = |path: &Path| {
+        std::fs::create_dir_all(path).map_err(|error| RepoError::io("make", path, error))
+    };
+    made(&dir.join(OBJECTS))?;
+    made(&dir.join("steering"))?;
+    copy_if_there(&repo.git_dir.join("index"), &dir.join(INDEX))?;
+    copy_if_there(
+        &repo.common_dir.join("logs/refs/stash"),
+        &dir.join(STASH_LOG),
+    )?;
+    let kept = dir.join("steering");
+    let stand = stand(
+        repo,
+        dir,
+        &repo.git_dir.join("index"),
+        WORK_INDEX,
+        Some(&kept),
+    )?;
+    pin(repo, dir, &stand)?;
+    let path = dir.join(STAND);
+    let bytes = serde_json::to_vec(&stand)
+        .map_err(|error| RepoError::Answer(format!("the baseline cannot be written: {error}")))?;
+    let failed = |error| RepoError::io("write", &path, error);
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    io::Write::write_all(&mut file, &bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(Baseline {
+        dir: dir.to_owned(),
+        stand,
+        end: None,
+    })
+}
+
+/// What stands now. The tree's index begins as a copy of the one at `from` and is written as
+/// `index` in `dir`, its objects beside it.
+pub(super) fn stand(
+    repo: &Repo,
+    dir: &Path,
+    from: &Path,
+    index: &str,
+    keep: Option<&Path>,
+) -> Result<Stand, RepoError> {
+    let steering = dirs(repo).read(keep)?;
+    let git = &repo.program;
+    let listed = git.answer(Call::new(&["ls-files", "--stage", "-v", "-z"]))?;
+    let linked = worktrees(repo)?;
+    Ok(Stand {
+        head: head(git)?,
+        refs: refs(git)?,
+        stash: stash(git)?,
+        index: hex(&Sha256::digest(&listed)),
+        hidden: listed
+            .split(|byte| *byte == 0)
+            .filter_map(is_unwatched)
+            .filter_map(|staged| staged.splitn(2, |byte| *byte == b'\t').nth(1))
+            .map(path_text)
+            .collect(),
+        submodules: submodules(repo, &listed)?,
+        tree: tree(repo, dir, from, index)?,
+        worktrees: linked.iter().map(|one| one.path.clone()).collect(),
+        elsewhere: linked.into_iter().filter_map(|one| one.branch).collect(),
+        steering,
+    })
+}
+
+pub(super) fn dirs(repo: &Repo) -> Dirs<'_> {
+    Dirs {
+        common: &repo.common_dir,
+        own: &repo.git_dir,
+    }
+}
+
+/// A call that reads the user's objects and writes into the baseline's own.
+pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, arguments: &[&str]) -> Call<'a> {
+    let mut all: Vec<&str> = WATCHFUL.to_vec();
+    all.extend(arguments);
+    Call::new(&all)
+        .env("GIT_INDEX_FILE", dir.join(index))
+        .env("GIT_OBJECT_DIRECTORY", dir.join(OBJECTS))
+        .env(
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            repo.common_dir.join("objects"),
+        )
+}
+
+/// The tree of everything that is tracked or not ignored. An older index lends its stat data,
+/// so that only what changed since is read.
+fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, RepoError> {
+    let git = &repo.program;
+    copy_if_there(from, &dir.join(index))?;
+    let listed = git.answer(aside(repo, dir, index, &["ls-files", "-v", "-z"]))?;
+    let mut unwatched = Vec::new();
+    for entry in listed.split(|byte| *byte == 0) {
+        if let Some(name) = is_unwatched(entry)
+            && there(&repo.root.join(path_text(name)))?
+        {
+            unwatched.extend_from_slice(name);
+            unwatched.push(0);
+        }
+    }
+    if !unwatched.is_empty() {
+        for bit in UNHIDE {
+            let call = aside(repo, dir, index, &["update-index", bit, "-z", "--stdin"]);
+            git.answer(call.stdin(unwatched.clone()))?;
+        }
+    }
+    // A file nobody may read stays as the index has it, before and after.
+    let added = git.ask(aside(
+        repo,
+        dir,
+        index,
+        &["add", "--all", "--ignore-errors", "--", "."],
+    ))?;
+    if !matches!(added.code, Some(0 | 1)) {
+        return Err(RepoError::Answer(format!(
+            "git cannot look at the worktree: {}",
+            added.stderr.lines().next().unwrap_or("it says nothing")
+        )));
+    }
+    one(git, aside(repo, dir, index, &["write-tree"]))
+}
+
+fn head(git: &Program) -> Result<String, RepoError> {
+    match git.line(Call::new(&["symbolic-ref", "-q", "HEAD"]))? {
+        Some(name) => Ok(format!("ref: {name}")),
+        None => one(git, Call::new(&["rev-parse", "--verify", "HEAD"])),
+    }
+}
+
+/// Newest first.
+pub(super) fn stash(git: &Program) -> Result<Vec<String>, RepoError> {
+    lines(git, Call::new(&["stash", "list", "--format=%H"]))
+}
+
+fn refs(git: &Program) -> Result<BTreeMap<String, String>, RepoError> {
+    let format = "--format=%(refname)%00%(objectname)%00%(symref)";
+    Ok(lines(git, Call::new(&["for-each-ref", format]))?
+        .iter()
+        .filter_map(|line| {
+            let mut fields = line.split('\0');
+            let (name, id) = (fields.next()?, fields.next()?);
+            let target = fields.next().unwrap_or_default();
+            let kept = name == "refs/stash"
+                || name.starts_with(RESCUED_REFS)
+                || name.starts_with(PIN_REFS);
+            let value = match target {
+                "" => id.to_owned(),
+                target => format!("ref: {target}"),
+            };
+            (!kept).then(|| (name.to_owned(), value))
+        })
+        .collect())
+}
+
+/// Another worktree of the repository.
+pub(super) struct Linked {
+    path: String,
+    /// What is checked out there; none = detached.
+    pub(super) branch: Option<String>,
+}
+
+/// The other worktrees, without cook's own.
+pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, RepoError> {
+    let own = repo.common_dir.join("cook");
+    let listed = repo
+        .program
+        .answer(Call::new(&["worktree", "list", "--porcelain", "-z"]))?;
+    let mut found: Vec<Linked> = Vec::new();
+    for line in listed.split(|byte| *byte == 0) {
+        if let Some(path) = line.strip_prefix(b"worktree ") {
+            found.push(Linked {
+                path: path_text(path),
+                branch: None,
+            });
+        } else if let (Some(branch), Some(last)) = (line.strip_prefix(b"branch "), found.last_mut())
+        {
+            last.branch = Some(path_text(branch));
+        }
+    }
+    found.retain(|one| {
+        let path = Path::new(&one.path);
+        path != repo.root && !path.starts_with(&own)
+    });
+    Ok(found)
+}
+
+fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, RepoError> {
+    let mut found = BTreeMap::new();
+    for entry in listed.split(|byte| *byte == 0) {
+        // `H 160000 <id> 0\t<path>`
+        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else {
+            continue;
+        };
+        let is_link = entry
+            .get(2..)
+            .is_some_and(|rest| rest.starts_with(b"160000 "));
+        if !is_link || found.len() >= MAX_SUBMODULES {
+            continue;
+        }
+        let path = path_text(&entry[tab + 1..]);
+        let root = repo.root.join(&path);
+        if !there(&root.join(".git"))? {
+            continue;
+        }
+        let inside = Program::at(&root);
+        let head = inside.line(Call::new(&["rev-parse", "-q", "--verify", "HEAD"]))?;
+        let status = inside.answer(Call::new(&["status", "--porcelain=v2", "-z"]))?;
+        found.insert(
+            path,
+            format!(
+                "{} {}",
+                head.unwrap_or_else(|| "unborn".to_owned()),
+                hex(&Sha256::digest(&status))
+            ),
+        );
+    }
+    Ok(found)
+}
+
+fn lines(git: &Program, call: Call) -> Result<Vec<String>, RepoError> {
+    let answer = git.answer(call)?;
+    Ok(String::from_utf8_lossy(&answer)
+        .lines()
+        .map(str::to_owned)
+        .collect())
+}
+
+fn one(git: &Program, call: Call) -> Result<String, RepoError> {
+    Ok(String::from_utf8_lossy(&git.answer(call)?)
+        .trim()
+        .to_owned())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn there(path: &Path) -> Result<bool, RepoError> {
+    present(path)
+        .map(|found| found.is_some())
+        .map_err(|error| RepoError::io("look at", path, error))
+}
+
+/// Copies a file with its time: git reads the content of whatever is not older than the index,
+/// and an index that seems younger than it is would hide an edit.
+fn copy_if_there(from: &Path, to: &Path) -> Result<(), RepoError> {
+    let copied = || -> io::Result<()> {
+        let time = std::fs::metadata(from)?.modified()?;
+        std::fs::copy(from, to)?;
+        std::fs::File::options()
+            .write(true)
+            .open(to)?
+            .set_modified(time)
+    };
+    match copied() {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(RepoError::io("copy", from, error))
+        }
+        _ => Ok(()),
+    }
+}

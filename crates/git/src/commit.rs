@@ -1,0 +1,117 @@
+//! Committing exactly some paths (`cook init --commit`).
+//!
+//! Made of plumbing: a temporary index, a tree, a commit, a compare-and-swap of
+//! HEAD. Other paths that the user staged stay staged and out of the commit. The
+//! user's identity is used; no hook runs and nothing is signed, because the
+//! commit holds only what cook wrote and must not depend on the project's tools.
+
+use super::program::{Call, Program};
+use super::{Repo, RepoError};
+use cook_core::diagnostic::Failure;
+use std::path::{Component, Path};
+
+/// A commit that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCommit {
+    /// Its full id.
+    pub id: String,
+}
+
+impl Repo {
+    /// Commits the worktree's content of `paths` on top of HEAD, on an unborn branch
+    /// too. None when HEAD already holds them so.
+    ///
+    /// # Errors
+    /// When a path is missing or leaves the worktree, the index is locked, no
+    /// identity is set, or HEAD moved meanwhile. HEAD has not moved then.
+    pub fn commit_paths(
+        &self,
+        paths: &[&str],
+        message: &str,
+    ) -> Result<Option<NewCommit>, Failure> {
+        Ok(commit_paths(self, paths, message)?)
+    }
+}
+
+fn commit_paths(
+    repo: &Repo,
+    paths: &[&str],
+    message: &str,
+) -> Result<Option<NewCommit>, RepoError> {
+    let list = path_list(&repo.root, paths)?;
+    let git = &repo.program;
+    let head = repo.ask(|history| history.head())?;
+    let scratch = tempfile::Builder::new()
+        .prefix("cook-index-")
+        .tempdir_in(&repo.git_dir)
+        .map_err(|error| RepoError::io("write in", &repo.git_dir, error))?;
+    let tree = tree_with(
+        git,
+        &scratch.path().join("index"),
+        head.commit.as_deref(),
+        &list,
+    )?;
+    if head.tree.as_deref() == Some(tree.as_str()) {
+        return Ok(None);
+    }
+    let mut call = Call::new(&["commit-tree", "-F", "-"]);
+    if let Some(parent) = &head.commit {
+        call = call.arg("-p").arg(parent);
+    }
+    let id = text(git.answer(call.arg(&tree).stdin(message))?);
+    // The user's index learns of these paths before HEAD moves: were it locked,
+    // nothing would have changed yet.
+    git.answer(Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list))?;
+    let old = head.commit.as_deref().unwrap_or("");
+    git.answer(Call::new(&[
+        "update-ref",
+        "-m",
+        "commit: cook init",
+        "HEAD",
+        &id,
+        old,
+    ]))?;
+    Ok(Some(NewCommit { id }))
+}
+
+/// The tree of `parent` with the worktree's content of the listed paths.
+fn tree_with(
+    git: &Program,
+    index: &Path,
+    parent: Option<&str>,
+    list: &[u8],
+) -> Result<String, RepoError> {
+    let with = |call: Call<'static>| call.env("GIT_INDEX_FILE", index);
+    let read = match parent {
+        Some(parent) => Call::new(&["read-tree"]).arg(parent),
+        None => Call::new(&["read-tree", "--empty"]),
+    };
+    git.answer(with(read))?;
+    let add = Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list);
+    git.answer(with(add))?;
+    Ok(text(git.answer(with(Call::new(&["write-tree"])))?))
+}
+
+fn path_list(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
+    let mut list = Vec::new();
+    for path in paths {
+        let inside = !path.contains('\0')
+            && Path::new(path)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
+        if !inside || path.is_empty() {
+            return Err(RepoError::PathOutside((*path).to_owned()));
+        }
+        let place = root.join(path);
+        place
+            .symlink_metadata()
+            .map_err(|error| RepoError::io("read", &place, error))?;
+        list.extend_from_slice(path.as_bytes());
+        list.push(0);
+    }
+    Ok(list)
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).trim_end().to_owned()
+}

@@ -1,0 +1,106 @@
+//! Why the repository gave no answer.
+
+use cook_core::diagnostic::{Code, Failure};
+use cook_os::process::ProcessError;
+use std::path::{Path, PathBuf};
+
+/// Why the repository gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RepoError {
+    /// No repository at or above this directory.
+    #[error("there is no git repository at or above `{}`", .0.display())]
+    NotARepository(PathBuf),
+    /// A `.git` is there and leads to no repository.
+    #[error("`{}` leads to no git repository", .0.display())]
+    Broken(PathBuf),
+    /// No worktree.
+    #[error("`{}` is a bare repository", .0.display())]
+    Bare(PathBuf),
+    /// Another user's, and not listed as safe.
+    #[error("the repository at `{}` belongs to another user", .0.display())]
+    ForeignOwner(PathBuf),
+    /// No `git` on `PATH`.
+    #[error("the `git` program is not on PATH")]
+    GitMissing,
+    /// git could not be run to its end.
+    #[error("git could not be run")]
+    Process(#[source] ProcessError),
+    /// git refused.
+    #[error("`git {command}` ended with {}: {said}", code.map_or("a signal".to_owned(), |code| format!("exit code {code}")))]
+    Git {
+        /// The subcommand.
+        command: String,
+        /// Its exit code.
+        code: Option<i32>,
+        /// The first line of what it said.
+        said: String,
+    },
+    /// libgit2 refused.
+    #[error("libgit2 cannot answer")]
+    Libgit(#[from] git2::Error),
+    /// The answer makes no sense.
+    #[error("{0}")]
+    Answer(String),
+    /// The file system refused.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was to be done.
+        action: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// `.agent` is a symlink or a file.
+    #[error("`.agent` is no directory of this worktree")]
+    AgentDirUnsafe,
+    /// A path that is not inside the worktree.
+    #[error("`{0}` is not a path inside the worktree")]
+    PathOutside(String),
+}
+
+impl RepoError {
+    pub(super) fn io(action: &'static str, path: &Path, cause: std::io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.to_owned(),
+            cause,
+        }
+    }
+}
+
+impl From<RepoError> for Failure {
+    fn from(error: RepoError) -> Self {
+        let code = match &error {
+            RepoError::NotARepository(_) | RepoError::Broken(_) => Code::NotARepository,
+            RepoError::Bare(_) => Code::BareRepository,
+            RepoError::ForeignOwner(_) => Code::ForeignOwner,
+            RepoError::GitMissing => Code::GitMissing,
+            RepoError::Io { .. } => Code::NotWritable,
+            RepoError::AgentDirUnsafe => Code::AgentDirUnsafe,
+            RepoError::PathOutside(_) => Code::Usage,
+            RepoError::Process(_)
+            | RepoError::Git { .. }
+            | RepoError::Libgit(_)
+            | RepoError::Answer(_) => Code::GitFailed,
+        };
+        let failure = Failure::state(code, error.to_string());
+        let failure = match &error {
+            RepoError::ForeignOwner(root) => failure.hint(format!(
+                "run `git config --global --add safe.directory {}`, if you trust it",
+                shell_words::quote(&root.display().to_string())
+            )),
+            RepoError::Git { said, .. }
+                if said.contains("auto-detect") || said.contains("empty ident") =>
+            {
+                failure.hint("run `git config user.name NAME` and `git config user.email ADDRESS`")
+            }
+            _ => failure,
+        };
+        match std::error::Error::source(&error) {
+            Some(cause) => failure.caused_by(cause),
+            None => failure,
+        }
+    }
+}

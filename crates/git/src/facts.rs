@@ -1,0 +1,140 @@
+//! The facts that decisions read of ranges and reported commits.
+
+use super::history::{History, Listed};
+use super::trailers::last_trailer;
+use super::{Repo, RepoError, SLICE_TRAILER};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{
+    CommitFacts, CommitQuestion, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range,
+};
+use cook_core::model::surface_matches;
+
+impl Repo {
+    /// What came on HEAD since `commit`; see [`Range`].
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn range(&self, head: &Head, commit: &str, with_paths: bool) -> Result<Range, Failure> {
+        let mut range = Range {
+            resolves: false,
+            ancestor: false,
+            merge_base: None,
+            commits: Vec::new(),
+        };
+        let Some(from) = self.resolve(commit)? else {
+            return Ok(range);
+        };
+        range.resolves = true;
+        let Some(to) = &head.commit else {
+            return Ok(range);
+        };
+        range.ancestor = self.is_ancestor(&from, to)?;
+        if !range.ancestor {
+            range.merge_base = self.merge_base(&from, to)?;
+        }
+        if from != *to {
+            let listed = self.ask(|history| history.list(Some(&from), to, MAX_COMMITS))?;
+            for commit in listed.into_iter().rev() {
+                range.commits.push(self.seen(commit, with_paths)?);
+            }
+        }
+        Ok(range)
+    }
+
+    fn seen(&self, commit: Listed, with_paths: bool) -> Result<CommitSeen, Failure> {
+        let paths = if with_paths {
+            let parent = self.ask(|history| history.parent(&commit.id))?;
+            let changes = self.changes(parent.as_deref(), &commit.id)?;
+            let paths = changes.into_iter().map(|change| change.path);
+            paths.take(MAX_PATHS).collect()
+        } else {
+            Vec::new()
+        };
+        Ok(CommitSeen {
+            slice: last_trailer(&commit.message, SLICE_TRAILER),
+            id: commit.id,
+            paths,
+        })
+    }
+
+    /// True when `commit` (full or abbreviated) is on HEAD.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn on_head(&self, head: &Head, commit: &str) -> Result<bool, Failure> {
+        match (self.resolve(commit)?, &head.commit) {
+            (Some(commit), Some(head)) => self.is_ancestor(&commit, head),
+            _ => Ok(false),
+        }
+    }
+
+    /// A reported commit against its slice's basis; see [`CommitFacts`].
+    ///
+    /// Without a usable `since` the basis bounds what is claimed.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn commit_facts(
+        &self,
+        head: &Head,
+        question: &CommitQuestion,
+        protected: &[String],
+    ) -> Result<CommitFacts, Failure> {
+        let mut facts = CommitFacts {
+            id: self.resolve(&question.commit)?,
+            tree: None,
+            on_head: false,
+            after_basis: false,
+            paths: Vec::new(),
+            protected: Vec::new(),
+            claimed: Vec::new(),
+            losses: Vec::new(),
+        };
+        let Some(id) = facts.id.clone() else {
+            return Ok(facts);
+        };
+        facts.tree = Some(self.tree_of(&id)?);
+        if let Some(head) = &head.commit {
+            facts.on_head = self.is_ancestor(&id, head)?;
+        }
+        let Some(basis) = self.resolve(&question.basis)? else {
+            return Ok(facts);
+        };
+        facts.after_basis = basis != id && self.is_ancestor(&basis, &id)?;
+        let paths = self.changes(Some(&basis), &id)?;
+        let (mut guarded, mut free): (Vec<String>, Vec<String>) = paths
+            .into_iter()
+            .map(|change| change.path)
+            .partition(|path| is_protected(path, protected));
+        guarded.truncate(MAX_PATHS);
+        free.truncate(MAX_PATHS - guarded.len());
+        facts.paths = [guarded.clone(), free].concat();
+        facts.protected = guarded;
+        let since = match &question.since {
+            Some(since) => self.resolve(since)?,
+            None => None,
+        };
+        facts.claimed = self.between(since.as_deref().unwrap_or(&basis), &id)?;
+        Ok(facts)
+    }
+
+    /// Ids of `from..to`, oldest first.
+    fn between(&self, from: &str, to: &str) -> Result<Vec<String>, RepoError> {
+        let list = |history: &dyn History| history.list(Some(from), to, MAX_COMMITS);
+        Ok(self
+            .ask(list)?
+            .into_iter()
+            .rev()
+            .map(|commit| commit.id)
+            .collect())
+    }
+}
+
+/// A file of the contract or of the settings, whose gates and limits bind its author as
+/// well, or a path of `[rules] protected`.
+pub(super) fn is_protected(path: &str, protected: &[String]) -> bool {
+    path.starts_with(".agent/")
+        || protected
+            .iter()
+            .any(|pattern| surface_matches(pattern, path))
+}

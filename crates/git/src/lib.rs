@@ -1,0 +1,220 @@
+//! Facts about the user's repository: HEAD, ancestry, commits and their trailers,
+//! changed paths, cleanliness.
+//!
+//! Invariants: the variables that point git elsewhere are never honoured;
+//! discovery stops at the worktree it starts in; what libgit2 cannot open or
+//! answer is asked of the `git` program, and both give the same answers;
+//! cleanliness always comes from the program. The only writes are
+//! [`Repo::commit_paths`], the throwaway worktrees under `<git dir>/cook`, and putting a
+//! [`Baseline`] back.
+
+mod baseline;
+mod commit;
+mod discover;
+mod edits;
+mod error;
+mod facts;
+mod history;
+mod libgit;
+mod lines;
+mod locks;
+mod moves;
+mod parked;
+mod program;
+mod remove;
+mod status;
+mod throwaway;
+mod trailers;
+
+pub use baseline::{Baseline, Difference, RESCUED_REFS};
+pub use commit::NewCommit;
+pub use edits::{Edit, MAX_EDITS};
+pub use error::RepoError;
+pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
+pub use lines::{changed_lines, unified_diff};
+pub use moves::{MAX_MADE, MadeCommit};
+pub use parked::{PARKED_REFS, Unparked};
+pub use status::Status;
+pub use throwaway::Throwaway;
+pub use trailers::{last_trailer, trailers};
+
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::Head;
+use history::History;
+use libgit::Libgit;
+use program::Program;
+use std::path::{Path, PathBuf};
+
+/// The trailer by which a commit says which slice it belongs to.
+pub const SLICE_TRAILER: &str = "Cook-Slice";
+
+/// A repository with a worktree.
+pub struct Repo {
+    root: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    /// Absent where libgit2 cannot open the repository.
+    fast: Option<Libgit>,
+    program: Program,
+}
+
+impl std::fmt::Debug for Repo {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Repo")
+            .field("root", &self.root)
+            .field("git_dir", &self.git_dir)
+            .field("common_dir", &self.common_dir)
+            .field("libgit2", &self.fast.is_some())
+            .finish()
+    }
+}
+
+impl Repo {
+    /// The worktree's root, absolute, without symlinks.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file by its path as git writes it; none where the system has no such names.
+    pub fn at(&self, path: &[u8]) -> Option<PathBuf> {
+        native(path).map(|path| self.root.join(path))
+    }
+
+    /// This worktree's own git dir.
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The git dir that all worktrees share.
+    pub fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// True when libgit2 answers for objects and refs, false when only the program does.
+    pub fn is_open_in_libgit2(&self) -> bool {
+        self.fast.is_some()
+    }
+
+    /// `<common git dir>/cook`, not made: whoever writes there makes it.
+    ///
+    /// # Errors
+    /// When it is a symlink or no directory, or cannot be looked at.
+    pub fn cook_dir(&self) -> Result<PathBuf, Failure> {
+        let dir = self.common_dir.join("cook");
+        match std::fs::symlink_metadata(&dir) {
+            Ok(found) if found.is_dir() => Ok(dir),
+            Ok(_) => Err(Failure::state(
+                Code::LogUnsafe,
+                format!("`{}` is no directory", dir.display()),
+            )),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(dir),
+            Err(error) => Err(RepoError::io("look at", &dir, error).into()),
+        }
+    }
+
+    /// HEAD now.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn head(&self) -> Result<Head, Failure> {
+        Ok(self.ask(|history| history.head())?)
+    }
+
+    /// The full id of the one commit that begins with `id`; none when there is no
+    /// such commit, or several. Only hexadecimal ids of at least 4 digits name a
+    /// commit here, never refs.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn resolve(&self, id: &str) -> Result<Option<String>, Failure> {
+        let is_id = (4..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
+        if !is_id {
+            return Ok(None);
+        }
+        let id = id.to_ascii_lowercase();
+        Ok(self.ask(|history| history.resolve(&id))?)
+    }
+
+    /// The tree of a commit, both by full id.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn tree_of(&self, commit: &str) -> Result<String, Failure> {
+        Ok(self.ask(|history| history.tree(commit))?)
+    }
+
+    /// True when `descendant` is `ancestor` or comes after it (full ids).
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, Failure> {
+        Ok(self.ask(|history| history.is_ancestor(ancestor, descendant))?)
+    }
+
+    /// The best common ancestor of two commits (full ids).
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, Failure> {
+        Ok(self.ask(|history| history.merge_base(one, two))?)
+    }
+
+    /// Paths that differ between two commits' trees, sorted; none = the empty tree.
+    /// A rename is a deletion and an addition.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, Failure> {
+        Ok(self.ask(|history| history.changes(from, to))?)
+    }
+
+    /// What stands at a path in a commit's tree. The path is looked up in the tree
+    /// alone, so it cannot leave the repository, and links are not followed.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn entry(&self, commit: &str, path: &str) -> Result<Entry, Failure> {
+        let inside = !path.is_empty()
+            && path
+                .split('/')
+                .all(|part| !matches!(part, "" | "." | "..") && !part.contains('\0'));
+        if !inside {
+            return Ok(Entry::Nothing);
+        }
+        Ok(self.ask(|history| history.entry(commit, path))?)
+    }
+
+    /// A blob's content by its full id; none when this repository does not have it, or
+    /// it is larger than any file that is read.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, Failure> {
+        if !(40..=64).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        Ok(self.ask(|history| history.blob(id))?)
+    }
+
+    /// Asks libgit2 where it can answer, and git where it cannot.
+    fn ask<T>(
+        &self,
+        question: impl Fn(&dyn History) -> Result<T, RepoError>,
+    ) -> Result<T, RepoError> {
+        if let Some(Ok(answer)) = self.fast.as_ref().map(|fast| question(fast)) {
+            return Ok(answer);
+        }
+        question(&self.program)
+    }
+}
+
+#[cfg(unix)]
+fn native(path: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+#[cfg(not(unix))]
+fn native(path: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(path).ok().map(PathBuf::from)
+}

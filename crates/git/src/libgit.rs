@@ -1,0 +1,195 @@
+//! [`History`] by libgit2. Reads refs, commits and trees; never the index or the
+//! worktree, where libgit2 and git disagree.
+
+use super::RepoError;
+use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
+use cook_core::machine::Head;
+use git2::{Commit, ErrorCode, ObjectType, Oid, Repository, Sort};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(super) struct Libgit(pub(super) Repository);
+
+impl Libgit {
+    fn oid(&self, id: &str) -> Result<Oid, RepoError> {
+        Ok(Oid::from_str_ext(id, self.0.object_format())?)
+    }
+
+    fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
+        Ok(self.0.find_commit(self.oid(id)?)?)
+    }
+
+    fn side_by_side(&self, old: Option<Oid>, new: Option<Oid>) -> Result<Pairs, RepoError> {
+        let mut pairs = Pairs::new();
+        for (side, id) in [old, new].into_iter().enumerate() {
+            let Some(id) = id else { continue };
+            for entry in self.0.find_tree(id)?.iter() {
+                pairs.entry(entry.name_bytes().to_vec()).or_default()[side] = Some(Side {
+                    id: entry.id(),
+                    mode: entry.filemode(),
+                });
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+/// What stands at a name on one side of a comparison.
+#[derive(Clone, Copy, PartialEq)]
+struct Side {
+    id: Oid,
+    mode: i32,
+}
+
+impl Side {
+    fn is_tree(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+}
+
+/// The entries of two directories, by name.
+type Pairs = BTreeMap<Vec<u8>, [Option<Side>; 2]>;
+
+fn absent<T>(result: Result<T, git2::Error>) -> Result<Option<T>, RepoError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl History for Libgit {
+    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
+        let odb = self.0.odb()?;
+        let id = self.oid(id)?;
+        match absent(odb.read_header(id))? {
+            Some((size, ObjectType::Blob)) if size as u64 <= MAX_FILE => {
+                Ok(Some(self.0.find_blob(id)?.content().to_vec()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn head(&self) -> Result<Head, RepoError> {
+        let head = self.0.find_reference("HEAD")?;
+        let branch = head.symbolic_target_bytes().map(|target| {
+            let name = path_text(target);
+            name.strip_prefix("refs/heads/")
+                .map_or(name.clone(), str::to_owned)
+        });
+        let commit = match absent(head.resolve())? {
+            Some(found) => Some(found.peel_to_commit()?),
+            // A detached HEAD always resolves; a branch that has no commit does not.
+            None if branch.is_some() => None,
+            None => return Err(RepoError::Answer("HEAD names no commit".to_owned())),
+        };
+        Ok(Head {
+            tree: commit.as_ref().map(|commit| commit.tree_id().to_string()),
+            commit: commit.map(|commit| commit.id().to_string()),
+            branch,
+        })
+    }
+
+    fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
+        match self.0.find_commit_by_prefix(hex) {
+            Ok(commit) => Ok(Some(commit.id().to_string())),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            // Only git tells an ambiguous id apart by what kind of object it names.
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
+        let (ancestor, descendant) = (self.oid(ancestor)?, self.oid(descendant)?);
+        Ok(ancestor == descendant || self.0.graph_descendant_of(descendant, ancestor)?)
+    }
+
+    fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
+        let base = absent(self.0.merge_base(self.oid(one)?, self.oid(two)?))?;
+        Ok(base.map(|base| base.to_string()))
+    }
+
+    fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
+        let mut walk = self.0.revwalk()?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME)?;
+        walk.push(self.oid(to)?)?;
+        if let Some(from) = from {
+            walk.hide(self.oid(from)?)?;
+        }
+        walk.take(limit)
+            .map(|id| {
+                let id = id?;
+                let commit = self.0.find_commit(id)?;
+                Ok(Listed {
+                    id: id.to_string(),
+                    message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
+                })
+            })
+            .collect()
+    }
+
+    fn tree(&self, commit: &str) -> Result<String, RepoError> {
+        Ok(self.commit(commit)?.tree_id().to_string())
+    }
+
+    fn parent(&self, commit: &str) -> Result<Option<String>, RepoError> {
+        let parent = self.commit(commit)?.parent_ids().next();
+        Ok(parent.map(|parent| parent.to_string()))
+    }
+
+    fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
+        let old = from.map(|from| self.commit(from).map(|commit| commit.tree_id()));
+        let mut changes = Vec::new();
+        // libgit2's own comparison looks into directories that are the same on both sides.
+        let mut due = vec![(
+            old.transpose()?,
+            Some(self.commit(to)?.tree_id()),
+            Vec::new(),
+        )];
+        while let Some((old, new, at)) = due.pop() {
+            for (name, sides) in self.side_by_side(old, new)? {
+                let path = [&at[..], &name[..]].concat();
+                let trees = sides.map(|side| side.filter(Side::is_tree).map(|side| side.id));
+                if trees[0] != trees[1] {
+                    due.push((trees[0], trees[1], [&path[..], b"/"].concat()));
+                }
+                let files = sides.map(|side| side.filter(|side| !side.is_tree()));
+                let kind = match files {
+                    [Some(old), Some(new)] if old == new => None,
+                    [None, None] => None,
+                    // A link in place of a file too, as git says.
+                    [Some(_), Some(_)] => Some(ChangeKind::Modified),
+                    [None, Some(_)] => Some(ChangeKind::Added),
+                    [Some(_), None] => Some(ChangeKind::Deleted),
+                };
+                changes.extend(kind.map(|kind| Change {
+                    path: path_text(&path),
+                    kind,
+                }));
+            }
+        }
+        changes.sort();
+        Ok(changes)
+    }
+
+    fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
+        let tree = self.commit(commit)?.tree()?;
+        let Some(found) = absent(tree.get_path(Path::new(path)))? else {
+            return Ok(Entry::Nothing);
+        };
+        match (found.kind(), found.filemode()) {
+            (Some(ObjectType::Tree), _) => return Ok(Entry::Directory),
+            (Some(ObjectType::Commit), _) => return Ok(Entry::Submodule),
+            (_, 0o120_000) => return Ok(Entry::Symlink),
+            _ => {}
+        }
+        let (size, _) = self.0.odb()?.read_header(found.id())?;
+        if size as u64 > MAX_FILE {
+            return Ok(Entry::Huge(size as u64));
+        }
+        Ok(Entry::File {
+            bytes: self.0.find_blob(found.id())?.content().to_vec(),
+            oid: found.id().to_string(),
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! The `git` program: what only it can tell, and [`History`] for the repositories
+//! that libgit2 does not open.
+
+use super::RepoError;
+use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
+use cook_core::machine::Head;
+use cook_os::process::{Captured, ProcessError, Short, capture};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long git may take over one answer.
+const DEADLINE: Duration = Duration::from_secs(300);
+/// Bytes of one answer.
+const LIMIT: usize = 64 * 1024 * 1024;
+
+/// git, in one directory.
+#[derive(Debug, Clone)]
+pub(super) struct Program {
+    pub(super) dir: PathBuf,
+}
+
+/// One call of git.
+#[derive(Default)]
+pub(super) struct Call<'a> {
+    pub(super) arguments: Vec<OsString>,
+    pub(super) env: Vec<(&'a str, OsString)>,
+    pub(super) stdin: Vec<u8>,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(arguments: &[&str]) -> Self {
+        Self {
+            arguments: arguments.iter().map(OsString::from).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn env(mut self, name: &'a str, value: impl Into<OsString>) -> Self {
+        self.env.push((name, value.into()));
+        self
+    }
+
+    pub(super) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    pub(super) fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+}
+
+impl Program {
+    pub(super) fn at(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_owned(),
+        }
+    }
+
+    /// Runs git; any exit code is an answer.
+    pub(super) fn ask(&self, call: Call) -> Result<Captured, RepoError> {
+        let mut argv = vec![OsString::from("git"), OsString::from("--no-optional-locks")];
+        // A hook of the user's is none of cook's business, and could start cook again.
+        argv.extend(["-c", "core.hooksPath=/dev/null"].map(OsString::from));
+        argv.extend(call.arguments);
+        let mut env = vec![
+            ("LC_ALL", OsString::from("C")),
+            ("GIT_TERMINAL_PROMPT", OsString::from("0")),
+            // Facts are offline: an object a partial clone lacks is an error, not a download.
+            ("GIT_NO_LAZY_FETCH", OsString::from("1")),
+        ];
+        env.extend(call.env);
+        capture(&Short {
+            argv,
+            dir: &self.dir,
+            env,
+            stdin: call.stdin,
+            deadline: DEADLINE,
+            limit: LIMIT,
+            group: false,
+        })
+        .map_err(|error| match error {
+            ProcessError::NotFound(_) => RepoError::GitMissing,
+            other => RepoError::Process(other),
+        })
+    }
+
+    /// Runs git; exit 0 or an error that carries what it said.
+    pub(super) fn answer(&self, call: Call) -> Result<Vec<u8>, RepoError> {
+        let name = call
+            .arguments
+            .iter()
+            .find(|argument| !argument.to_string_lossy().starts_with('-'))
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let captured = self.ask(call)?;
+        if captured.success() {
+            return Ok(captured.stdout);
+        }
+        Err(RepoError::Git {
+            command: name,
+            code: captured.code,
+            said: complaint(&captured.stderr),
+        })
+    }
+
+    /// One line of text; none when git exits with 1 or says nothing.
+    pub(super) fn line(&self, call: Call) -> Result<Option<String>, RepoError> {
+        let captured = self.ask(call)?;
+        match captured.code {
+            Some(0) => {
+                let text = String::from_utf8_lossy(&captured.stdout);
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                Ok((!text.is_empty()).then(|| text.to_owned()))
+            }
+            Some(1) => Ok(None),
+            code => Err(RepoError::Git {
+                command: "git".to_owned(),
+                code,
+                said: complaint(&captured.stderr),
+            }),
+        }
+    }
+
+    /// History as it is written, without the user's replacements.
+    fn history(arguments: &[&str]) -> Call<'static> {
+        Call::new(arguments).env("GIT_NO_REPLACE_OBJECTS", "1")
+    }
+
+    fn yes_or_no(&self, call: Call) -> Result<bool, RepoError> {
+        let captured = self.ask(call)?;
+        match captured.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            code => Err(RepoError::Git {
+                command: "git".to_owned(),
+                code,
+                said: complaint(&captured.stderr),
+            }),
+        }
+    }
+}
+
+/// The line that says what is wrong; warnings may stand before it.
+fn complaint(stderr: &str) -> String {
+    let is_fatal = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
+    let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let line = lines.clone().find(is_fatal).or_else(|| lines.next());
+    line.unwrap_or("nothing")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(300)
+        .collect()
+}
+
+impl History for Program {
+    fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
+        let check = "--batch-check=%(objecttype) %(objectsize)";
+        let call = Self::history(&["cat-file", check]).stdin(id.as_bytes().to_vec());
+        let answer = self.answer(call)?;
+        let answer = String::from_utf8_lossy(&answer);
+        let size = answer.trim().strip_prefix("blob ").map(str::parse::<u64>);
+        match size {
+            Some(Ok(size)) if size <= MAX_FILE => self
+                .answer(Self::history(&["cat-file", "blob"]).arg(id))
+                .map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn head(&self) -> Result<Head, RepoError> {
+        let branch = self.line(Self::history(&["symbolic-ref", "-q", "HEAD"]))?;
+        let branch = branch.map(|name| {
+            name.strip_prefix("refs/heads/")
+                .map_or(name.clone(), str::to_owned)
+        });
+        let commit = self.line(Self::history(&[
+            "rev-parse",
+            "-q",
+            "--verify",
+            "HEAD^{commit}",
+        ]))?;
+        if commit.is_none() && branch.is_none() {
+            return Err(RepoError::Answer("HEAD names no commit".to_owned()));
+        }
+        let tree = match &commit {
+            Some(commit) => Some(self.tree(commit)?),
+            None => None,
+        };
+        Ok(Head {
+            commit,
+            tree,
+            branch,
+        })
+    }
+
+    fn resolve(&self, hex: &str) -> Result<Option<String>, RepoError> {
+        // Asked this way a branch whose name is hexadecimal does not get in between.
+        let call = Self::history(&["rev-parse"]).arg(format!("--disambiguate={hex}"));
+        let candidates = self.answer(call)?;
+        let check = "--batch-check=%(objecttype) %(objectname)";
+        let call = Self::history(&["cat-file", check]).stdin(candidates.clone());
+        if candidates.is_empty() {
+            return Ok(None);
+        }
+        let answer = self.answer(call)?;
+        let answer = String::from_utf8_lossy(&answer);
+        let mut commits = answer
+            .lines()
+            .filter_map(|line| line.strip_prefix("commit "));
+        match (commits.next(), commits.next()) {
+            (Some(only), None) => Ok(Some(only.to_owned())),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
+        self.yes_or_no(Self::history(&[
+            "merge-base",
+            "--is-ancestor",
+            ancestor,
+            descendant,
+        ]))
+    }
+
+    fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
+        self.line(Self::history(&["merge-base", one, two]))
+    }
+
+    fn list(&self, from: Option<&str>, to: &str, limit: usize) -> Result<Vec<Listed>, RepoError> {
+        let mut call = Self::history(&["log", "-z", "--topo-order", "--no-show-signature"])
+            .arg("--format=%H%n%B")
+            .arg(format!("--max-count={limit}"))
+            .arg(to);
+        if let Some(from) = from {
+            call = call.arg(format!("^{from}"));
+        }
+        let answer = self.answer(call.arg("--"))?;
+        Ok(answer
+            .split(|byte| *byte == 0)
+            .filter(|entry| !entry.is_empty())
+            .map(|entry| {
+                let text = String::from_utf8_lossy(entry);
+                let (id, message) = text.split_once('\n').unwrap_or((&text, ""));
+                Listed {
+                    id: id.to_owned(),
+                    message: message.to_owned(),
+                }
+            })
+            .collect())
+    }
+
+    fn tree(&self, commit: &str) -> Result<String, RepoError> {
+        let call =
+            Self::history(&["rev-parse", "-q", "--verify"]).arg(format!("{commit}^{{tree}}"));
+        self.line(call)?
+            .ok_or_else(|| RepoError::Answer(format!("commit {commit} has no tree")))
+    }
+
+    fn parent(&self, commit: &str) -> Result<Option<String>, RepoError> {
+        self.line(Self::history(&["rev-parse", "-q", "--verify"]).arg(format!("{commit}^1")))
+    }
+
+    fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
+        let options = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--no-renames",
+            "--name-status",
+            "--no-commit-id",
+            "--ignore-submodules=none",
+        ];
+        let call = match from {
+            Some(from) => Self::history(&options).arg(from).arg(to),
+            None => {
+                let empty =
+                    self.answer(Self::history(&["hash-object", "-t", "tree", "--stdin"]))?;
+                let empty = String::from_utf8_lossy(&empty).trim().to_owned();
+                Self::history(&options)
+                    .arg(empty)
+                    .arg(format!("{to}^{{tree}}"))
+            }
+        };
+        let answer = self.answer(call)?;
+        let mut fields = answer.split(|byte| *byte == 0);
+        let mut changes = Vec::new();
+        while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
+            let kind = match status.first() {
+                Some(b'A') => ChangeKind::Added,
+                Some(b'D') => ChangeKind::Deleted,
+                _ => ChangeKind::Modified,
+            };
+            changes.push(Change {
+                path: path_text(path),
+                kind,
+            });
+        }
+        changes.sort();
+        Ok(changes)
+    }
+
+    fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
+        let call = Self::history(&["ls-tree", "-z", "-l", "--full-tree", commit, "--"]).arg(path);
+        let answer = self.answer(call.env("GIT_LITERAL_PATHSPECS", "1"))?;
+        let Some(entry) = answer
+            .split(|byte| *byte == 0)
+            .next()
+            .filter(|e| !e.is_empty())
+        else {
+            return Ok(Entry::Nothing);
+        };
+        let text = String::from_utf8_lossy(entry);
+        let (facts, found) = text.split_once('\t').unwrap_or((&text, ""));
+        if found != path {
+            return Ok(Entry::Nothing);
+        }
+        let mut facts = facts.split_ascii_whitespace();
+        let mode = facts.next().unwrap_or_default();
+        match (mode, facts.next()) {
+            (_, Some("tree")) => return Ok(Entry::Directory),
+            (_, Some("commit")) => return Ok(Entry::Submodule),
+            ("120000", _) => return Ok(Entry::Symlink),
+            _ => {}
+        }
+        let oid = facts.next().unwrap_or_default().to_owned();
+        let size: u64 = facts
+            .next()
+            .and_then(|size| size.parse().ok())
+            .ok_or_else(|| RepoError::Answer(format!("the size of `{path}` is not known here")))?;
+        if size > MAX_FILE {
+            return Ok(Entry::Huge(size));
+        }
+        let bytes = self.answer(Self::history(&["cat-file", "blob"]).arg(&oid))?;
+        Ok(Entry::File { bytes, oid })
+    }
+}

@@ -1,0 +1,247 @@
+//! Cleanliness, as `git status` tells it (protocol section 1), and the contract files.
+
+use super::baseline::PIN_REFS;
+use super::history::{Entry, path_text};
+use super::program::Call;
+use super::{Repo, RepoError};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::{Head, MAX_PATHS, Worktree};
+use cook_core::model::{CONTRACT_FILES, SETTINGS_FILES};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+/// Largest settings file: one that is larger counts as another than the user left.
+const MAX_SETTINGS: u64 = 4 << 20;
+
+/// What `git status` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// The fact decisions read.
+    pub worktree: Worktree,
+    /// A tracked path differs from HEAD, in the index or in the worktree.
+    pub tracked: bool,
+}
+
+impl Repo {
+    /// Runs `git status`. Untracked files count, ignored ones never do.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn status(&self) -> Result<Status, Failure> {
+        let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
+        Ok(read(&self.program.answer(call)?))
+    }
+
+    /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and
+    /// that are there nonetheless: a clean status says nothing about them.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
+        let listed = self.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
+        let mut unwatched = Vec::new();
+        for entry in listed.split(|byte| *byte == 0) {
+            let Some(path) = is_unwatched(entry) else {
+                continue;
+            };
+            let path = path_text(path);
+            if self.look(&path)?.is_some() {
+                unwatched.push(path);
+            }
+        }
+        Ok(unwatched)
+    }
+
+    /// All refs with the objects they name, the stash among them; without those that only hold
+    /// what a baseline names.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let call = Call::new(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+        let answer = self.program.answer(call)?;
+        let text = String::from_utf8_lossy(&answer);
+        Ok(text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .filter(|(_, name)| !name.starts_with(PIN_REFS))
+            .map(|(object, name)| (name.to_owned(), object.to_owned()))
+            .collect())
+    }
+
+    /// Contract files that are no regular files in the worktree.
+    ///
+    /// # Errors
+    /// `agent_dir_unsafe` when `.agent` is a symlink or no directory.
+    pub fn contract_missing(&self) -> Result<Vec<String>, Failure> {
+        match self.root.join(".agent").symlink_metadata() {
+            Ok(found) if !found.is_dir() => return Err(RepoError::AgentDirUnsafe.into()),
+            _ => {}
+        }
+        let mut missing = Vec::new();
+        for file in CONTRACT_FILES {
+            if !self.look(file)?.is_some_and(|found| found.is_file()) {
+                missing.push(file.to_owned());
+            }
+        }
+        Ok(missing)
+    }
+
+    /// SHA-256 of each settings file that is a regular file, by path.
+    ///
+    /// # Errors
+    /// When one that is there cannot be read.
+    pub fn settings(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut digests = BTreeMap::new();
+        for file in SETTINGS_FILES {
+            let path = self.root.join(file);
+            let found = self.look(file)?;
+            if !found.is_some_and(|found| found.is_file() && found.len() <= MAX_SETTINGS) {
+                continue;
+            }
+            let bytes = std::fs::read(&path).map_err(|error| {
+                Failure::state(Code::InputUnreadable, format!("`{file}` cannot be read"))
+                    .caused_by(&error)
+            })?;
+            let digest: String = Sha256::digest(&bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            digests.insert(file.to_owned(), digest);
+        }
+        Ok(digests)
+    }
+
+    fn look(&self, file: &str) -> Result<Option<std::fs::Metadata>, Failure> {
+        present(&self.root.join(file)).map_err(|error| {
+            Failure::state(
+                Code::InputUnreadable,
+                format!("`{file}` cannot be looked at"),
+            )
+            .caused_by(&error)
+        })
+    }
+
+    /// Contract files that HEAD's tree does not hold; all of them on an unborn branch.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn contract_uncommitted(&self, head: &Head) -> Result<Vec<String>, Failure> {
+        let mut uncommitted = Vec::new();
+        for file in CONTRACT_FILES {
+            let committed = match &head.commit {
+                Some(commit) => {
+                    matches!(
+                        self.entry(commit, file)?,
+                        Entry::File { .. } | Entry::Huge(_)
+                    )
+                }
+                None => false,
+            };
+            if !committed {
+                uncommitted.push(file.to_owned());
+            }
+        }
+        Ok(uncommitted)
+    }
+}
+
+/// What stands at a path. Only absence is absence: any other error that was taken for it
+/// would make a decision rest on a file that is there.
+pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The path of an entry of `git ls-files -v` that git does not look at: a lower-case letter
+/// is assume-unchanged, `S` skip-worktree.
+pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
+    match entry {
+        [tag, b' ', path @ ..] if tag.is_ascii_lowercase() || *tag == b'S' => Some(path),
+        _ => None,
+    }
+}
+
+/// Reads porcelain version 2 with NUL ends.
+fn read(output: &[u8]) -> Status {
+    let mut dirty = BTreeSet::new();
+    let mut tracked = false;
+    let mut entries = output.split(|byte| *byte == 0);
+    while let Some(entry) = entries.next() {
+        // How many fields stand before the path.
+        let before = match entry.first() {
+            Some(b'1') => 8,
+            Some(b'2') => 9,
+            Some(b'u') => 10,
+            Some(b'?') => 1,
+            _ => continue,
+        };
+        tracked |= entry[0] != b'?';
+        if let Some(path) = entry.splitn(before + 1, |byte| *byte == b' ').nth(before) {
+            dirty.insert(path_text(path));
+        }
+        if entry[0] == b'2' {
+            dirty.extend(entries.next().map(path_text));
+        }
+    }
+    let more = dirty.len().saturating_sub(MAX_PATHS) as u64;
+    Status {
+        worktree: Worktree {
+            dirty: dirty.into_iter().take(MAX_PATHS).collect(),
+            more,
+            digest: Sha256::digest(output)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        },
+        tracked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_entry() {
+        let output = b"# stash 1\0\
+            1 .M N... 100644 100644 100644 aa aa with space\0\
+            2 R. N... 100644 100644 100644 aa aa R100 new\nname\0old\0\
+            u UU N... 100644 100644 100644 100644 aa bb cc both\0\
+            ? new dir/\0? \xff\0! ignored\0";
+        let status = read(output);
+        assert!(status.tracked);
+        assert_eq!(
+            status.worktree.dirty,
+            [
+                "\\xff",
+                "both",
+                "new\nname",
+                "new dir/",
+                "old",
+                "with space"
+            ]
+        );
+        assert!(!read(b"? a\0").tracked);
+        assert!(read(b"").worktree.is_clean());
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_counted() {
+        let output: String = (0..MAX_PATHS + 7).map(|n| format!("? {n:05}\0")).collect();
+        let worktree = read(output.as_bytes()).worktree;
+        assert_eq!((worktree.dirty.len(), worktree.more), (MAX_PATHS, 7));
+    }
+}

@@ -1,0 +1,321 @@
+//! From an agent's JSON to an event. Pure. A field that is missing, of another
+//! type or too long counts as absent; nothing here fails but an unknown event.
+
+use super::agent::{Agent, Row};
+use super::event::{Action, Event, Kind, Prompt, Source, Tool};
+use cook_core::machine::hex;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Longest name or path that is taken.
+const MAX_NAME: usize = 4096;
+/// Longest text that is taken.
+const MAX_TEXT: usize = 256 * 1024;
+/// Paths taken of one tool call.
+const MAX_PATHS: usize = 200;
+/// Tokens that a Gemini model's context holds.
+const GEMINI_WINDOW: f64 = 1_048_576.0;
+
+/// Fields that name a file.
+const PATH_FIELDS: [&str; 12] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "target_file",
+    "target_notebook",
+    "source",
+    "destination",
+    "old_path",
+    "new_path",
+    "filename",
+];
+
+/// Tools that run a command line.
+const SHELLS: [&str; 8] = [
+    "bash",
+    "shell",
+    "exec_command",
+    "local_shell",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "shell_command",
+    "powershell",
+];
+
+/// Words in the name of a foreign tool that writes.
+const WRITING: [&str; 9] = [
+    "write", "edit", "create", "delete", "move", "rename", "replace", "patch", "append",
+];
+
+/// Why there is no event.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// No text at all.
+    #[error("the input is empty")]
+    Empty,
+    /// Not JSON.
+    #[error("the input is no JSON: {0}")]
+    NotJson(String),
+    /// JSON, and no object.
+    #[error("the input is no JSON object")]
+    NotAnObject,
+    /// The agent has no such event, or cook does not listen to it.
+    #[error("{agent} has no event `{event}`")]
+    UnknownEvent {
+        /// The agent.
+        agent: &'static str,
+        /// What was named, cut short.
+        event: String,
+    },
+}
+
+/// Reads an event. `named` is the event's name where the input does not hold it.
+pub fn read(agent: Agent, named: Option<&str>, bytes: &[u8]) -> Result<Event, InputError> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err(InputError::Empty);
+    }
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| InputError::NotJson(error.to_string()))?;
+    if !value.is_object() {
+        return Err(InputError::NotAnObject);
+    }
+    let said = ["hook_event_name", "hookEventName", "event"]
+        .into_iter()
+        .find_map(|name| name_in(&value, name))
+        .or_else(|| named.map(str::to_owned))
+        .unwrap_or_default();
+    let row = agent.row(&said).ok_or_else(|| InputError::UnknownEvent {
+        agent: agent.name(),
+        event: cook_core::diagnostic::clean(&said, cook_core::diagnostic::Lines::Fold)
+            .chars()
+            .take(80)
+            .collect(),
+    })?;
+    Ok(event(agent, row, &value, bytes))
+}
+
+fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event {
+    let first = |names: &[&str]| names.iter().find_map(|name| name_in(value, name));
+    let long = |names: &[&str]| names.iter().find_map(|name| text_in(value, name));
+    let root = value["workspace_roots"][0].as_str().map(str::to_owned);
+    Event {
+        kind: row.kind,
+        native: row.native,
+        session: first(&["session_id", "sessionId", "conversation_id", "session"])
+            .unwrap_or_else(|| "unnamed".to_owned()),
+        cwd: first(&["cwd", "directory"]).or(root.filter(|root| root.len() <= MAX_NAME)),
+        source: source(value),
+        subagent: row.kind == Kind::SubagentStop || is_subagent(value),
+        turn: first(&[
+            "turn_id",
+            "prompt_id",
+            "generation_id",
+            "message_id",
+            "turn",
+        ]),
+        tool: matches!(row.kind, Kind::BeforeTool | Kind::AfterTool).then(|| tool(row, value)),
+        prompt: (row.kind == Kind::Prompt).then(|| prompt(agent, value)),
+        transcript: first(&["transcript_path", "transcriptPath"]),
+        last_message: long(&["last_assistant_message", "prompt_response", "last_message"]),
+        context_percent: context_percent(value),
+        goal_loop: ["goal_active", "goal_loop"]
+            .iter()
+            .any(|name| value[*name] == Value::Bool(true)),
+        digest: hex(&Sha256::digest(bytes)),
+    }
+}
+
+/// A short text.
+fn name_in(value: &Value, name: &str) -> Option<String> {
+    let text = value.get(name)?.as_str()?;
+    (!text.is_empty() && text.len() <= MAX_NAME && !text.contains('\0')).then(|| text.to_owned())
+}
+
+/// A long text, cut where it is too long.
+fn text_in(value: &Value, name: &str) -> Option<String> {
+    let text = value.get(name)?.as_str()?;
+    let mut end = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (!text.is_empty()).then(|| text[..end].to_owned())
+}
+
+fn source(value: &Value) -> Source {
+    match value["source"].as_str().or(value["reason"].as_str()) {
+        Some("compact") => Source::Compact,
+        Some("clear" | "new") => Source::Clear,
+        Some("resume" | "fork" | "reload") => Source::Resume,
+        _ => Source::Startup,
+    }
+}
+
+fn is_subagent(value: &Value) -> bool {
+    let named = ["agent_id", "agentId", "parent_session_id"]
+        .iter()
+        .any(|name| name_in(value, name).is_some());
+    named || value["subagent"] == Value::Bool(true)
+}
+
+fn prompt(agent: Agent, value: &Value) -> Prompt {
+    let typed = match agent {
+        // They report a prompt for tool results and for their own repetitions too.
+        Agent::Qwen | Agent::Gemini => None,
+        Agent::Opencode | Agent::Pi => value["typed"].as_bool(),
+        Agent::Claude | Agent::Codex | Agent::Copilot | Agent::Cursor => Some(true),
+    };
+    Prompt {
+        text: text_in(value, "prompt").unwrap_or_default(),
+        typed,
+    }
+}
+
+fn context_percent(value: &Value) -> Option<f64> {
+    let usage = &value["context_usage"];
+    let share = |part: &Value, whole: &Value| {
+        let (part, whole) = (part.as_f64()?, whole.as_f64()?);
+        (whole > 0.0).then(|| part / whole * 100.0)
+    };
+    let tokens = &value["llm_response"]["usageMetadata"]["totalTokenCount"];
+    let percent = value["percent"]
+        .as_f64()
+        .or_else(|| usage["percentage"].as_f64())
+        .or_else(|| usage["used_percentage"].as_f64())
+        .or_else(|| share(&usage["used"], &usage["limit"]))
+        .or_else(|| share(&usage["tokens"], &usage["window"]))
+        // A bare number is a share of 1, or percent.
+        .or_else(|| usage.as_f64().map(|n| if n <= 1.0 { n * 100.0 } else { n }))
+        .or_else(|| tokens.as_f64().map(|n| n / GEMINI_WINDOW * 100.0))?;
+    (percent.is_finite() && percent >= 0.0).then_some(percent.min(100.0))
+}
+
+fn tool(row: &Row, value: &Value) -> Tool {
+    let first = |names: &[&str]| names.iter().find_map(|name| name_in(value, name));
+    let name = first(&["tool_name", "toolName", "tool"]).unwrap_or_default();
+    let held = ["tool_input", "toolArgs", "tool_args", "args", "input"]
+        .iter()
+        .find_map(|name| value.get(*name))
+        .unwrap_or(&Value::Null);
+    // One agent sends the arguments as JSON in a text.
+    let parsed = held
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok());
+    let input: &Value = parsed.as_ref().unwrap_or(held);
+    let mut tool = Tool {
+        id: first(&["tool_use_id", "tool_call_id", "toolCallId", "call_id"]),
+        action: Action::Other,
+        paths: Vec::new(),
+        command: None,
+        failed: row.native.ends_with("Failure") || has_failed(value),
+        name,
+    };
+    match row.native {
+        "beforeShellExecution" => {
+            tool.action = Action::Shell;
+            tool.command = text_in(value, "command");
+        }
+        "afterFileEdit" => {
+            tool.action = Action::Edit;
+            tool.paths = paths(value);
+        }
+        _ => look_into(&mut tool, held, input),
+    }
+    tool.paths.truncate(MAX_PATHS);
+    tool
+}
+
+fn look_into(tool: &mut Tool, held: &Value, input: &Value) {
+    let name = tool.name.rsplit("__").next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    if SHELLS.contains(&lower.as_str()) {
+        tool.action = Action::Shell;
+        tool.command = command(input);
+        // One agent applies patches through its shell.
+        if let Some(line) = tool
+            .command
+            .as_ref()
+            .filter(|line| line.contains("*** Begin Patch"))
+        {
+            tool.paths = patched(line);
+        }
+    } else if lower.contains("patch") {
+        tool.action = Action::Edit;
+        let text = ["command", "input", "patch", "patchText", "patch_text"]
+            .iter()
+            .find_map(|field| text_in(input, field))
+            .or_else(|| held.as_str().map(str::to_owned))
+            .unwrap_or_default();
+        tool.paths = patched(&text);
+        tool.paths.extend(paths(input));
+    } else if WRITING.iter().any(|word| lower.contains(word)) {
+        tool.action = Action::Edit;
+        tool.paths = paths(input);
+    }
+}
+
+fn has_failed(value: &Value) -> bool {
+    let response = &value["tool_response"];
+    value["failed"] == Value::Bool(true)
+        || value["is_error"] == Value::Bool(true)
+        || response["is_error"] == Value::Bool(true)
+        || response["error"].is_string()
+        || response["error"].is_object()
+        || value["toolResult"]["resultType"] == "failure"
+}
+
+/// A command line, or the words of one.
+fn command(input: &Value) -> Option<String> {
+    let field = ["command", "cmd", "script"]
+        .iter()
+        .find_map(|name| input.get(*name))?;
+    if let Some(text) = field.as_str() {
+        return Some(text.chars().take(MAX_TEXT).collect());
+    }
+    let words: Vec<&str> = field.as_array()?.iter().filter_map(Value::as_str).collect();
+    match words.as_slice() {
+        // `bash -lc LINE`
+        [_, flag, line] if flag.starts_with('-') && flag.ends_with('c') => Some((*line).to_owned()),
+        words => Some(shell_words::join(words)),
+    }
+}
+
+/// Files that a call names, also those in a list of edits.
+fn paths(input: &Value) -> Vec<String> {
+    let mut found: Vec<String> = PATH_FIELDS
+        .iter()
+        .filter_map(|field| name_in(input, field))
+        .collect();
+    for list in ["edits", "files", "changes"] {
+        for entry in input[list].as_array().into_iter().flatten().take(MAX_PATHS) {
+            found.extend(PATH_FIELDS.iter().filter_map(|field| name_in(entry, field)));
+            found.extend(
+                entry
+                    .as_str()
+                    .map(str::to_owned)
+                    .filter(|p| p.len() <= MAX_NAME),
+            );
+        }
+    }
+    found
+}
+
+/// Files that a patch names, with where they are moved to.
+fn patched(patch: &str) -> Vec<String> {
+    const MARKS: [&str; 4] = [
+        "*** Add File: ",
+        "*** Update File: ",
+        "*** Delete File: ",
+        "*** Move to: ",
+    ];
+    patch
+        .lines()
+        .filter_map(|line| MARKS.iter().find_map(|mark| line.strip_prefix(mark)))
+        .map(|path| path.trim().to_owned())
+        .filter(|path| !path.is_empty() && path.len() <= MAX_NAME)
+        .take(MAX_PATHS)
+        .collect()
+}

@@ -1,0 +1,31 @@
+//! What cook makes of the lifecycle events of an agent's interactive session.
+//!
+//! `input` and `answer` know the agents' JSON, `agent` their events, `layout` and `jsonc` their
+//! settings files; `core` knows none of these and decides from values alone; `keep` remembers.
+//! Nothing here measures or prints; what is remembered may be lost.
+
+mod agent;
+mod answer;
+mod core;
+mod event;
+mod guard;
+mod input;
+pub mod jsonc;
+mod keep;
+pub mod layout;
+pub mod place;
+mod recovery;
+mod shell;
+mod state;
+mod summary;
+
+pub use agent::{Agent, Gate, Row};
+pub use answer::{answer, within};
+pub use core::{ClosedIssue, Due, Outcome, Situation, Wants, Workflow, issue_call, step, wants};
+pub use event::{Action, Effects, Event, Kind, Prompt, Source, Tool};
+pub use input::{InputError, read};
+pub use keep::{Desk, Found, OWNER_SILENCE_MS, Owner};
+pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};
+pub use shell::{Segment, segments};
+pub use state::{BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, SessionState};
+pub use summary::first_line;

@@ -1,0 +1,230 @@
+//! Where receipts and the output of gates are kept: `<common git dir>/cook/receipts/`
+//! and `…/outputs/`.
+//!
+//! A receipt that cannot be read back word for word counts as none: the gate can
+//! always be run again, and nothing is proved by a damaged file.
+
+use super::{ReceiptError, atomic, words};
+use cook_core::diagnostic::Failure;
+use cook_core::model::Receipt;
+use cook_git::Repo;
+use cook_os::process::Kept;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+/// Bytes of a receipt file that are read.
+const RECEIPT_LIMIT: u64 = 1024 * 1024;
+/// Bytes of a kept stream, compressed and not.
+const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;
+/// What stands in a kept stream where its middle was let go.
+const GAP: &str = "[cook: ";
+
+/// The receipts of a repository.
+#[derive(Debug)]
+pub struct Receipts {
+    dir: PathBuf,
+    made: RefCell<BTreeSet<String>>,
+}
+
+/// What is kept of a gate's output.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    /// stdout, then stderr; what is no UTF-8 is replaced.
+    pub text: String,
+    /// The middle of a stream was not kept, or a stream is not there any more.
+    pub partial: bool,
+}
+
+/// The receipt with its id: the SHA-256 of its other fields as JSON with sorted keys.
+pub fn seal(mut receipt: Receipt) -> Receipt {
+    receipt.id = digest(&receipt);
+    receipt
+}
+
+fn digest(receipt: &Receipt) -> String {
+    let mut fields: BTreeMap<String, Value> = match serde_json::to_value(receipt) {
+        Ok(Value::Object(fields)) => fields.into_iter().collect(),
+        // A receipt always is an object.
+        _ => BTreeMap::new(),
+    };
+    fields.remove("id");
+    sha256(&serde_json::to_vec(&fields).unwrap_or_default())
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+impl Receipts {
+    /// The receipts of a repository. Nothing is made until one is kept.
+    ///
+    /// # Errors
+    /// When `<git dir>/cook` is not a directory of cook's own.
+    pub fn of(repo: &Repo) -> Result<Self, Failure> {
+        Ok(Self {
+            dir: repo.cook_dir()?,
+            made: RefCell::default(),
+        })
+    }
+
+    /// Keeps a sealed receipt and its output.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn keep(&self, receipt: &Receipt, streams: [&Kept; 2]) -> Result<(), Failure> {
+        for stream in streams {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+            let path = self.output_path(&stream.sha256);
+            let packed = encoder
+                .write_all(&stream.bytes())
+                .and_then(|()| encoder.finish())
+                .map_err(|cause| ReceiptError::io("pack", &path, cause))?;
+            atomic::write(&path, &packed)?;
+        }
+        let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
+        atomic::write(&self.receipt_path(&receipt.id), &json)?;
+        if !receipt.dirty {
+            for key in keys(receipt) {
+                atomic::write(&self.index_path(&key), receipt.id.as_bytes())?;
+            }
+        }
+        self.made.borrow_mut().insert(receipt.id.clone());
+        Ok(())
+    }
+
+    /// The receipt with that id.
+    ///
+    /// # Errors
+    /// When its file cannot be opened.
+    pub fn get(&self, id: &str) -> Result<Option<Receipt>, Failure> {
+        if !is_digest(id) {
+            return Ok(None);
+        }
+        let Some(bytes) = atomic::read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
+            return Ok(None);
+        };
+        let receipt: Option<Receipt> = serde_json::from_slice(&bytes).ok();
+        Ok(receipt.filter(|receipt| receipt.id == id && digest(receipt) == id))
+    }
+
+    /// The newest receipt of that command on that tree, clean, green or red.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn find(&self, command: &str, tree: &str) -> Result<Option<Receipt>, Failure> {
+        let Ok(argv) = words(command) else {
+            return Ok(None);
+        };
+        let found = self.indexed(&tree_key(&argv, tree))?;
+        Ok(found.filter(|receipt| {
+            receipt.argv == argv && receipt.tree_oid.as_deref() == Some(tree) && !receipt.dirty
+        }))
+    }
+
+    /// The newest receipt of that command on any tree, clean, green or red.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn latest(&self, command: &str) -> Result<Option<Receipt>, Failure> {
+        let Ok(argv) = words(command) else {
+            return Ok(None);
+        };
+        let found = self.indexed(&command_key(&argv))?;
+        Ok(found.filter(|receipt| receipt.argv == argv && !receipt.dirty))
+    }
+
+    /// True when this process made that receipt.
+    pub fn is_own(&self, receipt: &Receipt) -> bool {
+        self.made.borrow().contains(&receipt.id)
+    }
+
+    /// The kept output of a receipt.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn output(&self, receipt: &Receipt) -> Result<Output, Failure> {
+        let mut output = Output::default();
+        for digest in [&receipt.stdout_sha256, &receipt.stderr_sha256] {
+            let Some(bytes) = self.stream(digest)? else {
+                output.partial = true;
+                continue;
+            };
+            // Whole streams are told by their digest; the others lack their middle.
+            output.partial |= sha256(&bytes) != *digest;
+            output.text.push_str(&String::from_utf8_lossy(&bytes));
+            output.text.push('\n');
+        }
+        Ok(output)
+    }
+
+    fn stream(&self, digest: &str) -> Result<Option<Vec<u8>>, Failure> {
+        if !is_digest(digest) {
+            return Ok(None);
+        }
+        let Some(packed) = atomic::read(&self.output_path(digest), OUTPUT_LIMIT)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        let read = ZlibDecoder::new(packed.as_slice())
+            .take(OUTPUT_LIMIT)
+            .read_to_end(&mut bytes);
+        let whole = read.is_ok() && sha256(&bytes) == digest;
+        let cut = read.is_ok() && String::from_utf8_lossy(&bytes).contains(GAP);
+        Ok((whole || cut).then_some(bytes))
+    }
+
+    fn indexed(&self, key: &str) -> Result<Option<Receipt>, Failure> {
+        match atomic::read(&self.index_path(key), 64)? {
+            Some(id) => self.get(&String::from_utf8_lossy(&id)),
+            None => Ok(None),
+        }
+    }
+
+    fn receipt_path(&self, id: &str) -> PathBuf {
+        self.dir.join("receipts").join(format!("{id}.json"))
+    }
+
+    fn index_path(&self, key: &str) -> PathBuf {
+        self.dir.join("receipts").join("index").join(key)
+    }
+
+    fn output_path(&self, digest: &str) -> PathBuf {
+        self.dir.join("outputs").join(digest)
+    }
+}
+
+fn keys(receipt: &Receipt) -> Vec<String> {
+    let mut keys = vec![command_key(&receipt.argv)];
+    keys.extend(
+        receipt
+            .tree_oid
+            .as_ref()
+            .map(|tree| tree_key(&receipt.argv, tree)),
+    );
+    keys
+}
+
+fn command_key(argv: &[String]) -> String {
+    sha256(argv.join("\0").as_bytes())
+}
+
+fn tree_key(argv: &[String], tree: &str) -> String {
+    sha256(format!("{}\0\0{tree}", argv.join("\0")).as_bytes())
+}

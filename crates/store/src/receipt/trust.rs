@@ -1,0 +1,168 @@
+//! Which commands cook may run on this machine: `<common git dir>/cook/trust.json`,
+//! never a tracked file.
+//!
+//! Trust is by the words of a command, so a gate whose command changed is a new
+//! one and is asked for again. The stop verifier is trusted by what its scripts
+//! hold: its command never changes. A list that cannot be read is an error: neither
+//! nothing nor everything is trusted then.
+
+use super::{ReceiptError, atomic, words};
+use cook_core::diagnostic::Failure;
+use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SchemaVersion};
+use cook_git::Repo;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const LIMIT: u64 = 4 * 1024 * 1024;
+/// Largest script that is trusted; the generated ones are about a kilobyte.
+const MAX_SCRIPT: u64 = 1024 * 1024;
+
+/// What is trusted here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trust {
+    path: PathBuf,
+    /// The worktree whose stop verifier is asked about.
+    root: PathBuf,
+    list: List,
+    everything: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    schema_version: SchemaVersion,
+    commands: BTreeSet<String>,
+    prefixes: BTreeSet<String>,
+    /// Digests of the stop verifiers that may run: several worktrees share this list.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    stop_verifiers: BTreeSet<String>,
+}
+
+impl Trust {
+    /// Reads the list; no file means that nothing is trusted yet.
+    ///
+    /// # Errors
+    /// `trust_unreadable` when the file is there and is not such a list.
+    pub fn of(repo: &Repo) -> Result<Self, Failure> {
+        let path = repo.cook_dir()?.join("trust.json");
+        let unreadable = |why: String| ReceiptError::Trust {
+            path: path.clone(),
+            why,
+        };
+        let bytes = atomic::read(&path, LIMIT).map_err(|error| {
+            let why = std::error::Error::source(&error).map(ToString::to_string);
+            unreadable(why.unwrap_or_else(|| error.to_string()))
+        })?;
+        let list: List = match bytes {
+            Some(bytes) => {
+                serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?
+            }
+            None => List::default(),
+        };
+        for entry in list.commands.iter().chain(&list.prefixes) {
+            words(entry).map_err(|error| unreadable(error.to_string()))?;
+        }
+        Ok(Self {
+            path,
+            root: repo.root().to_owned(),
+            list,
+            everything: false,
+        })
+    }
+
+    /// The same, for this run, with every command of the repository (`--trust-repo`).
+    #[must_use]
+    pub fn with_everything(mut self) -> Self {
+        self.everything = true;
+        self
+    }
+
+    /// True when cook may run this command: it is on the list word for word, or
+    /// begins with the words of a trusted prefix. What is no command is not trusted.
+    /// The stop verifier is trusted as its scripts stand now, and by no prefix.
+    pub fn is_trusted(&self, command: &str) -> bool {
+        let Ok(argv) = words(command) else {
+            return false;
+        };
+        if runs_stop_verifier(&argv) {
+            let listed = |digest| self.list.stop_verifiers.contains(&digest);
+            return self.everything || self.stop_verifier().is_some_and(listed);
+        }
+        let same = |entry: &String| words(entry).is_ok_and(|words| words == argv);
+        let begins = |entry: &String| words(entry).is_ok_and(|words| argv.starts_with(&words));
+        self.everything
+            || self.list.commands.iter().any(same)
+            || self.list.prefixes.iter().any(begins)
+    }
+
+    /// Trusts one command from now on.
+    ///
+    /// # Errors
+    /// When it is no command, or the list cannot be written.
+    pub fn trust(&mut self, command: &str) -> Result<(), Failure> {
+        if runs_stop_verifier(&words(command)?) {
+            let digest = self.stop_verifier().ok_or_else(|| ReceiptError::Script {
+                path: self.root.join(STOP_VERIFIER_SCRIPTS[0]),
+            })?;
+            self.list.stop_verifiers.insert(digest);
+        } else {
+            self.list.commands.insert(command.to_owned());
+        }
+        self.save()
+    }
+
+    /// A digest of what the stop verifier's scripts hold; none when one of them is not
+    /// there as a regular file of a size that scripts have.
+    fn stop_verifier(&self) -> Option<String> {
+        let mut digest = Sha256::new();
+        for script in STOP_VERIFIER_SCRIPTS {
+            let bytes = read_script(&self.root.join(script))?;
+            digest.update((bytes.len() as u64).to_le_bytes());
+            digest.update(&bytes);
+        }
+        let digest = digest.finalize();
+        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Trusts every command that begins with these words from now on.
+    ///
+    /// # Errors
+    /// When there is no word, or the list cannot be written.
+    pub fn trust_prefix(&mut self, prefix: &str) -> Result<(), Failure> {
+        words(prefix)?;
+        self.list.prefixes.insert(prefix.to_owned());
+        self.save()
+    }
+
+    /// Commands and prefixes on the list, sorted; the stop verifier among the commands
+    /// where it is trusted as it stands.
+    pub fn listed(&self) -> (Vec<&str>, Vec<&str>) {
+        let mut commands: Vec<&str> = self.list.commands.iter().map(String::as_str).collect();
+        if self.is_trusted(STOP_VERIFIER) {
+            commands.push(STOP_VERIFIER);
+            commands.sort_unstable();
+        }
+        let prefixes = self.list.prefixes.iter().map(String::as_str).collect();
+        (commands, prefixes)
+    }
+
+    fn save(&self) -> Result<(), Failure> {
+        let mut json = serde_json::to_vec_pretty(&self.list).unwrap_or_default();
+        json.push(b'\n');
+        Ok(atomic::write(&self.path, &json)?)
+    }
+}
+
+fn runs_stop_verifier(argv: &[String]) -> bool {
+    argv.iter().map(String::as_str).eq(STOP_VERIFIER.split(' '))
+}
+
+fn read_script(path: &Path) -> Option<Vec<u8>> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    if !found.is_file() || found.len() > MAX_SCRIPT {
+        return None;
+    }
+    std::fs::read(path).ok()
+}

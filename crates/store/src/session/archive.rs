@@ -1,0 +1,324 @@
+//! An episode or a series as one file, to be moved to another repository or machine.
+//!
+//! Invariants: reading one back recomputes every hash and count before anything is written, so
+//! a file that was changed on the way is refused; the refs in it stay what they are where they
+//! are free; what is damaged here and whole there is mended, and set aside.
+
+use super::error::Fault;
+use super::file::{FileStore, MAX_OBJECT, Taken};
+use super::hash::ContentHash;
+use super::reference::{Grade, Ref};
+use super::store::{SessionStore, load_episode, load_series};
+use super::stored::{Entry, Object};
+use super::value::{Episode, Series};
+use cook_core::model::is_hidden;
+use cook_os::clock::Clock;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Longest field of a ref, in bytes: a supplier's names are far shorter.
+const MAX_FIELD: usize = 4096;
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    /// One window.
+    Episode(Episode),
+    /// A chain of windows.
+    Series(Series),
+}
+
+/// A value with the refs that lead to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archive {
+    /// Always 1.
+    pub schema_version: u32,
+    /// What it is.
+    pub content: Content,
+    /// The ref of the window, the current one of a chain.
+    pub episode: Entry,
+    /// The ref of the chain.
+    pub series: Option<Entry>,
+}
+
+impl Archive {
+    /// The value that a ref names.
+    ///
+    /// # Errors
+    /// When it is not in the store, or is an exchange.
+    pub fn of(store: &dyn SessionStore, name: Ref) -> Result<Self, Fault> {
+        let entry = store
+            .entry(name)?
+            .ok_or_else(|| Fault::EpisodeNotFound(name.to_string()))?;
+        match name.grade() {
+            Grade::Exchange => Err(Fault::RefKindMismatch {
+                name: name.to_string(),
+                found: name,
+                wanted: Grade::Episode,
+            }),
+            Grade::Episode => Ok(Self {
+                schema_version: 1,
+                content: Content::Episode(load_episode(store, &entry.hash, None)?),
+                episode: portable(entry, false),
+                series: None,
+            }),
+            Grade::Series => {
+                let current = entry.episode.ok_or_else(|| no_window(name))?;
+                let episode = store.entry(current)?.ok_or_else(|| no_window(name))?;
+                Ok(Self {
+                    schema_version: 1,
+                    content: Content::Series(load_series(store, &entry.hash)?),
+                    episode: portable(episode, true),
+                    series: Some(portable(entry, true)),
+                })
+            }
+        }
+    }
+
+    /// Keeps the value and its refs. Nothing is written before all of it was checked.
+    ///
+    /// # Errors
+    /// `object_corrupt` when the refs do not name the value, or a ref is taken by another.
+    pub fn keep(&self, store: &FileStore, at: &str) -> Result<TakenIn, Fault> {
+        let episodes = self.episodes();
+        if let Some(why) = self.objection(store, &episodes)? {
+            return Err(wrong(&why));
+        }
+        let mut entries = vec![portable(self.episode.clone(), self.series.is_some())];
+        entries.extend(self.series.clone().map(|series| portable(series, true)));
+        let mut taken = Vec::new();
+        for entry in &entries {
+            let chained = self.series.is_some();
+            let how = store.taken(entry, |there| portable(there.clone(), chained) == *entry)?;
+            if how == Taken::Other {
+                return Err(wrong(&format!("{} names something else here", entry.name)));
+            }
+            taken.push(how);
+        }
+        let mut aside = Vec::new();
+        for episode in &episodes {
+            keep_episode(store, episode, &mut aside)?;
+        }
+        if let Content::Series(series) = &self.content {
+            keep_series(store, series, &mut aside)?;
+        }
+        let new = taken.iter().any(|how| *how != Taken::Same);
+        if new {
+            let names: Vec<Ref> = entries.iter().map(|entry| entry.name).collect();
+            store.record(&json!({"schema_version": 1, "at": at, "imported": names}))?;
+        }
+        for (entry, how) in entries.iter().zip(taken) {
+            match how {
+                Taken::Damaged => aside.push(store.mend(entry)?),
+                _ => store.name(entry)?,
+            }
+        }
+        let series = self.series.as_ref().map(|series| series.name);
+        Ok(TakenIn {
+            name: series.unwrap_or(self.episode.name),
+            aside,
+        })
+    }
+
+    fn episodes(&self) -> Vec<&Episode> {
+        match &self.content {
+            Content::Episode(episode) => vec![episode],
+            Content::Series(series) => series.episodes().iter().map(AsRef::as_ref).collect(),
+        }
+    }
+
+    /// What is wrong with the file, if anything.
+    fn objection(&self, store: &FileStore, episodes: &[&Episode]) -> Result<Option<String>, Fault> {
+        let versions = [Some(&self.episode), self.series.as_ref()];
+        let mut versions = versions
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.schema_version);
+        if self.schema_version != 1 || versions.any(|version| version != 1) {
+            return Ok(Some("its schema version is not 1".to_owned()));
+        }
+        let Some(current) = episodes.last() else {
+            return Ok(Some("it holds no window".to_owned()));
+        };
+        if episodes
+            .iter()
+            .any(|episode| episode.exchanges().is_empty())
+        {
+            return Ok(Some(
+                "it holds a window in which nothing was said".to_owned(),
+            ));
+        }
+        if let Some(why) = too_long(episodes) {
+            return Ok(Some(why));
+        }
+        let why = fits(
+            &self.episode,
+            Grade::Episode,
+            current.exchanges().len(),
+            current,
+        )
+        .or_else(|| self.chain_objection(current, episodes.len()));
+        if why.is_some() {
+            return Ok(why);
+        }
+        if self.episode.hash != *current.hash() || self.episode.episode.is_some() {
+            return Ok(Some("its refs do not name what it holds".to_owned()));
+        }
+        let own = self.series.as_ref().map(|series| series.name);
+        match self.episode.series {
+            Some(name) if own.is_some_and(|own| own != name) => Ok(Some(format!(
+                "its window is said to be of {name}, which is not in it"
+            ))),
+            Some(name) if own.is_none() && store.entry(name)?.is_none() => Ok(Some(format!(
+                "its window is said to be of {name}, which is neither in it nor here"
+            ))),
+            _ => Ok(None),
+        }
+    }
+
+    fn chain_objection(&self, current: &Episode, windows: usize) -> Option<String> {
+        let mismatch = || Some("its refs do not name what it holds".to_owned());
+        match (&self.content, &self.series) {
+            (Content::Episode(_), None) => None,
+            (Content::Series(series), Some(entry)) => {
+                let names = entry.hash == *series.hash()
+                    && entry.episode == Some(self.episode.name)
+                    && entry.series.is_none();
+                if names {
+                    fits(entry, Grade::Series, windows, current)
+                } else {
+                    mismatch()
+                }
+            }
+            _ => mismatch(),
+        }
+    }
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenIn {
+    /// The ref to go on from.
+    pub name: Ref,
+    /// Where what was damaged here lies now.
+    pub aside: Vec<PathBuf>,
+}
+
+/// What is wrong with a ref by itself and beside the window it leads to.
+fn fits(entry: &Entry, grade: Grade, length: usize, window: &Episode) -> Option<String> {
+    let name = entry.name;
+    let said = window
+        .exchanges()
+        .iter()
+        .map(|one| (one.input().len() + one.output().len()) as u64)
+        .sum::<u64>();
+    let texts = [
+        Some(&entry.supplier),
+        entry.exid.as_ref(),
+        entry.head.as_ref(),
+        entry.tree.as_ref(),
+    ];
+    let is_unclean = |text: &String| text.len() > MAX_FIELD || text.chars().any(is_hidden);
+    if name.grade() != grade {
+        return Some(format!("{name} is no {grade}"));
+    }
+    if entry.length != length as u64 {
+        return Some(format!(
+            "{name} has length {}, and {length} are held",
+            entry.length
+        ));
+    }
+    if entry.bytes != said {
+        return Some(format!(
+            "{name} has {} bytes, and {said} were said",
+            entry.bytes
+        ));
+    }
+    if entry.supplier.is_empty() || texts.into_iter().flatten().any(is_unclean) {
+        return Some(format!(
+            "{name} holds characters that nobody sees, no supplier, or too much"
+        ));
+    }
+    if Clock::seconds_of(&entry.at).is_none() {
+        return Some(format!("{name} has no moment"));
+    }
+    None
+}
+
+/// Whether an exchange could not be read again.
+fn too_long(episodes: &[&Episode]) -> Option<String> {
+    let mut exchanges = episodes.iter().flat_map(|episode| episode.exchanges());
+    let is_long = |one: &std::sync::Arc<super::value::Exchange>| {
+        let object = Object::of_exchange(one);
+        // What takes six bytes for one is a control character.
+        let most = (one.input().len() + one.output().len()) as u64 * 6 + 1024;
+        most > MAX_OBJECT
+            && serde_json::to_vec(&object).map_or(0, |bytes| bytes.len() as u64) > MAX_OBJECT
+    };
+    exchanges
+        .any(is_long)
+        .then(|| format!("one of its exchanges takes more than {MAX_OBJECT} bytes"))
+}
+
+/// Without what means something on one machine only.
+fn portable(entry: Entry, chained: bool) -> Entry {
+    Entry {
+        native: None,
+        series: entry.series.filter(|_| chained),
+        ..entry
+    }
+}
+
+fn put(store: &FileStore, object: &Object, aside: &mut Vec<PathBuf>) -> Result<ContentHash, Fault> {
+    let (hash, damaged) = store.put_whole(object)?;
+    aside.extend(damaged);
+    Ok(hash)
+}
+
+fn keep_episode(
+    store: &FileStore,
+    episode: &Episode,
+    aside: &mut Vec<PathBuf>,
+) -> Result<(), Fault> {
+    let mut parent = None;
+    for (index, exchange) in episode.exchanges().iter().enumerate() {
+        let exchange = put(store, &Object::of_exchange(exchange), aside)?;
+        let window = Object::Episode {
+            parent,
+            exchange,
+            length: index as u64 + 1,
+        };
+        parent = Some(put(store, &window, aside)?);
+    }
+    Ok(())
+}
+
+fn keep_series(store: &FileStore, series: &Series, aside: &mut Vec<PathBuf>) -> Result<(), Fault> {
+    let mut parent = None;
+    for (index, episode) in series.episodes().iter().enumerate() {
+        let chain = Object::Series {
+            parent,
+            episode: episode.hash().clone(),
+            length: index as u64 + 1,
+        };
+        parent = Some(put(store, &chain, aside)?);
+    }
+    Ok(())
+}
+
+fn wrong(why: &str) -> Fault {
+    Fault::ObjectCorrupt {
+        what: "the file".to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+fn no_window(name: Ref) -> Fault {
+    Fault::ObjectCorrupt {
+        what: name.to_string(),
+        why: "its current window is not here".to_owned(),
+    }
+}

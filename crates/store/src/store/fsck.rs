@@ -1,0 +1,180 @@
+//! `cook fsck`: is every object what its name says, is every chain whole, does
+//! the view show what the log holds.
+
+use super::Store;
+use super::error::StoreError;
+use super::log::Log;
+use super::objects::{self, Stand};
+use super::place::{self, Place};
+use super::trail;
+use super::tree::{
+    APPENDED, Document, EVENT, FORMAT_FILE, HISTORIES, Histories, History, Lines, TRAIL,
+};
+use cook_core::diagnostic::{Code, Finding};
+use git2::Oid;
+
+/// What was looked at and what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FsckReport {
+    /// Objects whose content was hashed.
+    pub objects: u64,
+    /// Their size, before compression.
+    pub bytes: u64,
+    /// Workflows whose chain was walked.
+    pub workflows: u64,
+    /// Transitions in them.
+    pub transitions: u64,
+    /// What is wrong; empty = nothing.
+    pub findings: Vec<Finding>,
+}
+
+/// Findings that are listed; a broken disk would give millions.
+const MAX_FINDINGS: usize = 100;
+
+impl Store {
+    /// Hashes all objects, walks the chains of all worktrees, reads the view.
+    pub fn fsck(&self) -> Result<FsckReport, StoreError> {
+        let log = place::open_log(&self.place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let mut report = FsckReport::default();
+        hash_objects(&log, &mut report)?;
+        for (id, tip) in branches(&self.place, &log)? {
+            report.workflows += 1;
+            if let Err(error) = walk_chain(&log, tip, &mut report) {
+                report.findings.push(
+                    Finding::new(Code::LogDamaged, one_line(&error)).at(format!("refs/heads/{id}")),
+                );
+            }
+        }
+        match self.differences_by_content() {
+            Ok(differences) => report
+                .findings
+                .extend(differences.iter().map(|difference| difference.finding())),
+            Err(error @ StoreError::Rewound { .. }) => {
+                report
+                    .findings
+                    .push(Finding::new(error.code(), one_line(&error)));
+            }
+            Err(error) => report.findings.push(Finding::new(
+                Code::LogDamaged,
+                format!("the view cannot be compared: {error}"),
+            )),
+        }
+        report.findings.truncate(MAX_FINDINGS);
+        Ok(report)
+    }
+}
+
+fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> {
+    let found = log.refs_under("refs/heads/")?;
+    match found.iter().find(|(id, _)| !place::is_id(id)) {
+        Some(_) => Err(StoreError::unsafe_path(
+            &place.log_dir(),
+            "holds a branch that cook did not make",
+        )),
+        None => Ok(found),
+    }
+}
+
+/// Reading an object hashes it.
+fn hash_objects(log: &Log, report: &mut FsckReport) -> Result<(), StoreError> {
+    for id in log.all()? {
+        match log.read(id) {
+            Ok((_, bytes)) => {
+                report.objects += 1;
+                report.bytes += bytes.len() as u64;
+            }
+            Err(error) => report
+                .findings
+                .push(Finding::new(Code::LogDamaged, one_line(&error)).at(format!("object {id}"))),
+        }
+    }
+    Ok(())
+}
+
+fn one_line(error: &StoreError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// From the tip back: one parent each, numbers that follow, all files there, and
+/// the histories' digests chained.
+fn walk_chain(log: &Log, tip: Oid, report: &mut FsckReport) -> Result<(), StoreError> {
+    let mut at = Some(tip);
+    let mut expected: Option<u64> = None;
+    while let Some(id) = at {
+        report.transitions += 1;
+        let broken = |what: &str| StoreError::unreadable(format!("log commit {id}"), what);
+        let seq = objects::meta(log, id)?.seq;
+        if expected.is_some_and(|expected| expected != seq) {
+            return Err(broken("its number does not follow"));
+        }
+        if log.commit(id)?.parents.len() != usize::from(seq > 1) {
+            return Err(broken("its parents do not go with its number"));
+        }
+        let stand = Stand::at(log, id)?;
+        stand.check_format()?;
+        let wanted = Document::ALL
+            .into_iter()
+            .filter(|document| !document.is_optional())
+            .map(Document::file)
+            .chain([EVENT, FORMAT_FILE, HISTORIES]);
+        for name in wanted {
+            if stand.blob(name).is_none() {
+                return Err(broken(&format!("it lacks `{name}`")));
+            }
+        }
+        at = objects::parent(log, id)?;
+        let before = match at {
+            Some(parent) => Stand::at(log, parent)?.histories()?,
+            None => Histories::default(),
+        };
+        check_digests(log, &stand, &before)?;
+        expected = seq.checked_sub(1);
+    }
+    Ok(())
+}
+
+fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(), StoreError> {
+    let after = stand.histories()?;
+    for history in History::ALL {
+        let bytes = match stand.appended(history)? {
+            Some(blob) => log.blob(blob)?,
+            None => Vec::new(),
+        };
+        let added = Lines {
+            count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
+            bytes: bytes.into(),
+        };
+        if before.of(history).extend(&added)? != *after.of(history) {
+            return Err(StoreError::unreadable(
+                history.file(),
+                "the chain of its digests is broken",
+            ));
+        }
+    }
+    let taken = taken_in(log, stand)?;
+    let last = trail::last_id(&taken.bytes);
+    if before.checkpoints.extend(&taken, last.as_deref())? != after.checkpoints {
+        return Err(StoreError::unreadable(
+            TRAIL,
+            "the chain of its digests is broken",
+        ));
+    }
+    Ok(())
+}
+
+/// What a commit took in of the checkpoint trail.
+pub(super) fn taken_in(log: &Log, stand: &Stand<'_>) -> Result<Lines, StoreError> {
+    let blob = stand
+        .folder(APPENDED)?
+        .into_iter()
+        .find(|entry| entry.name == TRAIL);
+    let bytes = blob.map_or(Ok(Vec::new()), |entry| log.blob(entry.id))?;
+    Ok(Lines {
+        count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
+        bytes: bytes.into(),
+    })
+}

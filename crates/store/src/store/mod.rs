@@ -1,0 +1,140 @@
+//! The log, its view in `.agent/`, the lock, the lease, the histories and the
+//! copies that were set aside.
+//!
+//! Truth is a chain of commits in a bare repository inside the git dir; `.agent/`
+//! is its checkout. Decisions read the tip. The format is specified in
+//! `protocol/store.md`. Invariants: a transition counts from the moment the
+//! branch moved and not before; a reader never writes; nothing that the log does
+//! not hold is overwritten without a kept copy; the user's objects are never written.
+
+mod checkout;
+mod difference;
+mod displaced;
+mod encode;
+mod error;
+pub(crate) mod files;
+mod fsck;
+mod lease;
+mod lock;
+mod log;
+mod objects;
+mod pack;
+mod place;
+mod read;
+mod replay;
+mod stamp;
+mod trail;
+mod tree;
+mod view;
+mod write;
+
+pub use difference::{Difference, DifferenceKind};
+pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT};
+pub use error::StoreError;
+pub use files::open_no_follow;
+pub use fsck::FsckReport;
+pub use lease::{Lease, LeaseHolder};
+pub use objects::{Meta, Tip};
+pub use pack::Packing;
+pub use place::{Place, fresh_id};
+pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
+pub use replay::{ReplayReport, Replayed};
+pub use trail::Trail;
+pub use tree::{FORMAT, History, HistoryDigest};
+pub use view::ViewStatus;
+pub use write::{Committed, Locked, Recovered, Recovery, Staged, Transition};
+
+use log::Log;
+
+/// The log of one worktree. Cheap to open; one per thread.
+pub struct Store {
+    place: Place,
+    log: Log,
+    id: String,
+    /// Opened for looking at another worktree's workflow.
+    foreign: bool,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("place", &self.place)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Opens the log of this worktree. `None` = it has none yet: no log, no
+    /// worktree id, or no transition under that id. Anything that merely cannot
+    /// be read is an error, because "none" leads to a new log.
+    pub fn open(place: Place) -> Result<Option<Self>, StoreError> {
+        let Some(id) = place::read_id(&place)? else {
+            return Ok(None);
+        };
+        Self::open_as(place, id, false)
+    }
+
+    /// Opens another worktree's workflow by its id, for reading only.
+    pub fn open_other(place: Place, id: &str) -> Result<Option<Self>, StoreError> {
+        if !place::is_id(id) {
+            return Err(StoreError::OperationUnknown {
+                name: id.chars().take(80).collect(),
+            });
+        }
+        let here = place::read_id(&place)?.as_deref() == Some(id);
+        Self::open_as(place, id.to_owned(), !here)
+    }
+
+    fn open_as(place: Place, id: String, foreign: bool) -> Result<Option<Self>, StoreError> {
+        let Some(log) = place::open_log(&place)? else {
+            return Ok(None);
+        };
+        let store = Self {
+            place,
+            log,
+            id,
+            foreign,
+        };
+        Ok(store
+            .read(|log| store.tip_id(log))?
+            .is_some()
+            .then_some(store))
+    }
+
+    /// Makes what is missing of log and worktree id, and opens it. Safe to call
+    /// on an existing log and from several processes at once; the first
+    /// transition is committed like any other.
+    pub fn create(place: Place) -> Result<Self, StoreError> {
+        place::create_log(&place)?;
+        let id = place::create_id(&place)?;
+        let log = place::open_log(&place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it vanished while it was made"))?;
+        Ok(Self {
+            place,
+            log,
+            id,
+            foreign: false,
+        })
+    }
+
+    /// The id of the worktree's workflow, also where its log cannot be opened.
+    pub fn id_of(place: &Place) -> Result<Option<String>, StoreError> {
+        place::read_id(place)
+    }
+
+    /// The paths this store was opened with.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The worktree's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The branch of the log that this worktree owns.
+    fn branch(&self) -> String {
+        format!("refs/heads/{}", self.id)
+    }
+}

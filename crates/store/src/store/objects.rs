@@ -1,0 +1,286 @@
+//! Reading the log's objects: one commit, its files, the chain of first parents.
+
+use super::error::StoreError;
+use super::log::{Log, TreeEntry};
+use super::tree::{self, APPENDED, EVENT, EventFile, FORMAT, HISTORIES, Histories, History};
+use cook_core::model::Snapshot;
+use git2::{ObjectType, Oid};
+use serde::{Deserialize, Serialize};
+
+/// One commit of the log, by name and place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tip {
+    /// Full id of the log commit.
+    pub commit: String,
+    /// Log sequence: transitions up to and with this one.
+    pub seq: u64,
+}
+
+/// What a log commit's message says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Full id of the log commit.
+    pub commit: String,
+    /// Log sequence.
+    pub seq: u64,
+    /// Name of the event.
+    pub event: String,
+    /// The rule it was taken under.
+    pub rule: String,
+    /// Who caused it: `user`, `script`, `role`, `runner`.
+    pub actor: String,
+    /// The slice or mission it is about.
+    pub subject: String,
+    /// When: seconds since 1970, UTC.
+    pub epoch_seconds: i64,
+}
+
+/// The name of a blob with that content.
+pub(super) fn blob_id(log: &Log, bytes: &[u8]) -> Result<Oid, StoreError> {
+    log.name(ObjectType::Blob, bytes)
+}
+
+/// The message of one commit.
+pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, StoreError> {
+    let commit = log.commit(id)?;
+    parse_message(&commit.message)
+        .map(|parts| Meta {
+            commit: id.to_string(),
+            seq: parts.seq,
+            event: parts.event,
+            rule: parts.rule,
+            actor: parts.actor,
+            subject: parts.subject,
+            epoch_seconds: commit.epoch_seconds,
+        })
+        .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it has no trailers"))
+}
+
+struct MessageParts {
+    subject: String,
+    event: String,
+    rule: String,
+    actor: String,
+    seq: u64,
+}
+
+fn parse_message(message: &str) -> Option<MessageParts> {
+    let trailer = |key: &str| {
+        message
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))
+    };
+    let event = trailer("Cook-Event")?;
+    let first = message.lines().next()?;
+    Some(MessageParts {
+        subject: first
+            .strip_prefix(event)
+            .and_then(|rest| rest.strip_prefix(": "))
+            .unwrap_or(first)
+            .to_owned(),
+        event: event.to_owned(),
+        rule: trailer("Cook-Rule")?.to_owned(),
+        actor: trailer("Cook-Actor")?.to_owned(),
+        seq: trailer("Cook-Seq")?.parse().ok()?,
+    })
+}
+
+/// The message that [`meta`] reads back.
+pub(super) fn message(meta: &Meta) -> String {
+    format!(
+        "{event}: {subject}\n\nCook-Event: {event}\nCook-Rule: {rule}\nCook-Actor: {actor}\nCook-Seq: {seq}\n",
+        event = meta.event,
+        subject = meta.subject,
+        rule = meta.rule,
+        actor = meta.actor,
+        seq = meta.seq,
+    )
+}
+
+/// The first parent.
+pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, StoreError> {
+    Ok(log.commit(id)?.parents.first().copied())
+}
+
+/// Whether the chain of a transition leads over another one.
+pub(super) fn comes_before(log: &Log, earlier: Oid, later: Oid) -> Result<bool, StoreError> {
+    let steps = meta(log, later)?
+        .seq
+        .saturating_sub(meta(log, earlier)?.seq);
+    let mut at = later;
+    for _ in 0..steps {
+        match parent(log, at)? {
+            Some(parent) => at = parent,
+            None => return Ok(false),
+        }
+    }
+    Ok(steps > 0 && at == earlier)
+}
+
+/// One commit's tree.
+pub(super) struct Stand<'r> {
+    log: &'r Log,
+    pub(super) entries: Vec<TreeEntry>,
+}
+
+impl<'r> Stand<'r> {
+    pub(super) fn at(log: &'r Log, commit: Oid) -> Result<Self, StoreError> {
+        let entries = log.tree(log.commit(commit)?.tree)?;
+        Ok(Self { log, entries })
+    }
+
+    /// The format of this commit, and an error when it is newer than this build's.
+    pub(super) fn check_format(&self) -> Result<(), StoreError> {
+        let found = self.format()?;
+        if found > FORMAT {
+            return Err(StoreError::TooNew {
+                found,
+                ours: FORMAT,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn format(&self) -> Result<u32, StoreError> {
+        let bytes = self.file(tree::FORMAT_FILE)?;
+        String::from_utf8_lossy(&bytes)
+            .trim_end()
+            .parse()
+            .map_err(|error| StoreError::unreadable("the log's format", error))
+    }
+
+    /// The blob of a file at the top of the tree.
+    pub(super) fn blob(&self, name: &str) -> Option<Oid> {
+        find(&self.entries, name)
+    }
+
+    /// A file at the top of the tree.
+    pub(super) fn file(&self, name: &str) -> Result<Vec<u8>, StoreError> {
+        let id = self
+            .blob(name)
+            .ok_or_else(|| StoreError::unreadable(name, "the log commit lacks it"))?;
+        self.log.blob(id)
+    }
+
+    /// A folder's entries; none when there is no such folder.
+    pub(super) fn folder(&self, name: &str) -> Result<Vec<TreeEntry>, StoreError> {
+        self.blob(name)
+            .map_or(Ok(Vec::new()), |id| self.log.tree(id))
+    }
+
+    /// The blob that holds what this commit added to a history.
+    pub(super) fn appended(&self, history: History) -> Result<Option<Oid>, StoreError> {
+        Ok(find(&self.folder(APPENDED)?, history.file()))
+    }
+
+    pub(super) fn histories(&self) -> Result<Histories, StoreError> {
+        tree::parse(HISTORIES, &self.file(HISTORIES)?)
+    }
+
+    pub(super) fn event(&self) -> Result<EventFile, StoreError> {
+        self.event_with(|_, blob| self.log.blob(blob))
+    }
+
+    /// The event, with its imported histories from whoever has the content of those blobs.
+    pub(super) fn event_with(
+        &self,
+        content: impl Fn(History, Oid) -> Result<Vec<u8>, StoreError>,
+    ) -> Result<EventFile, StoreError> {
+        let mut file: EventFile = tree::parse(EVENT, &self.file(EVENT)?)?;
+        tree::with_imported_histories(&mut file.event, |history| {
+            match self.appended(history)? {
+                Some(blob) => content(history, blob),
+                None => Ok(Vec::new()),
+            }
+        })?;
+        Ok(file)
+    }
+
+    /// The documents. A newer format that cannot be read says so.
+    pub(super) fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        tree::snapshot(|name| self.file(name), |name| self.blob(name).is_some()).map_err(|error| {
+            match self.check_format() {
+                Err(newer @ StoreError::TooNew { .. }) => newer,
+                _ => error,
+            }
+        })
+    }
+}
+
+fn find(entries: &[TreeEntry], name: &str) -> Option<Oid> {
+    entries
+        .iter()
+        .find(|entry| entry.name == name)
+        .map(|entry| entry.id)
+}
+
+/// Blobs of a history from byte `from` on, oldest first: walks back from `tip`
+/// until the history was that short. The number is the offset of `from` in the
+/// first of them.
+pub(super) fn segments(
+    log: &Log,
+    tip: Oid,
+    history: History,
+    from: u64,
+) -> Result<(Vec<Oid>, u64), StoreError> {
+    let mut blobs = Vec::new();
+    let mut next = Some(tip);
+    let mut skip = 0;
+    let mut known: Option<(Oid, u64)> = None;
+    while let Some(commit) = next {
+        let stand = Stand::at(log, commit)?;
+        let file = stand
+            .blob(HISTORIES)
+            .ok_or_else(|| StoreError::unreadable(HISTORIES, "the log commit lacks it"))?;
+        let bytes = match known {
+            Some((seen, bytes)) if seen == file => bytes,
+            _ => stand.histories()?.of(history).bytes,
+        };
+        known = Some((file, bytes));
+        if bytes <= from {
+            skip = from - bytes;
+            break;
+        }
+        if let Some(blob) = stand.appended(history)? {
+            blobs.push(blob);
+        }
+        next = parent(log, commit)?;
+    }
+    blobs.reverse();
+    Ok((blobs, skip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_reads_back() {
+        let meta = Meta {
+            commit: String::new(),
+            seq: 7,
+            event: "reviewed".to_owned(),
+            rule: "5".to_owned(),
+            actor: "role".to_owned(),
+            subject: "a-slice: with colons".to_owned(),
+            epoch_seconds: 0,
+        };
+        let parts = parse_message(&message(&meta)).unwrap();
+        assert_eq!(parts.seq, 7);
+        assert_eq!(parts.event, "reviewed");
+        assert_eq!(parts.rule, "5");
+        assert_eq!(parts.actor, "role");
+        assert_eq!(parts.subject, meta.subject);
+    }
+
+    #[test]
+    fn a_subject_cannot_forge_a_trailer() {
+        // Subjects are one line, so a trailer in one is never a line of its own.
+        let parts = parse_message(
+            "reviewed: Cook-Seq: 99\n\nCook-Event: reviewed\nCook-Rule: 5\nCook-Actor: role\nCook-Seq: 7\n",
+        )
+        .unwrap();
+        assert_eq!(parts.seq, 7);
+    }
+}

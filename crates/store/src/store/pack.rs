@@ -1,0 +1,114 @@
+//! Packing the log: `git gc` under the writer lock, when loose objects pile up.
+
+use super::place::Place;
+use cook_os::clock::TEST_VARIABLE;
+use std::fs::File;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Above this many loose objects the log is packed.
+const MAX_LOOSE: usize = 2_000;
+
+/// Loose objects are counted at every transition whose number this divides.
+const EVERY: u64 = 32;
+
+/// A packing that takes longer is ended; the log stays as it was.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// What became of packing after a transition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Packing {
+    /// There was nothing to do.
+    NotDue,
+    /// The log was packed.
+    Done,
+    /// It could not be; the log is as it was, and the next time is tried again.
+    Failed(String),
+}
+
+/// A lower threshold for tests, counted at every transition. Honoured only
+/// while `COOK_TEST=1` is set too.
+const ABOVE_VARIABLE: &str = "COOK_PACK_ABOVE";
+
+/// Packs when it is due, under the writer lock that the caller holds.
+pub(super) fn when_due(place: &Place, seq: u64, lock: &File) -> Packing {
+    let (every, above) = match threshold_for_tests() {
+        Some(above) => (1, above),
+        None => (EVERY, MAX_LOOSE),
+    };
+    if !seq.is_multiple_of(every) || loose_objects(place) <= above {
+        return Packing::NotDue;
+    }
+    now(place, lock)
+}
+
+fn threshold_for_tests() -> Option<usize> {
+    if std::env::var(TEST_VARIABLE).as_deref() != Ok("1") {
+        return None;
+    }
+    std::env::var(ABOVE_VARIABLE).ok()?.parse().ok()
+}
+
+/// Packs at once, under the writer lock that the caller holds.
+pub(super) fn now(place: &Place, lock: &File) -> Packing {
+    match run(place, lock) {
+        Ok(()) => Packing::Done,
+        Err(why) => Packing::Failed(why),
+    }
+}
+
+/// Loose objects of the log. Unreadable directories count as empty: packing is
+/// an optimisation, and whoever reads those objects will say what is wrong.
+fn loose_objects(place: &Place) -> usize {
+    let objects = place.log_dir().join("objects");
+    (0..=0xff_u8)
+        .filter_map(|byte| std::fs::read_dir(objects.join(format!("{byte:02x}"))).ok())
+        .map(Iterator::count)
+        .sum()
+}
+
+fn run(place: &Place, lock: &File) -> Result<(), String> {
+    // git shares the lock's open file: when cook dies, the lock is held until git
+    // has ended too, and nobody writes beside it.
+    let shared = lock
+        .try_clone()
+        .map_err(|error| format!("cannot share the lock: {error}"))?;
+    let mut git = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.env("GIT_CONFIG_NOSYSTEM", "1")
+        .env(
+            "GIT_CONFIG_GLOBAL",
+            if cfg!(windows) { "NUL" } else { "/dev/null" },
+        )
+        .env("LC_ALL", "C")
+        .arg("--git-dir")
+        .arg(place.log_dir())
+        .args(["-c", "core.hooksPath=/dev/null", "gc", "--quiet"])
+        .current_dir(place.cook_dir())
+        .stdin(shared)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = git
+        .spawn()
+        .map_err(|error| format!("cannot run git: {error}"))?;
+    let started = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("git gc ended with {status}")),
+            Ok(None) if started.elapsed() < DEADLINE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("git gc took longer than {} s", DEADLINE.as_secs()));
+            }
+            Err(error) => return Err(format!("cannot wait for git: {error}")),
+        }
+    }
+}

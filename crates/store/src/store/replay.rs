@@ -1,0 +1,535 @@
+//! Replay: runs the recorded events again and compares what comes out with what
+//! the log holds, oldest first. A tree that its event does not produce is the
+//! finding `log_not_derivable`.
+//!
+//! A history file in `.agent/` is read once, beside the records that replay
+//! produces. Where it holds the very bytes a commit imported, they are taken from it:
+//! their digest says whether they are the log's, without inflating the log's copy.
+
+use super::Store;
+use super::error::StoreError;
+use super::files;
+use super::fsck::taken_in;
+use super::log::Log;
+use super::objects::{self, Stand};
+use super::trail;
+use super::tree::{
+    self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
+    Histories, History, Lines, RECEIPTS, TRAIL,
+};
+use super::view::{common_prefix, line_at};
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::machine::Facts;
+use cook_core::model::{Actor, Citation, CitedExchange, Event, Records, Said, Snapshot};
+use git2::Oid;
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// What an event produced when it was run again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    /// The documents after it.
+    pub snapshot: Snapshot,
+    /// What it appends.
+    pub records: Records,
+    /// The rule it is taken under.
+    pub rule: String,
+}
+
+/// What replay found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReplayReport {
+    /// Transitions that were run again and are as the log has them.
+    pub transitions: u64,
+    /// Records they produced.
+    pub records: u64,
+    /// Bytes of those records.
+    pub history_bytes: u64,
+    /// `log_not_derivable` for the first transition that differs (nothing after
+    /// it is looked at); `history_forged` or `history_torn` for a history file
+    /// in `.agent/` that is not the log's.
+    pub findings: Vec<Finding>,
+}
+
+impl Store {
+    /// Runs `apply` over the chain. It gets the documents before (none at
+    /// first), the event, its facts and who caused it, and says why when the event
+    /// is not accepted.
+    pub fn replay(
+        &self,
+        mut apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, Actor) -> Result<Replayed, String>,
+    ) -> Result<ReplayReport, StoreError> {
+        let mut report = ReplayReport::default();
+        let mut state = Replay::default();
+        let mut files = Vec::new();
+        for history in History::ALL {
+            files.push(HistoryFile::open(&self.place.agent_dir(), history)?);
+        }
+        let mut tip = None;
+        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
+            tip = Some(commit);
+            let seq = report.transitions + 1;
+            let step = match self.read(|log| recorded(log, commit, &state.histories, &files)) {
+                Err(error @ StoreError::NoRecord { .. }) => {
+                    return Ok(stopped(report, commit, seq, &error.to_string()));
+                }
+                step => step?,
+            };
+            let outcome = apply(
+                state.snapshot.as_ref(),
+                &step.file.event,
+                &step.file.facts,
+                step.file.actor,
+            )
+            .map_err(|why| format!("its event is not accepted: {why}"));
+            let produced = match outcome {
+                Ok(produced) => produced,
+                Err(why) => return Ok(stopped(report, commit, seq, &why)),
+            };
+            let added = [
+                History::Slice.added(&step.file.event, &produced.records)?,
+                History::Stop.added(&step.file.event, &produced.records)?,
+                History::Brief.added(&step.file.event, &produced.records)?,
+            ];
+            let histories = state.extended(&added, &step.trail)?;
+            let differs =
+                self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
+            if let Some(what) = differs {
+                return Ok(stopped(report, commit, seq, &what));
+            }
+            for (index, (file, added)) in files.iter_mut().zip(&added).enumerate() {
+                if step.shown[index] && step.imports(index, added) {
+                    file.skip(added.bytes.len() as u64)?;
+                } else {
+                    file.expect(&added.bytes)?;
+                }
+                report.records += added.count;
+                report.history_bytes += added.bytes.len() as u64;
+            }
+            state = Replay {
+                snapshot: Some(produced.snapshot),
+                histories,
+                blobs: step.blobs,
+            };
+            report.transitions = seq;
+        }
+        if tip.is_some() && self.view_status()? == super::ViewStatus::Current {
+            for file in &mut files {
+                report.findings.extend(file.verdict()?);
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl Store {
+    /// Every transition that keeps what was said in the session behind its report, oldest
+    /// first: sequence, event, and what was said.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn cited(
+        &self,
+        mut each: impl FnMut(u64, &Event, &CitedExchange),
+    ) -> Result<(), StoreError> {
+        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
+            let found = self.read(|log| {
+                let stand = Stand::at(log, commit)?;
+                let folder = stand.folder(EXCHANGES)?;
+                if folder.is_empty() {
+                    return Ok(None);
+                }
+                let file = |name: &str| {
+                    let known = folder.iter().find(|entry| entry.name == name);
+                    let id = known.ok_or_else(|| {
+                        StoreError::malformed(format!("`{EXCHANGES}/{name}` is missing"))
+                    })?;
+                    log.blob(id.id)
+                };
+                let mut cited = Vec::new();
+                for entry in folder.iter().filter(|entry| entry.name.starts_with("ex_")) {
+                    let citation: Citation = tree::parse(EXCHANGES, &file(&entry.name)?)?;
+                    let mut said = Vec::new();
+                    for hash in &citation.said {
+                        let name = format!("{}.json", hash.trim_start_matches("sha256:"));
+                        said.push(tree::parse::<Said>(EXCHANGES, &file(&name)?)?);
+                    }
+                    cited.push(CitedExchange {
+                        exchange: citation.exchange,
+                        said,
+                    });
+                }
+                Ok(Some((stand.event()?, cited)))
+            })?;
+            if let Some((file, cited)) = found {
+                for one in &cited {
+                    each(file.seq, &file.event, one);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stopped(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
+    report.findings.push(
+        Finding::new(
+            Code::LogNotDerivable,
+            format!("transition {seq} ({commit}): {what}"),
+        )
+        .at(format!("transition {seq}")),
+    );
+    report
+}
+
+/// Commits of the chain, oldest first.
+fn chain(log: &Log, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError> {
+    let mut commits = Vec::new();
+    let mut at = tip;
+    while let Some(id) = at {
+        commits.push(id);
+        at = objects::parent(log, id)?;
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+/// One commit as the log holds it.
+struct Recorded {
+    file: EventFile,
+    meta: objects::Meta,
+    parents: usize,
+    /// In the order of [`Document::ALL`].
+    blobs: Vec<Option<Oid>>,
+    histories: Option<Oid>,
+    appended: [Option<Oid>; 3],
+    /// Whether the imported part of a history was read from the file in `.agent/`.
+    shown: [bool; 3],
+    format: Option<Oid>,
+    /// Checkpoints it took in: given, not derived.
+    trail: Lines,
+    /// Names in the tree that no part of the format explains.
+    strange: Vec<String>,
+}
+
+impl Recorded {
+    /// Whether these lines are its import and nothing else: the text that was read as
+    /// the content of its `appended/` blob.
+    fn imports(&self, index: usize, added: &Lines) -> bool {
+        let Event::Bootstrapped {
+            import: Some(import),
+            ..
+        } = &self.file.event
+        else {
+            return false;
+        };
+        let text = match History::ALL[index] {
+            History::Slice => import.slice_history.text(),
+            History::Stop => import.stop_history.text(),
+            History::Brief => return false,
+        };
+        !text.is_empty() && Arc::ptr_eq(text, &added.bytes)
+    }
+}
+
+fn recorded(
+    log: &Log,
+    commit: Oid,
+    before: &Histories,
+    files: &[HistoryFile],
+) -> Result<Recorded, StoreError> {
+    let stand = Stand::at(log, commit)?;
+    stand.check_format()?;
+    let known = |name: &str| {
+        [EVENT, FORMAT_FILE, HISTORIES, APPENDED, RECEIPTS, EXCHANGES].contains(&name)
+            || Document::ALL.iter().any(|document| document.file() == name)
+    };
+    let mut strange: Vec<String> = stand
+        .entries
+        .iter()
+        .map(|entry| entry.name.clone())
+        .filter(|name| !known(name))
+        .collect();
+    let history = |name: &str| name == TRAIL || History::ALL.iter().any(|h| h.file() == name);
+    strange.extend(
+        stand
+            .folder(APPENDED)?
+            .into_iter()
+            .map(|entry| entry.name)
+            .filter(|name| !history(name)),
+    );
+    let histories = stand.histories()?;
+    let shown = [const { Cell::new(false) }; 3];
+    let file = stand.event_with(|history, blob| {
+        let index = history as usize;
+        let length = histories.of(history).bytes;
+        let length = length.saturating_sub(before.of(history).bytes);
+        if let Some(bytes) = files[index].ahead(length)?
+            && objects::blob_id(log, &bytes)? == blob
+            && log.size(blob)? == length
+        {
+            shown[index].set(true);
+            return Ok(bytes);
+        }
+        log.blob(blob)
+    })?;
+    Ok(Recorded {
+        file,
+        shown: shown.map(Cell::into_inner),
+        meta: objects::meta(log, commit)?,
+        parents: log.commit(commit)?.parents.len(),
+        blobs: Document::ALL
+            .iter()
+            .map(|document| stand.blob(document.file()))
+            .collect(),
+        histories: stand.blob(HISTORIES),
+        appended: [
+            stand.appended(History::Slice)?,
+            stand.appended(History::Stop)?,
+            stand.appended(History::Brief)?,
+        ],
+        format: stand.blob(FORMAT_FILE),
+        trail: taken_in(log, &stand)?,
+        strange,
+    })
+}
+
+/// What replay has so far.
+#[derive(Default)]
+struct Replay {
+    snapshot: Option<Snapshot>,
+    histories: Histories,
+    blobs: Vec<Option<Oid>>,
+}
+
+impl Replay {
+    /// Says what differs, if anything.
+    fn compare(
+        &self,
+        log: &Log,
+        step: &Recorded,
+        produced: &Replayed,
+        added: &[Lines; 3],
+        histories: &Histories,
+        seq: u64,
+    ) -> Result<Option<String>, StoreError> {
+        if let Some(what) = message_differs(step, produced, seq) {
+            return Ok(Some(what));
+        }
+        if step.format != Some(objects::blob_id(log, format!("{FORMAT}\n").as_bytes())?) {
+            return Ok(Some(format!("`{FORMAT_FILE}` is not {FORMAT}")));
+        }
+        for (index, document) in Document::ALL.into_iter().enumerate() {
+            if !self.document_is(log, index, document, step, &produced.snapshot)? {
+                return Ok(Some(differs(document.file())));
+            }
+        }
+        for (index, history) in History::ALL.into_iter().enumerate() {
+            if !step.imports(index, &added[index])
+                && !appended_is(log, step.appended[index], &added[index].bytes)?
+            {
+                return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
+            }
+        }
+        let id = objects::blob_id(log, &tree::pretty(histories)?)?;
+        if step.histories != Some(id) {
+            return Ok(Some(differs(HISTORIES)));
+        }
+        Ok(None)
+    }
+
+    /// A document that the event left alone keeps its blob, so it need not be written out.
+    fn document_is(
+        &self,
+        log: &Log,
+        index: usize,
+        document: Document,
+        step: &Recorded,
+        after: &Snapshot,
+    ) -> Result<bool, StoreError> {
+        if let Some(before) = &self.snapshot
+            && document.same(before, after)
+        {
+            return Ok(self.blobs.get(index) == Some(&step.blobs[index]));
+        }
+        let text = document.text(after)?;
+        let id = text.map(|text| objects::blob_id(log, &text)).transpose()?;
+        Ok(step.blobs[index] == id)
+    }
+
+    fn extended(&self, added: &[Lines; 3], taken: &Lines) -> Result<Histories, StoreError> {
+        let last = trail::last_id(&taken.bytes);
+        Ok(Histories {
+            slice: self.histories.slice.extend(&added[0])?,
+            stop: self.histories.stop.extend(&added[1])?,
+            brief: self.histories.brief.extend(&added[2])?,
+            checkpoints: self.histories.checkpoints.extend(taken, last.as_deref())?,
+        })
+    }
+}
+
+fn differs(name: &str) -> String {
+    format!("`{name}` is not what its event produces")
+}
+
+fn appended_is(log: &Log, blob: Option<Oid>, bytes: &[u8]) -> Result<bool, StoreError> {
+    match blob {
+        None => Ok(bytes.is_empty()),
+        Some(_) if bytes.is_empty() => Ok(false),
+        Some(id) => Ok(id == objects::blob_id(log, bytes)?),
+    }
+}
+
+/// The message, the place in the chain, and what `event.json` says about itself.
+fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<String> {
+    let Recorded { file, meta, .. } = step;
+    let time = OffsetDateTime::parse(&file.facts.now, &Rfc3339).map(OffsetDateTime::unix_timestamp);
+    let checks = [
+        (file.seq == seq && meta.seq == seq, "its number"),
+        (step.parents == usize::from(seq > 1), "its parents"),
+        (meta.event == file.event.name(), "its event's name"),
+        (
+            meta.rule == file.rule && file.rule == produced.rule,
+            "its rule",
+        ),
+        (
+            meta.actor == super::encode::actor_word(file.actor),
+            "its actor",
+        ),
+        (meta.subject == file.subject, "its subject"),
+        (time.ok() == Some(meta.epoch_seconds), "its time"),
+    ];
+    if let Some((_, what)) = checks.iter().find(|(right, _)| !right) {
+        return Some(format!("{what} is not what its event produces"));
+    }
+    step.strange
+        .first()
+        .map(|name| format!("`{name}` has no place in the format"))
+}
+
+/// A history file in `.agent/`, read beside the replay.
+struct HistoryFile {
+    history: History,
+    path: PathBuf,
+    file: Option<File>,
+    buffer: Vec<u8>,
+    /// Bytes that it should have.
+    expected: u64,
+    /// Bytes that were as they should be.
+    good: u64,
+    differs: bool,
+    torn: bool,
+}
+
+impl HistoryFile {
+    fn open(dir: &Path, history: History) -> Result<Self, StoreError> {
+        let path = dir.join(history.file());
+        let file = match files::open_no_follow(OpenOptions::new().read(true), &path) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(StoreError::unreadable(history.file(), error)),
+        };
+        Ok(Self {
+            history,
+            path,
+            file,
+            buffer: Vec::new(),
+            expected: 0,
+            good: 0,
+            differs: false,
+            torn: false,
+        })
+    }
+
+    fn failed(&self) -> impl Fn(std::io::Error) -> StoreError + use<> {
+        let name = self.history.file();
+        move |error| StoreError::unreadable(name, error)
+    }
+
+    /// That many bytes from here on, without moving on; none when the file cannot hold
+    /// what the log says.
+    fn ahead(&self, length: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let failed = self.failed();
+        let Some(file) = self.file.as_ref().filter(|_| !self.differs) else {
+            return Ok(None);
+        };
+        let found = file.metadata().map_err(&failed)?.len();
+        let Some(capacity) = usize::try_from(length)
+            .ok()
+            .filter(|_| length <= found.saturating_sub(self.good))
+        else {
+            return Ok(None);
+        };
+        let mut reader = file;
+        reader.seek(SeekFrom::Start(self.good)).map_err(&failed)?;
+        let mut bytes = Vec::with_capacity(capacity);
+        let read = reader.take(length).read_to_end(&mut bytes);
+        reader
+            .seek(SeekFrom::Start(self.good))
+            .and(read)
+            .map_err(&failed)?;
+        Ok((bytes.len() as u64 == length).then_some(bytes))
+    }
+
+    /// The next bytes were read with [`HistoryFile::ahead`] and are as they should be.
+    fn skip(&mut self, length: u64) -> Result<(), StoreError> {
+        let failed = self.failed();
+        self.good += length;
+        if let Some(file) = self.file.as_mut() {
+            file.seek(SeekFrom::Start(self.good)).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// The next bytes of the file must be these.
+    fn expect(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let failed = self.failed();
+        self.expected += bytes.len() as u64;
+        let Some(file) = self.file.as_mut().filter(|_| !self.differs) else {
+            return Ok(());
+        };
+        self.buffer.clear();
+        file.take(bytes.len() as u64)
+            .read_to_end(&mut self.buffer)
+            .map_err(failed)?;
+        let equal = common_prefix(bytes, &self.buffer);
+        self.good += equal as u64;
+        if equal < bytes.len() {
+            self.differs = true;
+            self.torn =
+                equal == self.buffer.len() && equal > 0 && bytes.get(equal - 1) != Some(&b'\n');
+        }
+        Ok(())
+    }
+
+    fn verdict(&mut self) -> Result<Option<Finding>, StoreError> {
+        let failed = self.failed();
+        let place = format!(".agent/{}", self.history.file());
+        let Some(file) = self.file.as_mut() else {
+            // A history that is shown from its first line on is not missed before it.
+            if self.expected == 0 && self.history == History::Brief {
+                return Ok(None);
+            }
+            let finding = Finding::new(Code::DocumentMissing, "the history is missing");
+            return Ok(Some(finding.at(place)));
+        };
+        let mut more = [0];
+        if !self.differs && file.read(&mut more).map_err(&failed)? == 0 {
+            return Ok(None);
+        }
+        let line = line_at(&self.path, self.good).map_err(failed)?;
+        let (code, what) = if self.torn {
+            (Code::HistoryTorn, "ends in the middle of")
+        } else {
+            (Code::HistoryForged, "differs from the log in")
+        };
+        Ok(Some(
+            Finding::new(code, format!("the history {what} line {line}")).at(place),
+        ))
+    }
+}

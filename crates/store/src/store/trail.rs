@@ -1,0 +1,346 @@
+//! The checkpoint trail: single lines appended to `.agent/checkpoints.jsonl`
+//! outside transitions, taken into the log by the next one (protocol/store.md,
+//! section 3).
+//!
+//! Invariants: a line is one `write` on a descriptor opened for appending, under
+//! a lock of its own; two lines with one id are one entry; a malformed line stays
+//! in the file, is never taken in, and is the finding `trail_torn`. Appending is
+//! not synced: the transition that takes a line in is what makes it durable.
+
+use super::Store;
+use super::error::StoreError;
+use super::files;
+use super::lock;
+use super::log::Log;
+use super::objects::{self, Stand};
+use super::place::Place;
+use super::tree::{APPENDED, Lines, TRAIL, TrailDigest};
+use super::view::agent_dir;
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::model::{Checkpoint, MAX_CHECKPOINT_TEXT};
+use git2::Oid;
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How much of the file's end is looked at before all of it is.
+const TAIL: u64 = 256 << 10;
+/// No more of a trail is read than this; what lies before it is in the log.
+const MAX_TRAIL: u64 = 32 << 20;
+/// A line longer than this was not written here.
+const MAX_LINE: usize = 8 * MAX_CHECKPOINT_TEXT;
+/// Longest id of an entry.
+const MAX_ID: usize = 100;
+/// How long an append waits for another one.
+const WAIT: Duration = Duration::from_millis(500);
+
+/// The trail as it stands now.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trail {
+    /// Entries, oldest first, one per id.
+    pub entries: Vec<Checkpoint>,
+    /// `trail_torn`, when lines of the file cannot be read.
+    pub torn: Option<Finding>,
+}
+
+/// What a transition takes in.
+#[derive(Debug, Default)]
+pub(super) struct Intake {
+    pub(super) lines: Lines,
+    /// Id of the last line of the trail that the log then holds.
+    pub(super) last: Option<String>,
+    pub(super) torn: Option<Finding>,
+}
+
+/// Lines of the file, read.
+#[derive(Default)]
+struct Local {
+    /// Id and text of each good line.
+    good: Vec<(String, Vec<u8>)>,
+    /// Number of bad ones.
+    bad: usize,
+}
+
+impl Store {
+    /// Length of the trail's file; 0 when there is none. Two equal lengths mean
+    /// that nothing was appended meanwhile.
+    pub fn checkpoints_length(&self) -> Result<u64, StoreError> {
+        let found = files::look(&self.place.agent_dir().join(TRAIL))
+            .map_err(|error| StoreError::unreadable(TRAIL, error))?;
+        Ok(found.map_or(0, |found| found.len()))
+    }
+
+    /// Appends an entry. `false` when the file holds its id already.
+    pub fn append_checkpoint(&self, entry: &Checkpoint) -> Result<bool, StoreError> {
+        let failed = |error: io::Error| StoreError::write(format!(".agent/{TRAIL}"), error);
+        let dir = agent_dir(&self.place)?
+            .ok_or_else(|| StoreError::unreadable(".agent", "it is not there"))?;
+        let lock = lock::open(&scratch(&dir)?.join("trail.lock"))?;
+        if !lock::take(&lock, WAIT)? {
+            return Err(StoreError::LockHeld);
+        }
+        let path = dir.join(TRAIL);
+        let mut file = files::open_no_follow(
+            OpenOptions::new().read(true).append(true).create(true),
+            &path,
+        )
+        .map_err(failed)?;
+        let before = read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
+        if holds(&before, &entry.id) {
+            return Ok(false);
+        }
+        let mut line = Vec::new();
+        if before.last().is_some_and(|byte| *byte != b'\n') {
+            // A writer died half way: its line must not swallow this one.
+            line.push(b'\n');
+        }
+        serde_json::to_writer(&mut line, entry).map_err(|error| StoreError::write(TRAIL, error))?;
+        line.push(b'\n');
+        file.write_all(&line).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// The trail: what the log took in, when the file has lost it, and the file.
+    /// At least the newest `newest` entries, when there are so many.
+    pub fn checkpoints(&self, newest: usize) -> Result<Trail, StoreError> {
+        let local = read_local(&self.place, MAX_TRAIL)?;
+        let mut seen = BTreeSet::new();
+        let mut lines = Vec::new();
+        for line in self.lost_lines(&local, newest)? {
+            if seen.insert(line.0.clone()) {
+                lines.push(line);
+            }
+        }
+        for line in local.good {
+            if seen.insert(line.0.clone()) {
+                lines.push(line);
+            }
+        }
+        Ok(Trail {
+            entries: lines
+                .iter()
+                .filter_map(|(_, line)| serde_json::from_slice(line).ok())
+                .collect(),
+            torn: torn(local.bad),
+        })
+    }
+
+    /// Entries that were appended since the file was `length` long; the newest
+    /// `newest` of them. All of it when the file has become shorter.
+    pub fn checkpoints_after(
+        &self,
+        length: u64,
+        newest: usize,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        let grown = self.checkpoints_length()?;
+        let cap = grown.checked_sub(length).unwrap_or(grown).min(MAX_TRAIL);
+        // One byte more, so that the cut falls on the line end before.
+        let local = read_local(&self.place, cap.saturating_add(1))?;
+        let skipped = local.good.len().saturating_sub(newest);
+        Ok(local.good[skipped..]
+            .iter()
+            .filter_map(|(_, line)| serde_json::from_slice(line).ok())
+            .collect())
+    }
+
+    /// Lines that the log holds and the file does not (`git clean`), newest last.
+    fn lost_lines(
+        &self,
+        local: &Local,
+        newest: usize,
+    ) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.read(|log| {
+            let Some(tip) = self.tip_id(log)? else {
+                return Ok(Vec::new());
+            };
+            let digest = Stand::at(log, tip)?.histories()?.checkpoints;
+            match &digest.last {
+                Some(last) if !local.good.iter().any(|(id, _)| id == last) => {
+                    taken_in(log, tip, newest)
+                }
+                _ => Ok(Vec::new()),
+            }
+        })
+    }
+
+    /// What is wrong with the trail's file.
+    pub fn trail_finding(&self) -> Result<Option<Finding>, StoreError> {
+        Ok(torn(read_local(&self.place, MAX_TRAIL)?.bad))
+    }
+}
+
+/// Lines of the file that the log does not hold yet.
+pub(super) fn intake(
+    place: &Place,
+    log: &Log,
+    tip: Option<Oid>,
+    digest: &TrailDigest,
+) -> Result<Intake, StoreError> {
+    let mut local = read_local(place, TAIL)?;
+    let position = |local: &Local| {
+        let last = digest.last.as_ref()?;
+        local.good.iter().rposition(|(id, _)| id == last)
+    };
+    let mut known = BTreeSet::new();
+    let mut from = 0;
+    if let Some(at) = position(&local) {
+        from = at + 1;
+    } else {
+        local = read_local(place, MAX_TRAIL)?;
+        match (position(&local), tip) {
+            (Some(at), _) => from = at + 1,
+            (None, Some(tip)) if digest.last.is_some() && !local.good.is_empty() => {
+                known.extend(
+                    taken_in(log, tip, usize::MAX)?
+                        .into_iter()
+                        .map(|(id, _)| id),
+                );
+            }
+            (None, _) => {}
+        }
+    }
+    let mut intake = Intake {
+        torn: torn(local.bad),
+        last: digest.last.clone(),
+        ..Intake::default()
+    };
+    for (id, line) in local.good.drain(from.min(local.good.len())..) {
+        if known.insert(id.clone()) {
+            let bytes = Arc::make_mut(&mut intake.lines.bytes);
+            bytes.extend_from_slice(&line);
+            bytes.push(b'\n');
+            intake.lines.count += 1;
+            intake.last = Some(id);
+        }
+    }
+    Ok(intake)
+}
+
+/// Lines of the trail in the log, newest last; stops when it has `newest` of them.
+fn taken_in(log: &Log, tip: Oid, newest: usize) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+    let mut parts = Vec::new();
+    let mut count = 0;
+    let mut at = Some(tip);
+    while let Some(commit) = at.filter(|_| count < newest) {
+        let stand = Stand::at(log, commit)?;
+        let held = stand.histories()?.checkpoints;
+        if held.records == 0 {
+            break;
+        }
+        let blob = stand
+            .folder(APPENDED)?
+            .into_iter()
+            .find(|entry| entry.name == TRAIL);
+        if let Some(blob) = blob {
+            let lines = read_lines(&log.blob(blob.id)?).good;
+            count += lines.len();
+            parts.push(lines);
+        }
+        at = objects::parent(log, commit)?;
+    }
+    parts.reverse();
+    Ok(parts.concat())
+}
+
+fn torn(bad: usize) -> Option<Finding> {
+    (bad > 0).then(|| {
+        let what = cook_core::diagnostic::counted(bad as u64, "line");
+        Finding::new(
+            Code::TrailTorn,
+            format!("{what} of the checkpoint trail cannot be read and is left out"),
+        )
+        .at(format!(".agent/{TRAIL}"))
+    })
+}
+
+fn read_local(place: &Place, cap: u64) -> Result<Local, StoreError> {
+    let Some(dir) = agent_dir(place)? else {
+        return Ok(Local::default());
+    };
+    let failed = |error: io::Error| StoreError::unreadable(format!(".agent/{TRAIL}"), error);
+    let mut file = match files::open_no_follow(OpenOptions::new().read(true), &dir.join(TRAIL)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::default()),
+        Err(error) => return Err(failed(error)),
+    };
+    let bytes = read_tail(&mut file, cap).map_err(failed)?;
+    // The first line of a tail is whatever the cut left of it.
+    let whole = (bytes.len() as u64) < cap;
+    let start = match whole {
+        true => 0,
+        false => bytes
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(0, |at| at + 1),
+    };
+    Ok(read_lines(&bytes[start..]))
+}
+
+fn read_tail(file: &mut File, cap: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(cap)))?;
+    let mut bytes = Vec::new();
+    file.take(cap).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_lines(bytes: &[u8]) -> Local {
+    let mut local = Local::default();
+    for line in bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
+        match line_id(line) {
+            Some(id) => local.good.push((id, line.to_vec())),
+            None => local.bad += 1,
+        }
+    }
+    local
+}
+
+/// The id of a line that is an entry.
+pub(super) fn line_id(line: &[u8]) -> Option<String> {
+    if line.len() > MAX_LINE {
+        return None;
+    }
+    let entry: Checkpoint = serde_json::from_slice(line).ok()?;
+    let fits = !entry.id.is_empty() && entry.id.len() <= MAX_ID;
+    fits.then_some(entry.id)
+}
+
+/// Id of the last line of what a transition took in.
+pub(super) fn last_id(bytes: &[u8]) -> Option<String> {
+    read_lines(bytes).good.pop().map(|(id, _)| id)
+}
+
+/// Whether a line begins with that id, as [`Store::append_checkpoint`] writes it.
+fn holds(bytes: &[u8], id: &str) -> bool {
+    let Ok(quoted) = serde_json::to_string(id) else {
+        return false;
+    };
+    let begin = format!("{{\"id\":{quoted},");
+    bytes
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.starts_with(begin.as_bytes()) && line_id(line).is_some())
+}
+
+/// `.agent/tmp`, made when it is missing.
+fn scratch(dir: &Path) -> Result<PathBuf, StoreError> {
+    let scratch = dir.join("tmp");
+    match std::fs::create_dir(&scratch) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(StoreError::write(".agent/tmp", error)),
+    }
+    let found = files::look(&scratch).map_err(|error| StoreError::write(".agent/tmp", error))?;
+    match found {
+        Some(found) if found.is_dir() => Ok(scratch),
+        _ => Err(StoreError::AgentDir {
+            path: scratch,
+            what: "is no directory".to_owned(),
+        }),
+    }
+}

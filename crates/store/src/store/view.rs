@@ -1,0 +1,518 @@
+//! The view `.agent/` against the log: what cook showed, what an interrupted
+//! write left, and what somebody else wrote there.
+//!
+//! Stamp = tip: a file that differs was edited outside cook. Stamp ≠ tip: a
+//! write was interrupted and will be rolled forward.
+
+use super::Store;
+use super::difference::{Difference, DifferenceKind, changed_fields, is_history, missing, plain};
+use super::error::StoreError;
+use super::files;
+use super::log::Log;
+use super::objects::{self, Stand};
+use super::place::Place;
+use super::stamp::{self, FoundStamp, Stat};
+use super::tree::{self, Document, History};
+use cook_core::machine::OutsideEdit;
+use git2::Oid;
+use serde_json::Value;
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A document in `.agent/` larger than this is not read, only reported.
+const MAX_DOCUMENT: u64 = 64 << 20;
+
+/// How often a reader looks again when a writer was at work meanwhile.
+const LOOKS: usize = 16;
+
+/// Transitions whose documents count as cook's own when the stamp is lost.
+const RECENT: usize = 100;
+
+/// How `.agent/` stands to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewStatus {
+    /// It shows the tip (edits outside cook apart).
+    Current,
+    /// The log is ahead: a write was interrupted, or never reached the view.
+    Pending,
+    /// None of the files is there.
+    Absent,
+}
+
+/// `Some` when `.agent` is there; a symlink or a file in its place is refused.
+pub(super) fn agent_dir(place: &Place) -> Result<Option<PathBuf>, StoreError> {
+    let dir = place.agent_dir();
+    let refuse = |path: &Path, what: &str| StoreError::AgentDir {
+        path: path.to_owned(),
+        what: what.to_owned(),
+    };
+    match files::look(&dir).map_err(|error| StoreError::unreadable(".agent", error))? {
+        None => Ok(None),
+        Some(found) if found.is_symlink() => Err(refuse(&dir, "is a symlink")),
+        Some(found) if !found.is_dir() => Err(refuse(&dir, "is no directory")),
+        Some(_) => Ok(Some(dir)),
+    }
+}
+
+/// The view of one worktree against one commit of the log.
+pub(super) struct View<'r> {
+    pub(super) log: &'r Log,
+    pub(super) place: &'r Place,
+    pub(super) tip: Oid,
+    pub(super) stand: Stand<'r>,
+    pub(super) histories: tree::Histories,
+    pub(super) stamp: Option<FoundStamp>,
+    /// The commit that the stamp names, when it is another one the log holds.
+    pub(super) before: Option<Before<'r>>,
+    /// False: look inside every file.
+    trust_stat: bool,
+}
+
+pub(super) struct Before<'r> {
+    pub(super) stand: Stand<'r>,
+    pub(super) histories: tree::Histories,
+}
+
+/// What a file's stat and the stamp say without looking inside.
+pub(super) enum Glance {
+    /// It is what the stamp says.
+    Known,
+    /// Look inside.
+    Unknown(Metadata),
+    Missing,
+    NotAFile,
+}
+
+/// How a history file compares with the log, as far as it goes.
+pub(super) enum Comparison {
+    Equal,
+    /// The file is a proper prefix of the log's, this many bytes long.
+    Prefix(u64),
+    /// It differs in this line (from 1).
+    Differs(u64),
+}
+
+impl<'r> View<'r> {
+    pub(super) fn open(log: &'r Log, place: &'r Place, tip: Oid) -> Result<Self, StoreError> {
+        let stand = Stand::at(log, tip)?;
+        let histories = stand.histories()?;
+        let mut stamp = stamp::read_stamp(place)?;
+        let named = stamp
+            .as_ref()
+            .and_then(|found| log.oid(&found.stamp.commit));
+        let before = named.filter(|commit| *commit != tip).and_then(|commit| {
+            let stand = Stand::at(log, commit).ok()?;
+            let histories = stand.histories().ok()?;
+            Some(Before { stand, histories })
+        });
+        if named != Some(tip) && before.is_none() {
+            // A stamp that names what the log does not hold vouches for nothing.
+            stamp = None;
+        }
+        Ok(Self {
+            log,
+            place,
+            tip,
+            stand,
+            histories,
+            stamp,
+            before,
+            trust_stat: true,
+        })
+    }
+
+    pub(super) fn shows_tip(&self) -> bool {
+        self.stamp
+            .as_ref()
+            .is_some_and(|found| found.stamp.commit == self.tip.to_string())
+    }
+
+    pub(super) fn status(&self) -> Result<ViewStatus, StoreError> {
+        let any = match agent_dir(self.place)? {
+            None => false,
+            Some(dir) => {
+                let mut any = false;
+                for name in shown_files() {
+                    any |= files::look(&dir.join(name))
+                        .map_err(|error| StoreError::unreadable(name, error))?
+                        .is_some();
+                }
+                any
+            }
+        };
+        Ok(match (any, self.shows_tip()) {
+            (false, _) => ViewStatus::Absent,
+            (true, true) => ViewStatus::Current,
+            (true, false) => ViewStatus::Pending,
+        })
+    }
+
+    pub(super) fn glance(&self, dir: &Path, name: &str) -> Result<Glance, StoreError> {
+        let found =
+            files::look(&dir.join(name)).map_err(|error| StoreError::unreadable(name, error))?;
+        let Some(found) = found else {
+            return Ok(Glance::Missing);
+        };
+        if !found.is_file() {
+            return Ok(Glance::NotAFile);
+        }
+        let known = self.trust_stat
+            && self.stamp.as_ref().is_some_and(|stamp| {
+                let shown = stamp.stamp.files.get(name).and_then(|shown| shown.stat);
+                // Histories are exempt from the tick rule: comparing one means reading all of it.
+                shown.is_some_and(|stat| {
+                    stat == Stat::of(&found)
+                        && (stat.ctime_ns < stamp.written_ns || is_history(name))
+                })
+            });
+        Ok(if known {
+            Glance::Known
+        } else {
+            Glance::Unknown(found)
+        })
+    }
+
+    /// The stamp is written after the branch has moved, so it never runs ahead of it: a stamp
+    /// that names a descendant of the tip shows that somebody moved the branch back.
+    pub(super) fn rewound(&self, branch: &str) -> Result<Option<StoreError>, StoreError> {
+        let Some(shown) = self
+            .stamp
+            .as_ref()
+            .filter(|_| self.before.is_some())
+            .and_then(|found| self.log.oid(&found.stamp.commit))
+        else {
+            return Ok(None);
+        };
+        if !objects::comes_before(self.log, self.tip, shown)? {
+            return Ok(None);
+        }
+        Ok(Some(StoreError::Rewound {
+            shown: objects::meta(self.log, shown)?.seq,
+            tip: objects::meta(self.log, self.tip)?.seq,
+            forward: format!(
+                "git --git-dir={} update-ref {branch} {shown}",
+                shell_words::quote(&self.place.log_dir().to_string_lossy()),
+            ),
+            stamp: self.place.stamp_file(),
+        }))
+    }
+
+    /// Files that are neither what the tip says nor what an interrupted write left.
+    pub(super) fn differences(&self) -> Result<Vec<Difference>, StoreError> {
+        let Some(dir) = agent_dir(self.place)? else {
+            return Ok(if self.stamp.is_none() {
+                Vec::new()
+            } else {
+                shown_files()
+                    .filter(|name| self.is_missed(name))
+                    .map(missing)
+                    .collect()
+            });
+        };
+        let mut differences = Vec::new();
+        for document in Document::SHOWN {
+            differences.extend(self.document_difference(&dir, document)?);
+        }
+        for history in History::ALL {
+            differences.extend(self.history_difference(&dir, history)?);
+        }
+        differences.sort_by(|a, b| a.file.cmp(&b.file));
+        Ok(differences)
+    }
+
+    fn document_difference(
+        &self,
+        dir: &Path,
+        document: Document,
+    ) -> Result<Option<Difference>, StoreError> {
+        let name = document.file();
+        let found = match self.glance(dir, name)? {
+            Glance::Known => return Ok(None),
+            Glance::Missing => return Ok(self.is_missed(name).then(|| missing(name))),
+            Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
+            Glance::Unknown(_) if !self.is_shown(name) => {
+                return Ok(Some(plain(name, DifferenceKind::Edited)));
+            }
+            Glance::Unknown(found) => found,
+        };
+        if found.len() > MAX_DOCUMENT {
+            return Ok(Some(plain(name, DifferenceKind::TooLarge)));
+        }
+        let Some(bytes) = files::read_capped(&dir.join(name), MAX_DOCUMENT)
+            .map_err(|error| StoreError::unreadable(name, error))?
+        else {
+            return Ok(Some(missing(name)));
+        };
+        if self.is_own(document, &bytes)? {
+            return Ok(None);
+        }
+        let Ok(theirs) = serde_json::from_slice::<Value>(&bytes) else {
+            return Ok(Some(plain(name, DifferenceKind::NotJson)));
+        };
+        let ours: Value = tree::parse(name, &self.stand.file(name)?)?;
+        Ok(Some(Difference {
+            file: name.to_owned(),
+            kind: DifferenceKind::Edited,
+            fields: changed_fields(&ours, &theirs),
+        }))
+    }
+
+    /// Whether these bytes are a version of the document that cook itself wrote:
+    /// the tip's; while the view is behind, also the stamp's, or with no stamp
+    /// to go by one of the last transitions'. Equal JSON in another layout is the same version.
+    pub(super) fn is_own(&self, document: Document, bytes: &[u8]) -> Result<bool, StoreError> {
+        let name = document.file();
+        let id = objects::blob_id(self.log, bytes)?;
+        if self.stand.blob(name) == Some(id) {
+            return Ok(true);
+        }
+        let mut versions: Vec<Vec<u8>> = match self.is_shown(name) {
+            true => vec![self.stand.file(name)?],
+            false => Vec::new(),
+        };
+        if !self.shows_tip() {
+            match &self.before {
+                Some(before) if before.stand.blob(name) == Some(id) => return Ok(true),
+                Some(before) if before.stand.blob(name).is_none() => {}
+                Some(before) => versions.push(before.stand.file(name)?),
+                None if self.was_written_lately(document, id)? => return Ok(true),
+                None => {}
+            }
+        }
+        // A key that stands twice can be read in two ways, so it is no version of ours.
+        let Ok(theirs) = cook_core::schema::value(bytes) else {
+            return Ok(false);
+        };
+        Ok(versions
+            .iter()
+            .any(|ours| serde_json::from_slice::<Value>(ours).is_ok_and(|ours| ours == theirs)))
+    }
+
+    fn was_written_lately(&self, document: Document, blob: Oid) -> Result<bool, StoreError> {
+        let mut at = Some(self.tip);
+        for _ in 0..RECENT {
+            let Some(commit) = at else { break };
+            if Stand::at(self.log, commit)?.blob(document.file()) == Some(blob) {
+                return Ok(true);
+            }
+            at = objects::parent(self.log, commit)?;
+        }
+        Ok(false)
+    }
+
+    fn history_difference(
+        &self,
+        dir: &Path,
+        history: History,
+    ) -> Result<Option<Difference>, StoreError> {
+        let name = history.file();
+        match self.glance(dir, name)? {
+            Glance::Known => return Ok(None),
+            Glance::Missing => return Ok(self.is_missed(name).then(|| missing(name))),
+            Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
+            Glance::Unknown(_) => {}
+        }
+        let (line, torn) = match self.compare(dir, history)? {
+            Comparison::Equal => return Ok(None),
+            // An interrupted append left a prefix that still holds what was shown.
+            Comparison::Prefix(length)
+                if !self.shows_tip() && length >= self.shown_bytes(history) =>
+            {
+                return Ok(None);
+            }
+            Comparison::Prefix(length) => {
+                let torn = !ends_line(&dir.join(name), length)
+                    .map_err(|error| StoreError::unreadable(name, error))?;
+                (None, torn)
+            }
+            Comparison::Differs(line) => (Some(line), false),
+        };
+        Ok(Some(Difference {
+            file: name.to_owned(),
+            kind: if torn {
+                DifferenceKind::Torn
+            } else {
+                DifferenceKind::Edited
+            },
+            fields: line
+                .map(|line| format!("line {line}"))
+                .into_iter()
+                .collect(),
+        }))
+    }
+
+    fn shown_bytes(&self, history: History) -> u64 {
+        self.before
+            .as_ref()
+            .map_or(0, |before| before.histories.of(history).bytes)
+    }
+
+    /// Reads a history file once against the log's.
+    pub(super) fn compare(&self, dir: &Path, history: History) -> Result<Comparison, StoreError> {
+        let path = dir.join(history.file());
+        let failed = |error: io::Error| StoreError::unreadable(history.file(), error);
+        let mut file =
+            files::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
+        let (blobs, _) = objects::segments(self.log, self.tip, history, 0)?;
+        let mut done = 0;
+        let mut theirs = Vec::new();
+        for blob in blobs {
+            let size = self.log.size(blob)?;
+            theirs.clear();
+            (&mut file)
+                .take(size)
+                .read_to_end(&mut theirs)
+                .map_err(failed)?;
+            // A blob is named by its digest, so only one that differs need be inflated.
+            if objects::blob_id(self.log, &theirs)? == blob {
+                done += size;
+                continue;
+            }
+            let ours = self.log.blob(blob)?;
+            let equal = common_prefix(&ours, &theirs);
+            done += equal as u64;
+            if equal < theirs.len() {
+                return line_at(&path, done)
+                    .map(Comparison::Differs)
+                    .map_err(failed);
+            }
+            if equal < ours.len() {
+                return Ok(Comparison::Prefix(done));
+            }
+        }
+        let mut rest = [0];
+        if file.read(&mut rest).map_err(failed)? == 0 {
+            return Ok(Comparison::Equal);
+        }
+        line_at(&path, done)
+            .map(Comparison::Differs)
+            .map_err(failed)
+    }
+
+    /// Whether the tip shows that file at all: the brief and its history are there from
+    /// the first time somebody adds to them.
+    pub(super) fn is_shown(&self, name: &str) -> bool {
+        if name == History::Brief.file() {
+            return !self.histories.of(History::Brief).is_empty();
+        }
+        is_history(name) || self.stand.blob(name).is_some()
+    }
+
+    /// Whether a file that is not there should be: it was shown when the stamp was written.
+    fn is_missed(&self, name: &str) -> bool {
+        let shown_before = self
+            .before
+            .as_ref()
+            .is_none_or(|before| match is_history(name) {
+                true => name != History::Brief.file() || !before.histories.brief.is_empty(),
+                false => before.stand.blob(name).is_some(),
+            });
+        self.stamp.is_some() && self.is_shown(name) && shown_before
+    }
+
+    /// The stamp does not name the tip.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.shows_tip()
+    }
+}
+
+pub(super) fn shown_files() -> impl Iterator<Item = &'static str> {
+    Document::SHOWN
+        .into_iter()
+        .map(Document::file)
+        .chain(History::ALL.into_iter().map(History::file))
+}
+
+/// How many bytes both begin with.
+pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let shorter = a.len().min(b.len());
+    if a[..shorter] == b[..shorter] {
+        return shorter;
+    }
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The line (from 1) in which a byte of a file stands.
+pub(super) fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
+    let file = files::open_no_follow(OpenOptions::new().read(true), path)?;
+    let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
+    let mut line = 1;
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(line);
+        }
+        line += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = chunk.len();
+        reader.consume(length);
+    }
+}
+
+fn ends_line(path: &Path, length: u64) -> io::Result<bool> {
+    if length == 0 {
+        return Ok(true);
+    }
+    let mut file = files::open_no_follow(OpenOptions::new().read(true), path)?;
+    file.seek(SeekFrom::Start(length - 1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last[0] == b'\n')
+}
+
+impl Store {
+    /// How `.agent/` stands to the log; `Absent` before the first transition.
+    pub fn view_status(&self) -> Result<ViewStatus, StoreError> {
+        self.read(|log| match self.tip_id(log)? {
+            Some(tip) => View::open(log, &self.place, tip)?.status(),
+            None => Ok(ViewStatus::Absent),
+        })
+    }
+
+    /// Files of `.agent/` that are not what cook wrote there, by name. Costs a
+    /// few stat calls when nothing was touched. A write that was interrupted is
+    /// no difference: the next writer rolls it forward.
+    pub fn differences(&self) -> Result<Vec<Difference>, StoreError> {
+        self.settled_differences(true)
+    }
+
+    /// What a writer shows between a look at the branch and a look at the files
+    /// would pass for an edit or for a branch that was moved back, so either counts
+    /// only when the branch stands where it stood before the look.
+    fn settled_differences(&self, trust_stat: bool) -> Result<Vec<Difference>, StoreError> {
+        let mut found = Ok(Vec::new());
+        for _ in 0..LOOKS {
+            let tip = self.read(|log| self.tip_id(log))?;
+            found = self.read(|log| match tip {
+                Some(tip) => {
+                    let mut view = View::open(log, &self.place, tip)?;
+                    view.trust_stat = trust_stat;
+                    match view.rewound(&self.branch())? {
+                        Some(rewound) => Ok(Err(rewound)),
+                        None => view.differences().map(Ok),
+                    }
+                }
+                None => Ok(Ok(Vec::new())),
+            })?;
+            let settled = matches!(&found, Ok(differences) if differences.is_empty());
+            if settled || self.read(|log| self.tip_id(log))? == tip {
+                break;
+            }
+        }
+        found
+    }
+
+    /// [`Store::differences`] as the fact that decisions are judged by.
+    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, StoreError> {
+        Ok(self
+            .differences()?
+            .into_iter()
+            .map(OutsideEdit::from)
+            .collect())
+    }
+
+    /// The same with every file read, whatever its stat says (`fsck`, `verify`).
+    pub fn differences_by_content(&self) -> Result<Vec<Difference>, StoreError> {
+        self.settled_differences(false)
+    }
+}

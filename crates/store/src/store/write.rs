@@ -1,0 +1,499 @@
+//! The write path: `Locked → Recovered → Staged → Committed`.
+//!
+//! The types make the order impossible to get wrong: nothing is written before
+//! an interrupted write was rolled forward, and nothing is committed that was
+//! not checked against its parent under the lock. The commit point is the
+//! compare-and-swap of the branch; before it nothing counts, after it nothing
+//! can fail any more, only lag behind.
+
+use super::Store;
+use super::difference::Difference;
+use super::displaced::MAX_KEPT;
+use super::encode::{self, actor_word, one_line};
+use super::error::StoreError;
+use super::files;
+use super::lock;
+use super::log::Log;
+use super::objects::{self, Meta, Stand, Tip};
+use super::pack::{self, Packing};
+use super::place;
+use super::trail::{self, Intake};
+use super::tree::{self, Document};
+use super::view::View;
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::machine::{Facts, OutsideEdit};
+use cook_core::model::{Actor, CitedExchange, Event, Receipt, Records, Said, Snapshot};
+use git2::Oid;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// What one commit holds, as `apply` returned it.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    /// The tip that `snapshot` follows; none for the first transition.
+    pub parent: Option<Tip>,
+    /// What happened.
+    pub event: Event,
+    /// What it was judged by; `facts.now` is the commit's time.
+    pub facts: Facts,
+    /// Who caused it.
+    pub actor: Actor,
+    /// The rule it was taken under: one short word.
+    pub rule: String,
+    /// The slice or mission it is about, for the message.
+    pub subject: String,
+    /// The documents after it, sequence and revisions set.
+    pub snapshot: Snapshot,
+    /// What it appends to the histories.
+    pub records: Records,
+    /// The receipts it brings.
+    pub receipts: Vec<Receipt>,
+    /// What was said in the session that its report was taken from.
+    pub exchanges: Vec<CitedExchange>,
+    /// Epoch of the writer's lease.
+    pub lease_epoch: u64,
+    /// True: files edited outside cook are set aside and the log's version is
+    /// put back (re-ground, adopt, restore, repair). False: they stay as they are.
+    pub displace: bool,
+}
+
+/// What recovery did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Recovery {
+    /// The view was behind and now shows the tip.
+    pub rolled_forward: bool,
+    /// Kept copy of what stood in the way.
+    pub displaced: Option<String>,
+}
+
+/// The writer lock is held.
+#[derive(Debug)]
+pub struct Locked<'s> {
+    writer: Writer<'s>,
+}
+
+/// The view shows the tip, edits outside cook apart.
+#[derive(Debug)]
+pub struct Recovered<'s> {
+    writer: Writer<'s>,
+    recovery: Recovery,
+}
+
+/// A transition was checked against its parent.
+#[derive(Debug)]
+pub struct Staged<'s> {
+    writer: Writer<'s>,
+    transition: Transition,
+    parent: Option<Oid>,
+    seconds: i64,
+    leave: BTreeSet<String>,
+}
+
+/// The branch moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    /// The new tip.
+    pub tip: Tip,
+    /// `checkout_pending` when the view lags behind, `displaced` when edits were set aside.
+    pub findings: Vec<Finding>,
+    /// Kept copy of what was overwritten.
+    pub displaced: Option<String>,
+    /// Whether the log was packed afterwards.
+    pub packing: Packing,
+}
+
+/// A store with the lock, on a log that was opened after the lock was taken
+/// (another process may have packed it in the meantime).
+struct Writer<'s> {
+    store: &'s Store,
+    log: Log,
+    /// Released when it is closed.
+    lock: File,
+}
+
+impl std::fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Writer<'_> {
+    fn tip(&self) -> Result<Option<Oid>, StoreError> {
+        self.store.tip_id(&self.log)
+    }
+
+    fn view(&self, tip: Oid) -> Result<View<'_>, StoreError> {
+        View::open(&self.log, &self.store.place, tip)
+    }
+}
+
+impl Store {
+    /// Takes the writer lock, waiting at most that long for another writer.
+    pub fn lock(&self, wait: Duration) -> Result<Locked<'_>, StoreError> {
+        if self.foreign {
+            return Err(StoreError::malformed(
+                "another worktree's workflow is only written there",
+            ));
+        }
+        let path = self.place.cook_dir().join("lock");
+        let file = lock::open(&path)?;
+        if !lock::take(&file, wait)? {
+            return Err(StoreError::LockHeld);
+        }
+        let log = place::open_log(&self.place)?
+            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let writer = Writer {
+            store: self,
+            log,
+            lock: file,
+        };
+        if let Some(tip) = writer.tip()? {
+            Stand::at(&writer.log, tip)?.check_format()?;
+        }
+        Ok(Locked { writer })
+    }
+}
+
+impl<'s> Locked<'s> {
+    /// Moves the branch forward again to a transition that somebody set it back from; false
+    /// when it does not stand at one that came before.
+    pub fn forward(&self, to: &str) -> Result<bool, StoreError> {
+        let Self { writer } = self;
+        let (Some(tip), Some(to)) = (writer.tip()?, writer.log.oid(to)) else {
+            return Ok(false);
+        };
+        if !objects::comes_before(&writer.log, tip, to)? {
+            return Ok(false);
+        }
+        let branch = writer.store.branch();
+        lock::clear_ref_lock(&writer.store.place.log_dir().join(&branch))?;
+        match writer.log.move_ref(&branch, tip, to) {
+            Ok(()) => Ok(true),
+            Err(error) => Err(StoreError::write("the log's branch", error)),
+        }
+    }
+
+    /// Packs the log now (`cook gc`); a transition packs by itself when it is due.
+    pub fn pack(&self) -> Packing {
+        pack::now(&self.writer.store.place, &self.writer.lock)
+    }
+
+    /// Puts right what a dead writer left: its ref lock, and a view that is
+    /// behind. What stands in the way and the log does not hold is kept first.
+    /// Files edited while the view was up to date stay as they are.
+    pub fn recover(self) -> Result<Recovered<'s>, StoreError> {
+        let Self { writer } = self;
+        lock::clear_ref_lock(&writer.store.place.log_dir().join(writer.store.branch()))?;
+        let mut recovery = Recovery::default();
+        if let Some(tip) = writer.tip()? {
+            let view = writer.view(tip)?;
+            if let Some(rewound) = view.rewound(&writer.store.branch())? {
+                return Err(rewound);
+            }
+            recovery.rolled_forward = view.is_behind();
+            let leave = if view.is_behind() {
+                BTreeSet::new()
+            } else {
+                names(&view.differences()?)
+            };
+            recovery.displaced = view.show(&leave)?;
+        }
+        Ok(Recovered { writer, recovery })
+    }
+}
+
+impl Recovered<'_> {
+    /// Puts the log's version of every file of `.agent/` back; what stood there is kept, in
+    /// the copy whose id is returned.
+    pub fn put_view_back(&self) -> Result<Option<String>, StoreError> {
+        match self.writer.tip()? {
+            Some(tip) => self.writer.view(tip)?.show(&BTreeSet::new()),
+            None => Ok(None),
+        }
+    }
+}
+
+impl<'s> Recovered<'s> {
+    /// What was done.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// The tip, which no other writer can move now.
+    pub fn tip(&self) -> Result<Option<Tip>, StoreError> {
+        self.writer
+            .tip()?
+            .map(|id| {
+                objects::meta(&self.writer.log, id).map(|meta| Tip {
+                    commit: meta.commit,
+                    seq: meta.seq,
+                })
+            })
+            .transpose()
+    }
+
+    /// Files edited outside cook, as a transition would meet them now.
+    pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, StoreError> {
+        Ok(self.differences()?.into_iter().map(Into::into).collect())
+    }
+
+    fn differences(&self) -> Result<Vec<Difference>, StoreError> {
+        match self.writer.tip()? {
+            Some(tip) => self.writer.view(tip)?.differences(),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Checks a transition against its parent: the tip and the view are those it
+    /// was computed from (else `stale_facts`), its numbers follow, the writer is
+    /// not fenced off. HEAD, index and tree of the user's repository are for the
+    /// caller to compare between this and [`Staged::commit`].
+    pub fn stage(self, transition: Transition) -> Result<Staged<'s>, StoreError> {
+        let parent = self.writer.tip()?;
+        let expected = transition.parent.as_ref().map(|tip| tip.commit.as_str());
+        if parent.map(|id| id.to_string()).as_deref() != expected {
+            return Err(StoreError::Stale {
+                what: "the log moved while the transition was computed".to_owned(),
+            });
+        }
+        let seconds = check(&transition)?;
+        self.check_epoch(parent, &transition)?;
+        let differences = self.differences()?;
+        self.check_view(&transition, &differences)?;
+        let leave = if transition.displace {
+            BTreeSet::new()
+        } else {
+            names(&differences)
+        };
+        Ok(Staged {
+            writer: self.writer,
+            transition,
+            parent,
+            seconds,
+            leave,
+        })
+    }
+
+    fn check_epoch(&self, parent: Option<Oid>, transition: &Transition) -> Result<(), StoreError> {
+        let Some(parent) = parent else {
+            return Ok(());
+        };
+        let ledger: cook_core::model::Ledger = tree::parse(
+            Document::Ledger.file(),
+            &Stand::at(&self.writer.log, parent)?.file(Document::Ledger.file())?,
+        )?;
+        let current = ledger.lease_epoch.0;
+        if transition.snapshot.ledger.lease_epoch.0 < current {
+            return Err(StoreError::malformed("it lowers the lease epoch"));
+        }
+        if transition.lease_epoch < current {
+            return Err(StoreError::Fenced {
+                epoch: transition.lease_epoch,
+                current,
+            });
+        }
+        Ok(())
+    }
+
+    /// The edits are those that were judged, and none is too large to be kept.
+    fn check_view(
+        &self,
+        transition: &Transition,
+        differences: &[Difference],
+    ) -> Result<(), StoreError> {
+        if let Some(judged) = &transition.facts.outside_edits {
+            let found: BTreeSet<OutsideEdit> =
+                differences.iter().cloned().map(Into::into).collect();
+            if judged.iter().cloned().collect::<BTreeSet<_>>() != found {
+                return Err(StoreError::Stale {
+                    what: "`.agent/` changed while the transition was computed".to_owned(),
+                });
+            }
+        }
+        let dir = self.writer.store.place.agent_dir();
+        let overwritten: Vec<&str> = match (&transition.parent, transition.displace) {
+            (None, _) => super::view::shown_files().collect(),
+            (Some(_), true) => differences.iter().map(|d| d.file.as_str()).collect(),
+            (Some(_), false) => Vec::new(),
+        };
+        for name in overwritten {
+            can_be_kept(&dir.join(name))?;
+        }
+        Ok(())
+    }
+}
+
+fn can_be_kept(path: &Path) -> Result<(), StoreError> {
+    let found = files::look(path)
+        .map_err(|error| StoreError::unreadable(path.display().to_string(), error))?;
+    match found {
+        Some(found) if found.is_dir() => Err(StoreError::AgentDir {
+            path: path.to_owned(),
+            what: "is a directory; move it away".to_owned(),
+        }),
+        Some(found) if found.len() > MAX_KEPT => Err(StoreError::TooLarge {
+            path: path.to_owned(),
+            bytes: found.len(),
+            cap: MAX_KEPT,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn names(differences: &[Difference]) -> BTreeSet<String> {
+    differences
+        .iter()
+        .map(|difference| difference.file.clone())
+        .collect()
+}
+
+/// What can be told of a transition by itself. Returns its time.
+fn check(transition: &Transition) -> Result<i64, StoreError> {
+    let seq = transition.parent.as_ref().map_or(0, |tip| tip.seq) + 1;
+    let snapshot = &transition.snapshot;
+    let numbers = [
+        ("ledger.seq", Some(snapshot.ledger.seq)),
+        ("state.revision", snapshot.state.revision),
+        ("active.revision", snapshot.active.revision),
+    ];
+    for (name, found) in numbers {
+        if found.map(|count| count.0) != Some(seq) {
+            return Err(StoreError::malformed(format!("`{name}` is not {seq}")));
+        }
+    }
+    let word = &transition.rule;
+    if word.is_empty() || word.len() > 40 || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(StoreError::malformed("the rule is not one short word"));
+    }
+    for receipt in &transition.receipts {
+        let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
+            return Err(StoreError::malformed("a receipt's id is no digest"));
+        }
+    }
+    for cited in &transition.exchanges {
+        let plain = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let digest = |said: &Said| said.hash.strip_prefix("sha256:").is_some_and(plain);
+        if cited.exchange.is_empty() || !plain(&cited.exchange) || !cited.said.iter().all(digest) {
+            return Err(StoreError::malformed(
+                "an exchange is not named by a ref and a digest",
+            ));
+        }
+    }
+    OffsetDateTime::parse(&transition.facts.now, &Rfc3339)
+        .map(OffsetDateTime::unix_timestamp)
+        .map_err(|_| StoreError::malformed("`facts.now` is no RFC 3339 time"))
+}
+
+impl Staged<'_> {
+    /// Commits. An error means that nothing changed; once the branch moved this
+    /// is a success, and what could not be shown in `.agent/` is a finding.
+    pub fn commit(self) -> Result<Committed, StoreError> {
+        let seq = self.transition.snapshot.ledger.seq.0;
+        let trail = self.trail()?;
+        let commit = self.write_objects(seq, &trail)?;
+        self.move_branch(commit)?;
+        let mut committed = Committed {
+            tip: Tip {
+                commit: commit.to_string(),
+                seq,
+            },
+            findings: trail.torn.into_iter().collect(),
+            displaced: None,
+            packing: Packing::NotDue,
+        };
+        match self
+            .writer
+            .view(commit)
+            .and_then(|view| view.show(&self.leave))
+        {
+            Ok(None) => {}
+            Ok(Some(id)) => {
+                committed.findings.push(Finding::new(
+                    Code::Displaced,
+                    format!("what was edited outside cook is kept as {id}"),
+                ));
+                committed.displaced = Some(id);
+            }
+            Err(error) => committed.findings.push(Finding::new(
+                Code::CheckoutPending,
+                format!(
+                    "`.agent/` does not show transition {seq} yet: {}",
+                    told(&error)
+                ),
+            )),
+        }
+        committed.packing = pack::when_due(&self.writer.store.place, seq, &self.writer.lock);
+        Ok(committed)
+    }
+
+    /// Checkpoints that the log does not hold yet.
+    fn trail(&self) -> Result<Intake, StoreError> {
+        let log = &self.writer.log;
+        let digest = match self.parent {
+            Some(parent) => Stand::at(log, parent)?.histories()?.checkpoints,
+            None => Default::default(),
+        };
+        trail::intake(&self.writer.store.place, log, self.parent, &digest)
+    }
+
+    /// Objects first, synced one by one as they are written.
+    fn write_objects(&self, seq: u64, trail: &Intake) -> Result<Oid, StoreError> {
+        let log = &self.writer.log;
+        let before = self.parent.map(|id| Stand::at(log, id)).transpose()?;
+        let tree = encode::transition(log, before.as_ref(), &self.transition, trail, seq)?;
+        let message = objects::message(&Meta {
+            commit: String::new(),
+            seq,
+            event: self.transition.event.name().to_owned(),
+            rule: self.transition.rule.clone(),
+            actor: actor_word(self.transition.actor).to_owned(),
+            subject: one_line(&self.transition.subject),
+            epoch_seconds: self.seconds,
+        });
+        let commit = log.write_commit(tree, self.parent, self.seconds, &message)?;
+        log.sync_fan_out()?;
+        Ok(commit)
+    }
+
+    /// The commit point. When the update reports an error the branch is read
+    /// again, and what it says decides.
+    fn move_branch(&self, commit: Oid) -> Result<(), StoreError> {
+        let branch = self.writer.store.branch();
+        lock::clear_ref_lock(&self.writer.store.place.log_dir().join(&branch))?;
+        let log = &self.writer.log;
+        let moved = match self.parent {
+            Some(parent) => log.move_ref(&branch, parent, commit),
+            None => log.create_ref(&branch, commit),
+        };
+        let Err(error) = moved else {
+            return Ok(());
+        };
+        match self.writer.tip() {
+            Ok(Some(tip)) if tip == commit => Ok(()),
+            Ok(tip) if tip != self.parent => Err(StoreError::Stale {
+                what: "the log moved while the transition was written".to_owned(),
+            }),
+            _ => Err(StoreError::write("the log's branch", error)),
+        }
+    }
+}
+
+/// The whole error in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,503 @@
+//! Installing, checking and removing hooks in an agent's settings.
+//!
+//! Invariants: what others wrote stays, in its order, with its comments; a second
+//! run changes no byte; what cook wrote carries its mark, and only that is taken
+//! out; inside the worktree no link is followed.
+
+mod trial;
+
+pub use trial::{last_called, try_command};
+
+use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_hooks::Agent;
+use cook_hooks::jsonc::{self, JsoncError, parse};
+use cook_hooks::layout::{self, ANY_MARK, Base, Content, Entry, Plan};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Largest settings file that is changed.
+const MAX_FILE: u64 = 4 << 20;
+/// Beginning and end of a block in a text of others.
+const BEGIN: &str = "<!-- >>> cook-hooks";
+const END: &str = "<!-- <<< cook-hooks -->";
+
+/// How a file stands to what belongs into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing of cook's is in it.
+    Missing,
+    /// Something else than this version writes.
+    Stale,
+    /// As it should be.
+    Current,
+}
+
+/// One file, with what it is and what it would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it stands.
+    pub standing: Standing,
+    /// What it holds; none = there is no file.
+    pub before: Option<String>,
+    /// What it would hold; none = no file.
+    pub after: Option<String>,
+    /// A word for the user.
+    pub remark: Option<String>,
+}
+
+impl Change {
+    /// Something would be written.
+    pub fn changes(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// What installing would do to each file.
+///
+/// # Errors
+/// A file that cannot be read, is no JSON, or is somebody else's.
+pub fn installing(
+    workspace: &Workspace,
+    agent: Agent,
+    shared: bool,
+) -> Result<Vec<Change>, Failure> {
+    changes(workspace, agent, shared, true)
+}
+
+/// What removing would do to each file.
+///
+/// # Errors
+/// As [`installing`].
+pub fn removing(workspace: &Workspace, agent: Agent, shared: bool) -> Result<Vec<Change>, Failure> {
+    changes(workspace, agent, shared, false)
+}
+
+fn changes(
+    workspace: &Workspace,
+    agent: Agent,
+    shared: bool,
+    install: bool,
+) -> Result<Vec<Change>, Failure> {
+    layout::plans(agent, shared)
+        .iter()
+        .map(|plan| change(workspace, plan, install))
+        .collect()
+}
+
+fn change(workspace: &Workspace, plan: &Plan, install: bool) -> Result<Change, Failure> {
+    let path = locate(workspace, plan)?;
+    let before = read(&path)?;
+    let told = |error: JsoncError| {
+        Failure::state(
+            Code::HooksFile,
+            format!("`{}` cannot be changed: {error}", path.display()),
+        )
+    };
+    let (standing, after, remark) = match &plan.content {
+        Content::Merged(entries) => merged(before.as_deref(), entries, install).map_err(told)?,
+        Content::Whole(text) => {
+            let foreign = before.as_ref().is_some_and(|text| !text.contains(ANY_MARK));
+            if foreign && install {
+                let what = format!("`{}` is there and is not cook's", path.display());
+                return Err(Failure::state(Code::HooksFile, what));
+            }
+            let after = match (install, foreign) {
+                (true, _) => Some(text.clone()),
+                (false, true) => before.clone(),
+                (false, false) => None,
+            };
+            let standing = match &before {
+                Some(found) if found == text => Standing::Current,
+                Some(_) if !foreign => Standing::Stale,
+                _ => Standing::Missing,
+            };
+            (standing, after, None)
+        }
+        Content::Block(text) => block(before.as_deref(), text, install),
+    };
+    Ok(Change {
+        path,
+        standing,
+        before,
+        after,
+        remark,
+    })
+}
+
+type Merged = (Standing, Option<String>, Option<String>);
+
+fn merged(before: Option<&str>, entries: &[Entry], install: bool) -> Result<Merged, JsoncError> {
+    let text = before.unwrap_or_default();
+    let root = match text.trim_start_matches('\u{feff}').trim().is_empty() {
+        true => Value::Object(Default::default()),
+        false => parse(text)?.value(),
+    };
+    let standing = standing(&root, entries);
+    let mut remark = None;
+    for entry in entries.iter().filter(|entry| !entry.listed) {
+        let held = root.pointer(&pointer(&entry.path));
+        if install && held.is_some_and(|held| !is_ours(held) && entry.value.is_object()) {
+            remark = Some(format!(
+                "`{}` is yours and stays; add `cook hook claude-statusline` to it to be warned about a full context",
+                entry.path.join(".")
+            ));
+        }
+    }
+    if install && standing == Standing::Current {
+        return Ok((standing, before.map(str::to_owned), remark));
+    }
+    let mut out = text.to_owned();
+    if before.is_some() {
+        out = without(&out, entries)?;
+    }
+    if install {
+        for entry in entries {
+            out = match entry.listed {
+                true => jsonc::push(&out, &entry.path, &entry.value)?,
+                false => with_member(&out, entry)?,
+            };
+        }
+    }
+    // A file that holds nothing but what cook put there goes with it.
+    let is_bare = !install && parse_or_empty(&out)?.as_object().is_some_and(only_version);
+    let ours = standing != Standing::Missing;
+    let after = match (is_bare && ours, before) {
+        (true, _) | (false, None) if !install => None,
+        _ => Some(out),
+    };
+    Ok((standing, after, remark))
+}
+
+fn only_version(members: &serde_json::Map<String, Value>) -> bool {
+    members.is_empty()
+}
+
+fn parse_or_empty(text: &str) -> Result<Value, JsoncError> {
+    match text.trim_start_matches('\u{feff}').trim().is_empty() {
+        true => Ok(Value::Object(Default::default())),
+        false => Ok(parse(text)?.value()),
+    }
+}
+
+fn with_member(text: &str, entry: &Entry) -> Result<String, JsoncError> {
+    let held = parse_or_empty(text)?;
+    match held.pointer(&pointer(&entry.path)) {
+        Some(_) => Ok(text.to_owned()),
+        None => jsonc::insert(text, &entry.path, &entry.value),
+    }
+}
+
+fn pointer(path: &[&str]) -> String {
+    path.iter().map(|name| format!("/{name}")).collect()
+}
+
+/// Whether each entry is there exactly once, and nothing else of cook's is.
+fn standing(root: &Value, entries: &[Entry]) -> Standing {
+    let mut current = true;
+    let mut any = false;
+    for entry in entries {
+        let held = root.pointer(&pointer(&entry.path));
+        if !entry.listed {
+            let replaceable = held.is_some_and(|held| !is_ours(held));
+            current &= replaceable || held == Some(&entry.value);
+            any |= held.is_some_and(is_ours);
+            continue;
+        }
+        let ours: Vec<&Value> = held
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter(|held| holds_ours(held))
+            .collect();
+        any |= !ours.is_empty();
+        current &= ours == [&entry.value];
+    }
+    let known = |event: &String| {
+        entries
+            .iter()
+            .any(|e| e.path.get(1) == Some(&event.as_str()))
+    };
+    for (event, groups) in root["hooks"].as_object().into_iter().flatten() {
+        let strays = groups.as_array().into_iter().flatten().any(holds_ours);
+        if strays && !known(event) {
+            any = true;
+            current = false;
+        }
+    }
+    match (any, current) {
+        (false, _) => Standing::Missing,
+        (true, true) => Standing::Current,
+        (true, false) => Standing::Stale,
+    }
+}
+
+/// A hook of cook's, by the mark in its command.
+fn is_ours(hook: &Value) -> bool {
+    ["command", "bash", "powershell"].iter().any(|field| {
+        hook[*field]
+            .as_str()
+            .is_some_and(|line| line.contains(ANY_MARK))
+    })
+}
+
+/// A group with a hook of cook's in it, or such a hook itself.
+fn holds_ours(group: &Value) -> bool {
+    is_ours(group) || group["hooks"].as_array().into_iter().flatten().any(is_ours)
+}
+
+/// The text without what is cook's. A group that somebody added a hook to stays.
+fn without(text: &str, entries: &[Entry]) -> Result<String, JsoncError> {
+    let all_ours = |group: &Value| {
+        let hooks = group["hooks"].as_array();
+        is_ours(group) || hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
+    };
+    let mut text = text.to_owned();
+    let events: Vec<String> = parse_or_empty(&text)?["hooks"]
+        .as_object()
+        .map(|events| events.keys().cloned().collect())
+        .unwrap_or_default();
+    for event in &events {
+        text = jsonc::remove(&text, &["hooks", event], &all_ours)?;
+        text = from_shared_groups(&text, event)?;
+    }
+    for entry in entries.iter().filter(|entry| !entry.listed) {
+        let held = parse_or_empty(&text)?;
+        let member = held.pointer(&pointer(&entry.path));
+        let alone = entry.path == ["version"] && held.as_object().is_some_and(|m| m.len() == 1);
+        if member.is_some_and(is_ours) || (alone && member == Some(&entry.value)) {
+            text = jsonc::remove_member(&text, &entry.path)?;
+        }
+    }
+    Ok(text)
+}
+
+/// Takes cook's hooks out of groups that hold others too.
+fn from_shared_groups(text: &str, event: &str) -> Result<String, JsoncError> {
+    let root = parse(text)?;
+    let groups = root.member("hooks").and_then(|hooks| hooks.member(event));
+    let mixed = groups
+        .map(jsonc::Node::items)
+        .unwrap_or_default()
+        .iter()
+        .find(|group| holds_ours(&group.value()));
+    let Some(group) = mixed else {
+        return Ok(text.to_owned());
+    };
+    let inner = &text[group.span.clone()];
+    let cleaned = jsonc::remove(inner, &["hooks"], &is_ours)?;
+    Ok(format!(
+        "{}{cleaned}{}",
+        &text[..group.span.start],
+        &text[group.span.end..]
+    ))
+}
+
+/// A marked block at the end of a text of others.
+fn block(before: Option<&str>, text: &str, install: bool) -> Merged {
+    let wanted = format!("{BEGIN} 1 -->\n{}\n{END}\n", text.trim_end());
+    let held = before.unwrap_or_default();
+    let found = held.find(BEGIN).and_then(|from| {
+        let end = held[from..].find(END)? + from + END.len();
+        let end = end + usize::from(held[end..].starts_with('\n'));
+        Some(from..end)
+    });
+    let standing = match &found {
+        None => Standing::Missing,
+        Some(span) if held[span.clone()] == wanted => Standing::Current,
+        Some(_) => Standing::Stale,
+    };
+    let rest = match &found {
+        Some(span) => format!("{}{}", &held[..span.start], &held[span.end..]),
+        None => held.to_owned(),
+    };
+    let after = match (install, standing) {
+        (true, Standing::Current) => Some(held.to_owned()),
+        (true, _) => {
+            let gap = match rest.as_str() {
+                "" => "",
+                rest if rest.ends_with("\n\n") => "",
+                rest if rest.ends_with('\n') => "\n",
+                _ => "\n\n",
+            };
+            Some(format!("{rest}{gap}{wanted}"))
+        }
+        (false, Standing::Missing) => before.map(str::to_owned),
+        (false, _) => {
+            let rest = rest
+                .strip_suffix("\n\n")
+                .map(|r| format!("{r}\n"))
+                .unwrap_or(rest);
+            (!rest.trim().is_empty()).then_some(rest)
+        }
+    };
+    (standing, after, None)
+}
+
+fn locate(workspace: &Workspace, plan: &Plan) -> Result<PathBuf, Failure> {
+    match plan.base {
+        Base::Worktree => {
+            let root = workspace.repo.root();
+            let mut path = root.to_owned();
+            for part in plan.path.split('/') {
+                path.push(part);
+                let link = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
+                if link {
+                    let what = format!("`{}` is a symbolic link", path.display());
+                    return Err(Failure::state(Code::HooksFile, what));
+                }
+            }
+            Ok(path)
+        }
+        Base::Home => {
+            let home = std::env::var_os("HOME")
+                .filter(|home| !home.is_empty())
+                .ok_or_else(|| Failure::state(Code::HooksFile, "`HOME` is not set"))?;
+            let path = in_home(Path::new(&home), &plan.path, |name| std::env::var_os(name));
+            // Settings that are kept elsewhere and linked to are changed there.
+            Ok(path.canonicalize().unwrap_or(path))
+        }
+    }
+}
+
+/// Variables that move an agent's directory out of the home.
+const MOVED: [(&str, &str); 5] = [
+    (".claude/", "CLAUDE_CONFIG_DIR"),
+    (".codex/", "CODEX_HOME"),
+    (".config/", "XDG_CONFIG_HOME"),
+    (".copilot/", "COPILOT_HOME"),
+    (".pi/agent/", "PI_CODING_AGENT_DIR"),
+];
+
+fn in_home(home: &Path, path: &str, variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    let moved = MOVED.into_iter().find_map(|(beginning, name)| {
+        let rest = path.strip_prefix(beginning)?;
+        let dir = variable(name).filter(|dir| !dir.is_empty())?;
+        Some(Path::new(&dir).join(rest))
+    });
+    moved.unwrap_or_else(|| home.join(path))
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    let failed = |why: String| {
+        Failure::state(
+            Code::HooksFile,
+            format!("`{}` cannot be read: {why}", path.display()),
+        )
+    };
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
+        Ok(found) if !found.is_file() => return Err(failed("it is no file".to_owned())),
+        Ok(found) if found.len() > MAX_FILE => return Err(failed("it is too large".to_owned())),
+        Ok(_) => {}
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    Ok(Some(text))
+}
+
+/// Writes what changed.
+///
+/// # Errors
+/// A place that cannot be written.
+pub fn write(changes: &[Change]) -> Result<(), Failure> {
+    for change in changes.iter().filter(|change| change.changes()) {
+        let path = &change.path;
+        put(path, change.after.as_deref()).map_err(|error| {
+            Failure::state(
+                Code::NotWritable,
+                format!("`{}` cannot be written", path.display()),
+            )
+            .caused_by(&error)
+        })?;
+    }
+    Ok(())
+}
+
+fn put(path: &Path, text: Option<&str>) -> std::io::Result<()> {
+    let Some(text) = text else {
+        return std::fs::remove_file(path);
+    };
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir)?;
+    let mut file = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.permissions(std::fs::Permissions::from_mode(0o644));
+    }
+    let mut file = file.prefix(".cook-").tempfile_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    if let Ok(found) = std::fs::metadata(path) {
+        file.as_file().set_permissions(found.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Keeps a personal file inside the worktree out of `git status`, so that it never
+/// makes the tree dirty.
+///
+/// # Errors
+/// When the list cannot be written.
+pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
+    let root = workspace.repo.root();
+    let exclude = workspace.repo.common_dir().join("info").join("exclude");
+    for change in changes {
+        let Ok(relative) = change.path.strip_prefix(root) else {
+            continue;
+        };
+        let line = format!("/{}", relative.display());
+        let held = std::fs::read_to_string(&exclude).unwrap_or_default();
+        if held.lines().any(|known| known == line) {
+            continue;
+        }
+        let gap = if held.is_empty() || held.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let text = format!("{held}{gap}{line}\n");
+        put(&exclude, Some(&text)).map_err(|error| {
+            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").caused_by(&error)
+        })?;
+    }
+    Ok(())
+}
+
+/// Agents whose hooks are installed here, in either place.
+pub fn installed(workspace: &Workspace) -> Vec<Agent> {
+    let is_there = |agent: &Agent| {
+        [false, true].into_iter().any(|shared| {
+            let plan = &layout::plans(*agent, shared)[0];
+            change(workspace, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
+        })
+    };
+    Agent::ALL.into_iter().filter(is_there).collect()
+}
+
+/// `hooks_unseen` for each agent whose hooks are installed and never called.
+pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
+    let desk = cook_hooks::Desk::at(&workspace.repo, workspace.store.is_some());
+    let seen = desk.sessions();
+    installed(workspace)
+        .into_iter()
+        .filter(|agent| {
+            !seen
+                .iter()
+                .any(|s| s.agent == agent.name() && s.called_ms > 0)
+        })
+        .map(|agent| {
+            let what = format!(
+                "hooks of {} are installed and were never called here",
+                agent.name()
+            );
+            Finding::new(Code::HooksUnseen, what)
+        })
+        .collect()
+}

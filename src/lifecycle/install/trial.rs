@@ -1,0 +1,66 @@
+//! Whether installed hooks work: one event through the very command that the
+//! agent runs, and when the agent itself last called.
+
+use crate::walk::Workspace;
+use cook_hooks::{Agent, Desk, Kind, SessionState, layout};
+use cook_os::process::{Short, capture};
+use serde_json::json;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The session of the trial; it leaves nothing behind.
+const SESSION: &str = "cook-hooks-check";
+/// How long the command may take.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Runs the installed command on an event that says nothing.
+///
+/// # Errors
+/// One line that says what does not work.
+pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
+    let row = agent.rows().iter().find(|row| row.kind == Kind::AfterTool);
+    let native = row.map_or("", |row| row.native);
+    let event = json!({
+        "hook_event_name": native,
+        "session_id": SESSION,
+        "session": SESSION,
+        "cwd": workspace.repo.root().display().to_string(),
+        "tool_name": "read",
+    });
+    let shell = ["sh", "-c"].map(OsString::from);
+    let line = format!(
+        "command -v cook >/dev/null || exit 9; {}",
+        layout::command(agent, row)
+    );
+    let mut argv = shell.to_vec();
+    argv.push(OsString::from(line));
+    let outcome = capture(&Short {
+        argv,
+        dir: workspace.repo.root(),
+        env: Vec::new(),
+        stdin: event.to_string().into_bytes(),
+        deadline: DEADLINE,
+        limit: 64 * 1024,
+        group: true,
+    })
+    .map_err(|error| error.to_string())?;
+    Desk::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
+    match outcome.code {
+        Some(0) if outcome.stderr.is_empty() => Ok(()),
+        Some(9) => Err("the `cook` program is not on PATH, so the hooks do nothing".to_owned()),
+        _ => Err(format!(
+            "the command ends with {:?}: {}",
+            outcome.code,
+            outcome.stderr.lines().next().unwrap_or_default()
+        )),
+    }
+}
+
+/// When the agent last called in this worktree, milliseconds since 1970.
+pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
+    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
+    let called = |state: &SessionState| {
+        (state.agent == agent.name() && state.called_ms > 0).then_some(state.called_ms)
+    };
+    desk.sessions().iter().filter_map(called).max()
+}

@@ -1,0 +1,17 @@
+//! Agents' lifecycle events against a worktree: facts in, one step of `cook_hooks`, effects out.
+//!
+//! `respond` measures, remembers and prints nothing. Invariants: a hook commits no transition; it
+//! ends well whatever it is given.
+
+pub mod install;
+mod issues;
+mod measure;
+mod respond;
+mod session;
+mod tracker;
+
+pub use issues::tracker_of;
+pub use measure::command;
+pub use respond::{Call, OpenTracker, Response, SWITCH, respond};
+pub use session::{attach, checkpoint, recover, session_to_attach, statusline, take_around};
+pub use tracker::{Picture, Tracker, Wanted};
