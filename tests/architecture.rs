@@ -1,57 +1,94 @@
-//! The shape of the source: modules import only from those before them, the pure
-//! ones touch nothing outside, every module says what it is for, and no test
-//! file is forgotten.
+//! The shape of the source: crates depend only on those before them, modules import only from
+//! those before them, what decides touches nothing outside, every file says what it is for, and
+//! no test file is forgotten.
 #![allow(clippy::unwrap_used)]
 
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
-/// The modules of `src/`, each allowed to import from those before it.
-const ORDER: [&str; 27] = [
-    "model",
-    "diagnostic",
-    "schema",
-    "report",
-    "change",
-    "brief",
-    "machine",
-    "prompt",
-    "clock",
-    "process",
-    "scripted",
-    "repo",
-    "store",
-    "receipt",
-    "anchor",
-    "session",
-    "agent",
-    "measure",
-    "tracker",
-    "scaffold",
-    "walk",
-    "hook",
-    "verify",
-    "drive",
-    "demo",
-    "view",
-    "cli",
+/// The crates of the workspace, each allowed to depend on those before it.
+const CRATES: [&str; 7] = [
+    "cook-core",
+    "cook-os",
+    "cook-git",
+    "cook-store",
+    "cook-agents",
+    "cook-hooks",
+    "cook-cli",
 ];
 
-/// Modules that decide from values alone.
-const PURE: [&str; 8] = [
-    "model",
-    "diagnostic",
-    "schema",
-    "report",
-    "change",
-    "brief",
-    "machine",
-    "prompt",
+/// The modules of a crate's sources, each allowed to import from those before it.
+struct Order {
+    sources: &'static str,
+    modules: &'static [&'static str],
+}
+
+/// The crate that decides from values alone.
+const PURE: Order = Order {
+    sources: "crates/core/src",
+    modules: &[
+        "model",
+        "diagnostic",
+        "schema",
+        "report",
+        "change",
+        "brief",
+        "machine",
+        "prompt",
+    ],
+};
+
+/// The crates that have modules with an order among them.
+const ORDERS: [Order; 4] = [
+    PURE,
+    Order {
+        sources: "crates/os/src",
+        modules: &["clock", "process"],
+    },
+    Order {
+        sources: "crates/store/src",
+        modules: &["store", "receipt", "session"],
+    },
+    Order {
+        sources: "src",
+        modules: &[
+            "anchor",
+            "measure",
+            "tracker",
+            "scaffold",
+            "walk",
+            "lifecycle",
+            "verify",
+            "drive",
+            "demo",
+            "view",
+            "cli",
+        ],
+    },
 ];
 
-/// What a pure module may not name.
-const EFFECTS: [&str; 18] = [
+/// All that the pure crate is built from. None of them reads or writes anything by itself.
+const PURE_DEPENDENCIES: [&str; 13] = [
+    "humantime",
+    "jsonschema",
+    "memchr",
+    "petgraph",
+    "serde",
+    "serde_json",
+    "serde_path_to_error",
+    "sha2",
+    "shell-words",
+    "strsim",
+    "thiserror",
+    "time",
+    "toml",
+];
+
+/// What the pure crate may not name.
+const EFFECTS: [&str; 10] = [
     "std::fs",
     "std::process",
     "std::env",
@@ -59,14 +96,6 @@ const EFFECTS: [&str; 18] = [
     "std::net",
     "std::thread",
     "std::io",
-    "git2",
-    "libgit2_sys",
-    "duct",
-    "process_wrap",
-    "tempfile",
-    "ulid",
-    "nix",
-    "signal_hook",
     "time::OffsetDateTime::now_utc",
     "time::UtcDateTime::now",
     "OffsetDateTime::now_utc",
@@ -274,43 +303,49 @@ fn from_root(path: &str, depth: usize) -> String {
     }
 }
 
-/// What the code of a module, in a file that many modules deep, names that it may not.
-fn breaches(module: &str, depth: usize, source: &str) -> Vec<String> {
-    let (code, _) = shipped(&code_of(source));
-    let place = ORDER.iter().position(|name| *name == module).unwrap();
-    let under = |path: &str, prefix: &str| {
-        path.strip_prefix(prefix)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-    };
-    let mut breaches = Vec::new();
-    for path in paths(&code) {
-        let path = from_root(&path, depth);
-        let later = ORDER[place + 1..]
-            .iter()
-            .any(|later| under(&path, &format!("crate::{later}")));
-        let effect = PURE.contains(&module)
-            && EFFECTS.iter().any(|effect| under(&path, effect))
-            && !VALUES.iter().any(|value| under(&path, value));
-        if later || effect {
-            breaches.push(path);
-        }
+impl Order {
+    fn is_pure(&self) -> bool {
+        self.sources == PURE.sources
     }
-    breaches
-}
 
-/// The top-level module a file belongs to.
-fn module_of(file: &Path) -> String {
-    let inside = file.strip_prefix(root().join("src")).unwrap();
-    let first = inside.components().next().unwrap().as_os_str();
-    let first = first.to_str().unwrap();
-    first.strip_suffix(".rs").unwrap_or(first).to_owned()
-}
+    /// What the code of a module, in a file that many modules deep, names that it may not.
+    fn breaches(&self, module: &str, depth: usize, source: &str) -> Vec<String> {
+        let (code, _) = shipped(&code_of(source));
+        let place = self.modules.iter().position(|name| *name == module);
+        let under = |path: &str, prefix: &str| {
+            path.strip_prefix(prefix)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        };
+        let mut breaches = Vec::new();
+        for path in paths(&code) {
+            let path = from_root(&path, depth);
+            let later = self.modules[place.unwrap() + 1..]
+                .iter()
+                .any(|later| under(&path, &format!("crate::{later}")));
+            let effect = self.is_pure()
+                && EFFECTS.iter().any(|effect| under(&path, effect))
+                && !VALUES.iter().any(|value| under(&path, value));
+            if later || effect {
+                breaches.push(path);
+            }
+        }
+        breaches
+    }
 
-/// How many modules deep a file is: 1 for `model/mod.rs`, 2 for `model/plan.rs`.
-fn depth_of(file: &Path) -> usize {
-    let inside = file.strip_prefix(root().join("src")).unwrap();
-    let parts = inside.components().count();
-    parts - usize::from(file.file_name().unwrap() == "mod.rs")
+    /// The top-level module a file belongs to.
+    fn module_of(&self, file: &Path) -> String {
+        let inside = file.strip_prefix(root().join(self.sources)).unwrap();
+        let first = inside.components().next().unwrap().as_os_str();
+        let first = first.to_str().unwrap();
+        first.strip_suffix(".rs").unwrap_or(first).to_owned()
+    }
+
+    /// How many modules deep a file is: 1 for `model/mod.rs`, 2 for `model/plan.rs`.
+    fn depth_of(&self, file: &Path) -> usize {
+        let inside = file.strip_prefix(root().join(self.sources)).unwrap();
+        let parts = inside.components().count();
+        parts - usize::from(file.file_name().unwrap() == "mod.rs")
+    }
 }
 
 /// Files that are compiled for tests only.
@@ -338,37 +373,100 @@ fn test_only_files(files: &[PathBuf]) -> BTreeSet<PathBuf> {
 
 #[test]
 fn modules_import_only_from_those_before_them_and_pure_ones_touch_nothing() {
-    let files = rust_files(&root().join("src"));
-    let test_only = test_only_files(&files);
-    let mut checked = 0;
-    for file in files.iter().filter(|file| !test_only.contains(*file)) {
-        let module = module_of(file);
-        if module == "lib" || module == "main" {
-            continue;
+    for order in &ORDERS {
+        let files = rust_files(&root().join(order.sources));
+        let test_only = test_only_files(&files);
+        let mut checked = BTreeSet::new();
+        for file in files.iter().filter(|file| !test_only.contains(*file)) {
+            let module = order.module_of(file);
+            if module == "lib" || module == "main" {
+                continue;
+            }
+            assert!(
+                order.modules.contains(&module.as_str()),
+                "`{module}` has no place in the order of {}",
+                order.sources
+            );
+            let source = std::fs::read_to_string(file).unwrap();
+            let breaches = order.breaches(&module, order.depth_of(file), &source);
+            assert!(breaches.is_empty(), "{}: {breaches:?}", file.display());
+            checked.insert(module);
         }
-        assert!(
-            ORDER.contains(&module.as_str()),
-            "`{module}` has no place in the order of modules"
-        );
-        let source = std::fs::read_to_string(file).unwrap();
-        let breaches = breaches(&module, depth_of(file), &source);
-        assert!(breaches.is_empty(), "{}: {breaches:?}", file.display());
-        checked += 1;
+        assert_eq!(checked.len(), order.modules.len(), "{checked:?}");
     }
-    assert!(checked > 20, "{checked} files");
+}
+
+/// What every kind of dependency of a package names, by the kind: `normal`, `dev`, `build`.
+fn dependencies(package: &Value) -> Vec<(&str, &str)> {
+    let entries = package["dependencies"].as_array().unwrap().iter();
+    entries
+        .map(|entry| {
+            let kind = entry["kind"].as_str().unwrap_or("normal");
+            (kind, entry["name"].as_str().unwrap())
+        })
+        .collect()
+}
+
+/// Crates of the workspace that a crate depends on and that do not come before it.
+fn upward<'a>(name: &str, dependencies: &[(&str, &'a str)]) -> Vec<&'a str> {
+    let place = |name: &str| CRATES.iter().position(|known| *known == name);
+    let own = place(name).unwrap_or_else(|| panic!("`{name}` has no place in the order of crates"));
+    dependencies
+        .iter()
+        .map(|(_, name)| *name)
+        .filter(|name| name.starts_with("cook-"))
+        .filter(|name| place(name).is_none_or(|place| place >= own))
+        .collect()
+}
+
+/// What the pure crate is built from and may not be. What only its tests use does not count.
+fn impure<'a>(dependencies: &[(&str, &'a str)]) -> Vec<&'a str> {
+    let built = dependencies.iter().filter(|(kind, _)| *kind != "dev");
+    built
+        .map(|(_, name)| *name)
+        .filter(|name| !PURE_DEPENDENCIES.contains(name))
+        .collect()
+}
+
+#[test]
+fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts() {
+    let mut known = BTreeSet::new();
+    for package in METADATA["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        let dependencies = dependencies(package);
+        assert_eq!(upward(name, &dependencies), [""; 0], "{name}");
+        if name == "cook-core" {
+            assert_eq!(impure(&dependencies), [""; 0], "{name}");
+        }
+        known.insert(name);
+    }
+    assert_eq!(known, BTreeSet::from(CRATES));
+
+    let of_git = [
+        ("normal", "cook-core"),
+        ("dev", "cook-store"),
+        ("normal", "git2"),
+    ];
+    assert_eq!(upward("cook-git", &of_git), ["cook-store"]);
+    assert_eq!(upward("cook-os", &[("normal", "cook-os2")]), ["cook-os2"]);
+    assert_eq!(upward("cook-cli", &of_git), [""; 0]);
+    let acting = [("normal", "serde"), ("build", "duct"), ("dev", "tempfile")];
+    assert_eq!(impure(&acting), ["duct"]);
 }
 
 #[test]
 fn the_check_sees_what_it_must() {
-    let sees = |module: &str, source: &str| breaches(module, 1, source);
+    let [core, .., root] = &ORDERS;
+    let sees = |module: &str, source: &str| core.breaches(module, 1, source);
     assert_eq!(
-        sees("machine", "use crate::store::Log;"),
-        ["crate::store::Log"]
+        sees("machine", "use crate::prompt::Log;"),
+        ["crate::prompt::Log"]
     );
     assert_eq!(
-        sees(
-            "repo",
-            "use crate::{\n    model::{A, B},\n    view :: {self, Ui},\n};"
+        root.breaches(
+            "walk",
+            1,
+            "use crate::{\n    anchor::{A, B},\n    view :: {self, Ui},\n}; use std::fs;"
         ),
         ["crate::view::Ui", "crate::view::self"]
     );
@@ -389,26 +487,26 @@ fn the_check_sees_what_it_must() {
         ["std::time::Instant"]
     );
     assert_eq!(
-        sees("machine", "let r = git2::Repository::open(p);"),
-        ["git2::Repository::open"]
+        sees("machine", "let now = time::OffsetDateTime::now_utc();"),
+        ["time::OffsetDateTime::now_utc"]
     );
     assert_eq!(sees("model", "use std::fs;"), ["std::fs"]);
     assert_eq!(
         sees(
             "machine",
-            "fn f<'a>(c: &'a char) { if *c == '\"' { crate::cli::main() } }"
+            "fn f<'a>(c: &'a char) { if *c == '\"' { crate::prompt::main() } }"
         ),
-        ["crate::cli::main"]
+        ["crate::prompt::main"]
     );
     for (module, fine) in [
-        ("store", "use crate::model::State; use std::fs;"),
+        ("prompt", "use crate::model::State; use std::fmt;"),
         (
             "machine",
-            "// crate::store\n/* std::fs /* std::env */ git2:: */ const A: &str = \"std::fs\";",
+            "// crate::prompt\n/* std::fs /* std::env */ git2:: */ const A: &str = \"std::fs\";",
         ),
         (
             "machine",
-            "const A: &str = r#\"use \"crate::store\" std::fs\"#;",
+            "const A: &str = r#\"use \"crate::prompt\" std::fs\"#;",
         ),
         (
             "machine",
@@ -423,38 +521,41 @@ fn the_check_sees_what_it_must() {
         assert_eq!(sees(module, fine), [""; 0], "{fine}");
     }
     assert_eq!(
-        breaches("model", 1, "use super::store::Log;"),
-        ["crate::store::Log"]
+        core.breaches("model", 1, "use super::report::Log;"),
+        ["crate::report::Log"]
     );
     assert_eq!(
-        breaches("model", 2, "use super::super::store::Log;"),
-        ["crate::store::Log"]
+        core.breaches("model", 2, "use super::super::report::Log;"),
+        ["crate::report::Log"]
     );
-    assert_eq!(breaches("model", 2, "use super::store::Log;"), [""; 0]);
+    let beside = "use super::report::Log;";
+    assert_eq!(core.breaches("model", 2, beside), [""; 0]);
     let after = "#[cfg(test)]\nmod tests { }\nuse std::fs;";
     assert_eq!(sees("model", after), ["std::fs"]);
     assert_eq!(shipped("#[cfg(test)]\nmod explore;\nx").1, ["explore"]);
 }
 
 #[test]
-fn every_module_of_the_library_has_a_place() {
-    let code = code_of(&std::fs::read_to_string(root().join("src/lib.rs")).unwrap());
-    let declared: Vec<&str> = code
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'))
-        .collect();
-    assert!(declared.len() > 10, "{declared:?}");
-    for module in declared {
-        assert!(
-            ORDER.contains(&module),
-            "`{module}` has no place in the order of modules"
+fn every_module_of_a_library_has_a_place() {
+    for order in &ORDERS {
+        let library = root().join(order.sources).join("lib.rs");
+        let code = code_of(&std::fs::read_to_string(library).unwrap());
+        let declared: Vec<&str> = code
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'))
+            .collect();
+        assert_eq!(
+            BTreeSet::from_iter(declared),
+            BTreeSet::from_iter(order.modules.iter().copied()),
+            "{}",
+            order.sources
         );
     }
 }
 
 #[test]
 fn every_file_says_what_it_is_for() {
-    for directory in ["src", "tests"] {
+    for directory in ["src", "crates", "tests"] {
         for file in rust_files(&root().join(directory)) {
             let source = std::fs::read_to_string(&file).unwrap();
             let first = source.lines().next().unwrap_or_default();
@@ -466,9 +567,19 @@ fn every_file_says_what_it_is_for() {
 
 #[test]
 fn no_test_file_is_forgotten() {
-    let directory = root().join("tests");
     let targets = test_targets();
-    let files = rust_files(&directory);
+    let crates = std::fs::read_dir(root().join("crates")).unwrap();
+    let tests = crates.map(|entry| entry.unwrap().path().join("tests"));
+    let directories = [root().join("tests")].into_iter();
+    for directory in directories.chain(tests).filter(|path| path.is_dir()) {
+        let forgotten = forgotten(&directory, &targets);
+        assert!(forgotten.is_empty(), "no test and in none: {forgotten:?}");
+    }
+}
+
+/// Files of a directory of tests that are no test target and no module of one.
+fn forgotten(directory: &Path, targets: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let files = rust_files(directory);
     let mut declared = BTreeSet::new();
     let mut sources = String::new();
     for file in &files {
@@ -480,14 +591,11 @@ fn no_test_file_is_forgotten() {
             Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
         }));
     }
-    for file in &files {
-        if targets.contains(file) {
-            continue;
-        }
+    let known = |file: &PathBuf| {
         // A program that a test compiles by itself is named by its whole path.
         let path = file.strip_prefix(root()).unwrap().to_str().unwrap();
-        if sources.contains(&format!("\"{path}\"")) {
-            continue;
+        if targets.contains(file) || sources.contains(&format!("\"{path}\"")) {
+            return true;
         }
         let parent = file.parent().unwrap();
         let stem = file.file_stem().unwrap().to_str().unwrap();
@@ -495,16 +603,13 @@ fn no_test_file_is_forgotten() {
             "mod" => parent.file_name().unwrap().to_str().unwrap(),
             other => other,
         };
-        assert!(
-            parent != directory && declared.contains(name),
-            "{} is no test target and no module of one",
-            file.display()
-        );
-    }
+        parent != directory && declared.contains(name)
+    };
+    files.into_iter().filter(|file| !known(file)).collect()
 }
 
-/// The test targets as cargo knows them.
-fn test_targets() -> BTreeSet<PathBuf> {
+/// The workspace as cargo knows it.
+static METADATA: LazyLock<Value> = LazyLock::new(|| {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args([
@@ -517,10 +622,15 @@ fn test_targets() -> BTreeSet<PathBuf> {
         .current_dir(root())
         .output()
         .unwrap();
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let targets = metadata["packages"][0]["targets"].as_array().unwrap();
-    targets
+    serde_json::from_slice(&output.stdout).unwrap()
+});
+
+/// The test targets of every crate.
+fn test_targets() -> BTreeSet<PathBuf> {
+    let packages = METADATA["packages"].as_array().unwrap();
+    packages
         .iter()
+        .flat_map(|package| package["targets"].as_array().unwrap())
         .filter(|target| target["kind"][0] == "test" && target["test"] == true)
         .map(|target| PathBuf::from(target["src_path"].as_str().unwrap()))
         .collect()
