@@ -5,11 +5,11 @@
 #   proofs/mutants.sh --short    a sample of them, what CI runs
 #   proofs/mutants.sh --only RE  those whose number, place or text matches
 #
-# In a copy of the package (target/mutants) proofs/mutants.pl turns each guard of src/machine/ and
-# of the rules in src/report/ into one that is skipped when MUTANT names its number, so that one
-# build serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
-# Guards of src/machine/ must be missed by tests/exploration, rules of src/report/ by
-# tests/reports. proofs/mutants.allowed names those that nothing can miss, with the reason.
+# In a copy of crates/core (target/mutants) proofs/mutants.pl turns each guard of its src/machine/
+# and of the rules in its src/report/ into one that is skipped when MUTANT names its number, so
+# that one build serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
+# Guards of the machine must be missed by tests/exploration, rules of reports by tests/reports.
+# proofs/mutants.allowed names those that nothing can miss, with the reason.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -24,25 +24,27 @@ case "${1:-}" in
 esac
 
 rm -rf "$copy"
-mkdir -p "$copy/tests"
-cp -R Cargo.toml Cargo.lock src protocol "$copy/"
-cp -R tests/exploration tests/reports.rs "$copy/tests/"
-# The pure modules are enough, and quick to build.
-pure=(brief change diagnostic machine model report schema)
-for module in "$copy"/src/*/; do
-  [[ " ${pure[*]} " == *" $(basename "$module") "* ]] || rm -r "$module"
-done
-# Another name, so that both packages can be built into one target directory; no benches.
-sed -i -e 's/^name = "cook-cli"/name = "cook-mutants"/' "$copy/Cargo.toml" "$copy/Cargo.lock"
-sed -i -e '/^\[\[\(bench\|bin\|test\)\]\]/,/^$/d' "$copy/Cargo.toml"
-rm "$copy/src/main.rs"
-cat >"$copy/src/lib.rs" <<'RUST'
-#![allow(missing_docs, unused)]
-#[macro_use]
-mod mutant;
-RUST
-printf 'pub mod %s;\n' "${pure[@]}" >>"$copy/src/lib.rs"
-cat >"$copy/src/mutant.rs" <<'RUST'
+core=$copy/crates/core
+mkdir -p "$core/tests"
+cp -R Cargo.lock protocol "$copy/"
+cp -R crates/core/src "$core/"
+cp -R tests/exploration tests/reports.rs "$core/tests/"
+ln -s ../../protocol "$core/protocol"
+# A workspace of that one crate. It has another name, so that both can be built into one target
+# directory, and every dependency of the whole workspace, so that those are built already.
+sections() { awk -v wanted="$2" '/^\[/ { print_it = $0 ~ wanted } print_it' "$1"; }
+sections Cargo.toml '^\[(workspace|profile)' | sed '/^default-members/d' >"$copy/Cargo.toml"
+{
+  sections crates/core/Cargo.toml '^\[package\]'
+  printf '[lib]\nname = "cook_core"\n\n[dependencies]\n'
+  sections Cargo.toml '^\[workspace.dependencies\]' |
+    sed -n '/^cook-/!s/^\([a-z0-9_-]*\) = .*/\1.workspace = true/p'
+  sections Cargo.toml '^\[dev-dependencies\]'
+} >"$core/Cargo.toml"
+sed -i -e 's/cook-core/cook-mutants/' "$copy/Cargo.toml" "$copy/Cargo.lock" "$core/Cargo.toml"
+sed -i -e '1i #![allow(missing_docs, unused)]' -e '0,/^pub mod/s//#[macro_use]\nmod mutant;\n&/' \
+  "$core/src/lib.rs"
+cat >"$core/src/mutant.rs" <<'RUST'
 use std::sync::LazyLock;
 
 /// A refusal that is skipped.
@@ -88,14 +90,13 @@ RUST
 
 mutants=$copy/mutants
 : >"$mutants"
-for file in src/machine/*.rs src/report/rules.rs; do
+for file in crates/core/src/machine/*.rs crates/core/src/report/rules.rs; do
   # The brief decides nothing; its refusals have tests of their own.
-  [ "$file" = src/machine/brief.rs ] && continue
+  [ "$file" = crates/core/src/machine/brief.rs ] && continue
   { grep -F "$file"$'\t' proofs/mutants.list || true; } |
     perl proofs/mutants.pl "$copy/$file" "$file" "$(wc -l <"$mutants")" "$mutants"
 done
 
-# Dependencies are those of the package itself, so they are built already.
 export CARGO_TARGET_DIR=$root/target
 cargo test --quiet --manifest-path "$copy/Cargo.toml" --test exploration --test reports --no-run \
   --message-format=json >"$copy/built"
@@ -111,7 +112,7 @@ unnoticed() {
   cd "$copy"
   export MUTANT=$1
   case "$2" in
-    src/report/*) asked "$reports" ;;
+    */report/*) asked "$reports" ;;
     *)
       asked "$exploration" liveness:: imports:: &&
         COOK_EXPLORE=hostile,doors asked "$exploration" from_every &&
@@ -146,9 +147,9 @@ unchanged_fails() {
 # for the longer explorations.
 asked "$exploration" liveness:: imports:: >"$copy/out.0" 2>&1 || unchanged_fails
 if [ "$every" -eq 1 ]; then
-  unnoticed 0 src/machine/ || unchanged_fails
+  unnoticed 0 crates/core/src/machine/ || unchanged_fails
 fi
-unnoticed 0 src/report/ || unchanged_fails
+unnoticed 0 crates/core/src/report/ || unchanged_fails
 started=$SECONDS
 awk -F'\t' -v every="$every" -v only="$only" \
   '(NR - 1) % every == 0 && (only == "" || $0 ~ only) { printf "%s%c%s%c%s%c", $1, 0, $2, 0, $3, 0 }' \

@@ -1,4 +1,4 @@
-//! The schemas in `protocol/schema/` and the types in `src/model/` give the same
+//! The schemas in `protocol/schema/` and the types in `crates/core/src/model/` give the same
 //! verdict on every document: drawn from the types, drawn from the schemas, and
 //! both mutated. Also: reading bad bytes, and `protocol/codes.json`.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
