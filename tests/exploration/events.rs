@@ -837,6 +837,7 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                     for &gates in ends {
                         with("verifier not green", &|mood| mood.verifier = gates);
                     }
+                    with("verifier untrusted", &|mood| mood.trusted = false);
                 }
                 let plain = !decides && block.policy.is_none();
                 if decides || (plain && (bounds.hostile || given.label == "nothing")) {

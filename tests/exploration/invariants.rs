@@ -4,7 +4,8 @@ use super::events::Offer;
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
 use cook_core::model::{
-    ActiveStatus, Conclude, Decision, Event, Evidence, Policy, Reground, SliceStatus, Snapshot,
+    ActiveStatus, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
+    SliceStatus, Snapshot,
 };
 use std::collections::BTreeSet;
 
@@ -211,6 +212,11 @@ fn done_only_by_judges(seen: &Seen) -> Check {
     require(
         agreed && sessions.len() as u64 >= seen.before.profile.required_stop_judges.0,
         || format!("done with the votes {votes:?} at {head:?}"),
+    )?;
+    let untrusted = seen.facts.untrusted.as_ref();
+    require(
+        untrusted.is_some_and(|commands| !commands.contains(STOP_VERIFIER)),
+        || "done by a stop verifier that nobody trusts".to_owned(),
     )?;
     require(
         seen.facts.stop_verifier.as_ref().is_some_and(|run| {
