@@ -4,13 +4,12 @@ use super::args::InitArgs;
 use super::doors::mission_text;
 use super::record::transition_answer;
 use super::{Answer, Context, answer, caller};
-use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use crate::scaffold::{self, Contract, Fate, TRACKED};
 use crate::view::NoteAnswer;
 use crate::walk::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Event, Import, Profile, Snapshot};
+use cook_core::model::{Event, Import, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, Snapshot};
 use cook_store::store::Store;
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
@@ -192,7 +191,7 @@ fn trust_written(
     }
     let written = |path: &&str| matches!(fate(path), Some(Fate::Created | Fate::Updated));
     let all_written = STOP_VERIFIER_SCRIPTS.iter().all(written);
-    let any_written = STOP_VERIFIER_SCRIPTS.iter().any(|path| written(&path));
+    let any_written = STOP_VERIFIER_SCRIPTS.iter().any(written);
     if all_written || (any_written && verifier_was_trusted) {
         commands.push(STOP_VERIFIER);
     }

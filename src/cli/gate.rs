@@ -3,12 +3,11 @@
 use super::args::{GateArgs, TrustArgs};
 use super::doors::record_trust;
 use super::{Answer, Context, answer, caller, note};
-use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use crate::view::GateAnswer;
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine;
-use cook_core::model::GateSpec;
+use cook_core::model::{GateSpec, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_store::receipt::{Gates, Receipts};
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {

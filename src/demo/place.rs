@@ -4,12 +4,11 @@
 use super::story::{PLAYED, Story};
 use super::{Culprit, failed};
 use crate::drive::{Cast, Player};
-use cook_core::model::STOP_VERIFIER;
 use crate::scaffold::{TRACKED, write_contract};
 use crate::walk::{self, Workspace};
 use cook_agents::Preset;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::{Access, Actor, AgentTable, Config, Event, Resume, Role};
+use cook_core::model::{Access, Actor, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER};
 use cook_os::process::{Clocks, ProcessError, Short, capture};
 use cook_store::store::Store;
 use std::ffi::OsString;

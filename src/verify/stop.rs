@@ -1,11 +1,10 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
 use super::Outcome;
-use cook_core::model::STOP_VERIFIER;
 use crate::walk::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::votes_at;
-use cook_core::model::{Phase, Policy};
+use cook_core::model::{Phase, Policy, STOP_VERIFIER};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
 ///
