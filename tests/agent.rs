@@ -6,8 +6,8 @@
 mod agent_support;
 
 use agent_support::{Scripted, is_alive, pid_in};
-use cook_agents::{FailureClass, Preset, Progress, Report, Task, builtin_names, run};
-use cook_core::model::{Access, Config, EventFormat};
+use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
+use cook_core::model::{Access, Config, EventFormat, KnownAgent};
 use cook_os::process::{Clocks, Heed};
 use cook_store::session::{Failure, Native};
 use serde_json::{Value, json};
@@ -136,7 +136,7 @@ fn each_dialect_gives_its_answer_and_its_errors() {
         );
     }
     assert_eq!(
-        builtin_names()
+        KnownAgent::names()
             .filter(|name| {
                 let preset = Preset::of(name, &Config::default()).unwrap();
                 preset.events() == EventFormat::Json

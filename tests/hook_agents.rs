@@ -6,6 +6,7 @@ mod cli_support;
 mod hook_support;
 
 use cli_support::{Repo, run};
+use cook_core::model::hooks::{AnswerShape, SettingsForm};
 use cook_core::model::{Checkpoint, CheckpointKind, Policy, Role};
 use cook_hooks::{
     Agent, ClosedIssue, Effects, Event, Gate, Item, Kind, MAX_BYTES, Recovery, SessionState,
@@ -22,10 +23,14 @@ fn schema(agent: Agent) -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(&text).unwrap();
     assert!(jsonschema::meta::is_valid(&schema));
     let events: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-    let mut known: Vec<&str> = agent.rows().iter().map(|row| row.native).collect();
+    let mut known: Vec<&str> = agent.rows().iter().map(|row| row.native.as_str()).collect();
     known.sort_unstable();
     assert_eq!(events, known, "{agent:?}");
     jsonschema::draft202012::new(&schema).unwrap()
+}
+
+fn known(name: &str) -> Agent {
+    Agent::parse(name).unwrap()
 }
 
 /// All sixteen combinations of the four effects.
@@ -44,7 +49,7 @@ fn every_effect() -> impl Iterator<Item = Effects> {
 #[test]
 fn each_agent_takes_each_answer_to_each_event() {
     let mut combinations = 0;
-    for agent in Agent::ALL {
+    for agent in Agent::all() {
         let schema = schema(agent);
         for row in agent.rows() {
             for effects in every_effect() {
@@ -58,12 +63,12 @@ fn each_agent_takes_each_answer_to_each_event() {
                     );
                     continue;
                 };
-                let held = json!({ row.native: said });
+                let held = json!({ row.native.as_str(): said });
                 let errors: Vec<String> =
                     schema.iter_errors(&held).map(|e| e.to_string()).collect();
                 assert!(errors.is_empty(), "{held}: {errors:?}");
                 let mut wider = held.clone();
-                wider[row.native]["frobnicated"] = json!(1);
+                wider[row.native.as_str()]["frobnicated"] = json!(1);
                 assert!(
                     !schema.is_valid(&wider),
                     "{agent:?} {} lets anything through",
@@ -90,16 +95,13 @@ fn each_agent_takes_each_answer_to_each_event() {
     }
     assert_eq!(
         combinations,
-        Agent::ALL
-            .iter()
-            .map(|a| a.rows().len() * 16)
-            .sum::<usize>()
+        Agent::all().map(|a| a.rows().len() * 16).sum::<usize>()
     );
 }
 
 #[test]
 fn each_agent_has_what_the_effects_need() {
-    for agent in Agent::ALL {
+    for agent in Agent::all() {
         let rows = agent.rows();
         let has = |kind: Kind| rows.iter().any(|row| row.kind == kind);
         for kind in [
@@ -131,38 +133,33 @@ fn shell_event(agent: Agent, native: &str, root: &Path) -> (Vec<String>, Value) 
     let cwd = root.to_str().unwrap();
     let line = "cook next --take";
     let args = |more: &[&str]| more.iter().map(|word| (*word).to_owned()).collect();
-    match agent {
-        Agent::Copilot => (
+    match agent.name() {
+        "copilot" => (
             args(&["--event", native]),
             json!({"sessionId": "s", "cwd": cwd, "toolName": "bash",
                 "toolArgs": json!({"command": line}).to_string(), "prompt": "p", "source": "new"}),
         ),
-        Agent::Cursor => (
+        "cursor" => (
             args(&[]),
             json!({"hook_event_name": native, "conversation_id": "s", "workspace_roots": [cwd],
                 "generation_id": "g", "tool_name": "Shell", "tool_input": {"command": line},
                 "command": line, "file_path": "a.txt", "prompt": "p"}),
         ),
-        Agent::Opencode | Agent::Pi => (
+        "opencode" | "pi" => (
             args(&[]),
             json!({"event": native, "session": "s", "cwd": cwd, "tool": "bash", "call_id": native,
                 "args": {"command": line}, "prompt": "p", "typed": true}),
         ),
-        Agent::Gemini => (
-            args(&[]),
-            json!({"hook_event_name": native, "session_id": "s", "cwd": cwd,
-                "tool_name": "run_shell_command", "tool_input": {"command": line}, "prompt": "p"}),
-        ),
-        Agent::Codex => (
+        "codex" => (
             args(&[]),
             json!({"hook_event_name": native, "session_id": "s", "cwd": cwd, "turn_id": "t",
                 "tool_name": "shell", "tool_input": {"command": ["bash", "-lc", line]},
                 "tool_use_id": native, "prompt": "p"}),
         ),
-        Agent::Claude | Agent::Qwen => (
+        _ => (
             args(&[]),
             json!({"hook_event_name": native, "session_id": "s", "cwd": cwd,
-                "tool_name": if agent == Agent::Qwen { "run_shell_command" } else { "Bash" },
+                "tool_name": agent.hooks().tools.shell[0],
                 "tool_input": {"command": line}, "tool_use_id": native, "prompt": "p"}),
         ),
     }
@@ -170,7 +167,7 @@ fn shell_event(agent: Agent, native: &str, root: &Path) -> (Vec<String>, Value) 
 
 #[test]
 fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
-    for agent in Agent::ALL {
+    for agent in Agent::all() {
         let repo = Repo::selected();
         let schema = schema(agent);
         let session = Session::new(&repo, "s");
@@ -191,20 +188,20 @@ fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
         let mut recovered = 0;
         let mut stop = Value::Null;
         for row in agent.rows() {
-            let said = send(row.native);
+            let said = send(&row.native);
             recovered += usize::from(said.to_string().contains("## Resuming: a"));
             if row.kind == Kind::AfterTool {
                 // Whatever it was, the shell call that took the work is in it for one of them.
-                send(row.native);
+                send(&row.native);
             }
             if row.kind == Kind::Stop {
                 stop = said;
             }
         }
         assert!(recovered >= 1, "{agent:?} never got the message");
-        let word = match agent {
-            Agent::Cursor => "followup_message",
-            Agent::Opencode | Agent::Pi => "block",
+        let word = match agent.hooks().answer {
+            AnswerShape::Cursor => "followup_message",
+            AnswerShape::Shim => "block",
             _ => "reason",
         };
         let why = stop[word].as_str().unwrap_or_default();
@@ -229,85 +226,85 @@ fn the_tools_of_each_agent_are_understood() {
     let patch = "*** Begin Patch\n*** Add File: new.txt\n+x\n*** Update File: a.txt\n*** Move to: b.txt\n*** Delete File: old.txt\n*** End Patch";
     let cases = [
         (
-            Agent::Claude,
+            known("claude"),
             "PostToolUse",
             json!({"tool_name": "MultiEdit", "tool_input": {"file_path": "a"}}),
             vec!["a"],
         ),
         (
-            Agent::Claude,
+            known("claude"),
             "PostToolUse",
             json!({"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "n"}}),
             vec!["n"],
         ),
         (
-            Agent::Claude,
+            known("claude"),
             "PostToolUse",
             json!({"tool_name": "mcp__fs__move_file", "tool_input": {"source": "a", "destination": "b"}}),
             vec!["a", "b"],
         ),
         (
-            Agent::Claude,
+            known("claude"),
             "PostToolUse",
             json!({"tool_name": "Read", "tool_input": {"file_path": "a"}}),
             vec![],
         ),
         (
-            Agent::Codex,
+            known("codex"),
             "PostToolUse",
             json!({"tool_name": "apply_patch", "tool_input": {"command": patch}}),
             vec!["new.txt", "a.txt", "b.txt", "old.txt"],
         ),
         (
-            Agent::Codex,
+            known("codex"),
             "PostToolUse",
             json!({"tool_name": "shell", "tool_input": {"command": ["apply_patch", patch]}}),
             vec!["new.txt", "a.txt", "b.txt", "old.txt"],
         ),
         (
-            Agent::Gemini,
+            known("gemini"),
             "AfterTool",
             json!({"tool_name": "replace", "tool_input": {"file_path": "a"}}),
             vec!["a"],
         ),
         (
-            Agent::Gemini,
+            known("gemini"),
             "AfterTool",
             json!({"tool_name": "write_file", "tool_input": {"absolute_path": "a"}}),
             vec!["a"],
         ),
         (
-            Agent::Qwen,
+            known("qwen"),
             "PostToolUse",
             json!({"tool_name": "edit", "tool_input": {"file_path": "a"}}),
             vec!["a"],
         ),
         (
-            Agent::Copilot,
+            known("copilot"),
             "postToolUse",
             json!({"toolName": "create", "toolArgs": "{\"path\":\"a\"}"}),
             vec!["a"],
         ),
         (
-            Agent::Cursor,
+            known("cursor"),
             "afterFileEdit",
             json!({"file_path": "a", "edits": []}),
             vec!["a"],
         ),
         (
-            Agent::Cursor,
+            known("cursor"),
             "postToolUse",
             json!({"tool_name": "StrReplace", "tool_input": {"path": "a"}}),
             vec![],
         ),
         (
-            Agent::Opencode,
+            known("opencode"),
             "after_tool",
             json!({"tool": "patch", "args": {"patchText": patch}}),
             vec!["new.txt", "a.txt", "b.txt", "old.txt"],
         ),
         (
-            Agent::Pi,
+            known("pi"),
             "after_tool",
             json!({"tool": "write", "args": {"path": "a"}}),
             vec!["a"],
@@ -323,16 +320,16 @@ fn the_tools_of_each_agent_are_understood() {
         assert_eq!(found.paths, wanted, "{agent:?} {fields}");
     }
     let line = tool(
-        Agent::Codex,
+        known("codex"),
         "PreToolUse",
         json!({"tool_name": "exec_command", "tool_input": {"cmd": "git commit"}}),
     );
     assert_eq!(line.command.as_deref(), Some("git commit"));
     let context = json!({"hook_event_name": "Stop", "session_id": "s", "context_usage": {"used": 90, "limit": 100}});
-    let event = read(Agent::Qwen, None, context.to_string().as_bytes()).unwrap();
+    let event = read(known("qwen"), None, context.to_string().as_bytes()).unwrap();
     assert_eq!(event.context_percent, Some(90.0));
     let model = json!({"hook_event_name": "AfterModel", "session_id": "s", "llm_response": {"usageMetadata": {"totalTokenCount": 524_288}}});
-    let event = read(Agent::Gemini, None, model.to_string().as_bytes()).unwrap();
+    let event = read(known("gemini"), None, model.to_string().as_bytes()).unwrap();
     assert_eq!(event.context_percent, Some(50.0));
 }
 
@@ -644,25 +641,22 @@ const THEIRS: &str = "{\n  // mine, with a comment\n  \"permissions\": { \"allow
 
 #[test]
 fn installing_harms_nothing_and_removing_leaves_no_trace() {
-    for agent in Agent::ALL {
+    for agent in Agent::all() {
         let repo = Repo::set_up();
-        let settings = match agent {
-            Agent::Claude => ".claude/settings.json",
-            Agent::Codex => ".codex/hooks.json",
-            Agent::Gemini => ".gemini/settings.json",
-            Agent::Qwen => ".qwen/settings.json",
-            Agent::Cursor => ".cursor/hooks.json",
-            Agent::Copilot | Agent::Opencode | Agent::Pi => "",
+        let install = &agent.hooks().install;
+        let settings = match install.form {
+            SettingsForm::Groups | SettingsForm::Flat => install.shared.as_str(),
+            SettingsForm::File | SettingsForm::Shim(_) => "",
         };
         if !settings.is_empty() {
-            let theirs = match agent {
-                Agent::Cursor => THEIRS.replacen('{', "{\n  \"version\": 1,", 1),
+            let theirs = match install.form {
+                SettingsForm::Flat => THEIRS.replacen('{', "{\n  \"version\": 1,", 1),
                 _ => THEIRS.to_owned(),
             };
             repo.write(settings, theirs);
         }
-        if agent == Agent::Copilot {
-            repo.write(".github/copilot-instructions.md", "Be kind.\n");
+        if let Some(places) = &install.instructions {
+            repo.write(&places.shared, "Be kind.\n");
         }
         repo.commit("theirs", None);
         let name = agent.name();
@@ -819,7 +813,7 @@ fn event(native: &str, fields: Value) -> Event {
     let mut value = fields;
     value["hook_event_name"] = json!(native);
     value["session_id"] = json!("s");
-    read(Agent::Claude, None, value.to_string().as_bytes()).unwrap()
+    read(known("claude"), None, value.to_string().as_bytes()).unwrap()
 }
 
 fn situation(ms: i64) -> Situation {
@@ -841,7 +835,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     let mut facts = situation(1);
     facts.dirty = Some(vec!["src/x.rs".to_owned()]);
     let close = line(1, "cd . && br close br-1 --reason done");
-    let why = step(Agent::Claude, SessionState::default(), &close, &facts)
+    let why = step(known("claude"), SessionState::default(), &close, &facts)
         .effects
         .deny
         .unwrap();
@@ -851,7 +845,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     );
     facts.dirty = Some(Vec::new());
     assert_eq!(
-        step(Agent::Claude, SessionState::default(), &close, &facts)
+        step(known("claude"), SessionState::default(), &close, &facts)
             .effects
             .deny,
         None
@@ -865,7 +859,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         facts.dirty = Some(vec!["x".to_owned()]);
         assert_eq!(
             step(
-                Agent::Claude,
+                known("claude"),
                 SessionState::default(),
                 &line(2, text),
                 &facts
@@ -887,7 +881,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     let mut facts = situation(10_000);
     facts.claimed = Some("br-1".to_owned());
     let claimed = step(
-        Agent::Claude,
+        known("claude"),
         SessionState {
             turns: 5,
             ..SessionState::default()
@@ -903,7 +897,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     let mut facts = situation(20_000);
     facts.paths = (0..40).map(|n| format!("f{n:02}.rs")).collect();
     let edited = step(
-        Agent::Claude,
+        known("claude"),
         claimed.state,
         &tool("Edit", json!({"file_path": "x"}), "b"),
         &facts,
@@ -915,7 +909,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
     }];
     facts.dirty = Some(vec!["f00.rs".to_owned()]);
     let closing = tool("Bash", json!({"command": "br close br-1"}), "c");
-    let closed = step(Agent::Claude, edited.state, &closing, &facts);
+    let closed = step(known("claude"), edited.state, &closing, &facts);
     let list: Vec<&Checkpoint> = closed
         .entries
         .iter()
@@ -930,14 +924,14 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         list[0].text
     );
     assert_eq!(closed.state.item, None);
-    let again = step(Agent::Claude, closed.state.clone(), &closing, &facts);
+    let again = step(known("claude"), closed.state.clone(), &closing, &facts);
     assert!(
         again.entries.is_empty() && again.effects.is_empty(),
         "delivered twice"
     );
     // Claude's stop can be refused, so that is where the session is sent on.
     let stop = step(
-        Agent::Claude,
+        known("claude"),
         closed.state,
         &event("Stop", json!({})),
         &situation(40_000),
@@ -948,7 +942,7 @@ fn a_close_is_refused_on_a_dirty_tree_and_sends_on_when_it_is_verified() {
         "{on}"
     );
     let stop = step(
-        Agent::Claude,
+        known("claude"),
         stop.state,
         &event("Stop", json!({"n": 2})),
         &situation(50_000),
@@ -969,7 +963,7 @@ fn a_comment_in_the_tracker_is_a_checkpoint() {
         json!({"tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": "br comments add br-1 'Checkpoint: x'"}}),
     );
     assert_eq!(
-        step(Agent::Claude, state.clone(), &comment, &situation(1))
+        step(known("claude"), state.clone(), &comment, &situation(1))
             .state
             .turns,
         0
@@ -979,7 +973,7 @@ fn a_comment_in_the_tracker_is_a_checkpoint() {
         json!({"tool_name": "Bash", "tool_use_id": "x", "tool_input": {"command": "br comments add br-1 y"}}),
     );
     assert_eq!(
-        step(Agent::Claude, state, &failed, &situation(1))
+        step(known("claude"), state, &failed, &situation(1))
             .state
             .turns,
         7
@@ -1000,8 +994,8 @@ fn a_turn_is_the_first_tool_of_a_named_turn() {
     for (n, turn) in ["t1", "t1", "t2", "t2", "t2", "t3"].iter().enumerate() {
         facts.now_ms += 10_000;
         let after = json!({"hook_event_name": "PostToolUse", "session_id": "s", "turn_id": turn, "tool_name": "shell", "tool_use_id": format!("c{n}")});
-        let event = read(Agent::Codex, None, after.to_string().as_bytes()).unwrap();
-        state = step(Agent::Codex, state, &event, &facts).state;
+        let event = read(known("codex"), None, after.to_string().as_bytes()).unwrap();
+        state = step(known("codex"), state, &event, &facts).state;
     }
     assert_eq!(state.turns, 3);
     assert_eq!(segments("a; b").len(), 2);
@@ -1107,7 +1101,7 @@ fn with_a_tracker_and_no_workflow_everything_goes_to_the_tracker() {
             event["tool_use_id"] = json!(format!("t{}", number.get()));
         }
         let response = cook::lifecycle::respond(&cook::lifecycle::Call {
-            agent: Agent::Claude,
+            agent: known("claude"),
             named: None,
             input: event.to_string().as_bytes(),
             dir: &repo.root,
@@ -1188,7 +1182,7 @@ fn a_tracker_that_is_down_is_named_and_holds_nothing_up() {
     };
     let start = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": repo.root, "source": "startup"});
     let response = cook::lifecycle::respond(&cook::lifecycle::Call {
-        agent: Agent::Claude,
+        agent: known("claude"),
         named: None,
         input: start.to_string().as_bytes(),
         dir: &repo.root,

@@ -2,6 +2,7 @@
 
 use crate::view::ColorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cook_core::model::KnownAgent;
 use std::path::PathBuf;
 
 /// Agents report; cook decides. Git is the database.
@@ -575,9 +576,30 @@ pub(super) struct CheckpointArgs {
     pub brief: Option<PathBuf>,
 }
 
+/// The agents with hooks.
+fn hooked_agents() -> String {
+    listed(KnownAgent::names_with("[hooks]").map(str::to_owned))
+}
+
+/// What may call `cook hook`.
+fn callers() -> String {
+    let lines =
+        KnownAgent::names_with("statusline = true").map(|name| format!("{name}-statusline"));
+    let agents = KnownAgent::names_with("[hooks]").map(str::to_owned);
+    listed(agents.chain(lines))
+}
+
+fn listed(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct HookArgs {
-    /// claude, codex, gemini, qwen, copilot, cursor, opencode, pi or claude-statusline
+    #[arg(help = callers())]
     pub agent: String,
     /// The event, for agents that do not send its name
     #[arg(long, value_name = "NAME")]
@@ -607,7 +629,7 @@ pub(super) enum HooksCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct HooksAgentArgs {
-    /// claude, codex, gemini, qwen, copilot, cursor, opencode or pi
+    #[arg(help = hooked_agents())]
     pub agent: String,
     /// In the tracked file that everybody gets, not in your own
     #[arg(long)]

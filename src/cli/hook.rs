@@ -14,8 +14,8 @@ use std::io::Read;
 /// Largest event that is read.
 const MAX_EVENT: u64 = 16 << 20;
 
-/// The word that makes a status line.
-const STATUSLINE: &str = "claude-statusline";
+/// What follows the agent's name in the word that makes a status line.
+const STATUSLINE: &str = "-statusline";
 
 pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
     let mut bytes = Vec::new();
@@ -26,11 +26,10 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
     if let Err(error) = read {
         return answer(HookAnswer::complaint(format!("cook hook: {error}")));
     }
-    if args.agent == STATUSLINE {
-        return answer(HookAnswer::line(lifecycle::statusline(
-            &bytes,
-            &context.dir,
-        )));
+    let lined = args.agent.strip_suffix(STATUSLINE).and_then(Agent::parse);
+    if let Some(agent) = lined.filter(|agent| agent.hooks().install.statusline) {
+        let line = lifecycle::statusline(agent, &bytes, &context.dir);
+        return answer(HookAnswer::line(line));
     }
     let Some(agent) = Agent::parse(&args.agent) else {
         return answer(HookAnswer::complaint(

@@ -6,7 +6,7 @@ use crate::lifecycle::{self, install};
 use crate::view::{PromptAnswer, VerifyAnswer};
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_hooks::{Agent, layout};
+use cook_hooks::Agent;
 use cook_os::clock::Clock;
 
 pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
@@ -36,7 +36,7 @@ pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
 
 fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
     Agent::parse(&args.agent).ok_or_else(|| {
-        let known: Vec<&str> = Agent::ALL.iter().map(|agent| agent.name()).collect();
+        let known: Vec<&str> = Agent::all().map(Agent::name).collect();
         Failure::usage(format!(
             "`{}` is no agent with hooks; those are {}",
             args.agent,
@@ -57,7 +57,7 @@ fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     }
     let mut lines = told(&changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
-    let advice = layout::advice(agent);
+    let advice = &agent.hooks().install.advice;
     lines.extend(advice.iter().map(|line| format!("yours to do: {line}")));
     lines.push(format!("then: cook hooks check {}", agent.name()));
     note("hooks_installed", lines)

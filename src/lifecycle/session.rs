@@ -217,7 +217,7 @@ fn session_state(workspace: &Workspace) -> Option<SessionState> {
 
 /// Takes the status line's input: remembers how full the context is, and says
 /// where the work stands in one line. Empty where there is no workflow.
-pub fn statusline(input: &[u8], called: &Path) -> String {
+pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
     let Ok(value) = serde_json::from_slice::<serde_json::Value>(input) else {
         return String::new();
     };
@@ -237,13 +237,13 @@ pub fn statusline(input: &[u8], called: &Path) -> String {
         return String::new();
     };
     let session = value["session_id"].as_str();
-    let item = session.and_then(|session| item_of(&workspace, session));
+    let item = session.and_then(|session| item_of(&workspace, agent, session));
     if snapshot.is_none() && item.is_none() {
         return String::new();
     }
     if let (Some(percent), Some(session)) = (percent, session) {
         // The line is shown whether or not the figure could be kept.
-        let _ = remember(&workspace, session, percent);
+        let _ = remember(&workspace, agent, session, percent);
     }
     let state = snapshot.as_ref().map(|snapshot| &snapshot.state);
     let who = state.map(|state| match state.next_mandatory_role.0 {
@@ -260,22 +260,27 @@ pub fn statusline(input: &[u8], called: &Path) -> String {
 }
 
 /// The issue that a session works on.
-fn item_of(workspace: &Workspace, session: &str) -> Option<String> {
+fn item_of(workspace: &Workspace, agent: Agent, session: &str) -> Option<String> {
     let desk = Desk::at(&workspace.repo, workspace.store.is_some());
-    match desk.load(Agent::Claude, session) {
+    match desk.load(agent, session) {
         Found::Kept(state) if state.claimed || state.found => state.item,
         _ => None,
     }
 }
 
-fn remember(workspace: &Workspace, session: &str, percent: f64) -> std::io::Result<()> {
+fn remember(
+    workspace: &Workspace,
+    agent: Agent,
+    session: &str,
+    percent: f64,
+) -> std::io::Result<()> {
     let desk = Desk::of(&workspace.repo, workspace.store.is_some())?;
     let _held = desk.lock()?;
-    let mut state = match desk.load(Agent::Claude, session) {
+    let mut state = match desk.load(agent, session) {
         Found::Newer => return Ok(()),
         Found::Kept(state) => *state,
         Found::Fresh => SessionState {
-            agent: Agent::Claude.name().to_owned(),
+            agent: agent.name().to_owned(),
             session: session.to_owned(),
             ..SessionState::default()
         },

@@ -28,7 +28,7 @@ pub use failure::{AgentFailure, FailureClass};
 pub use found::{Found, find, probe_version};
 pub use left::{end_left, settle_left};
 pub use listen::Progress;
-pub use preset::{Preset, builtin_names, builtin_text, presets};
+pub use preset::{Preset, presets};
 pub use redact::redact;
 pub use run::{Report, Task, open_command, run, transcript_digest};
 pub use spent::Spent;

@@ -4,67 +4,12 @@ use super::AgentError;
 use super::argv::NAMES;
 use cook_core::model::{
     Access, AccessArgs, AgentKind, AgentTable, Config, Continuation, Counting, EventFormat, Grain,
-    Rule, SessionNaming,
+    KnownAgent, Rule, SessionNaming,
 };
 use cook_os::process::Polite;
 use cook_store::session::Window;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-
-/// The presets built in, by name, as they stand in `protocol/agents/`.
-const BUILT_IN: [(&str, &str); 14] = [
-    ("aider", include_str!("../../../protocol/agents/aider.toml")),
-    ("amp", include_str!("../../../protocol/agents/amp.toml")),
-    (
-        "claude",
-        include_str!("../../../protocol/agents/claude.toml"),
-    ),
-    ("codex", include_str!("../../../protocol/agents/codex.toml")),
-    (
-        "copilot",
-        include_str!("../../../protocol/agents/copilot.toml"),
-    ),
-    (
-        "cursor",
-        include_str!("../../../protocol/agents/cursor.toml"),
-    ),
-    (
-        "gemini",
-        include_str!("../../../protocol/agents/gemini.toml"),
-    ),
-    (
-        "gemini-acp",
-        include_str!("../../../protocol/agents/gemini-acp.toml"),
-    ),
-    ("goose", include_str!("../../../protocol/agents/goose.toml")),
-    (
-        "opencode",
-        include_str!("../../../protocol/agents/opencode.toml"),
-    ),
-    (
-        "opencode-acp",
-        include_str!("../../../protocol/agents/opencode-acp.toml"),
-    ),
-    ("pi", include_str!("../../../protocol/agents/pi.toml")),
-    ("qwen", include_str!("../../../protocol/agents/qwen.toml")),
-    (
-        "qwen-acp",
-        include_str!("../../../protocol/agents/qwen-acp.toml"),
-    ),
-];
-
-/// Names of the presets built in, sorted.
-pub fn builtin_names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
-}
-
-/// The text of a preset built in.
-pub fn builtin_text(name: &str) -> Option<&'static str> {
-    BUILT_IN
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, text)| *text)
-}
 
 /// An agent that can be started.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,8 +31,8 @@ impl Preset {
         let base = own
             .and_then(|table| table.extends.as_deref())
             .unwrap_or(name);
-        let base = match builtin_text(base) {
-            Some(text) => Some(parse(base, text)?),
+        let base = match KnownAgent::find(base) {
+            Some(known) => Some(known.preset.clone()),
             None if own.is_some_and(|table| table.extends.is_some()) => {
                 return Err(invalid(
                     name,
@@ -360,13 +305,9 @@ pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, AgentError>> 
 }
 
 fn names(config: &Config) -> impl Iterator<Item = String> {
-    builtin_names()
+    KnownAgent::names()
         .map(str::to_owned)
         .chain(config.agents.keys().cloned())
-}
-
-fn parse(name: &str, text: &str) -> Result<AgentTable, AgentError> {
-    toml::from_str(text).map_err(|error| invalid(name, error.to_string()))
 }
 
 fn invalid(name: &str, why: impl Into<String>) -> AgentError {
@@ -410,7 +351,7 @@ mod tests {
 
     #[test]
     fn every_preset_built_in_is_sound() {
-        for name in builtin_names() {
+        for name in KnownAgent::names() {
             let preset = Preset::of(name, &Config::default()).unwrap_or_else(|e| panic!("{e}"));
             assert!(!preset.is_users() && preset.trust_words().is_none());
             let is_read = preset.events() == EventFormat::Json || preset.kind() == AgentKind::Acp;

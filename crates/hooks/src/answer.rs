@@ -2,8 +2,9 @@
 //! Pure. What an event of that agent cannot carry is left out; the core never
 //! asks for it (it goes by the same table).
 
-use super::agent::{Agent, Gate, Row};
-use super::event::{Effects, Kind};
+use super::agent::Agent;
+use super::event::Effects;
+use cook_core::model::hooks::{AnswerShape, Gate, Kind, Row};
 use serde_json::{Map, Value, json};
 
 /// The answer; none = print nothing.
@@ -12,12 +13,12 @@ pub fn answer(agent: Agent, row: &Row, effects: &Effects) -> Option<Value> {
     if effects.is_empty() {
         return None;
     }
-    Some(match agent {
-        Agent::Claude | Agent::Codex | Agent::Qwen => claude_like(row, effects),
-        Agent::Gemini => gemini(row, effects),
-        Agent::Copilot => copilot(effects),
-        Agent::Cursor => cursor(row, effects),
-        Agent::Opencode | Agent::Pi => shim(effects),
+    Some(match agent.hooks().answer {
+        AnswerShape::Claude => claude(row, effects),
+        AnswerShape::Gemini => gemini(row, effects),
+        AnswerShape::Copilot => copilot(effects),
+        AnswerShape::Cursor => cursor(row, effects),
+        AnswerShape::Shim => shim(effects),
     })
 }
 
@@ -31,7 +32,7 @@ pub fn within(row: &Row, effects: &Effects) -> Effects {
     }
 }
 
-fn claude_like(row: &Row, effects: &Effects) -> Value {
+fn claude(row: &Row, effects: &Effects) -> Value {
     let mut answer = Map::new();
     let mut specific = Map::new();
     if let Some(context) = &effects.context {

@@ -6,14 +6,15 @@
 //! sub-agent gets the guard and nothing else; a session that does not own the
 //! workflow gets the recovery message and nothing else.
 
-use super::agent::{Agent, Gate, Row};
-use super::event::{Action, Effects, Event, Kind, Prompt, Source};
+use super::agent::Agent;
+use super::event::{Action, Effects, Event, Prompt, Source};
 use super::recovery::{Recovery, data, shortened};
 use super::shell::{Segment, segments};
 use super::state::{BLOCKS, CONTEXT_LIMIT, HeadSeen, NUDGE_AFTER, SessionState, Since};
 use super::{guard, summary};
 use cook_core::diagnostic::{Lines, clean, redacted};
 use cook_core::machine::hex;
+use cook_core::model::hooks::{Gate, Kind, Row, SendOn};
 use cook_core::model::{
     Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID, Policy, Role,
     SchemaVersion, Timestamp,
@@ -683,7 +684,7 @@ impl<'a> Step<'a> {
 
     /// The agent's stop can be refused, so that is where a session is sent on.
     fn stops_are_gated(&self) -> bool {
-        !matches!(self.agent, Agent::Cursor)
+        self.agent.hooks().send_on == SendOn::AtStop
             && self.agent.rows().iter().any(|row| row.gate == Gate::Block)
     }
 }

@@ -1,48 +1,6 @@
 //! What happened in an agent's session, whichever agent it was.
 
-/// The lifecycle events that cook knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// A session began, was resumed or cleared, or goes on after a compaction.
-    SessionStart,
-    /// A prompt was handed in.
-    Prompt,
-    /// A tool is about to run.
-    BeforeTool,
-    /// A tool ran, or failed.
-    AfterTool,
-    /// One model response with its tools is over.
-    TurnEnd,
-    /// How full the context is.
-    Usage,
-    /// The context is about to be compacted.
-    BeforeCompact,
-    /// It was.
-    AfterCompact,
-    /// The agent wants to stop.
-    Stop,
-    /// A sub-agent did.
-    SubagentStop,
-    /// The session is over.
-    SessionEnd,
-}
-
-impl Kind {
-    /// All of them, in the order of a session.
-    pub const ALL: [Kind; 11] = [
-        Kind::SessionStart,
-        Kind::Prompt,
-        Kind::BeforeTool,
-        Kind::AfterTool,
-        Kind::TurnEnd,
-        Kind::Usage,
-        Kind::BeforeCompact,
-        Kind::AfterCompact,
-        Kind::Stop,
-        Kind::SubagentStop,
-        Kind::SessionEnd,
-    ];
-}
+use cook_core::model::hooks::Kind;
 
 /// Why a session started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,9 +1,10 @@
 //! From an agent's JSON to an event. Pure. A field that is missing, of another
 //! type or too long counts as absent; nothing here fails but an unknown event.
 
-use super::agent::{Agent, Row};
-use super::event::{Action, Event, Kind, Prompt, Source, Tool};
+use super::agent::Agent;
+use super::event::{Action, Event, Prompt, Source, Tool};
 use cook_core::machine::hex;
+use cook_core::model::hooks::{ContextTokens, Kind, OwnCall, PromptOrigin, Row, Tools};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -13,8 +14,6 @@ const MAX_NAME: usize = 4096;
 const MAX_TEXT: usize = 256 * 1024;
 /// Paths taken of one tool call.
 const MAX_PATHS: usize = 200;
-/// Tokens that a Gemini model's context holds.
-const GEMINI_WINDOW: f64 = 1_048_576.0;
 
 /// Fields that name a file.
 const PATH_FIELDS: [&str; 12] = [
@@ -104,7 +103,7 @@ fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event 
     let root = value["workspace_roots"][0].as_str().map(str::to_owned);
     Event {
         kind: row.kind,
-        native: row.native,
+        native: &row.native,
         session: first(&["session_id", "sessionId", "conversation_id", "session"])
             .unwrap_or_else(|| "unnamed".to_owned()),
         cwd: first(&["cwd", "directory"]).or(root.filter(|root| root.len() <= MAX_NAME)),
@@ -117,11 +116,12 @@ fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event 
             "message_id",
             "turn",
         ]),
-        tool: matches!(row.kind, Kind::BeforeTool | Kind::AfterTool).then(|| tool(row, value)),
+        tool: matches!(row.kind, Kind::BeforeTool | Kind::AfterTool)
+            .then(|| tool(&agent.hooks().tools, row, value)),
         prompt: (row.kind == Kind::Prompt).then(|| prompt(agent, value)),
         transcript: first(&["transcript_path", "transcriptPath"]),
         last_message: long(&["last_assistant_message", "prompt_response", "last_message"]),
-        context_percent: context_percent(value),
+        context_percent: context_percent(agent, value),
         goal_loop: ["goal_active", "goal_loop"]
             .iter()
             .any(|name| value[*name] == Value::Bool(true)),
@@ -162,11 +162,10 @@ fn is_subagent(value: &Value) -> bool {
 }
 
 fn prompt(agent: Agent, value: &Value) -> Prompt {
-    let typed = match agent {
-        // They report a prompt for tool results and for their own repetitions too.
-        Agent::Qwen | Agent::Gemini => None,
-        Agent::Opencode | Agent::Pi => value["typed"].as_bool(),
-        Agent::Claude | Agent::Codex | Agent::Copilot | Agent::Cursor => Some(true),
+    let typed = match agent.hooks().prompts {
+        PromptOrigin::Typed => Some(true),
+        PromptOrigin::Told => value["typed"].as_bool(),
+        PromptOrigin::Unknown => None,
     };
     Prompt {
         text: text_in(value, "prompt").unwrap_or_default(),
@@ -174,13 +173,14 @@ fn prompt(agent: Agent, value: &Value) -> Prompt {
     }
 }
 
-fn context_percent(value: &Value) -> Option<f64> {
+fn context_percent(agent: Agent, value: &Value) -> Option<f64> {
     let usage = &value["context_usage"];
     let share = |part: &Value, whole: &Value| {
         let (part, whole) = (part.as_f64()?, whole.as_f64()?);
         (whole > 0.0).then(|| part / whole * 100.0)
     };
-    let tokens = &value["llm_response"]["usageMetadata"]["totalTokenCount"];
+    let counted =
+        |of: &ContextTokens| Some(value.pointer(&of.tokens)?.as_f64()? / of.window * 100.0);
     let percent = value["percent"]
         .as_f64()
         .or_else(|| usage["percentage"].as_f64())
@@ -189,11 +189,11 @@ fn context_percent(value: &Value) -> Option<f64> {
         .or_else(|| share(&usage["tokens"], &usage["window"]))
         // A bare number is a share of 1, or percent.
         .or_else(|| usage.as_f64().map(|n| if n <= 1.0 { n * 100.0 } else { n }))
-        .or_else(|| tokens.as_f64().map(|n| n / GEMINI_WINDOW * 100.0))?;
+        .or_else(|| agent.hooks().context.as_ref().and_then(counted))?;
     (percent.is_finite() && percent >= 0.0).then_some(percent.min(100.0))
 }
 
-fn tool(row: &Row, value: &Value) -> Tool {
+fn tool(tools: &Tools, row: &Row, value: &Value) -> Tool {
     let first = |names: &[&str]| names.iter().find_map(|name| name_in(value, name));
     let name = first(&["tool_name", "toolName", "tool"]).unwrap_or_default();
     let held = ["tool_input", "toolArgs", "tool_args", "args", "input"]
@@ -210,50 +210,76 @@ fn tool(row: &Row, value: &Value) -> Tool {
         action: Action::Other,
         paths: Vec::new(),
         command: None,
-        failed: row.native.ends_with("Failure") || has_failed(value),
+        failed: row.failed || has_failed(value),
         name,
     };
-    match row.native {
-        "beforeShellExecution" => {
+    match row.call {
+        Some(OwnCall::Shell) => {
             tool.action = Action::Shell;
             tool.command = text_in(value, "command");
         }
-        "afterFileEdit" => {
+        Some(OwnCall::Edit) => {
             tool.action = Action::Edit;
-            tool.paths = paths(value);
+            tool.paths = paths(tools, value);
         }
-        _ => look_into(&mut tool, held, input),
+        None => look_into(tools, &mut tool, held, input),
     }
     tool.paths.truncate(MAX_PATHS);
     tool
 }
 
-fn look_into(tool: &mut Tool, held: &Value, input: &Value) {
-    let name = tool.name.rsplit("__").next().unwrap_or_default();
-    let lower = name.to_ascii_lowercase();
-    if SHELLS.contains(&lower.as_str()) {
-        tool.action = Action::Shell;
-        tool.command = command(input);
-        // One agent applies patches through its shell.
-        if let Some(line) = tool
-            .command
-            .as_ref()
-            .filter(|line| line.contains("*** Begin Patch"))
-        {
-            tool.paths = patched(line);
+fn look_into(tools: &Tools, tool: &mut Tool, held: &Value, input: &Value) {
+    match purpose(tools, &tool.name) {
+        Some(Purpose::Shell) => {
+            tool.action = Action::Shell;
+            tool.command = command(input);
+            // One agent applies patches through its shell.
+            if let Some(line) = tool
+                .command
+                .as_ref()
+                .filter(|line| line.contains("*** Begin Patch"))
+            {
+                tool.paths = patched(line);
+            }
         }
-    } else if lower.contains("patch") {
-        tool.action = Action::Edit;
-        let text = ["command", "input", "patch", "patchText", "patch_text"]
-            .iter()
-            .find_map(|field| text_in(input, field))
-            .or_else(|| held.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        tool.paths = patched(&text);
-        tool.paths.extend(paths(input));
-    } else if WRITING.iter().any(|word| lower.contains(word)) {
-        tool.action = Action::Edit;
-        tool.paths = paths(input);
+        Some(Purpose::Patch) => {
+            tool.action = Action::Edit;
+            let text = ["command", "input", "patch", "patchText", "patch_text"]
+                .iter()
+                .find_map(|field| text_in(input, field))
+                .or_else(|| held.as_str().map(str::to_owned))
+                .unwrap_or_default();
+            tool.paths = patched(&text);
+            tool.paths.extend(paths(tools, input));
+        }
+        Some(Purpose::Edit) => {
+            tool.action = Action::Edit;
+            tool.paths = paths(tools, input);
+        }
+        None => {}
+    }
+}
+
+/// What a tool is for, as far as cook cares.
+enum Purpose {
+    Shell,
+    Patch,
+    Edit,
+}
+
+/// The agent's own tools by its table, those of servers and of later versions by their names.
+fn purpose(tools: &Tools, named: &str) -> Option<Purpose> {
+    let own = |names: &[String]| names.iter().any(|name| name == named);
+    let name = named.rsplit("__").next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    if own(&tools.shell) || SHELLS.contains(&lower.as_str()) {
+        Some(Purpose::Shell)
+    } else if own(&tools.patch) || lower.contains("patch") {
+        Some(Purpose::Patch)
+    } else if own(&tools.edit) || WRITING.iter().any(|word| lower.contains(word)) {
+        Some(Purpose::Edit)
+    } else {
+        None
     }
 }
 
@@ -284,14 +310,24 @@ fn command(input: &Value) -> Option<String> {
 }
 
 /// Files that a call names, also those in a list of edits.
-fn paths(input: &Value) -> Vec<String> {
-    let mut found: Vec<String> = PATH_FIELDS
+fn paths(tools: &Tools, input: &Value) -> Vec<String> {
+    let others = PATH_FIELDS
+        .into_iter()
+        .filter(|field| !tools.paths.iter().any(|own| own == field));
+    let fields: Vec<&str> = tools
+        .paths
         .iter()
-        .filter_map(|field| name_in(input, field))
+        .map(String::as_str)
+        .chain(others)
         .collect();
+    let named = |value: &Value| -> Vec<String> {
+        let names = fields.iter().filter_map(|field| name_in(value, field));
+        names.collect()
+    };
+    let mut found = named(input);
     for list in ["edits", "files", "changes"] {
         for entry in input[list].as_array().into_iter().flatten().take(MAX_PATHS) {
-            found.extend(PATH_FIELDS.iter().filter_map(|field| name_in(entry, field)));
+            found.extend(named(entry));
             found.extend(
                 entry
                     .as_str()
@@ -318,4 +354,54 @@ fn patched(patch: &str) -> Vec<String> {
         .filter(|path| !path.is_empty() && path.len() <= MAX_NAME)
         .take(MAX_PATHS)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cook_core::model::hooks::Gate;
+
+    #[test]
+    fn a_table_names_tools_that_no_word_gives_away() {
+        let tools = Tools {
+            shell: vec!["terminal".to_owned()],
+            edit: vec!["apply".to_owned()],
+            patch: vec!["amend".to_owned()],
+            paths: vec!["target".to_owned()],
+        };
+        let seen = |tools: &Tools, call: &str, input: &str| {
+            let text = format!("{{\"tool_name\": \"{call}\", \"tool_input\": {input}}}");
+            let value: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}"));
+            let row = Row {
+                native: "x".to_owned(),
+                kind: Kind::AfterTool,
+                context: false,
+                notice: false,
+                gate: Gate::None,
+                call: None,
+                failed: false,
+            };
+            let tool = tool(tools, &row, &value);
+            (tool.action, tool.paths, tool.command)
+        };
+        let line = "{\"command\": \"ls\"}";
+        let file = "{\"target\": \"a\", \"path\": \"b\"}";
+        let patch = "{\"patch\": \"*** Add File: c\"}";
+        let a_b = vec!["a".to_owned(), "b".to_owned()];
+        let none = Tools::default();
+        for (call, input, wanted) in [
+            (
+                "terminal",
+                line,
+                (Action::Shell, vec![], Some("ls".to_owned())),
+            ),
+            ("apply", file, (Action::Edit, a_b, None)),
+            ("amend", patch, (Action::Edit, vec!["c".to_owned()], None)),
+        ] {
+            assert_eq!(seen(&tools, call, input), wanted);
+            assert_eq!(seen(&none, call, input), (Action::Other, vec![], None));
+        }
+        let foreign = seen(&none, "mcp__files__write_file", file);
+        assert_eq!(foreign, (Action::Edit, vec!["b".to_owned()], None));
+    }
 }

@@ -1,7 +1,7 @@
 //! Which files the hooks of an agent live in, and what belongs into them. Pure.
 
-use crate::agent::{Agent, Row};
-use crate::event::Kind;
+use crate::agent::Agent;
+use cook_core::model::hooks::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
 use serde_json::{Value, json};
 
 /// In everything cook writes; its number grows when what is written changes.
@@ -38,6 +38,8 @@ pub struct Entry {
     pub value: Value,
     /// Added to a list; else a member that is only added when it is missing.
     pub listed: bool,
+    /// What to tell the user who has such a member.
+    pub if_theirs: Option<String>,
 }
 
 /// One file.
@@ -51,96 +53,77 @@ pub struct Plan {
     pub content: Content,
 }
 
-const OPENCODE: &str = include_str!("../../../templates/hooks/opencode.ts");
-const PI: &str = include_str!("../../../templates/hooks/pi.ts");
+/// Programs that run inside an agent, by the name that its table gives them.
+const SHIMS: [(&str, &str); 2] = [
+    (
+        "opencode.ts",
+        include_str!("../../../templates/hooks/opencode.ts"),
+    ),
+    ("pi.ts", include_str!("../../../templates/hooks/pi.ts")),
+];
 const COMMAND: &str = include_str!("../../../templates/hooks/command.md");
 const INSTRUCTIONS: &str = include_str!("../../../templates/hooks/instructions.md");
 
 /// The files of an agent; `shared` = those that everybody gets with the repository.
 pub fn plans(agent: Agent, shared: bool) -> Vec<Plan> {
-    let base = match (shared, agent) {
-        (true, _) | (false, Agent::Claude) => Base::Worktree,
-        (false, _) => Base::Home,
-    };
-    let mut plans = vec![Plan {
-        base,
-        path: settings(agent, shared).to_owned(),
-        content: content(agent),
-    }];
-    let (path, text) = command_file(agent, shared);
-    plans.push(Plan {
-        base: if shared { Base::Worktree } else { Base::Home },
-        path: path.to_owned(),
-        content: Content::Whole(text),
-    });
-    if agent == Agent::Copilot {
-        // Whether a hook's text reaches the model is not certain there.
-        plans.push(Plan {
+    let install = &agent.hooks().install;
+    let command = &install.command;
+    let plan = |personal: &str, everybodys: &str, content| {
+        let named = if shared { everybodys } else { personal };
+        let (base, path) = match named.strip_prefix("~/") {
+            Some(path) => (Base::Home, path),
+            None => (Base::Worktree, named),
+        };
+        Plan {
             base,
-            path: match shared {
-                true => ".github/copilot-instructions.md",
-                false => ".copilot/copilot-instructions.md",
-            }
-            .to_owned(),
-            content: Content::Block(INSTRUCTIONS.to_owned()),
-        });
+            path: path.to_owned(),
+            content,
+        }
+    };
+    let mut plans = vec![
+        plan(&install.personal, &install.shared, content(agent)),
+        plan(
+            &command.personal,
+            &command.shared,
+            Content::Whole(command_text(command.form)),
+        ),
+    ];
+    if let Some(places) = &install.instructions {
+        let text = Content::Block(INSTRUCTIONS.to_owned());
+        plans.push(plan(&places.personal, &places.shared, text));
     }
     plans
 }
 
-fn settings(agent: Agent, shared: bool) -> &'static str {
-    match (agent, shared) {
-        (Agent::Claude, false) => ".claude/settings.local.json",
-        (Agent::Claude, true) => ".claude/settings.json",
-        (Agent::Codex, _) => ".codex/hooks.json",
-        (Agent::Gemini, _) => ".gemini/settings.json",
-        (Agent::Qwen, _) => ".qwen/settings.json",
-        (Agent::Copilot, false) => ".copilot/hooks/cook.json",
-        (Agent::Copilot, true) => ".github/hooks/cook.json",
-        (Agent::Cursor, _) => ".cursor/hooks.json",
-        (Agent::Opencode, false) => ".config/opencode/plugins/cook.ts",
-        (Agent::Opencode, true) => ".opencode/plugins/cook.ts",
-        (Agent::Pi, false) => ".pi/agent/extensions/cook.ts",
-        (Agent::Pi, true) => ".pi/extensions/cook.ts",
-    }
-}
-
 /// The agent's own `/cook`, or a skill of that name.
-fn command_file(agent: Agent, shared: bool) -> (&'static str, String) {
-    let path = match (agent, shared) {
-        (Agent::Claude, _) => ".claude/commands/cook.md",
-        (Agent::Codex, _) => ".agents/skills/cook/SKILL.md",
-        (Agent::Gemini, _) => ".gemini/commands/cook.toml",
-        (Agent::Qwen, _) => ".qwen/commands/cook.md",
-        (Agent::Copilot, true) => ".github/skills/cook/SKILL.md",
-        (Agent::Copilot, false) => ".copilot/skills/cook/SKILL.md",
-        (Agent::Cursor, _) => ".cursor/commands/cook.md",
-        (Agent::Opencode, true) => ".opencode/commands/cook.md",
-        (Agent::Opencode, false) => ".config/opencode/commands/cook.md",
-        (Agent::Pi, true) => ".pi/prompts/cook.md",
-        (Agent::Pi, false) => ".pi/agent/prompts/cook.md",
-    };
+fn command_text(form: CommandForm) -> String {
     let about = "Mission, who is next, status and pause of the cook workflow in this repository";
-    let text = match agent {
-        Agent::Gemini => format!(
+    match form {
+        CommandForm::Toml => format!(
             "# {MARK}\ndescription = \"{about}\"\nprompt = '''\n{COMMAND}\n{{{{args}}}}\n'''\n"
         ),
-        Agent::Codex | Agent::Copilot => {
+        CommandForm::Skill => {
             format!("---\nname: cook\ndescription: {about}\n---\n<!-- {MARK} -->\n{COMMAND}")
         }
-        Agent::Cursor => format!("<!-- {MARK} -->\n{COMMAND}"),
-        _ => format!("---\ndescription: {about}\n---\n<!-- {MARK} -->\n{COMMAND}"),
-    };
-    (path, text)
+        CommandForm::Plain => format!("<!-- {MARK} -->\n{COMMAND}"),
+        CommandForm::Described => {
+            format!("---\ndescription: {about}\n---\n<!-- {MARK} -->\n{COMMAND}")
+        }
+    }
 }
 
 fn content(agent: Agent) -> Content {
-    match agent {
-        Agent::Opencode => Content::Whole(format!("// {MARK}\n{OPENCODE}")),
-        Agent::Pi => Content::Whole(format!("// {MARK}\n{PI}")),
-        Agent::Copilot => Content::Whole(copilot()),
-        _ => Content::Merged(entries(agent)),
+    match &agent.hooks().install.form {
+        SettingsForm::Groups | SettingsForm::Flat => Content::Merged(entries(agent)),
+        SettingsForm::File => Content::Whole(own_file(agent)),
+        SettingsForm::Shim(name) => Content::Whole(format!("// {MARK}\n{}", shim(name))),
     }
+}
+
+/// A test sees to it that each table names one that there is.
+fn shim(name: &str) -> &'static str {
+    let found = SHIMS.iter().find(|(known, _)| *known == name);
+    found.map_or("", |(_, text)| text)
 }
 
 /// The command an agent runs: silent and 0 where cook is missing, because an agent
@@ -173,69 +156,71 @@ fn seconds(row: &Row) -> u64 {
 }
 
 fn entries(agent: Agent) -> Vec<Entry> {
+    let install = &agent.hooks().install;
     let mut entries = Vec::new();
-    if agent == Agent::Cursor {
+    if install.form == SettingsForm::Flat {
         entries.push(Entry {
             path: vec!["version"],
             value: json!(1),
             listed: false,
+            if_theirs: None,
         });
     }
     for row in agent.rows() {
         entries.push(Entry {
-            path: vec!["hooks", row.native],
+            path: vec!["hooks", &row.native],
             value: entry(agent, row),
             listed: true,
+            if_theirs: None,
         });
     }
-    if agent == Agent::Claude {
-        let line = format!(
-            "if command -v cook >/dev/null 2>&1; then cook hook claude-statusline; fi # {MARK}"
-        );
+    if install.statusline {
+        let call = format!("cook hook {}-statusline", agent.name());
+        let line = format!("if command -v cook >/dev/null 2>&1; then {call}; fi # {MARK}");
         entries.push(Entry {
             path: vec!["statusLine"],
             value: json!({"type": "command", "command": line}),
             listed: false,
+            if_theirs: Some(format!(
+                "`statusLine` is yours and stays; add `{call}` to it to be warned about a full context"
+            )),
         });
     }
     entries
 }
 
 fn entry(agent: Agent, row: &Row) -> Value {
-    let command = command(agent, None);
-    let is_tool = matches!(row.kind, Kind::BeforeTool | Kind::AfterTool);
-    let mut hook = match agent {
-        Agent::Gemini | Agent::Qwen => json!({
-            "name": "cook",
-            "type": "command",
-            "command": command,
-            "timeout": seconds(row) * 1000,
-        }),
-        Agent::Cursor => return json!({"command": command, "timeout": seconds(row)}),
-        _ => json!({"type": "command", "command": command, "timeout": seconds(row)}),
+    let install = &agent.hooks().install;
+    let factor = match install.timeout {
+        TimeUnit::Seconds => 1,
+        TimeUnit::Milliseconds => 1000,
     };
-    if agent == Agent::Qwen {
-        hook["description"] = json!("cook: recovery, checkpoints, guard, stop gate");
+    let mut hook = json!(install.fields);
+    hook["command"] = json!(command(agent, None));
+    hook["timeout"] = json!(seconds(row) * factor);
+    if install.form == SettingsForm::Flat {
+        return hook;
     }
-    match is_tool {
+    hook["type"] = json!("command");
+    match matches!(row.kind, Kind::BeforeTool | Kind::AfterTool) {
         true => json!({"matcher": "*", "hooks": [hook]}),
         false => json!({"hooks": [hook]}),
     }
 }
 
 /// A file of cook's own; its payloads do not name the event, so the command does.
-fn copilot() -> String {
-    let hooks: serde_json::Map<String, Value> = Agent::Copilot
+fn own_file(agent: Agent) -> String {
+    let hooks: serde_json::Map<String, Value> = agent
         .rows()
         .iter()
         .map(|row| {
             let hook = json!({
                 "type": "command",
-                "bash": command(Agent::Copilot, Some(row)),
-                "powershell": powershell(Agent::Copilot, row),
+                "bash": command(agent, Some(row)),
+                "powershell": powershell(agent, row),
                 "timeoutSec": seconds(row),
             });
-            (row.native.to_owned(), json!([hook]))
+            (row.native.clone(), json!([hook]))
         })
         .collect();
     let file = json!({"version": 1, "hooks": hooks});
@@ -243,23 +228,19 @@ fn copilot() -> String {
     format!("{text}\n")
 }
 
-/// What the user still has to do.
-pub fn advice(agent: Agent) -> &'static [&'static str] {
-    match agent {
-        Agent::Claude => &["start a new session, or look at `/hooks` in the running one"],
-        Agent::Codex => &[
-            "trust the hooks: Codex asks at its next start (`/hooks`)",
-            "so that cook can write inside Codex's sandbox, add to config.toml: [sandbox_workspace_write] writable_roots = [\"<this repository>/.git\"]",
-        ],
-        Agent::Gemini => {
-            &["start a new session; Gemini CLI asks for trust of hooks that came with a repository"]
-        }
-        Agent::Qwen => &["start a new session"],
-        Agent::Copilot => &["start a new session; hooks are read when one begins"],
-        Agent::Cursor => &["reload the window; hooks do not run in headless mode"],
-        Agent::Opencode => &["start opencode anew; plugins are loaded when it starts"],
-        Agent::Pi => &[
-            "run `/reload`, or start a new session; later versions ask for trust of the project first",
-        ],
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shim_of_a_table_is_there_and_each_one_is_some_tables() {
+        let named: Vec<&str> = Agent::all()
+            .filter_map(|agent| match &agent.hooks().install.form {
+                SettingsForm::Shim(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert!(named.iter().all(|name| !shim(name).is_empty()), "{named:?}");
+        assert!(SHIMS.iter().all(|(name, _)| named.contains(name)));
     }
 }

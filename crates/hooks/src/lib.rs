@@ -1,6 +1,6 @@
 //! What cook makes of the lifecycle events of an agent's interactive session.
 //!
-//! `input` and `answer` know the agents' JSON, `agent` their events, `layout` and `jsonc` their
+//! `input` and `answer` know the agents' JSON, `protocol/agents/` their events, `layout` and `jsonc` their
 //! settings files; `core` knows none of these and decides from values alone; `keep` remembers.
 //! Nothing here measures or prints; what is remembered may be lost.
 
@@ -19,10 +19,11 @@ mod shell;
 mod state;
 mod summary;
 
-pub use agent::{Agent, Gate, Row};
+pub use agent::Agent;
 pub use answer::{answer, within};
+pub use cook_core::model::hooks::{Gate, Kind, Row};
 pub use core::{ClosedIssue, Due, Outcome, Situation, Wants, Workflow, issue_call, step, wants};
-pub use event::{Action, Effects, Event, Kind, Prompt, Source, Tool};
+pub use event::{Action, Effects, Event, Prompt, Source, Tool};
 pub use input::{InputError, read};
 pub use keep::{Desk, Found, OWNER_SILENCE_MS, Owner};
 pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};

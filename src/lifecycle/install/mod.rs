@@ -10,11 +10,11 @@ pub use trial::{last_called, try_command};
 
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError, parse};
 use cook_hooks::layout::{self, ANY_MARK, Base, Content, Entry, Plan};
 use serde_json::Value;
-use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -85,12 +85,17 @@ fn changes(
 ) -> Result<Vec<Change>, Failure> {
     layout::plans(agent, shared)
         .iter()
-        .map(|plan| change(workspace, plan, install))
+        .map(|plan| change(workspace, agent, plan, install))
         .collect()
 }
 
-fn change(workspace: &Workspace, plan: &Plan, install: bool) -> Result<Change, Failure> {
-    let path = locate(workspace, plan)?;
+fn change(
+    workspace: &Workspace,
+    agent: Agent,
+    plan: &Plan,
+    install: bool,
+) -> Result<Change, Failure> {
+    let path = locate(workspace, agent, plan)?;
     let before = read(&path)?;
     let told = |error: JsoncError| {
         Failure::state(
@@ -141,11 +146,8 @@ fn merged(before: Option<&str>, entries: &[Entry], install: bool) -> Result<Merg
     let mut remark = None;
     for entry in entries.iter().filter(|entry| !entry.listed) {
         let held = root.pointer(&pointer(&entry.path));
-        if install && held.is_some_and(|held| !is_ours(held) && entry.value.is_object()) {
-            remark = Some(format!(
-                "`{}` is yours and stays; add `cook hook claude-statusline` to it to be warned about a full context",
-                entry.path.join(".")
-            ));
+        if install && held.is_some_and(|held| !is_ours(held)) {
+            remark = entry.if_theirs.clone().or(remark);
         }
     }
     if install && standing == Standing::Current {
@@ -338,7 +340,7 @@ fn block(before: Option<&str>, text: &str, install: bool) -> Merged {
     (standing, after, None)
 }
 
-fn locate(workspace: &Workspace, plan: &Plan) -> Result<PathBuf, Failure> {
+fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf, Failure> {
     match plan.base {
         Base::Worktree => {
             let root = workspace.repo.root();
@@ -357,27 +359,20 @@ fn locate(workspace: &Workspace, plan: &Plan) -> Result<PathBuf, Failure> {
             let home = std::env::var_os("HOME")
                 .filter(|home| !home.is_empty())
                 .ok_or_else(|| Failure::state(Code::HooksFile, "`HOME` is not set"))?;
-            let path = in_home(Path::new(&home), &plan.path, |name| std::env::var_os(name));
+            let writes = &agent.known().writes;
+            let path = in_home(Path::new(&home), writes, &plan.path);
             // Settings that are kept elsewhere and linked to are changed there.
             Ok(path.canonicalize().unwrap_or(path))
         }
     }
 }
 
-/// Variables that move an agent's directory out of the home.
-const MOVED: [(&str, &str); 5] = [
-    (".claude/", "CLAUDE_CONFIG_DIR"),
-    (".codex/", "CODEX_HOME"),
-    (".config/", "XDG_CONFIG_HOME"),
-    (".copilot/", "COPILOT_HOME"),
-    (".pi/agent/", "PI_CODING_AGENT_DIR"),
-];
-
-fn in_home(home: &Path, path: &str, variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
-    let moved = MOVED.into_iter().find_map(|(beginning, name)| {
-        let rest = path.strip_prefix(beginning)?;
-        let dir = variable(name).filter(|dir| !dir.is_empty())?;
-        Some(Path::new(&dir).join(rest))
+/// A path below the home, or below the place that a variable names for an agent's directory.
+fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
+    let moved = writes.iter().find_map(|directory| {
+        let rest = Path::new(path).strip_prefix(&directory.home).ok()?;
+        let place = std::env::var_os(directory.variable.as_ref()?).filter(|at| !at.is_empty())?;
+        Some(Path::new(&place).join(&directory.under).join(rest))
     });
     moved.unwrap_or_else(|| home.join(path))
 }
@@ -475,10 +470,10 @@ pub fn installed(workspace: &Workspace) -> Vec<Agent> {
     let is_there = |agent: &Agent| {
         [false, true].into_iter().any(|shared| {
             let plan = &layout::plans(*agent, shared)[0];
-            change(workspace, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
+            change(workspace, *agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
         })
     };
-    Agent::ALL.into_iter().filter(is_there).collect()
+    Agent::all().filter(is_there).collect()
 }
 
 /// `hooks_unseen` for each agent whose hooks are installed and never called.

@@ -19,7 +19,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// One line that says what does not work.
 pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
     let row = agent.rows().iter().find(|row| row.kind == Kind::AfterTool);
-    let native = row.map_or("", |row| row.native);
+    let native = row.map_or("", |row| row.native.as_str());
     let event = json!({
         "hook_event_name": native,
         "session_id": SESSION,

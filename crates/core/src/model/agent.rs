@@ -1,5 +1,5 @@
 //! How an agent program is started and how its output is read, as data: the shape of
-//! `protocol/agents/*.toml` and of `[agents.NAME]` in `cook.toml`.
+//! `[preset]` in `protocol/agents/*.toml` and of `[agents.NAME]` in `cook.toml`.
 //!
 //! Every key is optional, so that a table of the user's can change one thing of a preset
 //! that is built in; an unknown key is an error.

@@ -17,6 +17,8 @@ mod evidence;
 mod exact;
 mod hidden;
 mod history;
+pub mod hooks;
+mod known;
 mod ledger;
 mod mission;
 mod plan;
@@ -54,6 +56,7 @@ pub use evidence::{
 pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
+pub use known::{KnownAgent, Markers, StateDirectory};
 pub use ledger::{
     Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, SliceLedger, Undone, Vote,
     Waiting, WaitingKind, Wave,

@@ -1,51 +1,11 @@
 //! How to tell that an agent is around this process: the environment variables
 //! that agent programs leave in their children, and cook's own.
 
-/// Variables that one agent program or another sets in its children.
-const MARKERS: [&str; 15] = [
-    "AGENT",
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "COPILOT_AGENT_SESSION_ID",
-    "CURSOR_AGENT",
-    "CURSOR_TRACE_ID",
-    "GEMINI_CLI",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "PI_SESSION_FILE",
-    "PI_SESSION_ID",
-    "QWEN_CODE",
-    "QWEN_CODE_SESSION_ID",
-];
+use cook_core::model::KnownAgent;
 
-/// Beginnings of the rest.
-const PREFIXES: [&str; 5] = [
-    "CLAUDE_CODE_",
-    "CODEX_",
-    "COPILOT_",
-    "PI_SESSION_",
-    "QWEN_CODE_",
-];
-
-/// Configuration homes, keys and switches that a person sets too: they say
-/// nothing about who is calling.
-const PERSONAL: [&str; 10] = [
-    "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CODEX_API_KEY",
-    "CODEX_HOME",
-    "COPILOT_GITHUB_TOKEN",
-    "COPILOT_HOME",
-    "COPILOT_MODEL",
-    "COPILOT_OFFLINE",
-];
-
-/// Beginnings of more of them: which provider is used, and how.
-const PERSONAL_PREFIXES: [&str; 3] = ["CLAUDE_CODE_SKIP_", "CLAUDE_CODE_USE_", "COPILOT_PROVIDER_"];
+/// Variables that several agent programs set in their children; those of one alone stand in its
+/// file in `protocol/agents/`.
+const COMMON: [&str; 2] = ["AGENT", "AI_AGENT"];
 
 /// Set by cook for the sessions it starts.
 pub const ROLE_VARIABLE: &str = "COOK_ROLE";
@@ -72,9 +32,7 @@ pub(super) fn is_own_marker(name: &str) -> bool {
 
 /// Whether a variable of that name is an agent's marker.
 pub fn is_agent_marker(name: &str) -> bool {
-    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let personal = PERSONAL.contains(&name) || begins(&PERSONAL_PREFIXES);
-    MARKERS.contains(&name) || (begins(&PREFIXES) && !personal)
+    COMMON.contains(&name) || KnownAgent::all().any(|known| known.markers.include(name))
 }
 
 /// The first agent marker in this process's own environment.
@@ -99,21 +57,15 @@ pub fn session_marker() -> Option<String> {
     ancestor_marker()
 }
 
-/// Variables that hold the id of the session around this process, by agent.
-const SESSIONS: [(&str, &str); 5] = [
-    ("claude", "CLAUDE_CODE_SESSION_ID"),
-    ("codex", "CODEX_THREAD_ID"),
-    ("copilot", "COPILOT_AGENT_SESSION_ID"),
-    ("pi", "PI_SESSION_ID"),
-    ("qwen", "QWEN_CODE_SESSION_ID"),
-];
-
-/// The agent session around this process, when its agent says which: agent and id.
+/// The agent session around this process, when its agent says which: agent and id. Of several the
+/// first by name.
 pub fn session_around() -> Option<(&'static str, String)> {
-    SESSIONS.into_iter().find_map(|(agent, name)| {
-        let id = std::env::var(name).ok()?;
-        (!id.is_empty() && id.len() <= 4096).then_some((agent, id))
-    })
+    KnownAgent::all()
+        .filter_map(|known| {
+            let id = std::env::var(known.markers.session.as_ref()?).ok()?;
+            (!id.is_empty() && id.len() <= 4096).then_some((known.name(), id))
+        })
+        .min()
 }
 
 /// Looks through `/proc`; a process whose environment cannot be read is passed over.
