@@ -717,6 +717,33 @@ fn installing_harms_nothing_and_removing_leaves_no_trace() {
 }
 
 #[test]
+fn settings_of_any_form_are_given_back_byte_for_byte() {
+    let file = ".claude/settings.json";
+    for text in [
+        "{}",
+        "{ }\n",
+        "{\"model\": \"x\", \"hooks\": {\"Stop\": []}}",
+        "\u{feff}{\r\n\t\"model\": \"x\", // mine\r\n\t\"hooks\": {},\r\n}\r\n",
+        "// mine\n{ /* too */ }\n",
+    ] {
+        let repo = Repo::set_up();
+        repo.write(file, text);
+        repo.cook(&["hooks", "install", "claude", "--shared"])
+            .exits(0);
+        repo.cook(&["hooks", "check", "claude", "--shared"])
+            .exits(0);
+        let once = repo.read(file);
+        repo.write(file, once.replace("cook-hooks 1", "cook-hooks 0"));
+        repo.cook(&["hooks", "install", "claude", "--shared"])
+            .exits(0);
+        assert_eq!(repo.read(file), once);
+        repo.cook(&["hooks", "remove", "claude", "--shared"])
+            .exits(0);
+        assert_eq!(repo.read(file), text);
+    }
+}
+
+#[test]
 fn the_personal_file_stays_out_of_the_tree() {
     let repo = Repo::set_up();
     repo.cook(&["hooks", "install", "claude"]).exits(0);

@@ -1,14 +1,21 @@
 //! Changing a JSON text in place. Pure.
 //!
-//! Comments, order, white space and everything else that is not changed stays as
-//! it is, byte for byte. Comments and a comma behind the last entry are read;
-//! what is written needs neither.
+//! `jsonc-parser` says where things stand; what is not changed stays byte for byte. Its own
+//! edits are not used: they break the lines of an object that stood on one, and taking an entry
+//! out again does not mend that.
+//!
+//! An entry goes onto a line of its own where the one before it stands on one; else it follows
+//! on the same line. So the text shows whether an object was there before: in one of cook's the
+//! first entry begins a line, in an empty one of the user's it stands behind the brace and goes
+//! on over several lines.
 
+use jsonc_parser::ast::Value as Node;
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::Value;
-use std::ops::Range;
 
-/// Deepest nesting that is read.
-const MAX_DEPTH: usize = 100;
+const BOM: &str = "\u{feff}";
 
 /// Why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,210 +28,273 @@ pub enum JsoncError {
     Shape(String),
 }
 
-/// A value with the place it has in the text.
-#[derive(Debug, Clone)]
-pub struct Node {
-    /// Where it stands.
-    pub span: Range<usize>,
-    /// What it holds.
-    pub kind: NodeKind,
+/// What a text holds; an empty one holds an empty object.
+pub fn value(text: &str) -> Result<Value, JsoncError> {
+    Ok(match is_blank(text) {
+        true => Value::Object(serde_json::Map::new()),
+        false => Text::read(text)?.root.into(),
+    })
 }
 
-/// What a value holds.
-#[derive(Debug, Clone)]
-pub enum NodeKind {
-    /// Name, place of the name, value.
-    Object(Vec<(String, Range<usize>, Node)>),
-    /// Entries.
-    Array(Vec<Node>),
-    /// Anything else.
-    Scalar(Value),
+/// Adds an entry at the end of the list at `path`; objects and the list are made
+/// where they are missing.
+pub fn push(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
+    add(text, path, value, true)
 }
 
-impl Node {
-    /// The member of that name; the last one counts, as for whoever reads the file.
-    pub fn member(&self, name: &str) -> Option<&Node> {
-        match &self.kind {
-            NodeKind::Object(members) => members
-                .iter()
-                .rev()
-                .find(|(key, ..)| key == name)
-                .map(|(.., node)| node),
-            _ => None,
-        }
-    }
-
-    /// The entries of a list.
-    pub fn items(&self) -> &[Node] {
-        match &self.kind {
-            NodeKind::Array(items) => items,
-            _ => &[],
-        }
-    }
-
-    /// The value without its places.
-    pub fn value(&self) -> Value {
-        match &self.kind {
-            NodeKind::Object(members) => Value::Object(
-                members
-                    .iter()
-                    .map(|(key, _, node)| (key.clone(), node.value()))
-                    .collect(),
-            ),
-            NodeKind::Array(items) => Value::Array(items.iter().map(Node::value).collect()),
-            NodeKind::Scalar(value) => value.clone(),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        match &self.kind {
-            NodeKind::Object(members) => members.is_empty(),
-            NodeKind::Array(items) => items.is_empty(),
-            NodeKind::Scalar(_) => false,
-        }
-    }
+/// Adds a member that is not there yet.
+pub fn insert(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
+    add(text, path, value, false)
 }
 
-/// Reads a text.
-pub fn parse(text: &str) -> Result<Node, JsoncError> {
-    let mut reader = Reader { text, at: 0 };
-    if text.starts_with('\u{feff}') {
-        reader.at = '\u{feff}'.len_utf8();
-    }
-    let node = reader.value(0)?;
-    reader.blank()?;
-    if reader.at < text.len() {
-        return Err(reader.wrong());
-    }
-    Ok(node)
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn wrong(&self) -> JsoncError {
-        let read = &self.text.as_bytes()[..self.at.min(self.text.len())];
-        JsoncError::Syntax(1 + read.iter().filter(|byte| **byte == b'\n').count())
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    /// White space and comments.
-    fn blank(&mut self) -> Result<(), JsoncError> {
-        loop {
-            let rest = &self.text[self.at..];
-            if rest.starts_with("//") {
-                self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                let end = rest.find("*/").ok_or_else(|| self.wrong())?;
-                self.at += end + 2;
-            } else if rest.starts_with([' ', '\t', '\r', '\n']) {
-                self.at += 1;
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node, JsoncError> {
-        self.blank()?;
-        let from = self.at;
-        let kind = match self.peek() {
-            _ if depth > MAX_DEPTH => return Err(self.wrong()),
-            Some(b'{') => self.object(depth)?,
-            Some(b'[') => self.array(depth)?,
-            Some(b'"') => NodeKind::Scalar(Value::String(self.string()?)),
-            _ => self.word()?,
+/// Takes out the entries of the list at `path` that `ours` names by their values; then the list
+/// and the objects around it that are left empty and were made here. None = nothing is left.
+pub fn remove(
+    text: &str,
+    path: &[&str],
+    ours: &dyn Fn(&Value) -> bool,
+) -> Result<Option<String>, JsoncError> {
+    let mut text = text.to_owned();
+    loop {
+        let read = Text::read(&text)?;
+        let Some(Node::Array(list)) = at_path(&read.root, path) else {
+            return Ok(Some(text));
         };
-        Ok(Node {
-            span: from..self.at,
-            kind,
+        let of_ours = |node: &Node<'_>| ours(&node.clone().into());
+        let Some(index) = list.elements.iter().position(of_ours) else {
+            return Ok(Some(text));
+        };
+        let index = index.to_string();
+        match read.without(&[path, &[&index]].concat()) {
+            Some(left) => text = left,
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Takes a member out, with the objects around it as [`remove`] does.
+pub fn remove_member(text: &str, path: &[&str]) -> Result<Option<String>, JsoncError> {
+    let read = Text::read(text)?;
+    Ok(match at_path(&read.root, path) {
+        Some(_) => read.without(path),
+        None => Some(text.to_owned()),
+    })
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches(BOM).trim().is_empty()
+}
+
+fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<String, JsoncError> {
+    let style = Style::of(text);
+    let nested = |value: Value, names: &[&str]| {
+        names.iter().rev().fold(value, |value, name| {
+            Value::Object([((*name).to_owned(), value)].into_iter().collect())
+        })
+    };
+    let listed = || Value::Array(vec![value.clone()]);
+    if is_blank(text) {
+        let whole = nested(if to_list { listed() } else { value.clone() }, path);
+        return Ok(style.write(&whole, 0) + style.newline);
+    }
+    let read = Text::read(text)?;
+    let depth = (0..=path.len())
+        .rev()
+        .find(|depth| at_path(&read.root, &path[..*depth]).is_some())
+        .unwrap_or_default();
+    let wrong = || JsoncError::Shape(path[..depth].join("."));
+    let holder = at_path(&read.root, &path[..depth]).ok_or_else(wrong)?;
+    match (holder, path[depth..].split_first()) {
+        (Node::Array(_), None) if to_list => Ok(read.with(holder, depth, &style, "", value)),
+        (Node::Object(_), Some((name, rest))) => {
+            let value = nested(if to_list { listed() } else { value.clone() }, rest);
+            let key = format!("{}: ", Value::from(*name));
+            Ok(read.with(holder, depth, &style, &key, &value))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// The node at a path; of members with one name the last one counts, as for whoever reads the
+/// file, and a number names an entry of a list.
+fn at_path<'n, 't>(root: &'n Node<'t>, path: &[&str]) -> Option<&'n Node<'t>> {
+    path.iter().try_fold(root, |node, name| match node {
+        Node::Object(object) => {
+            let mut members = object.properties.iter().rev();
+            let named = members.find(|member| member.name.as_str() == *name)?;
+            Some(&named.value)
+        }
+        Node::Array(list) => list.elements.get(name.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Where the entries of an object or a list stand.
+fn entries(node: &Node) -> Vec<Range> {
+    match node {
+        Node::Object(object) => object.properties.iter().map(Ranged::range).collect(),
+        Node::Array(list) => list.elements.iter().map(Ranged::range).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A text with what was found in it.
+struct Text<'t> {
+    /// The mark that the parser does not take.
+    bom: &'t str,
+    text: &'t str,
+    root: Node<'t>,
+    tokens: Vec<TokenAndRange<'t>>,
+}
+
+impl<'t> Text<'t> {
+    fn read(whole: &'t str) -> Result<Self, JsoncError> {
+        let (bom, text) = whole.split_at(whole.len() - whole.trim_start_matches(BOM).len());
+        let collected = CollectOptions {
+            comments: CommentCollectionStrategy::AsTokens,
+            tokens: true,
+        };
+        let strict = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let found = parse_to_ast(text, &collected, &strict)
+            .map_err(|error| JsoncError::Syntax(error.line_display()))?;
+        Ok(Self {
+            bom,
+            text,
+            root: found.value.ok_or(JsoncError::Syntax(1))?,
+            tokens: found.tokens.unwrap_or_default(),
         })
     }
 
-    fn object(&mut self, depth: usize) -> Result<NodeKind, JsoncError> {
-        let mut members = Vec::new();
-        self.at += 1;
-        loop {
-            self.blank()?;
-            if self.take(b'}') {
-                return Ok(NodeKind::Object(members));
-            }
-            let from = self.at;
-            let key = self.string()?;
-            let span = from..self.at;
-            self.blank()?;
-            if !self.take(b':') {
-                return Err(self.wrong());
-            }
-            members.push((key, span, self.value(depth + 1)?));
-            self.separator(b'}')?;
-        }
+    fn tokens_in(&self, from: usize, to: usize) -> impl Iterator<Item = &TokenAndRange<'t>> {
+        let within = move |token: &&TokenAndRange| from <= token.start() && token.end() <= to;
+        self.tokens.iter().filter(within)
     }
 
-    fn array(&mut self, depth: usize) -> Result<NodeKind, JsoncError> {
-        let mut items = Vec::new();
-        self.at += 1;
-        loop {
-            self.blank()?;
-            if self.take(b']') {
-                return Ok(NodeKind::Array(items));
+    fn breaks_line(&self, from: usize, to: usize) -> bool {
+        self.text[from..to].contains('\n')
+    }
+
+    /// What stands before a place: a comment, a comma or a bracket.
+    fn before(&self, place: usize) -> Option<&TokenAndRange<'t>> {
+        self.tokens.iter().rfind(|token| token.end() <= place)
+    }
+
+    /// With an entry behind the last one of an object or a list.
+    fn with(&self, holder: &Node, depth: usize, style: &Style, key: &str, value: &Value) -> String {
+        let close = holder.end() - 1;
+        let last = entries(holder).last().copied();
+        let from = last.map_or(holder.start() + 1, |last| last.end);
+        let comma = self
+            .tokens_in(from, close)
+            .find(|token| token.token == Token::Comma);
+        // The comma stands at the entry before; comments on its line stay with it.
+        let mut at = comma.map_or(from, Ranged::end);
+        let mut own_line = match last {
+            Some(last) => {
+                let before = self.before(last.start).map_or(0, Ranged::end);
+                self.breaks_line(before, last.start)
             }
-            items.push(self.value(depth + 1)?);
-            self.separator(b']')?;
-        }
-    }
-
-    /// A comma, or the end that comes next.
-    fn separator(&mut self, end: u8) -> Result<(), JsoncError> {
-        self.blank()?;
-        match self.take(b',') || self.peek() == Some(end) {
-            true => Ok(()),
-            false => Err(self.wrong()),
-        }
-    }
-
-    fn string(&mut self) -> Result<String, JsoncError> {
-        let from = self.at;
-        if !self.take(b'"') {
-            return Err(self.wrong());
-        }
-        while let Some(byte) = self.peek() {
-            self.at += 1;
-            match byte {
-                b'\\' => self.at += 1,
-                b'"' => {
-                    let text = self.text.get(from..self.at).ok_or_else(|| self.wrong())?;
-                    return serde_json::from_str(text).map_err(|_| self.wrong());
-                }
-                _ => {}
+            None => self.tokens_in(from, close).next().is_some(),
+        };
+        for comment in self.tokens_in(at, close) {
+            if self.breaks_line(at, comment.start()) {
+                break;
             }
+            at = comment.end();
+            own_line |= matches!(comment.token, Token::CommentLine(_));
         }
-        Err(self.wrong())
+        let gap = match (own_line, last) {
+            (true, _) => format!("{}{}", style.newline, style.unit.repeat(depth + 1)),
+            (false, Some(_)) => " ".to_owned(),
+            (false, None) => String::new(),
+        };
+        let (comma_before, comma_behind) = match (last, comma) {
+            (Some(_), None) => (",", ""),
+            (_, Some(_)) => ("", ","),
+            (None, None) => ("", ""),
+        };
+        let value = style.write(value, depth + usize::from(own_line));
+        format!(
+            "{}{}{comma_before}{}{gap}{key}{value}{comma_behind}{}",
+            self.bom,
+            &self.text[..from],
+            &self.text[from..at],
+            &self.text[at..]
+        )
     }
 
-    fn word(&mut self) -> Result<NodeKind, JsoncError> {
-        let from = self.at;
-        while self
-            .peek()
-            .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.'))
-        {
-            self.at += 1;
+    /// Without the entry at `path`, and without the object or list around it when that was made
+    /// for it alone. None = nothing is left.
+    fn without(&self, path: &[&str]) -> Option<String> {
+        let (_, above) = path.split_last()?;
+        let entry = at_path(&self.root, path)?.range();
+        let holder = at_path(&self.root, above)?;
+        let all = entries(holder);
+        let entry = *all.iter().find(|one| one.end == entry.end)?;
+        let before = self.before(entry.start)?;
+        // Around the whole there are comments at most, and they are the user's.
+        let around = match above {
+            [] => 0..self.text.len(),
+            _ => holder.start() + 1..holder.end() - 1,
+        };
+        let is_bracket =
+            |token: &TokenAndRange| token.start() == holder.start() || token.end() == holder.end();
+        let others = self
+            .tokens_in(around.start, around.end)
+            .filter(|token| !is_bracket(token))
+            .any(|token| token.end() <= entry.start || token.start() >= entry.end);
+        // Where somebody brought everything onto one line, it cannot be seen whose the holder is.
+        let is_theirs = self.breaks_line(entry.start, entry.end)
+            && !self.breaks_line(before.end(), entry.start);
+        if !others && !is_theirs {
+            return self.without(above);
         }
-        serde_json::from_str(&self.text[from..self.at])
-            .map(NodeKind::Scalar)
-            .map_err(|_| self.wrong())
+        Some(self.cut(entry, before))
+    }
+
+    /// The text without an entry, the space before it, and one comma.
+    fn cut(&self, entry: Range, before: &TokenAndRange) -> String {
+        let is_comment = |token: &TokenAndRange| {
+            matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
+        };
+        let is_comma = |token: &&TokenAndRange| token.token == Token::Comma;
+        let mut behind = self.tokens_in(entry.end, self.text.len());
+        let comma_behind = behind.find(|token| !is_comment(token)).filter(is_comma);
+        let mut ahead = self.tokens.iter().rev();
+        let comma_ahead = ahead
+            .find(|token| token.end() <= entry.start && !is_comment(token))
+            .filter(is_comma);
+        // A line that ends with a comment stays a line, unless it is followed by the next one.
+        let lead = &self.text[before.end()..entry.start];
+        let rest = &self.text[entry.end..];
+        let rest = rest.strip_prefix(',').unwrap_or(rest);
+        let ends = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        let kept = match (&before.token, lead.find('\n')) {
+            (Token::CommentLine(_), Some(at)) if !ends => at + 1,
+            _ => 0,
+        };
+        let own = Range::new(before.end() + kept, entry.end);
+        let comma = comma_behind.or(comma_ahead).map(Ranged::range);
+        let mut cuts: Vec<Range> = comma.into_iter().chain([own]).collect();
+        cuts.sort_by_key(|cut| cut.start);
+        let mut left = self.bom.to_owned();
+        let mut from = 0;
+        for cut in cuts {
+            left.push_str(&self.text[from..cut.start]);
+            from = cut.end;
+        }
+        left + &self.text[from..]
     }
 }
 
@@ -266,258 +336,11 @@ impl Style {
     }
 }
 
-/// Adds an entry at the end of the list at `path`; objects and the list are made
-/// where they are missing.
-pub fn push(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
-    add(text, path, value, true)
-}
-
-/// Adds a member that is not there yet.
-pub fn insert(text: &str, path: &[&str], value: &Value) -> Result<String, JsoncError> {
-    add(text, path, value, false)
-}
-
-fn add(text: &str, path: &[&str], value: &Value, to_list: bool) -> Result<String, JsoncError> {
-    let blank = text.trim_start_matches('\u{feff}').trim().is_empty();
-    let text = if blank { "{}\n" } else { text };
-    let root = parse(text)?;
-    let style = Style::of(text);
-    let mut node = &root;
-    let mut depth = 0;
-    for name in path {
-        match node.member(name) {
-            Some(next) => node = next,
-            None => break,
-        }
-        depth += 1;
-    }
-    let missing = &path[depth..];
-    let mut value = match to_list && !missing.is_empty() {
-        true => Value::Array(vec![value.clone()]),
-        false => value.clone(),
-    };
-    let Some((first, rest)) = missing.split_first() else {
-        return match (&node.kind, to_list) {
-            (NodeKind::Array(_), true) => Ok(append(text, node, depth, &style, None, &value)),
-            _ => Err(JsoncError::Shape(path.join("."))),
-        };
-    };
-    for name in rest.iter().rev() {
-        value = Value::Object([((*name).to_owned(), value)].into_iter().collect());
-    }
-    match node.kind {
-        NodeKind::Object(_) => Ok(append(text, node, depth, &style, Some(first), &value)),
-        _ => Err(JsoncError::Shape(path[..depth].join("."))),
-    }
-}
-
-/// Writes an entry behind the last one of an object or a list.
-fn append(
-    text: &str,
-    node: &Node,
-    depth: usize,
-    style: &Style,
-    name: Option<&str>,
-    value: &Value,
-) -> String {
-    let last = match &node.kind {
-        NodeKind::Object(members) => members.last().map(|(.., node)| node.span.end),
-        NodeKind::Array(items) => items.last().map(|node| node.span.end),
-        NodeKind::Scalar(_) => None,
-    };
-    let close = node.span.end - 1;
-    // The comma stands at the entry before; comments on its line stay with it.
-    let (comma_at, comma) = match last {
-        None => (node.span.start + 1, ""),
-        Some(end) => match comma_after(text, end, close) {
-            Some(at) => (at + 1, ""),
-            None => (end, ","),
-        },
-    };
-    let at = end_of_line_comments(text, comma_at, close);
-    let indent = style.unit.repeat(depth + 1);
-    let key = name
-        .map(|name| format!("{}: ", Value::from(name)))
-        .unwrap_or_default();
-    let entry = format!(
-        "{}{indent}{key}{}",
-        style.newline,
-        style.write(value, depth + 1)
-    );
-    // What stood on one line before gets its end on a line of its own.
-    let rest = &text[at..close];
-    let tail = match rest.contains('\n') {
-        true => String::new(),
-        false => format!("{}{}", style.newline, style.unit.repeat(depth)),
-    };
-    let rest = if tail.is_empty() {
-        rest
-    } else {
-        rest.trim_end()
-    };
-    format!(
-        "{}{comma}{}{entry}{rest}{tail}{}",
-        &text[..comma_at],
-        &text[comma_at..at],
-        &text[close..]
-    )
-}
-
-/// Where the comments end that begin on the line of `from`.
-fn end_of_line_comments(text: &str, from: usize, to: usize) -> usize {
-    let mut end = from;
-    loop {
-        let rest = &text[end..to];
-        let comment = rest.trim_start_matches([' ', '\t']);
-        let at = end + rest.len() - comment.len();
-        if comment.starts_with("//") {
-            return at + comment.find('\n').unwrap_or(comment.len());
-        }
-        match comment.strip_prefix("/*").and_then(|body| body.find("*/")) {
-            Some(length) => end = at + length + 4,
-            None => return end,
-        }
-    }
-}
-
-/// A comma between `from` and `to`, comments passed over.
-fn comma_after(text: &str, from: usize, to: usize) -> Option<usize> {
-    let mut reader = Reader {
-        text: &text[..to],
-        at: from,
-    };
-    reader.blank().ok()?;
-    (reader.peek() == Some(b',')).then_some(reader.at)
-}
-
-/// Takes out the entries of the list at `path` that `ours` names by their values;
-/// then the list, and the objects around it, when nothing is left in them.
-pub fn remove(
-    text: &str,
-    path: &[&str],
-    ours: &dyn Fn(&Value) -> bool,
-) -> Result<String, JsoncError> {
-    let mut text = text.to_owned();
-    loop {
-        let root = parse(&text)?;
-        let Some(list) = at_path(&root, path) else {
-            return Ok(text);
-        };
-        match list.items().iter().position(|item| ours(&item.value())) {
-            Some(index) => {
-                let spans: Vec<Range<usize>> =
-                    list.items().iter().map(|item| item.span.clone()).collect();
-                text = cut(&text, &spans, index, &list.span);
-            }
-            None => break,
-        }
-        let left = parse(&text)?;
-        if at_path(&left, path).is_some_and(Node::is_empty) {
-            text = prune(&text, path)?;
-            break;
-        }
-    }
-    Ok(text)
-}
-
-/// Takes a member out.
-pub fn remove_member(text: &str, path: &[&str]) -> Result<String, JsoncError> {
-    let Some((name, above)) = path.split_last() else {
-        return Ok(text.to_owned());
-    };
-    let root = parse(text)?;
-    let Some(Node {
-        kind: NodeKind::Object(members),
-        span,
-    }) = at_path(&root, above)
-    else {
-        return Ok(text.to_owned());
-    };
-    let Some(index) = members.iter().position(|(key, ..)| key == name) else {
-        return Ok(text.to_owned());
-    };
-    let spans: Vec<Range<usize>> = members
-        .iter()
-        .map(|(_, key, node)| key.start..node.span.end)
-        .collect();
-    Ok(cut(text, &spans, index, span))
-}
-
-/// Removes the member at `path`, and each object above it that it leaves empty,
-/// but never the whole text's own.
-fn prune(text: &str, path: &[&str]) -> Result<String, JsoncError> {
-    let mut text = remove_member(text, path)?;
-    for length in (1..path.len()).rev() {
-        let root = parse(&text)?;
-        if !at_path(&root, &path[..length]).is_some_and(Node::is_empty) {
-            break;
-        }
-        text = remove_member(&text, &path[..length])?;
-    }
-    Ok(text)
-}
-
-fn at_path<'n>(root: &'n Node, path: &[&str]) -> Option<&'n Node> {
-    path.iter().try_fold(root, |node, name| node.member(name))
-}
-
-/// Takes out one of several entries with one comma and the line it leaves blank.
-fn cut(text: &str, spans: &[Range<usize>], index: usize, holder: &Range<usize>) -> String {
-    let entry = &spans[index];
-    let close = holder.end - 1;
-    let mut cuts = vec![entry.clone()];
-    match (comma_after(text, entry.end, close), index.checked_sub(1)) {
-        (Some(at), _) if index + 1 < spans.len() => cuts.push(at..at + 1),
-        (own, Some(before)) => {
-            // The last one: the comma before it goes, a comma behind it stays for the new last.
-            if own.is_none()
-                && let Some(at) = comma_after(text, spans[before].end, close)
-            {
-                cuts.push(at..at + 1);
-            } else if let Some(at) = own {
-                cuts.push(at..at + 1);
-            }
-        }
-        (Some(at), None) => cuts.push(at..at + 1),
-        (None, None) => {}
-    }
-    cuts.sort_by_key(|cut| cut.start);
-    let mut out = String::with_capacity(text.len());
-    let mut from = 0;
-    for cut in &cuts {
-        out.push_str(&text[from..cut.start]);
-        from = cut.end;
-    }
-    let rest = &text[from..];
-    tidy(out, rest, spans.len() == 1)
-}
-
-/// Joins what stood before and behind a cut: a line that holds nothing any more
-/// goes, and an object or list that holds nothing is closed on its line.
-fn tidy(mut out: String, rest: &str, emptied: bool) -> String {
-    let bare = rest.trim_start_matches([' ', '\t', '\r', '\n']);
-    let kept = out.trim_end_matches([' ', '\t', '\r', '\n']).len();
-    if emptied && out[..kept].ends_with(['{', '[']) && bare.starts_with(['}', ']']) {
-        out.truncate(kept);
-        out.push_str(bare);
-        return out;
-    }
-    let line_start = out.rfind('\n').map_or(0, |at| at + 1);
-    let line_is_blank = out[line_start..].trim().is_empty();
-    let rest_of_line = rest.find('\n').map(|end| &rest[..end]);
-    match rest_of_line {
-        Some(line) if line_is_blank && line.trim().is_empty() => {
-            out.truncate(line_start);
-            out.push_str(&rest[line.len() + 1..]);
-        }
-        _ => out.push_str(rest),
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use proptest::{collection::vec, sample::select};
     use serde_json::json;
 
     const FILE: &str = "{\n    // mine\n    \"a\": 1, /* kept */\n    \"hooks\": {\n        \"Stop\": [\n            { \"theirs\": true } // too\n        ]\n    }\n}\n";
@@ -528,25 +351,184 @@ mod tests {
             FILE,
             "{}",
             "{}\n",
+            "{ }",
+            "{\n}\n",
+            "{\n\n  }",
+            "{ // mine\n}\n",
+            "{ /* mine */ }",
+            "{\n  // mine\n}\n",
+            "// mine\n{}\n// too\n",
             "{\"a\":1}",
+            "{ \"a\" : 1 , }\n",
+            "{ \"a\": 1 /* mine */ }",
+            "{\"a\": 1 // mine\n}",
+            "{\"a\": 1, // mine  \n // too\n}",
+            "{\n  \"a\": 1\n  // mine\n}\n",
+            "{\n  \"a\": 1 /* mine\n  too */ // three\n}\n",
+            "{ \"a\": 1,\n  \"b\": 2 }",
+            "{\n  \"a\": 1\n, \"b\": 2\n,\n}",
             "{\n  \"a\": [1, 2,],\n}\n",
             "{\r\n\t\"a\": 1\r\n}\r\n",
+            "{\r\n\t\"a\": 1 // mine\r\n}\r\n",
+            "\u{feff}{\n  \"a\": \"é // \\\" {\"\n}\n",
+            "\u{feff}{}",
+            "{\"hooks\": {}}",
+            "{\n  \"hooks\": {\n  }\n}",
+            "{\"hooks\": {\"Stop\": []}}",
+            "{\"hooks\": {\"Stop\": [\n]}}",
+            "{\"hooks\": {\"Stop\": [ /* mine */ ]}}",
             "{\"hooks\": {\"Stop\": [{\"theirs\": 1}]}}",
+            "{\"hooks\": {\"Stop\": [{\"theirs\": 1},]},}",
+            "{\"hooks\": {\"Start\": []}, \"Stop\": 1}",
         ];
+        let ours = |value: &Value| value.get("ours").is_some();
         for file in files {
+            let before = value(file).unwrap();
             let added = push(file, &["hooks", "Stop"], &json!({"ours": 1})).unwrap();
             let added = push(&added, &["hooks", "Start"], &json!({"ours": 2})).unwrap();
-            let ours = |value: &Value| value.get("ours").is_some();
-            let before = parse(file).unwrap().value();
-            let between = parse(&added).unwrap().value();
-            assert_eq!(between["hooks"]["Start"], json!([{"ours": 2}]));
-            let out = remove(&added, &["hooks", "Stop"], &ours).unwrap();
-            let out = remove(&out, &["hooks", "Start"], &ours).unwrap();
-            assert_eq!(parse(&out).unwrap().value(), before, "{out}");
-            if file == FILE || file.starts_with("{\r") {
-                assert_eq!(out, file);
+            let added = push(&added, &["hooks", "Stop"], &json!({"ours": [3, {}]})).unwrap();
+            let added = insert(&added, &["line"], &json!({"ours": 4})).unwrap();
+            let between = value(&added).unwrap();
+            assert_eq!(between["hooks"]["Start"], json!([{"ours": 2}]), "{added}");
+            assert_eq!(between["line"]["ours"], 4, "{added}");
+            let paths = [["hooks", "Stop"], ["hooks", "Start"]];
+            for order in [[0, 1], [1, 0]] {
+                let mut out = remove_member(&added, &["line"]).unwrap().unwrap();
+                for index in order {
+                    out = remove(&out, &paths[index], &ours).unwrap().unwrap();
+                }
+                assert_eq!(value(&out).unwrap(), before);
+                assert_eq!(out, file, "{added}");
             }
         }
+    }
+
+    /// White space and comments, as anybody may write them.
+    fn gap() -> impl Strategy<Value = &'static str> {
+        select(vec![
+            "",
+            "",
+            " ",
+            "\n  ",
+            "\r\n\t",
+            "\n\n",
+            " /* c, { */ ",
+            "/* c\n*/",
+            " // c, }\n",
+            "//c \r\n  ",
+        ])
+    }
+
+    fn holder(
+        brackets: [&'static str; 2],
+        entry: impl Strategy<Value = String>,
+    ) -> impl Strategy<Value = String> {
+        let entry = (gap(), entry, gap()).prop_map(|(a, entry, b)| format!("{a}{entry}{b}"));
+        (vec(entry, 0..4), gap(), any::<bool>()).prop_map(move |(entries, tail, comma)| {
+            let comma = if comma && !entries.is_empty() {
+                ","
+            } else {
+                ""
+            };
+            let [open, close] = brackets;
+            format!("{open}{}{comma}{tail}{close}", entries.join(","))
+        })
+    }
+
+    fn member(
+        name: &'static str,
+        value: impl Strategy<Value = String>,
+    ) -> impl Strategy<Value = String> {
+        (gap(), gap(), value).prop_map(move |(a, b, value)| format!("\"{name}\"{a}:{b}{value}"))
+    }
+
+    fn file() -> impl Strategy<Value = String> {
+        let leaf = || {
+            select(vec![
+                "1",
+                "null",
+                "\"é // \\\" {\"",
+                "[2, 3]",
+                "{\"x\": {}}",
+            ])
+        };
+        let leaf = move || leaf().prop_map(str::to_owned);
+        let list = || holder(["[", "]"], leaf());
+        let events = prop_oneof![
+            member("Stop", list()),
+            member("Start", list()),
+            member("b", leaf())
+        ];
+        let hooks = member("hooks", holder(["{", "}"], events));
+        let root = holder(
+            ["{", "}"],
+            prop_oneof![2 => hooks, 1 => member("a", leaf())],
+        );
+        (select(vec!["", "\u{feff}"]), gap(), root, gap())
+            .prop_map(|(bom, before, root, behind)| format!("{bom}{before}{root}{behind}"))
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_a_file_is_lost_whatever_its_form(file in file()) {
+            let ours = |value: &Value| value.get("ours").is_some();
+            let before = value(&file).unwrap();
+            let mut text = file.clone();
+            let paths = [["hooks", "Stop"], ["hooks", "Start"], ["hooks", "Stop"]];
+            for path in paths {
+                text = push(&text, &path, &json!({"ours": [1]})).unwrap();
+            }
+            text = insert(&text, &["line"], &json!({"ours": 2})).unwrap();
+            let held = value(&text).unwrap();
+            prop_assert_eq!(held["hooks"]["Stop"].as_array().unwrap().iter().filter(|v| ours(v)).count(), 2);
+            for path in paths {
+                text = remove(&text, &path, &ours).unwrap().unwrap();
+            }
+            text = remove_member(&text, &["line"]).unwrap().unwrap();
+            prop_assert_eq!(value(&text).unwrap(), before);
+            prop_assert_eq!(text, file);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_made_here_goes_whole() {
+        for file in ["", "\n", "\u{feff} "] {
+            let added = push(file, &["hooks", "Stop"], &json!({"ours": 1})).unwrap();
+            assert_eq!(
+                added,
+                "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"ours\": 1\n      }\n    ]\n  }\n}\n"
+            );
+            let ours = |value: &Value| value.get("ours").is_some();
+            assert_eq!(remove(&added, &["hooks", "Stop"], &ours).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn what_others_added_since_stays() {
+        let ours = |value: &Value| *value == json!(0);
+        for (file, left) in [
+            ("{\"l\": [0, 1]}", "{\"l\": [ 1]}"),
+            ("{\"l\": [1, 0, 2]}", "{\"l\": [1, 2]}"),
+            (
+                "{\"l\": [\n  1, // one\n  0, 2]}",
+                "{\"l\": [\n  1, // one\n 2]}",
+            ),
+            (
+                "{\"l\": [\n  1 // one\n  ,0]}",
+                "{\"l\": [\n  1 // one\n  ]}",
+            ),
+            ("{\"l\": [1, // one\n0]}", "{\"l\": [1 // one\n]}"),
+            ("{\"l\": [\n  0 // whose\n]}", "{\"l\": [ // whose\n]}"),
+            ("// mine\n{\n  \"l\": [\n    0\n  ]\n}\n", "// mine\n{\n}\n"),
+            ("{\n  \"l\": [0]\n}\n// mine", "{\n}\n// mine"),
+        ] {
+            let out = remove(file, &["l"], &ours).unwrap().unwrap();
+            assert_eq!(out, left);
+            assert!(value(&out).is_ok());
+        }
+        let twice = "{\"l\": [0], \"l\": [0, 1]}";
+        let out = remove(twice, &["l"], &ours).unwrap().unwrap();
+        assert_eq!(out, "{\"l\": [0], \"l\": [ 1]}");
     }
 
     #[test]
@@ -564,9 +546,8 @@ mod tests {
     #[test]
     fn a_comma_behind_the_last_entry_is_used() {
         let added = push("{\"l\": [\n  1,\n]}", &["l"], &json!(2)).unwrap();
-        assert_eq!(parse(&added).unwrap().value(), json!({"l": [1, 2]}));
-        let out = remove("{\"l\": [1, 2, 3]}", &["l"], &|v| *v == json!(2)).unwrap();
-        assert_eq!(out, "{\"l\": [1,  3]}");
+        assert_eq!(value(&added).unwrap(), json!({"l": [1, 2]}));
+        assert_eq!(added, "{\"l\": [\n  1,\n    2,\n]}");
     }
 
     #[test]
@@ -579,12 +560,18 @@ mod tests {
             "x",
             "{} {}",
             "/* open",
+            "// nothing",
             "{\"\\x\": 1}",
             "{\"a",
+            "{a: 1}",
+            "{'a': 1}",
+            "{\"a\": +1}",
+            "{\"a\": 0x1}",
         ] {
-            assert!(matches!(parse(text), Err(JsoncError::Syntax(_))), "{text}");
+            assert!(matches!(value(text), Err(JsoncError::Syntax(_))), "{text}");
         }
-        assert!(parse(&"[".repeat(10_000)).is_err());
+        assert_eq!(value("{\n\n  \"a\" 1}"), Err(JsoncError::Syntax(3)));
+        assert!(value(&"[".repeat(10_000)).is_err());
         assert!(matches!(
             push("[]", &["a"], &json!(1)),
             Err(JsoncError::Shape(_))
@@ -598,7 +585,7 @@ mod tests {
             Err(JsoncError::Shape(_))
         ));
         assert_eq!(
-            parse("\u{feff}{\"a\":\"\\u00e9\"}").unwrap().value(),
+            value("\u{feff}{\"a\":\"\\u00e9\"}").unwrap(),
             json!({"a": "é"})
         );
     }

@@ -12,7 +12,7 @@ use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
-use cook_hooks::jsonc::{self, JsoncError, parse};
+use cook_hooks::jsonc::{self, JsoncError};
 use cook_hooks::layout::{self, ANY_MARK, Base, Content, Entry, Plan};
 use serde_json::Value;
 use std::io::{ErrorKind, Write};
@@ -137,11 +137,7 @@ fn change(
 type Merged = (Standing, Option<String>, Option<String>);
 
 fn merged(before: Option<&str>, entries: &[Entry], install: bool) -> Result<Merged, JsoncError> {
-    let text = before.unwrap_or_default();
-    let root = match text.trim_start_matches('\u{feff}').trim().is_empty() {
-        true => Value::Object(Default::default()),
-        false => parse(text)?.value(),
-    };
+    let root = jsonc::value(before.unwrap_or_default())?;
     let standing = standing(&root, entries);
     let mut remark = None;
     for entry in entries.iter().filter(|entry| !entry.listed) {
@@ -153,44 +149,27 @@ fn merged(before: Option<&str>, entries: &[Entry], install: bool) -> Result<Merg
     if install && standing == Standing::Current {
         return Ok((standing, before.map(str::to_owned), remark));
     }
-    let mut out = text.to_owned();
-    if before.is_some() {
-        out = without(&out, entries)?;
-    }
-    if install {
-        for entry in entries {
-            out = match entry.listed {
-                true => jsonc::push(&out, &entry.path, &entry.value)?,
-                false => with_member(&out, entry)?,
-            };
-        }
-    }
-    // A file that holds nothing but what cook put there goes with it.
-    let is_bare = !install && parse_or_empty(&out)?.as_object().is_some_and(only_version);
-    let ours = standing != Standing::Missing;
-    let after = match (is_bare && ours, before) {
-        (true, _) | (false, None) if !install => None,
-        _ => Some(out),
+    let cleared = match before {
+        Some(text) => without(text, entries)?,
+        None => None,
     };
-    Ok((standing, after, remark))
-}
-
-fn only_version(members: &serde_json::Map<String, Value>) -> bool {
-    members.is_empty()
-}
-
-fn parse_or_empty(text: &str) -> Result<Value, JsoncError> {
-    match text.trim_start_matches('\u{feff}').trim().is_empty() {
-        true => Ok(Value::Object(Default::default())),
-        false => Ok(parse(text)?.value()),
+    if !install {
+        return Ok((standing, cleared, remark));
     }
+    let mut after = cleared.unwrap_or_default();
+    for entry in entries {
+        after = match entry.listed {
+            true => jsonc::push(&after, &entry.path, &entry.value)?,
+            false => with_member(after, entry)?,
+        };
+    }
+    Ok((standing, Some(after), remark))
 }
 
-fn with_member(text: &str, entry: &Entry) -> Result<String, JsoncError> {
-    let held = parse_or_empty(text)?;
-    match held.pointer(&pointer(&entry.path)) {
-        Some(_) => Ok(text.to_owned()),
-        None => jsonc::insert(text, &entry.path, &entry.value),
+fn with_member(text: String, entry: &Entry) -> Result<String, JsoncError> {
+    match jsonc::value(&text)?.pointer(&pointer(&entry.path)) {
+        Some(_) => Ok(text),
+        None => jsonc::insert(&text, &entry.path, &entry.value),
     }
 }
 
@@ -252,51 +231,53 @@ fn holds_ours(group: &Value) -> bool {
     is_ours(group) || group["hooks"].as_array().into_iter().flatten().any(is_ours)
 }
 
-/// The text without what is cook's. A group that somebody added a hook to stays.
-fn without(text: &str, entries: &[Entry]) -> Result<String, JsoncError> {
+/// The text without what is cook's; none = nothing else is in it. A group that somebody added a
+/// hook to stays.
+fn without(text: &str, entries: &[Entry]) -> Result<Option<String>, JsoncError> {
     let all_ours = |group: &Value| {
         let hooks = group["hooks"].as_array();
         is_ours(group) || hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
     };
     let mut text = text.to_owned();
-    let events: Vec<String> = parse_or_empty(&text)?["hooks"]
+    let root = jsonc::value(&text)?;
+    for event in root["hooks"]
         .as_object()
-        .map(|events| events.keys().cloned().collect())
-        .unwrap_or_default();
-    for event in &events {
-        text = jsonc::remove(&text, &["hooks", event], &all_ours)?;
-        text = from_shared_groups(&text, event)?;
+        .into_iter()
+        .flat_map(|events| events.keys())
+    {
+        let Some(left) = jsonc::remove(&text, &["hooks", event], &all_ours)? else {
+            return Ok(None);
+        };
+        text = from_shared_groups(left, event)?;
     }
     for entry in entries.iter().filter(|entry| !entry.listed) {
-        let held = parse_or_empty(&text)?;
+        let held = jsonc::value(&text)?;
         let member = held.pointer(&pointer(&entry.path));
-        let alone = entry.path == ["version"] && held.as_object().is_some_and(|m| m.len() == 1);
-        if member.is_some_and(is_ours) || (alone && member == Some(&entry.value)) {
-            text = jsonc::remove_member(&text, &entry.path)?;
+        let left = || jsonc::remove_member(&text, &entry.path);
+        if member.is_some_and(is_ours) {
+            match left()? {
+                Some(left) => text = left,
+                None => return Ok(None),
+            }
+        } else if member == Some(&entry.value) && left()?.is_none() {
+            // What belongs to any such file goes with one that holds nothing else.
+            return Ok(None);
         }
     }
-    Ok(text)
+    Ok(Some(text))
 }
 
 /// Takes cook's hooks out of groups that hold others too.
-fn from_shared_groups(text: &str, event: &str) -> Result<String, JsoncError> {
-    let root = parse(text)?;
-    let groups = root.member("hooks").and_then(|hooks| hooks.member(event));
-    let mixed = groups
-        .map(jsonc::Node::items)
-        .unwrap_or_default()
-        .iter()
-        .find(|group| holds_ours(&group.value()));
-    let Some(group) = mixed else {
-        return Ok(text.to_owned());
-    };
-    let inner = &text[group.span.clone()];
-    let cleaned = jsonc::remove(inner, &["hooks"], &is_ours)?;
-    Ok(format!(
-        "{}{cleaned}{}",
-        &text[..group.span.start],
-        &text[group.span.end..]
-    ))
+fn from_shared_groups(mut text: String, event: &str) -> Result<String, JsoncError> {
+    let root = jsonc::value(&text)?;
+    let groups = root["hooks"][event].as_array().map_or(0, Vec::len);
+    for index in 0..groups {
+        let path = ["hooks", event, &index.to_string(), "hooks"];
+        if let Some(left) = jsonc::remove(&text, &path, &is_ours)? {
+            text = left;
+        }
+    }
+    Ok(text)
 }
 
 /// A marked block at the end of a text of others.
