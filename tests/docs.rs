@@ -60,9 +60,7 @@ fn codes() -> String {
             if family == Family::Finding {
                 text.push_str(&format!("\nWeight: {}.\n", severity(code.severity())));
             }
-            if !code.hint().is_empty() {
-                text.push_str(&format!("\nWhat to do: {}.\n", code.hint()));
-            }
+            text.push_str(&format!("\nWhat to do: {}.\n", code.hint()));
         }
     }
     text

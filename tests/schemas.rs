@@ -1039,7 +1039,10 @@ fn codes_are_unique_and_well_formed() {
             !code.meaning().is_empty() && !code.meaning().ends_with('.'),
             "{id}"
         );
-        assert!(!code.hint().ends_with('.'), "{id}");
+        assert!(
+            !code.hint().is_empty() && !code.hint().ends_with('.'),
+            "{id} says nothing of what to do"
+        );
         assert_eq!(serde_json::to_value(code).unwrap(), json!(id));
         assert_eq!(serde_json::from_value::<Code>(json!(id)).unwrap(), *code);
     }

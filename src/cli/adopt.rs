@@ -44,7 +44,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
                     other.file
                 ),
             )
-            .hint("run `cook adopt --discard` to put every file back"),
+            .replace_hints(["run `cook adopt --discard` to put every file back"]),
         ));
     }
     let plan = edited_plan(&workspace)?;

@@ -63,7 +63,7 @@ pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
             Code::InsideRole,
             "this place stands for another worktree, and nothing is done there from here",
         )
-        .hint("look here as much as you like; what should be done there goes into the report")
+        .hint("look here as much as you like")
         .into()),
     }
 }
@@ -75,7 +75,6 @@ pub(super) fn pauser() -> Result<Actor, Failure> {
             Code::InsideRole,
             format!("a session that cook started does not pause the work: {why}"),
         )
-        .hint("say in the report what stops it")
         .into());
     }
     Ok(match agent_marker() {
@@ -92,7 +91,6 @@ pub(super) fn not_nested() -> Result<(), Failure> {
             Code::InsideRole,
             format!("an agent that cook started may not start another: {why}"),
         )
-        .hint("answer yourself, or leave it to whoever started this session")
         .into()),
     }
 }

@@ -20,12 +20,7 @@ pub(super) fn act(workspace: &Workspace, event: &Event, actor: Actor, summary: &
         Event::Undone { .. } => Vec::new(),
         _ => queued::take_in(workspace),
     };
-    let applied = walk::transition(workspace, event, actor).map_err(|mut failure| {
-        if failure.hints.is_empty() {
-            failure.hints = vec!["run `cook status`".to_owned()];
-        }
-        failure
-    })?;
+    let applied = walk::transition(workspace, event, actor)?;
     findings.extend(applied.findings.clone());
     findings.extend(super::issue::follow(workspace, &applied.step.snapshot));
     answer(transition_answer(applied, summary.to_owned(), findings))

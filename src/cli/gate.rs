@@ -27,19 +27,18 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         .filter(|gate| !trust.is_trusted(&gate.run))
         .collect();
     if let Some(first) = untrusted.first() {
-        let mut refusal = Refusal::new(
+        let trust = |gate: &&GateSpec| format!("run `cook trust {}`", machine::quoted(&gate.run));
+        return Err(Refusal::new(
             Code::TrustMissing,
             format!(
-                "{} of {} not trusted on this machine",
+                "{} of {} not trusted on this machine: `{}`",
                 untrusted.len(),
-                counted(gates.len() as u64, "gate")
+                counted(gates.len() as u64, "gate"),
+                first.run
             ),
-        );
-        for gate in untrusted.iter().rev() {
-            refusal = refusal.hint(format!("run `cook trust {}`", machine::quoted(&gate.run)));
-        }
-        refusal.message = format!("{}: `{}`", refusal.message, first.run);
-        return Err(refusal.into());
+        )
+        .replace_hints(untrusted.iter().map(trust))
+        .into());
     }
     let receipts = Receipts::of(&workspace.repo)?;
     let runner = Gates {

@@ -11,18 +11,6 @@ use cook_core::model::{Actor, Event, Role};
 use cook_core::report::{self, Parsed, Provenance, Report, Reported};
 
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
-    take(context, args).map_err(|mut failure| {
-        if failure.hints.is_empty() {
-            failure.hints = vec![format!(
-                "mend the report, then run `cook record {} FILE` again",
-                args.role
-            )];
-        }
-        failure
-    })
-}
-
-fn take(context: &Context, args: &RecordArgs) -> Answer {
     let Some(role) = Role::parse(&args.role) else {
         let known: Vec<&str> = Role::ALL.iter().map(|role| role.short()).collect();
         return Err(Failure::usage(format!(

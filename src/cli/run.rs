@@ -261,7 +261,9 @@ fn before(
             gate.run
         );
         let hint = format!("run `cook trust {}`", quoted(&gate.run));
-        return Err(Refusal::new(Code::TrustMissing, message).hint(hint).into());
+        return Err(Refusal::new(Code::TrustMissing, message)
+            .replace_hints([hint])
+            .into());
     }
     if let Some(run) = &workspace.config()?.notify.run
         && !workspace.trust()?.is_trusted(run)
@@ -270,7 +272,7 @@ fn before(
             Code::TrustMissing,
             format!("the command of `[notify]` is not trusted on this machine: `{run}`"),
         )
-        .hint(format!("run `cook trust {}`", quoted(run)))
+        .replace_hints([format!("run `cook trust {}`", quoted(run))])
         .into());
     }
     for name in workspace.repo.parked(workspace.store_id())? {
@@ -308,7 +310,7 @@ fn before(
             paths_are(worktree.dirty.len() as u64 + worktree.more)
         ),
     )
-    .hint("commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them")
+    .replace_hints(["commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them"])
     .into())
 }
 

@@ -140,7 +140,7 @@ impl From<TrackerError> for Failure {
         match &error {
             TrackerError::Absent { tracker, .. } => {
                 Failure::state(Code::TrackerAbsent, said.clone())
-                    .hint(format!("run `{tracker} init`, or set `[tracker] kind`"))
+                    .replace_hints([format!("run `{tracker} init`, or set `[tracker] kind`")])
             }
             TrackerError::Unavailable { .. } | TrackerError::Spent { .. } => {
                 Failure::state(Code::TrackerUnavailable, said.clone())

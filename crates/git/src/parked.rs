@@ -37,7 +37,7 @@ impl Repo {
                 Code::DirtyWorktree,
                 format!("`{path}` is not committed, and no work goes on without the contract"),
             )
-            .hint("run `cook init --commit`")
+            .replace_hints(["run `cook init --commit`"])
             .into());
         }
         let name = format!("{PARKED_REFS}{of}/{id}");

@@ -385,13 +385,9 @@ fn open(material: &Material, slots: &mut Slots) {
         .iter()
         .filter(|found| found.severity() >= Severity::Warning)
     {
-        let hint = finding.code.hint();
         let line = BriefLine::Open {
             question: format!("{}: {}", finding.code, finding.message),
-            verifies: match hint.is_empty() {
-                true => "`cook next` no longer says so.".to_owned(),
-                false => format!("`cook next` no longer says so; {hint}."),
-            },
+            verifies: format!("`cook next` no longer says so; {}.", finding.code.hint()),
         };
         slots.add(line, Weight::Open);
     }

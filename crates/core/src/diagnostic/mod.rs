@@ -100,10 +100,7 @@ impl Refusal {
             code,
             message: message.into(),
             findings: Vec::new(),
-            hints: vec![code.hint().to_owned()]
-                .into_iter()
-                .filter(|hint| !hint.is_empty())
-                .collect(),
+            hints: vec![code.hint().to_owned()],
         }
     }
 
@@ -111,6 +108,13 @@ impl Refusal {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.insert(0, hint.into());
+        self
+    }
+
+    /// The same with these commands in place of the catalogue's hint.
+    #[must_use]
+    pub fn replace_hints<H: Into<String>>(mut self, hints: impl IntoIterator<Item = H>) -> Self {
+        self.hints = hints.into_iter().map(Into::into).collect();
         self
     }
 
@@ -188,10 +192,7 @@ impl Failure {
             message: message.into(),
             causes: Vec::new(),
             findings: Vec::new(),
-            hints: vec![code.hint().to_owned()]
-                .into_iter()
-                .filter(|hint| !hint.is_empty())
-                .collect(),
+            hints: vec![code.hint().to_owned()],
             prior: None,
         }
     }
@@ -226,6 +227,13 @@ impl Failure {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.insert(0, hint.into());
+        self
+    }
+
+    /// The same with these commands in place of the catalogue's hint.
+    #[must_use]
+    pub fn replace_hints<H: Into<String>>(mut self, hints: impl IntoIterator<Item = H>) -> Self {
+        self.hints = hints.into_iter().map(Into::into).collect();
         self
     }
 }

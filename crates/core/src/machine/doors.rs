@@ -193,7 +193,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                     Code::TrustMissing,
                     format!("`{command}` is not trusted"),
                 )
-                .hint(format!("run `cook trust {}`", super::quoted(command))));
+                .replace_hints([format!("run `cook trust {}`", super::quoted(command))]));
             }
         }
         (_, Some(WaitingKind::Budget)) => {

@@ -238,7 +238,7 @@ fn answer_noes(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
         );
         return Err(Refusal::new(Code::NoUnanswered, first.message.clone())
             .with(open)
-            .hint(shape));
+            .replace_hints([shape]));
     }
     work.next.ledger.unanswered.clear();
     Ok(!owed.is_empty())
@@ -570,7 +570,9 @@ fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<boo
             Code::WaveLimit,
             format!("{} waves were held at this HEAD", wave::WAVES_PER_HEAD),
         )
-        .hint("plan a slice, or stop with `policy`; the user may run `cook resume --new-wave`"));
+        .replace_hints([
+            "plan a slice, or stop with `policy`; the user may run `cook resume --new-wave`",
+        ]));
     }
     work.next.ledger.wave.votes.clear();
     Ok(true)

@@ -61,17 +61,15 @@ pub(super) fn implemented(
     let commit = commit_of(work, slice_id)?;
     let names = work.facts.untrusted(&own_commands(work.before))?;
     if !names.is_empty() {
-        let mut refusal = Refusal::new(
+        let trust = |name: &String| format!("run `cook trust {}`", super::quoted(name));
+        return Err(Refusal::new(
             Code::TrustMissing,
             format!(
                 "gates that are not trusted on this machine: {}",
                 names.join(" · ")
             ),
-        );
-        for name in names.iter().rev() {
-            refusal = refusal.hint(format!("run `cook trust {}`", super::quoted(name)));
-        }
-        return Err(refusal);
+        )
+        .replace_hints(names.iter().map(trust)));
     }
     let runs = work.facts.gates()?.to_vec();
     let red: Vec<&GateRun> = runs
@@ -165,7 +163,7 @@ fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
             Code::ProtectedPath,
             format!("the slice's work changes `{path}`, which is protected"),
         )
-        .hint("take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"));
+        .replace_hints(["take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"]));
     }
     Ok(id.clone())
 }
@@ -442,7 +440,7 @@ fn require_same_tree(work: &Work) -> Result<(), Refusal> {
             worktree.dirty.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
         ),
     )
-    .hint("commit, stash or put back these paths; `cook pause` then `cook resume` takes the tree as it is"))
+    .replace_hints(["commit, stash or put back these paths; `cook pause` then `cook resume` takes the tree as it is"]))
 }
 
 fn committed_key(work: &Work) -> Result<(String, String, String), Refusal> {

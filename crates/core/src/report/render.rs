@@ -154,17 +154,18 @@ pub fn repair_prompt(role: Role, findings: &[Finding]) -> String {
 }
 
 fn plain(role: Role, finding: &Finding) -> String {
-    let hint = match finding.code.hint() {
-        "" => String::new(),
-        hint => format!(" ({hint})"),
-    };
     let field = finding
         .place
         .as_deref()
         .and_then(|key| fields(role).iter().find(|field| field.key == key))
         .map(|field| format!("`{}`: ", field.title()))
         .unwrap_or_default();
-    let text = format!("{field}{} [{}]{hint}", finding.message, finding.code);
+    let text = format!(
+        "{field}{} [{}] ({})",
+        finding.message,
+        finding.code,
+        finding.code.hint()
+    );
     clean(&text, Lines::Fold)
 }
 
