@@ -2,7 +2,7 @@
 # Sourced.
 
 # clean_environment SCRIPT ARGUMENTS...: builds cook unless COOK_BIN names one, then runs the script again
-# with nothing of the caller's environment but what is named here: the user's doors are closed to whoever
+# with nothing of the caller's environment but what is named here: user-only commands are refused to whoever
 # carries an agent's marker, and git would read the caller's settings. Returns in that second run.
 clean_environment() {
   local script="$1" root

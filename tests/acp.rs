@@ -321,7 +321,10 @@ fn lines_that_are_no_messages() {
         {"flood": 20_000_000}, {"print": "{\"id\":{},\"method\":\"m\"}"}, {"reply": "still here"}]));
     assert_eq!((report.failure, report.text.as_str()), (None, "still here"));
     let report = bench.plays(json!([{"print": "{\"jsonrpc\": "}, {"exit": 0}]));
-    let class = failed(&report, "unparseable: a line is no message: {\"jsonrpc\":");
+    let class = failed(
+        &report,
+        "unparseable: a line is not a message: {\"jsonrpc\":",
+    );
     assert_eq!(class, FailureClass::Agent);
     // Somebody else's session, another's answer, half an update: none of it is an answer.
     let stranger = json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "other",
@@ -332,7 +335,7 @@ fn lines_that_are_no_messages() {
         {"done": null}]));
     failed(&report, "failed: the answer is empty");
     let report = bench.plays(json!([{"flood_line": 17_000_000}, {"print": ""}, {"exit": 1}]));
-    failed(&report, "unparseable: a line is no message");
+    failed(&report, "unparseable: a line is not a message");
     let long: Vec<Value> = (0..5)
         .map(|_| json!({"answer": "x".repeat(1_000_000)}))
         .collect();
@@ -345,14 +348,14 @@ fn lines_that_are_no_messages() {
 fn one_that_never_opens_a_session_is_given_up() {
     let mut bench = Bench::new();
     bench.clocks.idle = Duration::from_millis(1500);
-    // Signs of life are no answer: it is the wall clock of the opening that ends it.
+    // Signs of life are not an answer: it is the wall clock of the opening that ends it.
     let noise: Vec<Value> = (0..40)
         .flat_map(|_| [json!({"print_error": "."}), json!({"sleep": 200})])
         .collect();
     bench.agent.script(json!({"deaf": true, "steps": noise}));
     let begin = Instant::now();
     let report = bench.run("x", &mut |_| Heed::GoOn);
-    let class = failed(&report, "timed out: it opened no session in time");
+    let class = failed(&report, "timed out: it did not open a session in time");
     assert_eq!(class, FailureClass::Agent);
     assert!(begin.elapsed() < Duration::from_secs(7) && report.swept);
     bench
@@ -440,7 +443,7 @@ fn a_model_is_chosen_as_the_session_offers_it() {
     assert_eq!(failed(&report, "Invalid params"), FailureClass::Config);
     bench.model = Some("big");
     let report = bench.plays(json!([{"reply": "ok"}]));
-    let class = failed(&report, "lets nobody choose its model");
+    let class = failed(&report, "offers no choice of model");
     assert_eq!(class, FailureClass::Config);
 }
 

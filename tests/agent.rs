@@ -166,7 +166,7 @@ fn fact_1_exit_codes_lie() {
     let report =
         bench.plays(json!([{"print_error": "error: unknown option '--frob'"}, {"exit": 2}]));
     assert_eq!(failed(&report, "--frob"), FailureClass::Config);
-    // Noise between the events is no failure.
+    // Noise between the events is not a failure.
     let report =
         bench.plays(json!([{"print": "warning: x"}, {"bytes": [255, 10]}, {"reply": "ok"}]));
     assert_eq!((report.failure, report.text.as_str()), (None, "ok"));

@@ -214,7 +214,7 @@ fn every_door_refuses_to_lose_an_entry() {
     repo.cook(&["brief", "note", "learned", "two", "--source", "s"])
         .exits(0);
     let export = repo.cook(&["brief", "export"]).exits(0).json();
-    // Import of what was exported is no change.
+    // Import of what was exported is not a change.
     with_input(&repo, &["brief", "import"], &export.to_string())
         .exits(0)
         .says("says that already");
@@ -383,7 +383,7 @@ fn what_was_learned_comes_from_the_history() {
     let prompt = repo.cook(&["next", "--prompt"]).exits(0).out;
     let fitted = repo.cook(&["brief"]).exits(0).out;
     assert!(prompt.contains(fitted.trim_end()), "{prompt}");
-    // Taken back, it is no lesson.
+    // Taken back, it is not a lesson.
     repo.cook(&["undo", "--as-user"]).exits(0);
     assert!(!repo.cook(&["brief", "--all"]).out.contains("was reopened"));
 }

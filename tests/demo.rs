@@ -238,7 +238,7 @@ fn what_happens_is_told_live_with_the_reason() {
         "    no, so the slice can only be reopened: `roman 0` prints an empty line",
         "    what the reviewer found is what the next implementer must fix",
         "    judge 2 of 3: no, the README does not say how roman is called",
-        "    a judge's no is answered by work: the plan has 2 slices now",
+        "    a judge's rejection is answered by work: the plan has 2 slices now",
         "    every judge of wave 2 said yes at this commit",
     ] {
         let line = line.trim_start();

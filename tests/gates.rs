@@ -525,7 +525,7 @@ fn a_file_that_git_does_not_look_at_is_tested_as_committed() {
         let verifier = stand.gates().stop_verifier().unwrap();
         let why = verifier.problem.as_deref().unwrap_or_default();
         assert!(!verifier.passed() && why.contains("`a.txt`"), "{why}");
-        // A file that is left out of the worktree is no file that hides something.
+        // A file that is left out of the worktree is not a file that hides something.
         std::fs::remove_file(stand.scratch.root.join("a.txt")).unwrap();
         assert_eq!(stand.repo.unwatched().unwrap(), Vec::<String>::new());
         stand.scratch.git(&["update-index", show, "a.txt"]);
@@ -539,7 +539,7 @@ fn a_gate_that_changes_what_it_tests_proves_nothing() {
     let stand = Stand::of(Scratch::new());
     assert!(
         !stand.run("touch coverage.txt").receipt.unwrap().dirty,
-        "a file of its own is no change"
+        "a file of its own is not a change"
     );
     fs::remove_file(stand.scratch.path("coverage.txt")).unwrap();
     assert!(stand.run("sh -c 'echo x >> a.txt'").receipt.unwrap().dirty);

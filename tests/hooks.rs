@@ -954,7 +954,7 @@ fn what_the_user_typed_is_a_message_that_anchors_can_quote() {
     let (id, text) = &kept[0];
     assert_eq!(text, "use queues;\n pubsub loses messages ([redacted])");
     assert!(id.starts_with("prompt-"));
-    assert_eq!(session.state()["turns"], 1, "a prompt is no checkpoint");
+    assert_eq!(session.state()["turns"], 1, "a prompt is not a checkpoint");
     assert!(!session.start("resume").context().contains("pubsub"));
     claim(&repo, &format!("user@{id}: 'queues; pubsub loses'")).exits(0);
     claim(&repo, &format!("user@{id}: 'use pubsub'")).fails(4, "brief_unproved");
@@ -1023,7 +1023,7 @@ fn prompts_that_nobody_typed_are_not_kept() {
     session.raw("pi", pi.to_string().as_bytes());
     let texts: Vec<String> = prompts(&repo).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["typed", "by hand"]);
-    // A line that somebody put there under another id is no message.
+    // A line that somebody put there under another id is not a message.
     let forged = trail(&repo).pop().unwrap().to_string();
     let id = prompts(&repo)[1].0.clone();
     let path = repo.root.join(".agent/checkpoints.jsonl");
@@ -1094,12 +1094,12 @@ fn after_a_compaction_the_brief_stands_behind_the_message() {
     assert!(resumed.context().contains("--- cook brief ---"));
     assert_eq!(resumed.notice(), "");
     assert_eq!(repo.read("CONTINUE.md"), repo.cook(&["brief"]).out);
-    // A file that is no brief is left alone, and nothing is held up by it.
+    // A file that is not a brief is left alone, and nothing is held up by it.
     repo.write("CONTINUE.md", "mine\n");
     let resumed = session.start("resume");
     assert!(resumed.context().contains("--- cook brief ---"));
     assert!(
-        resumed.0.err.contains("`CONTINUE.md` is no brief"),
+        resumed.0.err.contains("`CONTINUE.md` is not a brief"),
         "{:?}",
         resumed.0
     );

@@ -271,7 +271,7 @@ fn hostile_files_are_set_aside_and_named() {
     assert!(inbox.join("part.tmp").exists());
     let again = repo.cook(&["checkpoint", "again"]).exits(0);
     assert!(!again.err.contains("inbox"), "named once: {}", again.err);
-    // A directory that is a link is no inbox.
+    // A directory that is a link is not an inbox.
     std::fs::rename(&inbox, repo.beside("elsewhere")).unwrap();
     std::fs::write(repo.beside("elsewhere/x.json"), good("far").to_string()).unwrap();
     std::os::unix::fs::symlink(repo.beside("elsewhere"), &inbox).unwrap();

@@ -75,7 +75,7 @@ fn no_then_moved() -> Repo {
 fn rebased() -> Repo {
     let repo = started();
     repo.commit_for("one", "one.txt", "one works\n");
-    // HEAD gets another past: the basis is no ancestor any more.
+    // HEAD gets another past: the basis is not an ancestor any more.
     repo.git(&["reset", "--quiet", "--soft", "HEAD~2"]);
     repo.git(&["commit", "--quiet", "--amend", "--message", "Begin again"]);
     repo

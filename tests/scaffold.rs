@@ -1185,7 +1185,7 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
             "import_dropped slice-history.jsonl/report not in a shape that can be read",
             "trail_torn slice-history.jsonl:4 no JSON",
             "trail_torn slice-history.jsonl:5 no JSON object",
-            "trail_torn slice-history.jsonl:6 no `type` that cook knows",
+            "trail_torn slice-history.jsonl:6 no known `type`",
             "trail_torn slice-history.jsonl:7 no JSON",
         ] {
             assert!(

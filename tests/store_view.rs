@@ -419,7 +419,7 @@ fn a_lost_or_foreign_stamp_makes_contents_decide() {
         "7".repeat(40)
     );
     for text in ["", "null", "{\"schema_version\": 2}", &foreign] {
-        // Versions that the log holds are no edits, whatever the stamp was.
+        // Versions that the log holds are not edits, whatever the stamp was.
         std::fs::write(fixture.agent("state.json"), &old["state.json"]).unwrap();
         std::fs::write(&stamp, text).unwrap();
         assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
@@ -560,7 +560,7 @@ fn a_branch_that_was_moved_back_is_not_taken_for_the_truth() {
     let found = store.fsck().unwrap().findings;
     assert!(found.iter().any(|f| f.code == Code::LogRewound));
 
-    // Brought back, nothing is wrong; and what never was a descendant is no rewinding.
+    // Brought back, nothing is wrong; and what never was a descendant is not a rewinding.
     log.reference(&branch, tip, true, "test").unwrap();
     assert_eq!(store.differences().unwrap(), Vec::new());
     recover(&store);

@@ -338,7 +338,7 @@ fn a_close_is_seen_and_not_believed() {
         desk.issues.set("x-a", "status", "closed");
         assert!(desk.tracker.close("x-a", "done").unwrap().already);
         let error = desk.tracker.close("x-9", "done").unwrap_err();
-        assert_eq!(error.to_string(), "there is no issue `x-9`");
+        assert_eq!(error.to_string(), "unknown issue `x-9`");
     }
 }
 
@@ -482,7 +482,7 @@ fn what_hangs_on_a_row_may_be_missing_and_the_row_is_there() {
     assert!(
         list.problems
             .iter()
-            .any(|why| why == "`br` was not waited for any longer")
+            .any(|why| why == "`br` took longer than cook waits")
     );
 }
 

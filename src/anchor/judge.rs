@@ -165,7 +165,7 @@ impl<'a> Sources<'a> {
                 (self.symbol_since(&stamp, head, path, symbol)?, Some(symbol))
             }
             _ => (
-                Placed::not(Verdict::Malformed, "it points into no file"),
+                Placed::not(Verdict::Malformed, "it does not point into a file"),
                 None,
             ),
         };
@@ -430,7 +430,7 @@ impl<'a> Sources<'a> {
                 _ => (Verdict::Verified, "it is in HEAD's tree"),
             },
             Entry::Nothing => (Verdict::Missing, "it is not in HEAD's tree"),
-            _ => (Verdict::Unverifiable, "it is no file that can be read"),
+            _ => (Verdict::Unverifiable, "it is not a file that can be read"),
         };
         let mut answer = answer(verdict, why, &target);
         answer.related = match &question.changed_between {

@@ -451,7 +451,7 @@ impl Sources<'_> {
         if !is_telling(block) || occurrences(&then.lines, block).len() > 1 {
             return Ok(Placed::not(
                 Verdict::Missing,
-                format!("`{path}` names `{symbol}` no more"),
+                format!("`{path}` no longer names `{symbol}`"),
             ));
         }
         let there = match &then.commit {
@@ -466,7 +466,7 @@ impl Sources<'_> {
             ),
             Found::None | Found::TooMany => Placed::not(
                 Verdict::Missing,
-                format!("`{path}` names `{symbol}` no more"),
+                format!("`{path}` no longer names `{symbol}`"),
             ),
         })
     }

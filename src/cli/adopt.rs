@@ -20,7 +20,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
             &workspace,
             &Event::BranchAdopted,
             actor,
-            "the workflow goes on on this branch",
+            "the workflow continues on this branch",
         );
     }
     if args.discard {

@@ -42,7 +42,7 @@ pub(super) enum Command {
     Verify(VerifyArgs),
     /// Run gates now and keep receipts
     Gate(GateArgs),
-    /// Let cook run a command that a plan or `cook.toml` names (yours alone)
+    /// Let cook run a command that a plan or `cook.toml` names (user only)
     Trust(TrustArgs),
     /// Where the work stands
     Status,
@@ -58,23 +58,23 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// What changed between two transitions
     Diff(DiffArgs),
-    /// Take transitions back (yours alone)
+    /// Take transitions back (user only)
     Undo(UndoArgs),
-    /// Take in an edited `plan.json`, a branch, or put the log's version back (yours alone)
+    /// Take in an edited `plan.json`, a branch, or put the log's version back (user only)
     Adopt(AdoptArgs),
     /// Stop the work until `cook resume`
     Pause(WhyArgs),
-    /// Leave a stopped state (yours alone)
+    /// Resume stopped work (user only)
     Resume(ResumeArgs),
-    /// End the workflow (yours alone)
+    /// End the workflow (user only)
     Cancel(CancelArgs),
-    /// Answer the question that is waited on (yours alone)
+    /// Answer the question that is waited on (user only)
     Answer(AnswerArgs),
-    /// Change the mission (yours alone)
+    /// Change the mission (user only)
     Refocus(RefocusArgs),
-    /// Correct acceptance criteria (yours alone)
+    /// Correct acceptance criteria (user only)
     Criteria(CriteriaArgs),
-    /// Extend budgets (yours alone)
+    /// Extend budgets (user only)
     Budget(BudgetArgs),
     /// What the next session must know, every claim with an anchor that is checked
     Brief(Box<BriefArgs>),
@@ -114,7 +114,7 @@ pub(super) enum Command {
     Completions(CompletionsArgs),
     /// The manual page
     Man,
-    /// Play a script in an agent's place (for tests and demonstrations)
+    /// Stand in for an agent by a script (for tests and demonstrations)
     #[command(hide = true)]
     ScriptedAgent(ScriptedAgentArgs),
 }
@@ -337,7 +337,7 @@ pub(super) struct ResumeArgs {
     /// More budget: `steps=20`, `attempts=2`, `cost=5.00`
     #[arg(long, value_name = "KEY=N")]
     pub budget: Vec<String>,
-    /// Hear the judges again
+    /// Ask the judges again
     #[arg(long)]
     pub new_wave: bool,
     /// Void the review of the slice in work
@@ -472,7 +472,7 @@ pub(super) enum BriefCommand {
     Check,
     /// Add an entry, from flags or as JSON on standard input
     Note(Box<BriefNoteArgs>),
-    /// Keep a statement of the user's that anchors may quote (yours alone)
+    /// Keep a statement of the user's that anchors may quote (user only)
     Say {
         /// The statement (`-` = standard input)
         text: String,

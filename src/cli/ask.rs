@@ -375,6 +375,6 @@ fn no_schema(why: String) -> Failure {
     Failure::new(
         FailureKind::Usage,
         Code::SchemaInvalid,
-        format!("the schema is none: {why}"),
+        format!("not a valid JSON Schema: {why}"),
     )
 }

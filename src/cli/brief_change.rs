@@ -101,7 +101,7 @@ fn flags(args: &BriefNoteArgs, slot: Slot) -> Result<Map<String, Value>, Failure
         let Some(value) = value else { continue };
         if !slot.fields().contains(&key) {
             return Err(Failure::usage(format!(
-                "`--{key}` is no field of {}; it has {}",
+                "`--{key}` is not a field of {}; it has {}",
                 slot.id(),
                 slot.fields().join(", ")
             )));

@@ -15,7 +15,7 @@ pub(super) fn user_door(as_user: bool) -> Result<Actor, Failure> {
     match (std::io::stdin().is_terminal(), as_user) {
         (true, false) => Ok(Actor::User),
         (_, true) => Ok(Actor::Script),
-        (false, false) => Err(user_only("standard input is no terminal")
+        (false, false) => Err(user_only("standard input is not a terminal")
             .hint("a script of yours may say `--as-user`; the log then says that a script did it")),
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     }
     if let Some(marker) = super::caller::agent_around() {
         checked.push(format!(
-            "an agent is around this process ({marker}): your own doors are closed here"
+            "an agent is around this process ({marker}): commands that are yours alone are refused here"
         ));
     }
     answer(VerifyAnswer {

@@ -106,7 +106,7 @@ pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
 pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
     let actor = caller::user_door(args.as_user.as_user)?;
     let mission = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
-        .ok_or_else(|| Failure::usage("no mission is given"))?;
+        .ok_or_else(|| Failure::usage("the mission is missing"))?;
     let workspace = context.workspace()?;
     let event = Event::Refocused {
         mission: mission.clone(),

@@ -75,9 +75,9 @@ fn ask_all(
         asked
             .into_iter()
             .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err(lapsed(&Failure::usage("the member's thread ended"))))
+                thread.join().unwrap_or_else(|_| {
+                    Err(lapsed(&Failure::usage("the member's thread panicked")))
+                })
             })
             .collect()
     })

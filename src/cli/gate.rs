@@ -100,7 +100,7 @@ fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failu
             if !gates.iter().any(|gate| &gate.name == name) {
                 let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
                 return Err(Failure::usage(format!(
-                    "`{name}` is no gate; `.agent/cook.toml` has {}",
+                    "unknown gate `{name}`; `.agent/cook.toml` has {}",
                     if known.is_empty() {
                         "none".to_owned()
                     } else {

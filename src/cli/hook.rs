@@ -32,9 +32,7 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
         return answer(HookAnswer::line(line));
     }
     let Some(agent) = Agent::parse(&args.agent) else {
-        return answer(HookAnswer::complaint(
-            "cook hook: there is no such agent".to_owned(),
-        ));
+        return answer(HookAnswer::complaint("cook hook: unknown agent".to_owned()));
     };
     let response = lifecycle::respond(&Call {
         agent,

@@ -38,7 +38,7 @@ fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
     Agent::parse(&args.agent).ok_or_else(|| {
         let known: Vec<&str> = Agent::all().map(Agent::name).collect();
         Failure::usage(format!(
-            "`{}` is no agent with hooks; those are {}",
+            "`{}` is not an agent that takes hooks; those are {}",
             args.agent,
             known.join(", ")
         ))

@@ -18,7 +18,7 @@ pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) 
         Ok(path) => answer(NoteAnswer {
             what: "queued",
             lines: vec![format!(
-                "queued: the log is closed to this session; `{path}` is taken in by the next hook or cook command outside"
+                "queued: this session may not write the log; `{path}` is taken in by the next hook or cook command outside"
             )],
             findings: Vec::new(),
         }),

@@ -14,7 +14,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let Some(role) = Role::parse(&args.role) else {
         let known: Vec<&str> = Role::ALL.iter().map(|role| role.short()).collect();
         return Err(Failure::usage(format!(
-            "`{}` is no role; the roles are {}",
+            "unknown role `{}`; the roles are {}",
             args.role,
             known.join(", ")
         )));

@@ -28,7 +28,7 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
         } => {
             if refs.iter().any(|(name, _)| name == id) {
                 return Err(misnamed(
-                    format!("`{id}` is a ref of this repository, no copy"),
+                    format!("`{id}` is a ref of this repository, not a copy"),
                     &format!(
                         "run `git show {}`",
                         machine::quoted(&format!("{id}:{path}"))

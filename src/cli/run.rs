@@ -97,7 +97,7 @@ fn settle_first(context: &Context) -> Result<(), Failure> {
         false => Ok(()),
         true => Err(Failure::state(
             Code::Interrupted,
-            "an end was asked for before a session began",
+            "interrupted before a session began",
         )),
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
     match &args.command {
         SessionCommand::Log { limit } => {
             let calls = store.lines().map_err(kept)?;
-            // A copy that was taken in is no call.
+            // A copy that was taken in is not a call.
             let calls = calls.into_iter().filter(|line| line["imported"].is_null());
             let calls: Vec<_> = calls.collect();
             let of = calls.len();

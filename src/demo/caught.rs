@@ -100,7 +100,7 @@ pub(super) fn catches(
             .ok_or_else(|| missed(misdeed, "nobody's session"))?;
         let entry = rest
             .find(|entry| tells(entry, role, &misdeed.code))
-            .ok_or_else(|| missed(misdeed, "the log does not tell of it"))?;
+            .ok_or_else(|| missed(misdeed, "the log does not record it"))?;
         let mut catch = Catch {
             role,
             did: misdeed.did.clone(),
@@ -138,7 +138,7 @@ pub(super) fn catches(
     Ok(catches)
 }
 
-/// A red gate is no refusal: the report is taken for the commit that it names.
+/// A red gate is not a refusal: the report is taken for the commit that it names.
 const GATE_RED: &str = "gate_red";
 
 fn tells(entry: &Entry, role: Role, code: &str) -> bool {

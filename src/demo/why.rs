@@ -69,7 +69,7 @@ fn regrounded(applied: &Applied) -> String {
     let slices = snapshot.plan.candidate_slices.len();
     if applied.step.rule == Rule::Conclude {
         return format!(
-            "a judge's no is answered by work: the plan has {} now, and another wave comes \
+            "a judge's rejection is answered by work: the plan has {} now, and another wave comes \
              after them",
             counted(slices as u64, "slice")
         );
@@ -118,7 +118,7 @@ fn judged(applied: &Applied) -> Option<String> {
         .saturating_sub(applied.step.snapshot.state.remaining_stop_judges.0);
     let heard = format!("judge {have} of {}", need.0);
     Some(match vote.can_stop {
-        true => format!("{heard}: yes; it takes all of them, and none hears another"),
+        true => format!("{heard}: yes; it takes all of them, and none sees another's answer"),
         false => {
             let report = vote.report.as_ref()?;
             let why = report.fields.get("brief_justification");

@@ -218,7 +218,7 @@ pub struct Driver<'a> {
 struct Tally {
     sessions: u64,
     spent: Spent,
-    /// Sessions in a row that came to nothing.
+    /// Sessions in a row that failed.
     failures: u32,
     /// Steps in a row after which everything stood as before.
     idle: u32,
@@ -260,7 +260,7 @@ impl<'a> Driver<'a> {
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
         let patience = Patience::begin(audience.alarm()).map_err(|error| {
-            Failure::state(Code::Interrupted, "signals cannot be listened to").caused_by(&error)
+            Failure::state(Code::Interrupted, "signals cannot be handled").caused_by(&error)
         })?;
         Ok(Self {
             dir: workspace.repo.root().to_owned(),

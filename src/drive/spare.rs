@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What is no part of the copy: who holds what, which calls are being made, copies at rest.
+/// What is not part of the copy: who holds what, which calls are being made, copies at rest.
 const LEFT_OUT: [&str; 5] = ["leases", "live", "lock", "sessions/inflight", RESTS];
 /// Where copies rest, below `.git/cook`.
 const RESTS: &str = "spare";

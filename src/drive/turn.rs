@@ -211,7 +211,7 @@ impl Driver<'_> {
             return Err(Failure::from(cook_core::diagnostic::Refusal::new(
                 Code::StaleFacts,
                 format!(
-                    "the log was moved during the session of the {role}: its report fits nothing any more"
+                    "the log was moved during the session of the {role}: its report no longer fits the log"
                 ),
             )));
         }
@@ -221,7 +221,7 @@ impl Driver<'_> {
         self.spend(&workspace, role, codes, why)
     }
 
-    /// What a session gave becomes a transition, or an attempt that came to nothing.
+    /// What a session gave becomes a transition, or an attempt that failed.
     pub(super) fn weigh(
         &mut self,
         workspace: &Workspace,
@@ -301,7 +301,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes down that a session came to nothing by its own doing.
+    /// Writes down that a session failed by its own doing.
     fn refuse(
         &mut self,
         workspace: &Workspace,

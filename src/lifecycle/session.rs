@@ -1,4 +1,4 @@
-//! The doors to a session's state that are no hooks: taking the workflow, a
+//! The doors to a session's state that are not hooks: taking the workflow, a
 //! checkpoint by hand, the status line.
 
 use super::issues::tracker_of;

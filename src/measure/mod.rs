@@ -428,7 +428,7 @@ impl World<'_> {
 }
 
 /// The commands that decide what passes, of the settings and of slices: a file that one of
-/// them names is no plain source.
+/// them names is not a plain source.
 pub fn gate_commands<'a>(
     config: &Config,
     of_slices: impl IntoIterator<Item = &'a String>,

@@ -40,7 +40,7 @@ impl<'a> Tree<'a> {
             Some(kind) if kind.is_file() => Ok(true),
             Some(_) => Err(Error::Unsafe {
                 path: path.to_owned(),
-                what: "no plain file",
+                what: "not a plain file",
             }),
         }
     }

@@ -177,7 +177,7 @@ fn python_name(files: &Files<'_>) -> Result<Option<String>, Error> {
         .or_else(|| toml_text(&manifest, &["tool", "poetry", "name"])))
 }
 
-/// The last part of the module path that is no major version.
+/// The last part of the module path that is not a major version.
 fn go_name(files: &Files<'_>) -> Result<Option<String>, Error> {
     let manifest = files.text("go.mod")?.unwrap_or_default();
     let path = manifest
@@ -218,7 +218,7 @@ mod tests {
                 Some("# T\n\nDoes one thing."),
             ),
             (
-                "# T\n```\ncode is no prose here\n```\nDoes one thing.",
+                "# T\n```\ncode is not prose here\n```\nDoes one thing.",
                 Some("# T\n\nDoes one thing."),
             ),
             (

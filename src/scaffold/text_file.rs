@@ -28,7 +28,7 @@ fn check(root: &Path, path: &str) -> Result<(), Failure> {
     let plain =
         |part: &&str| !matches!(*part, "" | "." | "..") && !part.contains(['\\', '\0', ':']);
     if !parts.iter().all(plain) || path.chars().any(char::is_control) {
-        return Err(refuse("no plain path inside the worktree"));
+        return Err(refuse("not a plain path inside the worktree"));
     }
     let own = |part: &str| {
         [".git", ".agent"]
@@ -52,7 +52,7 @@ fn check(root: &Path, path: &str) -> Result<(), Failure> {
 /// The file's text; none when it is not there.
 ///
 /// # Errors
-/// A path that leaves the worktree or goes through a link, a file that is no text.
+/// A path that leaves the worktree or goes through a link, a file that is not text.
 pub fn read_text_file(root: &Path, path: &str) -> Result<Option<String>, Failure> {
     check(root, path)?;
     Tree::new(root).text(path, MAX).map_err(failure)

@@ -69,7 +69,7 @@ pub(super) fn rows(stdout: &[u8]) -> Result<Vec<Map<String, Value>>, String> {
         if error.is_eof() {
             "it breaks off".to_owned()
         } else {
-            format!("it is no JSON ({error})")
+            format!("it is not valid JSON ({error})")
         }
     })?;
     let list = unwrap(value, 0)?;
@@ -79,7 +79,7 @@ pub(super) fn rows(stdout: &[u8]) -> Result<Vec<Map<String, Value>>, String> {
     list.into_iter()
         .map(|row| match row {
             Value::Object(row) => Ok(row),
-            _ => Err("a row is no object".to_owned()),
+            _ => Err("a row is not an object".to_owned()),
         })
         .collect()
 }
@@ -171,7 +171,7 @@ fn id_of(row: &Map<String, Value>, names: &[&str]) -> Result<String, String> {
     if is_id(&id) {
         Ok(id)
     } else {
-        Err(format!("`{}` is no issue id", line(&id)))
+        Err(format!("`{}` is not an issue id", line(&id)))
     }
 }
 
@@ -214,8 +214,8 @@ mod tests {
         for (answer, what) in [
             ("", "empty"),
             ("[{\"id\":\"a\"", "breaks off"),
-            ("nonsense", "no JSON"),
-            ("[1]", "a row is no object"),
+            ("nonsense", "not valid JSON"),
+            ("[1]", "a row is not an object"),
             ("7", "neither"),
             (r#"{"rows":[]}"#, "`rows`"),
             (r#"{"data":{"data":{"data":[]}}}"#, "object with no members"),
@@ -223,9 +223,12 @@ mod tests {
             (r#"[{"id":7,"status":"open"}]"#, "no `id`"),
             (
                 r#"[{"id":"--force","status":"open"}]"#,
-                "`--force` is no issue id",
+                "`--force` is not an issue id",
             ),
-            (r#"[{"id":"a b","status":"open"}]"#, "`a b` is no issue id"),
+            (
+                r#"[{"id":"a b","status":"open"}]"#,
+                "`a b` is not an issue id",
+            ),
         ] {
             let error = ids(answer).unwrap_err();
             assert!(error.contains(what), "{answer}: {error}");

@@ -238,7 +238,7 @@ impl Tracker for Beads {
     ) -> Result<Commented, TrackerError> {
         let id = checked(id)?;
         if !is_id(key) {
-            return Err(TrackerError::BadText("has a key that is no single word"));
+            return Err(TrackerError::BadText("has a key that is not a single word"));
         }
         let text = argument(text)?;
         if attempt == Attempt::Again && self.comments(id)?.iter().any(|c| carries(&c.text, key)) {

@@ -104,7 +104,7 @@ impl Program {
             Err(TrackerError::Rejected { message, .. })
                 if !plain && is_unknown_option(&message) =>
             {
-                // Refused before it began, so saying it again is no second write.
+                // Refused before it began, so saying it again is not a second write.
                 self.plain.store(true, Ordering::Relaxed);
                 self.attempt(call, true)
             }

@@ -24,13 +24,13 @@ pub enum TrackerError {
         why: String,
     },
     /// The time that it and its other calls have together was over. It may be well.
-    #[error("`{tracker}` was not waited for any longer")]
+    #[error("`{tracker}` took longer than cook waits")]
     Spent {
         /// `br` or `bd`.
         tracker: &'static str,
     },
     /// No such issue.
-    #[error("there is no issue `{0}`")]
+    #[error("unknown issue `{0}`")]
     Unknown(String),
     /// Somebody else has it.
     #[error("issue `{id}` is held by {by}")]
@@ -57,7 +57,7 @@ pub enum TrackerError {
         why: String,
     },
     /// A word that can name no issue.
-    #[error("`{0}` is no issue id")]
+    #[error("`{0}` is not an issue id")]
     BadId(String),
     /// A text that no tracker takes.
     #[error("the text {0}")]

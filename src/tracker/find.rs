@@ -44,7 +44,7 @@ pub fn find(
     let why = match (has_workspace(root), found) {
         (true, Some(found)) => return Ok(Some(found)),
         _ if kind == TrackerKind::Auto => return Ok(None),
-        (false, _) => format!("`{WORKSPACE}` is no directory of this worktree"),
+        (false, _) => format!("`{WORKSPACE}` is not a directory of this worktree"),
         (true, None) => format!("`{}` is not on PATH", names[0]),
     };
     Err(TrackerError::Absent {
@@ -122,7 +122,7 @@ mod tests {
         };
         assert_eq!(auto(), None);
         std::os::unix::fs::symlink(&bin, root.join(WORKSPACE)).unwrap();
-        assert_eq!(auto(), None, "a link is no workspace");
+        assert_eq!(auto(), None, "a link is not a workspace");
         std::fs::remove_file(root.join(WORKSPACE)).unwrap();
         std::fs::create_dir(root.join(WORKSPACE)).unwrap();
         assert_eq!(auto(), Some("bd"));
@@ -139,7 +139,7 @@ mod tests {
         let root = temp.path().join("work");
         std::fs::create_dir_all(&root).unwrap();
         let error = |path| find(TrackerKind::Br, &root, path).unwrap_err().to_string();
-        assert!(error(None).contains("no directory of this worktree"));
+        assert!(error(None).contains("not a directory of this worktree"));
         std::fs::create_dir(root.join(WORKSPACE)).unwrap();
         assert!(error(Some(OsStr::new("bin:.::"))).contains("not on PATH"));
     }

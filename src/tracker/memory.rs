@@ -22,7 +22,7 @@ const MAX_SETTLED: usize = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// Another process is at it; it does the work that is due.
-    #[error("another cook speaks to the tracker")]
+    #[error("another cook is calling the tracker")]
     Busy,
     /// The file is a newer cook's.
     #[error("`{0}` was written by a newer cook")]
@@ -62,7 +62,7 @@ pub(super) struct Remembered {
     pub tried: String,
     /// Up to this entry comments may be there, because the cursor was lost.
     pub unsure: String,
-    /// How often that entry failed for a reason that is no outage.
+    /// How often that entry failed for a reason that is not an outage.
     pub failures: u32,
     /// Claims and closes that need no more looking at.
     pub settled: BTreeSet<String>,

@@ -175,7 +175,7 @@ impl Tracker for PlanTracker {
     ) -> Result<Commented, TrackerError> {
         self.slice(id)?;
         if !is_id(key) {
-            return Err(TrackerError::BadText("has a key that is no single word"));
+            return Err(TrackerError::BadText("has a key that is not a single word"));
         }
         let said = text(said);
         let said = said.trim();

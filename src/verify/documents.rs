@@ -169,7 +169,7 @@ fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Resul
         outcome.findings.push(
             Finding::new(
                 Code::BasisUnresolved,
-                format!("`basis_commit` {basis} is no commit of this repository"),
+                format!("`basis_commit` {basis} is not a commit of this repository"),
             )
             .at(place),
         );
@@ -177,7 +177,7 @@ fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Resul
         outcome.findings.push(
             Finding::new(
                 Code::BasisNotAncestor,
-                format!("`basis_commit` {basis} is no ancestor of HEAD"),
+                format!("`basis_commit` {basis} is not an ancestor of HEAD"),
             )
             .at(place),
         );

@@ -42,7 +42,7 @@ impl<'o, T: Record + Documented> Lines<'o, T> {
         match std::fs::symlink_metadata(&path) {
             Ok(found) if found.is_file() => {}
             Ok(_) => {
-                let finding = Finding::new(Code::DocumentUnreadable, "no regular file");
+                let finding = Finding::new(Code::DocumentUnreadable, "not a regular file");
                 outcome.findings.push(finding.at(format!(".agent/{name}")));
                 return Ok(0);
             }

@@ -125,8 +125,8 @@ fn standing(
             format!(
                 "{} with --as-user",
                 match snapshot.ledger.script_doors.0 {
-                    1 => "1 user door was opened".to_owned(),
-                    doors => format!("{doors} user doors were opened"),
+                    1 => "1 user-only command was run".to_owned(),
+                    doors => format!("{doors} user-only commands were run"),
                 }
             ),
         ));

@@ -67,7 +67,7 @@ pub(super) fn context_text(
         line(
             &mut text,
             format!(
-                "the user's word was given by a script: {}",
+                "user-only commands by a script: {}",
                 scripted_line(opened, &doors)
             ),
         );

@@ -11,7 +11,7 @@ use cook_core::model::BriefSync;
 /// where that is, relative to the worktree.
 ///
 /// # Errors
-/// A path out of the worktree, a file there that is no brief, one that cannot be written.
+/// A path out of the worktree, a file there that is not a brief, one that cannot be written.
 pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<String, Failure> {
     let path = match path {
         "" => workspace.config()?.brief.path.clone(),
@@ -24,7 +24,7 @@ pub fn write_brief(workspace: &Workspace, path: &str, text: &str) -> Result<Stri
         Some(there) if !there.trim().is_empty() && !there.starts_with("## Task\n") => {
             return Err(Refusal::new(
                 Code::PathUnsafe,
-                format!("`{path}` is no brief and would be overwritten"),
+                format!("`{path}` is not a brief and would be overwritten"),
             )
             .into());
         }

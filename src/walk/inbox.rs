@@ -108,7 +108,7 @@ pub fn leave(workspace: &Workspace, session: Option<String>, request: Asked) -> 
         _ => {}
     }
     if !is_directory(&dir) {
-        return Err(io::Error::other("`.agent/inbox` is no directory"));
+        return Err(io::Error::other("`.agent/inbox` is not a directory"));
     }
     let request = Request {
         schema_version: SchemaVersion,
@@ -241,7 +241,7 @@ fn refused(what: impl Into<String>) -> Failure {
 fn read(path: &Path) -> Result<Request, Failure> {
     let found = std::fs::symlink_metadata(path).map_err(|error| unreadable(&error))?;
     if !found.is_file() {
-        return Err(refused("it is no regular file"));
+        return Err(refused("it is not a regular file"));
     }
     if found.len() > MAX_FILE {
         return Err(refused("it is larger than 2 MiB"));
@@ -251,7 +251,7 @@ fn read(path: &Path) -> Result<Request, Failure> {
         .and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes))
         .map_err(|error| refused(format!("it cannot be read: {error}")))?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| refused(format!("it is no request of cook's: {error}")))
+        .map_err(|error| refused(format!("it is not a request of cook's: {error}")))
 }
 
 fn record(

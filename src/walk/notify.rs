@@ -43,7 +43,7 @@ pub(super) fn notify(workspace: &Workspace, before: Option<&Snapshot>, applied: 
         applied.findings.push(Finding::new(
             Code::NotifyFailed,
             format!(
-                "`{run}` was not told that the work is {}: {why}",
+                "`{run}` was not notified that the work is {}: {why}",
                 state.continuation_policy
             ),
         ));

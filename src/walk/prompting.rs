@@ -144,8 +144,8 @@ pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
         named.push("…".to_owned());
     }
     format!(
-        "{} opened with --as-user: {}",
-        counted(opened, "user door"),
+        "{} run with --as-user: {}",
+        counted(opened, "user-only command"),
         named.join(", ")
     )
 }

@@ -82,7 +82,7 @@ pub struct Repo {
 }
 
 impl Repo {
-    /// An empty directory that is no repository.
+    /// An empty directory that is not a repository.
     pub fn directory() -> Self {
         let temp = TempDir::new().unwrap();
         let root = temp.path().join("work");

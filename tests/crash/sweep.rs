@@ -103,7 +103,7 @@ impl Fault {
         }
         let call = call.name.as_str();
         match self {
-            // The address space is no file: its failure is the loader's business.
+            // The address space is not a file: its failure is the loader's business.
             Fault::Eio => call != "mmap" && call != "getrandom",
             Fault::Kill => true,
             Fault::Enospc => ROOM.contains(&call),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The job with a player for every role.
 struct Job(base::Job);
 
-/// Agents that are no good by themselves, and the one who stands in for them.
+/// Agents that cannot work alone, and the one who stands in for them.
 const OTHERS: &str = r#"
 [roles.reviewer]
 agent = "absent"
@@ -321,7 +321,7 @@ fn what_is_put_back_is_kept() {
     assert_eq!(job.repo.read("out/cheat.txt"), "cheat\n");
 }
 
-/// A repository of its own may be the user's and stays; a name that is no text, a mode, and a
+/// A repository of its own may be the user's and stays; a name that is not text, a mode, and a
 /// file too large for a copy are kept.
 #[test]
 fn nothing_is_removed_that_was_not_kept() {
@@ -616,7 +616,7 @@ fn commits_after_a_session_that_was_cut_stay_and_nothing_is_out_of_reach() {
     let holding = ["for-each-ref", "--contains", &before, "refs/cook/rescue"];
     assert_ne!(job.repo.git(&holding), "", "{session}{later}");
 
-    // A branch that was renamed is no history that was rewritten.
+    // A branch that was renamed is not a history that was rewritten.
     let job = cut("git tag cheat", |_| {});
     job.repo.git(&["branch", "-m", "main", "trunk"]);
     let (session, later) = settled(&job);
@@ -919,7 +919,7 @@ fn a_command_of_notify_that_fails_is_told_in_the_run() {
     std::fs::write(job.state.join("tell.sh"), "exit 3\n").unwrap();
     job.repo.cook(&["trust", TELL, "--as-user"]).exits(0);
     let run = job.run(&[]).exits(11);
-    let said = "[notify_failed] `bash ../state/tell.sh` was not told that the work is blocked: it ended with exit code 3";
+    let said = "[notify_failed] `bash ../state/tell.sh` was not notified that the work is blocked: it ended with exit code 3";
     assert_eq!(run.err.matches(said).count(), 1, "{}", run.err);
 }
 

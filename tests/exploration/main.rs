@@ -1,4 +1,4 @@
-//! The protocol explored: every state that role reports, user doors and the
+//! The protocol explored: every state that role reports, user-only commands and the
 //! repository can bring about within stated bounds, over the production
 //! `dispatch` and `apply`. Each exploration checks [`invariants`] on every
 //! transition; the tests below ask what all of them together have seen.

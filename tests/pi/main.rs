@@ -113,7 +113,7 @@ fn player(root: PathBuf, environment: Vec<(std::ffi::OsString, std::ffi::OsStrin
         let mut lines = turn.prompt.lines();
         let named = lines.find_map(|line| line.strip_prefix("# Role: completion-"));
         let Some(name) = named else {
-            return (Step::Say("that is no role's prompt".to_owned()), 100);
+            return (Step::Say("that is not a role's prompt".to_owned()), 100);
         };
         let number = {
             let mut sessions = sessions.lock().unwrap();

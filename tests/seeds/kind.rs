@@ -22,17 +22,17 @@ pub const KINDS: [Kind; 47] = [
     ("half_line", Who::All, "half an event, exit code 0"),
     ("hang", Who::All, "no output, no heed of TERM"),
     ("lingers", Who::All, "its report, then it does not leave"),
-    ("flood", Who::All, "32 MB of lines that are no events"),
+    ("flood", Who::All, "32 MB of lines that are not events"),
     ("flood_line", Who::All, "32 MB without a line end"),
     (
         "bad_utf8",
         Who::All,
-        "bytes that are no UTF-8, and no report",
+        "bytes that are not UTF-8, and no report",
     ),
     (
         "bad_utf8_beside",
         Who::All,
-        "bytes that are no UTF-8, then its report",
+        "bytes that are not UTF-8, then its report",
     ),
     ("error", Who::All, "an error event, exit code 0"),
     (

@@ -6,7 +6,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind};
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// No preset and no table of that name.
-    #[error("no agent `{name}`{hint}")]
+    #[error("unknown agent `{name}`{hint}")]
     Unknown {
         /// What was asked for.
         name: String,

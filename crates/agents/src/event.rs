@@ -15,7 +15,7 @@ struct Step<'a> {
     filter: Option<(&'a str, &'a str)>,
 }
 
-/// Splits a path into its steps; none when it is no path.
+/// Splits a path into its steps; none when it is not a path.
 fn steps(path: &str) -> Option<Vec<Step<'_>>> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -146,7 +146,7 @@ pub(super) fn check(rule: &Rule) -> Result<(), String> {
     let paths = rule.when.keys().chain(set.into_iter().flatten());
     for path in paths {
         if steps(path).is_none() {
-            return Err(format!("`{}` is no path", path.escape_debug()));
+            return Err(format!("`{}` is not a path", path.escape_debug()));
         }
     }
     Ok(())

@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         }
         if self.preset.events() == EventFormat::Json && !self.done {
             if let Some(unreadable) = &self.unreadable {
-                return odd(format!("a line is no event: {unreadable}"));
+                return odd(format!("a line is not an event: {unreadable}"));
             }
             return match self.events {
                 0 => failed(&format!("it ended without a word; {}", last_words(outcome))),

@@ -123,7 +123,7 @@ pub(super) fn priced(price: Price, usage: &Value) -> Option<u64> {
     Some(cost.round() as u64)
 }
 
-/// Dollars as millionths; none for what is no amount.
+/// Dollars as millionths; none for what is not an amount.
 pub(super) fn micro_usd(value: &Value) -> Option<u64> {
     let dollars = value.as_f64()?;
     (dollars.is_finite() && (0.0..1e9).contains(&dollars))

@@ -45,7 +45,7 @@ impl Repo {
         Ok(edits)
     }
 
-    /// A file's text; none for what is no text.
+    /// A file's text; none for what is not text.
     fn text(&self, commit: &str, path: &str) -> Result<Option<Option<String>>, Failure> {
         Ok(match self.entry(commit, path)? {
             Entry::File { bytes, .. } if bytes.len() <= MAX_TEXT && !bytes.contains(&0) => {

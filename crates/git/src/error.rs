@@ -11,7 +11,7 @@ pub enum RepoError {
     #[error("there is no git repository at or above `{}`", .0.display())]
     NotARepository(PathBuf),
     /// A `.git` is there and leads to no repository.
-    #[error("`{}` leads to no git repository", .0.display())]
+    #[error("`{}` does not lead to a git repository", .0.display())]
     Broken(PathBuf),
     /// No worktree.
     #[error("`{}` is a bare repository", .0.display())]
@@ -53,7 +53,7 @@ pub enum RepoError {
         cause: std::io::Error,
     },
     /// `.agent` is a symlink or a file.
-    #[error("`.agent` is no directory of this worktree")]
+    #[error("`.agent` is not a directory of this worktree")]
     AgentDirUnsafe,
     /// A path that is not inside the worktree.
     #[error("`{0}` is not a path inside the worktree")]

@@ -105,7 +105,7 @@ impl Repo {
             Ok(found) if found.is_dir() => Ok(dir),
             Ok(_) => Err(Failure::state(
                 Code::LogUnsafe,
-                format!("`{}` is no directory", dir.display()),
+                format!("`{}` is not a directory", dir.display()),
             )),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(dir),
             Err(error) => Err(RepoError::io("look at", &dir, error).into()),

@@ -81,7 +81,7 @@ impl History for Libgit {
             Some(found) => Some(found.peel_to_commit()?),
             // A detached HEAD always resolves; a branch that has no commit does not.
             None if branch.is_some() => None,
-            None => return Err(RepoError::Answer("HEAD names no commit".to_owned())),
+            None => return Err(RepoError::Answer("HEAD does not name a commit".to_owned())),
         };
         Ok(Head {
             tree: commit.as_ref().map(|commit| commit.tree_id().to_string()),

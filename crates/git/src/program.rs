@@ -183,7 +183,7 @@ impl History for Program {
             "HEAD^{commit}",
         ]))?;
         if commit.is_none() && branch.is_none() {
-            return Err(RepoError::Answer("HEAD names no commit".to_owned()));
+            return Err(RepoError::Answer("HEAD does not name a commit".to_owned()));
         }
         let tree = match &commit {
             Some(commit) => Some(self.tree(commit)?),

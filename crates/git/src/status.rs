@@ -71,10 +71,10 @@ impl Repo {
             .collect())
     }
 
-    /// Contract files that are no regular files in the worktree.
+    /// Contract files that are not regular files in the worktree.
     ///
     /// # Errors
-    /// `agent_dir_unsafe` when `.agent` is a symlink or no directory.
+    /// `agent_dir_unsafe` when `.agent` is a symlink or not a directory.
     pub fn contract_missing(&self) -> Result<Vec<String>, Failure> {
         match self.root.join(".agent").symlink_metadata() {
             Ok(found) if !found.is_dir() => return Err(RepoError::AgentDirUnsafe.into()),

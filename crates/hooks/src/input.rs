@@ -55,10 +55,10 @@ pub enum InputError {
     #[error("the input is empty")]
     Empty,
     /// Not JSON.
-    #[error("the input is no JSON: {0}")]
+    #[error("the input is not valid JSON: {0}")]
     NotJson(String),
     /// JSON, and no object.
-    #[error("the input is no JSON object")]
+    #[error("the input is not a JSON object")]
     NotAnObject,
     /// The agent has no such event, or cook does not listen to it.
     #[error("{agent} has no event `{event}`")]

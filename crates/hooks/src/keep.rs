@@ -85,7 +85,7 @@ impl Desk {
     /// nothing appears in a worktree that has no workflow. Made when it is missing.
     ///
     /// # Errors
-    /// When it cannot be made, or is no directory.
+    /// When it cannot be made, or is not a directory.
     pub fn of(repo: &Repo, set_up: bool) -> io::Result<Self> {
         let Self { dir } = Self::at(repo, set_up);
         match std::fs::create_dir(&dir) {
@@ -96,7 +96,7 @@ impl Desk {
         for path in [parent, &dir] {
             if !std::fs::symlink_metadata(path)?.is_dir() {
                 return Err(io::Error::other(format!(
-                    "`{}` is no directory",
+                    "`{}` is not a directory",
                     path.display()
                 )));
             }
@@ -123,7 +123,7 @@ impl Desk {
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(io::Error::other(
-                        "the other hooks of this worktree do not end",
+                        "the other hooks of this worktree are still running",
                     ));
                 }
                 Err(TryLockError::Error(error)) => return Err(error),

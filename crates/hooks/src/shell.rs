@@ -40,7 +40,7 @@ const GIT_COMMITS: [&str; 8] = [
 ];
 
 impl Segment {
-    /// The first word that is no option, and the words behind it.
+    /// The first word that is not an option, and the words behind it.
     pub fn subcommand(&self) -> Option<(&str, &[String])> {
         let mut at = 0;
         while let Some(word) = self.words.get(at) {

@@ -79,10 +79,7 @@ pub(super) fn active(value: Value, anchor: &str, notes: &mut Notes) -> Option<Ac
     let mut fields = Fields::new(value, "active-slice.json", notes)?;
     fields.ignore(&["schema_version", "revision", "mission_anchor"]);
     let status: ActiveStatus = fields.typed("status").or_else(|| {
-        fields.note(
-            Code::DocumentInvalid,
-            "no `status` that cook knows; not taken in",
-        );
+        fields.note(Code::DocumentInvalid, "no known `status`; not taken in");
         None
     })?;
     let mut active = ActiveSlice::idle(anchor);

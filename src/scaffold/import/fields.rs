@@ -63,10 +63,10 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// None when the value is no object, which is noted.
+    /// None when the value is not an object, which is noted.
     pub(super) fn new(value: Value, place: &str, notes: &'a mut Notes) -> Option<Self> {
         let Value::Object(entries) = value else {
-            notes.add(Code::ImportDropped, place, "no JSON object");
+            notes.add(Code::ImportDropped, place, "not a JSON object");
             return None;
         };
         Some(Self {

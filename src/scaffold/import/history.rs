@@ -1,4 +1,4 @@
-//! The old histories, line by line. A line that is no record is a finding with its
+//! The old histories, line by line. A line that is not a record is a finding with its
 //! number; the others are taken in.
 
 use super::fields::{Fields, Notes};
@@ -82,13 +82,13 @@ impl<T: Record> Kind<T> {
         let value = match serde_json::from_slice::<Value>(line) {
             Ok(value) => value,
             Err(error) => {
-                let what = format!("no JSON, not taken in: {error}");
+                let what = format!("not valid JSON, not taken in: {error}");
                 notes.add(Code::TrailTorn, &place(), &what);
                 return None;
             }
         };
         if !value.is_object() {
-            notes.add(Code::TrailTorn, &place(), "no JSON object, not taken in");
+            notes.add(Code::TrailTorn, &place(), "not a JSON object, not taken in");
             return None;
         }
         let mut fields = Fields::new(value, self.document.file(), notes)?;
@@ -110,7 +110,7 @@ fn slice_record(fields: &mut Fields<'_>) -> Result<SliceRecord, &'static str> {
     fields.ignore(&["schema_version", "seq"]);
     Ok(SliceRecord {
         schema_version: SchemaVersion,
-        kind: fields.typed("type").ok_or("no `type` that cook knows")?,
+        kind: fields.typed("type").ok_or("no known `type`")?,
         recorded_at: fields.moment("recorded_at").ok_or("no `recorded_at`")?,
         slice_id: fields.text("slice_id").ok_or("no `slice_id`")?,
         commit_sha: fields.text("commit_sha").ok_or("no `commit_sha`")?,
@@ -133,7 +133,7 @@ fn stop_record(fields: &mut Fields<'_>) -> Result<StopRecord, &'static str> {
         schema_version: SchemaVersion,
         kind: fields
             .typed::<StopRecordType>("type")
-            .ok_or("no `type` that cook knows")?,
+            .ok_or("no known `type`")?,
         recorded_at: fields.moment("recorded_at").ok_or("no `recorded_at`")?,
         head_sha: fields.text("head_sha").ok_or("no `head_sha`")?,
         can_stop: fields.typed("can_stop").ok_or("no `can_stop`")?,

@@ -130,7 +130,7 @@ impl Source<'_> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         match serde_json::from_slice::<Value>(bytes) {
             Ok(value @ Value::Object(_)) => return Ok(Some(value)),
-            Ok(_) => notes.add(Code::DocumentInvalid, document.file(), "no JSON object"),
+            Ok(_) => notes.add(Code::DocumentInvalid, document.file(), "not a JSON object"),
             Err(error) => {
                 notes.add(
                     Code::DocumentUnreadable,

@@ -23,7 +23,7 @@ pub(super) enum Message {
     Error { id: Option<u64>, error: Value },
 }
 
-/// Reads a line; none when it is no message.
+/// Reads a line; none when it is not a message.
 pub(super) fn read(line: &[u8]) -> Option<Message> {
     let Ok(Value::Object(mut fields)) = serde_json::from_slice(line) else {
         return None;

@@ -209,7 +209,7 @@ impl<'a> Conversation<'a> {
             Some(_) if !self.forks => {
                 return self.failed(
                     FailureClass::Config,
-                    "it forks no session any more: `--native never` tells it what was said",
+                    "it no longer forks sessions: `--native never` tells it what was said",
                 );
             }
             Some(native) => {
@@ -238,7 +238,7 @@ impl<'a> Conversation<'a> {
                 }
                 None => self.failed(
                     FailureClass::Config,
-                    "it lets nobody choose its model: `{model}` in `start` names it by argument",
+                    "it offers no choice of model: `{model}` in `start` names it by argument",
                 ),
             },
             _ => self.send_prompt(),
@@ -418,7 +418,7 @@ impl Listener for Conversation<'_> {
             None => {
                 let begin = &line.bytes[..line.bytes.len().min(200)];
                 let begin = String::from_utf8_lossy(begin).into_owned();
-                self.is_odd(&format!("a line is no message: {begin}"))
+                self.is_odd(&format!("a line is not a message: {begin}"))
             }
         }
     }
@@ -426,7 +426,7 @@ impl Listener for Conversation<'_> {
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> Heed {
         let opening = self.stage < Stage::Prompting;
         if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.broken.is_none() {
-            let why = Failure::TimedOut("it opened no session in time".to_owned());
+            let why = Failure::TimedOut("it did not open a session in time".to_owned());
             return self.fail(FailureClass::Agent, why, None);
         }
         (self.watch)(Progress::Pulse { elapsed, quiet })

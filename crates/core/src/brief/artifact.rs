@@ -184,7 +184,7 @@ fn basis(word: &str, path: &str) -> Result<Basis, Breach> {
     ];
     all.into_iter()
         .find(|basis| basis_word(*basis) == word)
-        .ok_or_else(|| Breach::new(path, "is none of observed, test, output, user, doc"))
+        .ok_or_else(|| Breach::new(path, "is not one of observed, test, output, user, doc"))
 }
 
 /// The evidence is an anchor, and of a form that its basis may have.
@@ -245,7 +245,7 @@ pub(super) fn fates(
             _ => {
                 return Err(Breach::new(
                     format!("{path}.verdict"),
-                    "is none of superseded, demoted, retired",
+                    "is not one of superseded, demoted, retired",
                 ));
             }
         };
@@ -280,13 +280,13 @@ fn present<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<
 fn object<'a>(value: &'a Value, path: &str) -> Result<&'a Map<String, Value>, Breach> {
     value
         .as_object()
-        .ok_or_else(|| Breach::new(path, "is no object"))
+        .ok_or_else(|| Breach::new(path, "is not an object"))
 }
 
 fn array<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, Breach> {
     let list = value
         .as_array()
-        .ok_or_else(|| Breach::new(path, "is no list"))?;
+        .ok_or_else(|| Breach::new(path, "is not a list"))?;
     if list.len() > MAX_ENTRIES {
         let rule = format!("has {} entries; a slot takes {MAX_ENTRIES}", list.len());
         return Err(Breach::new(path, rule));
@@ -297,7 +297,7 @@ fn array<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, Breach> {
 fn text<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a str, Breach> {
     present(object, key, path)?
         .as_str()
-        .ok_or_else(|| Breach::new(below(path, key), "is no text"))
+        .ok_or_else(|| Breach::new(below(path, key), "is not text"))
 }
 
 /// A normalised text field.

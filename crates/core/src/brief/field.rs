@@ -55,7 +55,7 @@ pub fn normalise(text: &str) -> Result<String, Breach> {
 
 /// The text as it comes back however often it is written out and read again: what is
 /// stored must be told from nothing else by a bullet or a blank that one reading takes
-/// off. A text that is no field stays as it is, to be refused.
+/// off. A text that is not a field stays as it is, to be refused.
 pub(super) fn settle(text: &str) -> String {
     let mut text = text.to_owned();
     while let Ok(next) = normalise(&text) {

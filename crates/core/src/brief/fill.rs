@@ -30,7 +30,7 @@ pub struct Proof {
     pub why: String,
 }
 
-/// An attempt that came to nothing.
+/// An attempt that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// The slice, when it is known.
@@ -372,7 +372,7 @@ fn open(material: &Material, slots: &mut Slots) {
     for no in &snapshot.ledger.unanswered {
         let line = BriefLine::Open {
             question: format!(
-                "What answers the judge's no `{}`: {}",
+                "What answers the judge's rejection `{}`: {}",
                 no.id,
                 no.what.join("; ")
             ),

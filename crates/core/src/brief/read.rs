@@ -54,7 +54,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Failure> {
         (0, Some(breach)) => Err(invalid(&breach)),
         (0, None) => Err(unreadable(match &found.cut {
             Some(why) => format!("the JSON cannot be read: {why}"),
-            None => "no JSON object in it is an artifact".to_owned(),
+            None => "none of its JSON objects is an artifact".to_owned(),
         })),
         (number, _) => Err(Failure::new(
             FailureKind::Check,

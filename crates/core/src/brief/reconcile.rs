@@ -241,7 +241,7 @@ impl Next<'_> {
             Cause::Superseded,
             &old,
             Some(id),
-            Some("said again otherwise".to_owned()),
+            Some("reworded".to_owned()),
         );
         self.live[at] = entry;
         Ok(())
@@ -488,7 +488,7 @@ impl Next<'_> {
             }),
             None => self.prior.guide.clone(),
         };
-        // The same guide again is no change.
+        // The same guide again is not a change.
         let guide = match (&self.prior.guide, guide) {
             (Some(old), Some(new)) if old.content == new.content && old.reason == new.reason => {
                 Some(old.clone())

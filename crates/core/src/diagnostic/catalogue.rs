@@ -52,7 +52,7 @@ impl fmt::Display for Code {
 
 codes! {
     // The report grammar and its consistency rules (protocol section 7).
-    ReportEmpty "report_empty" Report Error "the report holds no text", "write the report in the format `cook next --prompt` shows";
+    ReportEmpty "report_empty" Report Error "the report is empty", "write the report in the format `cook next --prompt` shows";
     ReportTooLarge "report_too_large" Report Error "the report is larger than cook reads", "keep a report under 1 MiB";
     ReportNotText "report_not_text" Report Error "the report is not UTF-8 text", "write the report as UTF-8";
     ReportBlockInvalid "report_block_invalid" Report Error "the report's JSON does not have the shape its role needs", "`cook next --prompt` shows the shape";
@@ -70,25 +70,25 @@ codes! {
     RubricIncomplete "rubric_incomplete" Report Error "the rubric lacks a dimension", "rate all four dimensions";
     RubricInvalid "rubric_invalid" Report Error "a rubric line has no pass, concern or fail", "write `- Dimension: pass|concern|fail - why`";
     RubricDuplicated "rubric_duplicated" Report Error "a rubric dimension is rated twice", "rate each dimension once, below one `Rubric:`";
-    PositiveWithFail "positive_with_fail" Report Error "a positive verdict stands beside a `fail`", "a `fail` forbids a positive verdict";
+    PositiveWithFail "positive_with_fail" Report Error "the verdict is positive although the rubric holds a `fail`", "a `fail` forbids a positive verdict";
     ReviewYesWithFollowUp "review_yes_with_follow_up" Report Error "acceptable as-is, yet a follow-up is named", "write `none` as the follow-up, or answer no";
     ReviewNoWithoutFollowUp "review_no_without_follow_up" Report Error "not acceptable, yet no follow-up slice is named", "name the smallest follow-up slice";
     AuditCleanWithBlockers "audit_clean_with_blockers" Report Error "the worktree is called clean, yet worktree blockers are named", "write `none` as the worktree blockers, or say that the worktree is not clean";
     AuditDirtyWithoutBlockers "audit_dirty_without_blockers" Report Error "the worktree is called dirty, yet no worktree blocker is described", "name the paths that `git status` shows, or say that the worktree is clean";
     AuditOpenWithoutNextSlice "audit_open_without_next_slice" Report Error "something is open, yet no next mandatory slice is named", "name the next mandatory slice, or report `none` as open ids and 0 as counts";
-    JudgeYesWithOpenContracts "judge_yes_with_open_contracts" Report Error "a yes stands beside open contract ids", "answer no, or write `none` as the open contract ids";
-    JudgeYesWithBlockers "judge_yes_with_blockers" Report Error "a yes stands beside a blocker or gap count above 0", "answer no, or write 0 as the count";
-    JudgeYesWithDocsMismatch "judge_yes_with_docs_mismatch" Report Error "a yes stands beside docs that do not match", "answer no, or answer yes for the docs too when they match";
-    JudgeYesWithDirtyWorktree "judge_yes_with_dirty_worktree" Report Error "a yes stands beside a dirty worktree", "answer no, or answer yes for the worktree too when `git status` shows nothing";
+    JudgeYesWithOpenContracts "judge_yes_with_open_contracts" Report Error "the answer is yes although contract ids are open", "answer no, or write `none` as the open contract ids";
+    JudgeYesWithBlockers "judge_yes_with_blockers" Report Error "the answer is yes although a blocker or gap count is above 0", "answer no, or write 0 as the count";
+    JudgeYesWithDocsMismatch "judge_yes_with_docs_mismatch" Report Error "the answer is yes although the docs do not match", "answer no, or answer yes for the docs too when they match";
+    JudgeYesWithDirtyWorktree "judge_yes_with_dirty_worktree" Report Error "the answer is yes although the worktree is dirty", "answer no, or answer yes for the worktree too when `git status` shows nothing";
     BlockContradictsField "block_contradicts_field" Report Error "a regrounder's JSON block says something else than a field", "make the field and the block say the same";
     ReturnWithoutReason "return_without_reason" Report Error "the plan must change, yet no reason is given", "say why in `Residual risks discovered`";
 
     // Transitions that are not taken (protocol section 4).
     NotYourTurn "not_your_turn" Refusal Error "another role is due", "run `cook next`";
-    WrongSlice "wrong_slice" Refusal Error "the report speaks of another slice", "run `cook next --json` for the slice in work";
+    WrongSlice "wrong_slice" Refusal Error "the report is about another slice", "run `cook next --json` for the slice in work";
     MissionMismatch "mission_mismatch" Refusal Error "the report's mission anchor is not the mission's", "copy the anchor that `cook next --prompt` prints";
     RemainingIdsMismatch "remaining_ids_mismatch" Refusal Error "the header's remaining contract ids are not the state's", "copy the ids that `cook next --prompt` prints";
-    CleanMismatch "clean_mismatch" Refusal Error "the report's word on the worktree is not what cook measures", "run `git status`";
+    CleanMismatch "clean_mismatch" Refusal Error "the report says of the worktree what cook does not measure", "run `git status`";
     StaleTicket "stale_ticket" Refusal Error "the ticket was given for another state of the log or of HEAD", "run `cook next` and start the role again";
     StaleFacts "stale_facts" Refusal Error "the repository moved while the transition was computed", "run the command again";
     TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "put the named paths back, then record again";
@@ -129,7 +129,7 @@ codes! {
     StopVerifierRed "stop_verifier_red" Refusal Error "`bash .agent/verify_completion_stop.sh` does not pass at this HEAD", "run it and plan what it needs";
     StopDirty "stop_dirty" Refusal Error "the worktree is not clean", "conclude with go_on, or commit, stash or ignore the named paths";
     WaveLimit "wave_limit" Refusal Error "two waves were held at this HEAD", "plan or reopen a slice, ask the user, or name what blocks";
-    NoUnanswered "no_unanswered" Refusal Error "a judge's no is not answered", "answer each with a slice or a reason";
+    NoUnanswered "no_unanswered" Refusal Error "a judge's rejection is not answered", "answer each with a slice or a reason";
     CommitUnknown "commit_unknown" Refusal Error "the reported commit does not exist", "copy the commit's whole id from `git log`";
     CommitNotOnHead "commit_not_on_head" Refusal Error "the reported commit is not on HEAD", "switch to the branch that holds it, or report a commit that `git log` shows";
     AuthorityBreached "authority_breached" Refusal Error "a session did what its role may not", "`cook rescue list` shows what was put back";
@@ -142,10 +142,10 @@ codes! {
     DoorClosed "door_closed" Refusal Error "that command does not apply now", "run `cook status`";
     AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
     TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
-    UserOnly "user_only" Refusal Error "only a person may do this, and an agent's environment is around it", "run it in your own terminal";
+    UserOnly "user_only" Refusal Error "only a person may do this, and cook was called from an agent's environment", "run it in your own terminal";
     InsideRole "inside_role" Refusal Error "a role session may not do this", "finish this session's own work, and say in its report what else is needed";
     Fenced "fenced" Refusal Error "another writer took over", "run `cook status`";
-    AdoptIllegal "adopt_illegal" Refusal Error "the edited plan is no legal successor of the log's", "run `cook adopt --discard` to put the log's plan back";
+    AdoptIllegal "adopt_illegal" Refusal Error "the edited plan cannot follow the plan of the log", "run `cook adopt --discard` to put the log's plan back";
     UndoTooFar "undo_too_far" Refusal Error "there is nothing to take back that far", "run `cook log`";
     IssueUnknown "issue_unknown" Refusal Error "the tracker has no such issue", "run `cook issue ready`";
     IssueHeld "issue_held" Refusal Error "another actor holds the issue", "run `cook issue ready`";
@@ -168,7 +168,7 @@ codes! {
     ContractMissing "contract_missing" Finding Error "a contract file is not in the worktree", "run `cook init`";
     ContractUntracked "contract_untracked" Finding NeedsReground "a contract file is not committed", "run `cook init --commit`";
     ContractEdited "contract_edited" Finding NeedsReground "a contract file differs from the log's", "run `cook init`";
-    DocumentUnreadable "document_unreadable" Finding Error "a document is no JSON", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
+    DocumentUnreadable "document_unreadable" Finding Error "a document is not valid JSON", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
     DocumentInvalid "document_invalid" Finding Error "a document breaks its schema", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
     DocumentMissing "document_missing" Finding Error "a document is missing", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
     DocumentTooLarge "document_too_large" Finding Error "a document is larger than cook reads", "the next re-ground puts the log's version back; `cook adopt --discard` does it now";
@@ -181,8 +181,8 @@ codes! {
     HandoffIncomplete "handoff_incomplete" Finding Error "the active slice lacks handoff fields", "run `cook next`: the re-ground selects the slice again, with its handoff";
     StatusPairIllegal "status_pair_illegal" Finding NeedsReground "the active slice's status and the plan's do not go together", "run `cook next`: the re-ground selects or reconciles the slice again";
     CriteriaMissing "criteria_missing" Finding NeedsReground "a slice has no acceptance criteria", "add `acceptance_criteria` to the slice in the plan of the next re-ground";
-    BasisUnresolved "basis_unresolved" Finding NeedsReground "`basis_commit` is no commit of this repository", "fetch the commit, or run `cook next`: the re-ground selects the slice again";
-    BasisNotAncestor "basis_not_ancestor" Finding NeedsReground "`basis_commit` is no ancestor of HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground goes on from the merge base";
+    BasisUnresolved "basis_unresolved" Finding NeedsReground "`basis_commit` is not a commit of this repository", "fetch the commit, or run `cook next`: the re-ground selects the slice again";
+    BasisNotAncestor "basis_not_ancestor" Finding NeedsReground "`basis_commit` is not an ancestor of HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground goes on from the merge base";
     SliceHeadVanished "slice_head_vanished" Finding NeedsReground "the committed slice's commit is not on HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground reopens the slice";
     ForeignCommits "foreign_commits" Finding Note "commits that belong to no slice came since the last transition", "look at them with `git log`; a commit of a slice carries the trailer `Cook-Slice: ID`";
     ForeignTouchesSlice "foreign_touches_slice" Finding NeedsReground "a commit that is not the slice's changes what the slice works on", "look at it with `git show`, then run `cook next`: the re-ground judges the slice again";
@@ -192,7 +192,7 @@ codes! {
     DispatchDiffers "dispatch_differs" Finding NeedsReground "the stored next role is not what dispatch says now", "run `cook next`";
     UnbornHead "unborn_head" Finding NeedsReground "the repository has no commit yet", "run `cook init --commit`";
     StopVerifierStale "stop_verifier_stale" Finding NeedsReground "the stop verifier is out of date with the repository", "run `cook init`";
-    BlockedOnUnknown "blocked_on_unknown" Finding Warning "`blocked_on` names no slice", "correct the id in `blocked_on`, or say there in words what the slice waits for";
+    BlockedOnUnknown "blocked_on_unknown" Finding Warning "`blocked_on` names a slice that the plan does not have", "correct the id in `blocked_on`, or say there in words what the slice waits for";
     SelectionNotFirst "selection_not_first" Finding Warning "the selected slice is not the first in order of work", "say in `why_now` why it comes first, or select the slice that `cook ready` lists first";
     CriterionDropped "criterion_dropped" Finding Warning "a criterion was dropped with proof", "look at the proof; where it does not hold, plan the criterion again";
     CriterionLostProof "criterion_lost_proof" Finding Error "a done slice's criterion lost its proof", "the next re-ground reopens it or anchors it again";
@@ -211,7 +211,7 @@ codes! {
     TestSkipped "test_skipped" Finding Warning "a slice sets tests aside", "let the tests run again, or say in the report what proves the same now";
     TestWeakened "test_weakened" Finding Warning "a slice makes tests assert less, or failures go unseen", "put the assertions back, or say in the report what proves the same now";
     TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "compare the gate's output with the basis, and put back the tests that are gone";
-    NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` was not told a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
+    NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` did not take a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
     DirtyWorktree "dirty_worktree" Finding Warning "the worktree is not clean", "commit, stash or ignore the named paths";
@@ -219,8 +219,8 @@ codes! {
     HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "run `cook resume`";
     CheckoutPending "checkout_pending" Finding Warning "the log is ahead of `.agent/`", "the next cook command that writes puts it right";
     Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
-    ScriptedDoor "scripted_door" Finding Note "a user door was opened by a script", "run `cook log`: it names the commands that a script gave";
-    UnansweredNo "unanswered_no" Finding NeedsReground "a judge's no is not answered", "answer it in `answers` of the next re-ground, with a slice or a reason";
+    ScriptedDoor "scripted_door" Finding Note "a script ran a user-only command", "run `cook log`: it names the commands that a script gave";
+    UnansweredNo "unanswered_no" Finding NeedsReground "a judge's rejection is not answered", "answer it in `answers` of the next re-ground, with a slice or a reason";
     HooksMissing "hooks_missing" Finding Error "hooks are not installed", "run `cook hooks install AGENT`";
     HooksStale "hooks_stale" Finding Error "hooks are not those that this version installs", "run `cook hooks install AGENT`";
     HooksDead "hooks_dead" Finding Error "the installed command does not work", "put `cook` on the PATH that the agent has";
@@ -244,9 +244,9 @@ codes! {
     BriefUnverified "brief_unverified" Finding Warning "the evidence of an entry that came in does not hold now", "run `cook brief check`";
     BriefOverBudget "brief_over_budget" Finding Warning "what may not be left out of the brief is larger than the budget", "run `cook brief --all`, or give more room with `--max-bytes`";
     BriefUndone "brief_undone" Finding Note "`cook undo` took back or brought back entries of the brief", "run `cook brief --ids`";
-    ReadyIncomplete "ready_incomplete" Finding Note "the tracker did not say in time what hangs on an issue", "run `cook issue show ID` for what is missing";
-    TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take what it is owed; it is tried again", "run `cook issue status`";
-    SessionDamaged "session_damaged" Finding Error "what is stored of a session is damaged", "import it from another copy: `cook session import FILE`";
+    ReadyIncomplete "ready_incomplete" Finding Note "the tracker did not say in time what depends on an issue", "run `cook issue show ID` for what is missing";
+    TrackerBehind "tracker_behind" Finding Warning "the issue tracker did not take an update; cook tries again", "run `cook issue status`";
+    SessionDamaged "session_damaged" Finding Error "stored data of a session is damaged", "import it from another copy: `cook session import FILE`";
     RefChosen "ref_chosen" Finding Note "several calls have the given content, and one was taken", "give the whole ref to name another one; `cook session log` lists them";
     AgentUnfit "agent_unfit" Finding Error "the settings name an agent that cannot work here", "mend the named table of `.agent/cook.toml`; `cook agents` lists those that are here";
     AgentSilent "agent_silent" Finding Error "an agent did not answer", "run `cook agents`";
@@ -259,12 +259,12 @@ codes! {
     ArtifactInvalid "artifact_invalid" Failure Error "an artifact breaks its contract", "mend the named field";
     PathUnsafe "path_unsafe" Failure Error "that path may not be written", "name a plain path inside the worktree, free of symlinks";
     Usage "usage" Failure Error "the command line is wrong", "run `cook help`";
-    NotARepository "not_a_repository" Failure Error "this is no git repository", "run `git init`";
+    NotARepository "not_a_repository" Failure Error "this is not a git repository", "run `git init`";
     BareRepository "bare_repository" Failure Error "a bare repository has no worktree to work in", "run cook in a worktree";
     ForeignOwner "foreign_owner" Failure Error "the repository belongs to another user", "run cook as the user that owns it";
     GitMissing "git_missing" Failure Error "the `git` program is not on PATH", "install git";
     GitFailed "git_failed" Failure Error "git could not answer", "run `git status` and mend what it names";
-    AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or no directory", "move it away, then run `cook init`";
+    AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or not a directory", "move it away, then run `cook init`";
     NotWritable "not_writable" Failure Error "a file cannot be written", "make room or mend the permissions at the named place, then run the command again";
     NotInitialised "not_initialised" Failure Error "cook is not set up here", "run `cook init --mission TEXT`";
     LogUnreadable "log_unreadable" Failure Error "the log cannot be read", "run `cook fsck`";
@@ -275,7 +275,7 @@ codes! {
     WriteFailed "write_failed" Failure Error "the transition could not be written; nothing changed", "make room or mend the permissions, then run the command again";
     InputTooLarge "input_too_large" Failure Error "the input is larger than cook reads", "give less";
     InputUnreadable "input_unreadable" Failure Error "the input cannot be read", "name a readable file of UTF-8 text, or `-` for standard input";
-    OperationUnknown "operation_unknown" Failure Error "no transition has that name", "run `cook log`";
+    OperationUnknown "operation_unknown" Failure Error "the transition is not known", "run `cook log`";
     VerifyFailed "verify_failed" Failure Error "verification found errors", "do what stands below each finding, then run `cook verify` again";
     ReportInvalid "report_invalid" Failure Error "the report breaks the grammar", "run `cook record ROLE --repair-prompt`";
     CookMissing "cook_missing" Failure Error "the `cook` program is not on PATH", "install cook";
@@ -285,17 +285,17 @@ codes! {
     TrackerAbsent "tracker_absent" Failure Error "there is no such issue tracker in this worktree", "run `br init` or `bd init`, or set `[tracker] kind`";
     TrackerUnavailable "tracker_unavailable" Failure Error "the issue tracker is locked, hangs or may not be used", "run `cook issue status`";
     TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";
-    AgentUnknown "agent_unknown" Failure Error "there is no agent of that name", "run `cook agents`";
-    AgentInvalid "agent_invalid" Failure Error "a table of `cook.toml` makes no agent", "mend the named table of `.agent/cook.toml`";
+    AgentUnknown "agent_unknown" Failure Error "the agent is not known", "run `cook agents`";
+    AgentInvalid "agent_invalid" Failure Error "a table of `cook.toml` does not define a valid agent", "mend the named table of `.agent/cook.toml`";
     AgentUntrusted "agent_untrusted" Failure Error "an agent that `cook.toml` defines is not trusted on this machine", "look at its table, then run `cook trust 'WORDS'`";
-    SchemaInvalid "schema_invalid" Failure Error "the given file is no JSON Schema 2020-12", "mend the schema file";
+    SchemaInvalid "schema_invalid" Failure Error "the given file is not a JSON Schema 2020-12", "mend the schema file";
     ContinuationNotSupported "continuation_not_supported" Failure Error "the agent cannot go on from an earlier conversation in the way that is asked for", "ask afresh without `--on-…`, or go on with another agent";
     EpisodeCompacted "episode_compacted" Failure Error "the episode was sealed by a compaction", "go on in its series: `--on-series REF`";
-    EpisodeNotFound "episode_not_found" Failure Error "no episode is named so", "run `cook session log`, and name an episode of the list";
-    SeriesNotFound "series_not_found" Failure Error "no series is named so", "run `cook session log`, and name a series of the list";
-    RefAmbiguous "ref_ambiguous" Failure Error "several refs begin so", "give more of the ref";
+    EpisodeNotFound "episode_not_found" Failure Error "the episode is not known", "run `cook session log`, and name an episode of the list";
+    SeriesNotFound "series_not_found" Failure Error "the series is not known", "run `cook session log`, and name a series of the list";
+    RefAmbiguous "ref_ambiguous" Failure Error "several refs begin with that text", "give more of the ref";
     RefKindMismatch "ref_kind_mismatch" Failure Error "the ref is of another kind", "give an episode to `--on-episode` and a series to `--on-series`; `cook session show` takes both";
-    ObjectCorrupt "object_corrupt" Failure Error "what is stored of a session is damaged", "run `cook session verify`";
+    ObjectCorrupt "object_corrupt" Failure Error "stored data of a session is damaged", "run `cook session verify`";
     OnConflict "on_conflict" Failure Error "neither or both of episode and series are given", "give one of `--on-episode` and `--on-series`";
     ContextWindowExceeded "context_window_exceeded" Failure Error "the call does not fit the agent's context window", "go on with `--on-series REF`, say less, or use an agent with a larger window";
     OutputSchemaInvalid "output_schema_invalid" Failure Error "the answer broke the schema each time", "ask again, or give a schema that asks for less";
@@ -305,7 +305,7 @@ codes! {
     ReadOnlyViolated "read_only_violated" Failure Error "a question changed the repository", "look with `git status`; `cook act` is for orders that change something";
     TreeDrift "tree_drift" Failure Error "the worktree is not the one the conversation left", "leave `--require-tree` out to go on with the tree as it is";
     JudgeNotIndependent "judge_not_independent" Failure Error "two answers come from one session", "ask each in a session of its own";
-    DemoFailed "demo_failed" Failure Error "the demonstration did not come to its end", "mend what is named, then run `cook demo` again";
+    DemoFailed "demo_failed" Failure Error "the demonstration did not finish", "mend what is named, then run `cook demo` again";
     DemoNotCaught "demo_not_caught" Failure Error "an agent misbehaved in the demonstration and was not caught; this is a defect in cook", "report it";
     SessionStoreFailed "session_store" Failure Error "the session store cannot be read or written", "run `cook doctor`";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";

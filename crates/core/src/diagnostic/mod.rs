@@ -142,7 +142,7 @@ pub enum FailureKind {
     Check,
     /// The command line is wrong (exit 2).
     Usage,
-    /// State is unreadable, or this is no git repository (exit 3).
+    /// State is unreadable, or this is not a git repository (exit 3).
     State,
     /// A transition was refused (exit 4).
     Refused,

@@ -84,7 +84,7 @@ pub fn apply(
     if event.is_user_door() && !matches!(actor, Actor::User | Actor::Script) {
         return Err(Refusal::new(
             Code::UserOnly,
-            format!("`{}` is a user's own door", event.name()),
+            format!("`{}` is a user-only command", event.name()),
         ));
     }
     if let (Some(submission), Some(role)) = (event.submission(), event.role()) {

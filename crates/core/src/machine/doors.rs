@@ -381,7 +381,10 @@ pub(super) fn adopted(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
         let finding = Finding::new(refusal.code, refusal.message.clone());
         return Err(Refusal::new(
             Code::AdoptIllegal,
-            format!("the edited plan is no legal successor: {}", refusal.message),
+            format!(
+                "the edited plan cannot follow the plan of the log: {}",
+                refusal.message
+            ),
         )
         .with(vec![finding]));
     }

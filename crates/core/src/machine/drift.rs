@@ -99,7 +99,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             Finding::new(
                 Code::UnansweredNo,
                 format!(
-                    "a judge's no ({}) is not answered: {}",
+                    "a judge's rejection ({}) is not answered: {}",
                     blocker.id,
                     blocker.what.join("; ")
                 ),
@@ -267,7 +267,7 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
         drift.cause(
             Finding::new(
                 Code::BasisUnresolved,
-                format!("`basis_commit` {basis} is no commit of this repository"),
+                format!("`basis_commit` {basis} is not a commit of this repository"),
             )
             .at("basis_commit"),
         );
@@ -275,7 +275,7 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
         drift.cause(
             Finding::new(
                 Code::BasisNotAncestor,
-                format!("`basis_commit` {basis} is no ancestor of HEAD"),
+                format!("`basis_commit` {basis} is not an ancestor of HEAD"),
             )
             .at("basis_commit"),
         );

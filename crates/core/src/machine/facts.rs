@@ -203,7 +203,7 @@ pub struct Range {
     pub resolves: bool,
     /// It is an ancestor of HEAD, or HEAD itself.
     pub ancestor: bool,
-    /// Merge base with HEAD when it resolves and is no ancestor.
+    /// Merge base with HEAD when it resolves and is not an ancestor.
     pub merge_base: Option<String>,
     /// Commits of `commit..HEAD`, oldest first; at most [`MAX_COMMITS`], newest kept.
     pub commits: Vec<CommitSeen>,

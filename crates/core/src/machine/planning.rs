@@ -108,7 +108,7 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
             return Err(Refusal::new(
                 Code::SliceIdInvalid,
                 format!(
-                    "`{}` is no slice id",
+                    "`{}` is not a valid slice id",
                     id.chars()
                         .take(60)
                         .flat_map(char::escape_debug)
@@ -359,7 +359,7 @@ fn note_unknown_blockers(work: &mut Work) {
                     Finding::new(
                         Code::BlockedOnUnknown,
                         format!(
-                            "slice `{}` waits for `{entry}`, which names no slice",
+                            "slice `{}` waits for `{entry}`, which is not a slice of the plan",
                             slice.slice_id
                         ),
                     )

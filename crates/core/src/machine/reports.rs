@@ -110,7 +110,7 @@ fn require_active(work: &Work, slice_id: &str) -> Result<(), Refusal> {
     let in_work = active.map_or("nothing".to_owned(), |id| format!("`{id}`"));
     Err(Refusal::new(
         Code::WrongSlice,
-        format!("the report speaks of slice `{slice_id}`, and {in_work} is in work"),
+        format!("the report is about slice `{slice_id}`, but {in_work} is in work"),
     ))
 }
 
@@ -120,7 +120,7 @@ fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
     let Some(id) = &facts.id else {
         return Err(Refusal::new(
             Code::CommitUnknown,
-            "the reported commit names no commit, or several",
+            "the reported id does not name exactly one commit",
         ));
     };
     let short = super::dispatch::short(id);

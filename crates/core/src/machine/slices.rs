@@ -32,7 +32,7 @@ pub struct ReadyRow {
 }
 
 impl<'a> SliceGraph<'a> {
-    /// Builds the graph; entries of `blocked_on` that name no slice are no edges.
+    /// Builds the graph; entries of `blocked_on` that name no slice are not edges.
     pub fn new(plan: &'a Plan) -> Self {
         let mut graph = DiGraph::new();
         let nodes: BTreeMap<&str, NodeIndex> = plan

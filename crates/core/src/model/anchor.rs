@@ -40,7 +40,7 @@ pub enum Anchor {
     Receipt(String),
 }
 
-/// Why a text is no anchor: a lowercase fragment.
+/// Why a text is not an anchor: a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
@@ -168,13 +168,13 @@ fn place(text: &str) -> Result<Anchor, Malformed> {
             }),
             (Some(_), Some(_)) => malformed(format!("lines {lines} run backwards")),
             _ => malformed(format!(
-                "`{lines}` is no line number from 1, or a pair of them"
+                "`{lines}` is not a line number from 1, or a pair of them"
             )),
         };
     }
     let Some((path, symbol)) = text.split_once(':') else {
         return malformed(format!(
-            "`{text}` is no anchor: a file needs `:line` or `:symbol`"
+            "`{text}` is not an anchor: a file needs `:line` or `:symbol`"
         ));
     };
     check_path(path)?;
@@ -199,7 +199,9 @@ fn check_path(path: &str) -> Result<(), Malformed> {
         return malformed(format!("`{path}` is not relative to the repository"));
     }
     if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        return malformed(format!("`{path}` is no plain path inside the repository"));
+        return malformed(format!(
+            "`{path}` is not a plain path inside the repository"
+        ));
     }
     Ok(())
 }

@@ -186,7 +186,7 @@ impl TryFrom<PlainLine> for BriefLine {
             },
         };
         match texts.keys().next().copied().or(basis.map(|_| "basis")) {
-            Some(key) => Err(format!("`{key}` is no field of `{}`", slot.id())),
+            Some(key) => Err(format!("`{key}` is not a field of `{}`", slot.id())),
             None => Ok(line),
         }
     }

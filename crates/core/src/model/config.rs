@@ -409,7 +409,7 @@ impl Config {
         if let Some(run) = &config.notify.run
             && shell_words::split(run).map_or(true, |words| words.is_empty())
         {
-            return Err("notify.run is no command".to_owned());
+            return Err("notify.run is not a command".to_owned());
         }
         for (name, price) in &config.prices {
             let all = [Some(price.input), Some(price.output), price.cached];
@@ -484,7 +484,7 @@ impl Config {
 /// A setting that is a time span longer than nothing.
 fn span(key: &str, text: &str) -> Result<(), String> {
     match duration(text) {
-        Ok(span) if span.is_zero() => Err(format!("{key}: `{text}` leaves no time at all")),
+        Ok(span) if span.is_zero() => Err(format!("{key}: `{text}` must be longer than 0")),
         Ok(_) => Ok(()),
         Err(why) => Err(format!("{key}: `{text}`: {why}")),
     }

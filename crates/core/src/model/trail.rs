@@ -24,7 +24,7 @@ impl<T: Record> Trail<T> {
     /// Takes a history's text over.
     ///
     /// # Errors
-    /// The first line (from 1) that is no record exactly as cook writes it, or that has
+    /// The first line (from 1) that is not a record exactly as cook writes it, or that has
     /// no line feed at its end.
     pub fn read(text: Vec<u8>) -> Result<Self, u64> {
         let mut records = 0;

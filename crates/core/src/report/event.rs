@@ -121,7 +121,7 @@ fn reviewer(report: &Report) -> Verdicts {
 }
 
 /// Positive = no open contract, no blocker, no gap. Then the reasons why the project
-/// is not done are no findings: there is nothing left to name.
+/// is not done are not findings: there is nothing left to name.
 fn auditor(report: &Report) -> Verdicts {
     let open_key = "open_top_level_contract_ids";
     let positive = is_none(report.field(open_key))

@@ -168,7 +168,7 @@ impl<'de> Visitor<'de> for Object {
             } else {
                 let field = fields(self.role).iter().find(|field| field.key == key);
                 let field = field.ok_or_else(|| {
-                    de::Error::custom(format!("`{key}` is no field of {}", self.role))
+                    de::Error::custom(format!("`{key}` is not a field of {}", self.role))
                 })?;
                 let value = map.next_value::<Value>()?;
                 let text = field_text(field, &value).map_err(de::Error::custom)?;
@@ -210,7 +210,7 @@ fn list_text(field: &Field, items: &[Value]) -> Result<String, String> {
     for item in items {
         let text = item
             .as_str()
-            .ok_or_else(|| format!("`{}` holds something else than texts", field.key))?;
+            .ok_or_else(|| format!("`{}` may hold texts only", field.key))?;
         lines.push(format!("- {}", clean(text, Lines::Fold)));
     }
     match lines.is_empty() {
@@ -262,7 +262,7 @@ fn rubric(raw: &mut Raw, pairs: Pairs) {
     raw.has_rubric = true;
     for (key, value) in pairs.0 {
         let Some(dimension) = DIMENSIONS.iter().find(|dimension| dimension.key == key) else {
-            let message = format!("`{}` is no dimension", clean(&key, Lines::Fold));
+            let message = format!("unknown dimension `{}`", clean(&key, Lines::Fold));
             raw.findings
                 .push(Finding::new(Code::RubricInvalid, message).at("rubric"));
             continue;

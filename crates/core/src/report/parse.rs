@@ -85,7 +85,7 @@ fn entry(verdict: &str, why: Option<&str>) -> Result<RubricEntry, &'static str> 
     };
     let why = reason(why.unwrap_or(rest));
     match why.chars().count() {
-        0 => Err("says not why"),
+        0 => Err("does not say why"),
         1..=MAX_FIELD_CHARS => Ok(RubricEntry { verdict, why }),
         _ => Err("is longer than 20,000 characters"),
     }
@@ -126,7 +126,7 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
         }
     };
     let Some(form) = text::form(&text) else {
-        return refused(Code::ReportEmpty, "there is no text beside progress lines");
+        return refused(Code::ReportEmpty, "it holds nothing but progress lines");
     };
     let raw = match form {
         text::Form::Fields(body) => text::read(role, &body),
@@ -217,7 +217,7 @@ fn check(field: &Field, raw: &Raw) -> Option<Finding> {
         Kind::Choice(words) if leading_word(value, words).is_some() => None,
         Kind::Choice(words) => breach(
             Code::FieldNotInSet,
-            format!("`{label}` begins with none of {}", words.join(", ")),
+            format!("`{label}` does not begin with one of {}", words.join(", ")),
         ),
         Kind::Sha if commit(value).is_some() || is_none(value) => None,
         Kind::Sha => breach(

@@ -80,7 +80,7 @@ impl<'a> Rules<'a> {
             .map(|(key, _)| key.as_str())
             .collect();
         (self.yes(key) == Some(true) && !failed.is_empty()).then(|| {
-            let message = format!("a yes stands beside a fail for {}", failed.join(", "));
+            let message = format!("the answer is yes although {} is a fail", failed.join(", "));
             Finding::new(Code::PositiveWithFail, message).at(key)
         })
     }

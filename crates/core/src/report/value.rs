@@ -1,7 +1,7 @@
 //! What a field's text says: yes or no, a number, a commit, none, a list.
 //!
 //! Every reading fails closed: text that only resembles an answer (`yesterday`,
-//! `yes/no`, `0-2`) is no answer.
+//! `yes/no`, `0-2`) is not an answer.
 
 use crate::diagnostic::{Lines, clean};
 
@@ -97,7 +97,7 @@ pub(super) fn without_separator(text: &str) -> &str {
 /// The largest count that is kept (2^53 - 1): every JSON reader holds it exactly.
 pub(super) const MAX_COUNT: u64 = 9_007_199_254_740_991;
 
-/// Begins with a whole number of at least 0 that is no part of something longer.
+/// Begins with a whole number of at least 0 that is not part of something longer.
 pub(super) fn count(text: &str) -> Option<u64> {
     let text = text.trim_start_matches(['*', '`', ' ']);
     let end = text
@@ -176,7 +176,7 @@ fn is_closing(c: char) -> bool {
 }
 
 /// The texts of a list: one for each marked line with what continues it, or one
-/// for each line when none is marked. Purely none is no text.
+/// for each line when none is marked. Purely none is not text.
 pub(super) fn items(text: &str) -> Vec<String> {
     let marked = has_marker(text);
     let mut items: Vec<String> = Vec::new();

@@ -136,7 +136,7 @@ impl Document {
 /// Reads any JSON in which no object gives a key twice.
 ///
 /// # Errors
-/// When it is no JSON, or a key stands twice.
+/// When it is not valid JSON, or a key stands twice.
 pub fn value(bytes: &[u8]) -> serde_json::Result<Value> {
     strict::from_slice(bytes)
 }

@@ -44,7 +44,7 @@ documented!(
 /// Reads a document of at most `cap` bytes.
 ///
 /// # Errors
-/// `document_too_large`, `document_unreadable` (the bytes are no JSON) or
+/// `document_too_large`, `document_unreadable` (the bytes are not valid JSON) or
 /// `document_invalid` (JSON that breaks the schema, with every place unless it is
 /// very large, or gives a key twice).
 pub fn read_document<T: Documented>(bytes: &[u8], cap: usize) -> Result<T, Rejection> {
@@ -76,7 +76,7 @@ fn explain(document: Document, bytes: &[u8], error: &serde_json::Error) -> Rejec
     ]
 }
 
-/// Says why the bytes are no JSON text; the nesting depth does not matter here.
+/// Says why the bytes are not valid JSON text; the nesting depth does not matter here.
 fn not_json(bytes: &[u8]) -> Option<String> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Some("the file is empty".to_owned());

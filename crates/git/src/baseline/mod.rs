@@ -178,7 +178,7 @@ impl Baseline {
             Err(error) => return Err(RepoError::io("read", &path, error).into()),
         };
         let stand = serde_json::from_slice(&bytes).map_err(|error| {
-            RepoError::Answer(format!("`{}` is no baseline: {error}", path.display()))
+            RepoError::Answer(format!("`{}` is not a baseline: {error}", path.display()))
         })?;
         Ok(Some(Self {
             dir: dir.to_owned(),

@@ -225,7 +225,7 @@ impl Baseline {
         match self.stand.stash.first() {
             None => put_ref(repo, "refs/stash", None)?,
             Some(newest) => {
-                // A list that names what is not there any more is no list to git.
+                // A list that names what is not there any more is not a list to git.
                 for id in &self.stand.stash {
                     let there = Call::new(&["cat-file", "-e"]);
                     repo.program.answer(there.arg(format!("{id}^{{commit}}")))?;

@@ -24,7 +24,7 @@ pub enum Clock {
 
 /// The test override holds no moment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{NOW_VARIABLE}` is `{0}`, which is no RFC 3339 moment")]
+#[error("`{NOW_VARIABLE}` is `{0}`, which is not an RFC 3339 moment")]
 pub struct ClockError(String);
 
 impl Clock {
@@ -48,7 +48,7 @@ impl Clock {
     /// One moment for ever.
     ///
     /// # Errors
-    /// When the text is no RFC 3339 moment.
+    /// When the text is not an RFC 3339 moment.
     pub fn fixed(text: &str) -> Result<Self, ClockError> {
         parse(text)
             .map(Self::Fixed)
@@ -85,7 +85,7 @@ impl Clock {
     }
 
     /// Now, or `previous` when that is later: what follows something never carries
-    /// an earlier moment. A `previous` that is no RFC 3339 moment is passed over.
+    /// an earlier moment. A `previous` that is not an RFC 3339 moment is passed over.
     pub fn not_before(&self, previous: &str) -> String {
         let now = self.now();
         match (parse(&now), parse(previous)) {

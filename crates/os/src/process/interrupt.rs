@@ -74,7 +74,7 @@ impl Patience {
     /// Begins to be patient, and tells of each signal.
     ///
     /// # Errors
-    /// When the signals cannot be listened to.
+    /// When the signals cannot be handled.
     pub fn begin(alarm: Option<Alarm>) -> std::io::Result<Self> {
         let attention = Attention::begin();
         let mut signals = signal_hook::iterator::Signals::new(HEEDED.iter())?;

@@ -59,7 +59,7 @@ impl Captured {
 ///
 /// # Errors
 /// When it cannot be started, takes too long or says too much. An exit code
-/// other than 0 is no error.
+/// other than 0 is not an error.
 pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
     let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;

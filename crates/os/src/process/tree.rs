@@ -170,7 +170,7 @@ mod linux {
     use std::fs;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
-    /// Leaders of the trees that take orphans in: they are no orphans themselves.
+    /// Leaders of the trees that take orphans in: they are not orphans themselves.
     static LEADERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
     /// Orphans come to this process from now on; the leaders, until they are let go of.

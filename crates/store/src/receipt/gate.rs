@@ -53,7 +53,7 @@ impl Gates<'_> {
     ///
     /// # Errors
     /// When git fails, a receipt cannot be kept, or cook is interrupted. A gate that
-    /// cannot be started is no error: its run says so.
+    /// cannot be started is not an error: its run says so.
     pub fn run_at(
         &self,
         commit: &str,
@@ -90,8 +90,9 @@ impl Gates<'_> {
         let place = basis.map(|basis| self.throwaway(&basis)).transpose()?;
         for run in runs.iter_mut().filter(|run| run.gate.must_fail_at_basis) {
             let Some(place) = &place else {
-                run.problem
-                    .get_or_insert("it must fail at the basis, which is no commit here".to_owned());
+                run.problem.get_or_insert(
+                    "it must fail at the basis, which is not a commit here".to_owned(),
+                );
                 continue;
             };
             let (receipt, problem) = self.run(place, &run.gate.run, timeout(&run.gate), &[])?;

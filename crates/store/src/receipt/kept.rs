@@ -36,7 +36,7 @@ pub struct Receipts {
 /// What is kept of a gate's output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
-    /// stdout, then stderr; what is no UTF-8 is replaced.
+    /// stdout, then stderr; what is not UTF-8 is replaced.
     pub text: String,
     /// The middle of a stream was not kept, or a stream is not there any more.
     pub partial: bool,

@@ -45,7 +45,7 @@ pub enum ReceiptError {
         path: PathBuf,
     },
     /// The command has no words, or an open quote.
-    #[error("`{0}` is no command")]
+    #[error("`{0}` is not a command")]
     Command(String),
 }
 

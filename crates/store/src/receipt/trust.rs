@@ -80,7 +80,7 @@ impl Trust {
     }
 
     /// True when cook may run this command: it is on the list word for word, or
-    /// begins with the words of a trusted prefix. What is no command is not trusted.
+    /// begins with the words of a trusted prefix. What is not a command is not trusted.
     /// The stop verifier is trusted as its scripts stand now, and by no prefix.
     pub fn is_trusted(&self, command: &str) -> bool {
         let Ok(argv) = words(command) else {
@@ -100,7 +100,7 @@ impl Trust {
     /// Trusts one command from now on.
     ///
     /// # Errors
-    /// When it is no command, or the list cannot be written.
+    /// When it is not a command, or the list cannot be written.
     pub fn trust(&mut self, command: &str) -> Result<(), Failure> {
         if runs_stop_verifier(&words(command)?) {
             let digest = self.stop_verifier().ok_or_else(|| ReceiptError::Script {

@@ -74,7 +74,7 @@ impl View<'_> {
             Some(_) => {
                 return Err(StoreError::AgentDir {
                     path: scratch,
-                    what: "is no directory".to_owned(),
+                    what: "is not a directory".to_owned(),
                 });
             }
         }

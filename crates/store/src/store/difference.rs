@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum DifferenceKind {
     /// It is gone.
     Missing,
-    /// It is no regular file.
+    /// It is not a regular file.
     NotAFile,
     /// It is larger than cook reads.
     TooLarge,
-    /// It is no JSON.
+    /// It is not valid JSON.
     NotJson,
     /// A history whose last line is incomplete, otherwise as in the log.
     Torn,
@@ -40,9 +40,9 @@ impl Difference {
         let history = is_history(&self.file);
         let (code, what) = match self.kind {
             DifferenceKind::Missing => (Code::DocumentMissing, "is missing"),
-            DifferenceKind::NotAFile => (Code::DocumentUnreadable, "is no regular file"),
+            DifferenceKind::NotAFile => (Code::DocumentUnreadable, "is not a regular file"),
             DifferenceKind::TooLarge => (Code::DocumentTooLarge, "is larger than cook reads"),
-            DifferenceKind::NotJson => (Code::DocumentUnreadable, "is no JSON"),
+            DifferenceKind::NotJson => (Code::DocumentUnreadable, "is not valid JSON"),
             DifferenceKind::Torn => (Code::HistoryTorn, "ends in the middle of a line"),
             DifferenceKind::Edited if history => (Code::HistoryForged, "is not the log's"),
             DifferenceKind::Edited if self.file == Document::State.file() => {

@@ -99,7 +99,7 @@ impl Aside {
             });
         }
         if !found.is_file() {
-            return Err(refused("is no file; move it away"));
+            return Err(refused("is not a file; move it away"));
         }
         if found.len() > MAX_KEPT {
             return Err(StoreError::TooLarge {
@@ -383,7 +383,7 @@ fn walk(
     }
     for TreeEntry { mode, name, id } in log.tree(tree)? {
         if !is_plain_name(&name) {
-            return Err(bad("it holds a name that is no plain file name"));
+            return Err(bad("it holds a name that is not a plain file name"));
         }
         let path = if under.is_empty() {
             name
@@ -501,7 +501,7 @@ impl Target {
                 None => std::fs::create_dir(&at)
                     .map_err(|error| StoreError::write(at.display().to_string(), error))?,
                 Some(found) if found.is_dir() => {}
-                Some(_) => return Err(refuse(&at, "a directory on the way is none")),
+                Some(_) => return Err(refuse(&at, "something on the way is not a directory")),
             }
         }
         Ok(())

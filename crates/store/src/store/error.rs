@@ -64,8 +64,8 @@ pub enum StoreError {
         /// What the holder wrote about itself.
         owner: String,
     },
-    /// A name that is no transition of this log.
-    #[error("no transition is named `{name}`")]
+    /// A name that is not a transition of this log.
+    #[error("unknown transition `{name}`")]
     OperationUnknown {
         /// As it was given.
         name: String,
@@ -103,7 +103,7 @@ pub enum StoreError {
         what: String,
     },
     /// An imported history of the log that cook cannot have written.
-    #[error("line {line} of `{file}` in the log is no record as cook writes it")]
+    #[error("line {line} of `{file}` in the log is not a record as cook writes it")]
     NoRecord {
         /// Name in the commit's tree.
         file: String,

@@ -44,7 +44,7 @@ impl Store {
         let found =
             files::look(&dir).map_err(|error| StoreError::unreadable("the lease", error))?;
         if !found.is_some_and(|found| found.is_dir()) {
-            return Err(StoreError::unsafe_path(&dir, "is no directory"));
+            return Err(StoreError::unsafe_path(&dir, "is not a directory"));
         }
         Ok(dir.join(&self.id))
     }

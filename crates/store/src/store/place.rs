@@ -165,7 +165,7 @@ fn is_directory(path: &Path) -> Result<bool, StoreError> {
         None => Ok(false),
         Some(found) if found.is_symlink() => Err(StoreError::unsafe_path(path, "is a symlink")),
         Some(found) if found.is_dir() => Ok(true),
-        Some(_) => Err(StoreError::unsafe_path(path, "is no directory")),
+        Some(_) => Err(StoreError::unsafe_path(path, "is not a directory")),
     }
 }
 

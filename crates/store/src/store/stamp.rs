@@ -76,7 +76,7 @@ pub(super) struct FoundStamp {
     pub(super) written_ns: i128,
 }
 
-/// An unreadable or foreign stamp is no stamp: contents are compared instead.
+/// An unreadable or foreign stamp is not a stamp: contents are compared instead.
 pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, StoreError> {
     let path = place.stamp_file();
     let failed = |error: io::Error| StoreError::unreadable("the checkout's stamp", error);
@@ -84,7 +84,7 @@ pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, StoreError
         return Ok(None);
     };
     if !found.is_file() {
-        return Err(StoreError::unsafe_path(&path, "is no regular file"));
+        return Err(StoreError::unsafe_path(&path, "is not a regular file"));
     }
     let Some(bytes) = files::read_capped(&path, 1 << 20).map_err(failed)? else {
         return Ok(None);

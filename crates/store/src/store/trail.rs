@@ -340,7 +340,7 @@ fn scratch(dir: &Path) -> Result<PathBuf, StoreError> {
         Some(found) if found.is_dir() => Ok(scratch),
         _ => Err(StoreError::AgentDir {
             path: scratch,
-            what: "is no directory".to_owned(),
+            what: "is not a directory".to_owned(),
         }),
     }
 }

@@ -251,7 +251,7 @@ impl HistoryDigest {
             return Ok(self.clone());
         }
         let before = unhex(&self.sha256)
-            .ok_or_else(|| StoreError::malformed("a history's digest is no SHA-256"))?;
+            .ok_or_else(|| StoreError::malformed("a history's digest is not a SHA-256"))?;
         let mut hash = Sha256::new();
         hash.update(before);
         hash.update(added.bytes.as_slice());

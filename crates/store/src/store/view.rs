@@ -50,7 +50,7 @@ pub(super) fn agent_dir(place: &Place) -> Result<Option<PathBuf>, StoreError> {
     match files::look(&dir).map_err(|error| StoreError::unreadable(".agent", error))? {
         None => Ok(None),
         Some(found) if found.is_symlink() => Err(refuse(&dir, "is a symlink")),
-        Some(found) if !found.is_dir() => Err(refuse(&dir, "is no directory")),
+        Some(found) if !found.is_dir() => Err(refuse(&dir, "is not a directory")),
         Some(_) => Ok(Some(dir)),
     }
 }
@@ -280,7 +280,7 @@ impl<'r> View<'r> {
                 None => {}
             }
         }
-        // A key that stands twice can be read in two ways, so it is no version of ours.
+        // A key that stands twice can be read in two ways, so it is not a version of ours.
         let Ok(theirs) = cook_core::schema::value(bytes) else {
             return Ok(false);
         };
@@ -471,7 +471,7 @@ impl Store {
 
     /// Files of `.agent/` that are not what cook wrote there, by name. Costs a
     /// few stat calls when nothing was touched. A write that was interrupted is
-    /// no difference: the next writer rolls it forward.
+    /// not a difference: the next writer rolls it forward.
     pub fn differences(&self) -> Result<Vec<Difference>, StoreError> {
         self.settled_differences(true)
     }

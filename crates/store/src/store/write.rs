@@ -372,7 +372,7 @@ fn check(transition: &Transition) -> Result<i64, StoreError> {
     for receipt in &transition.receipts {
         let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
-            return Err(StoreError::malformed("a receipt's id is no digest"));
+            return Err(StoreError::malformed("a receipt's id is not a digest"));
         }
     }
     for cited in &transition.exchanges {
@@ -389,7 +389,7 @@ fn check(transition: &Transition) -> Result<i64, StoreError> {
     }
     OffsetDateTime::parse(&transition.facts.now, &Rfc3339)
         .map(OffsetDateTime::unix_timestamp)
-        .map_err(|_| StoreError::malformed("`facts.now` is no RFC 3339 time"))
+        .map_err(|_| StoreError::malformed("`facts.now` is not an RFC 3339 time"))
 }
 
 impl Staged<'_> {
