@@ -8,7 +8,7 @@
 # In a copy of crates/core (target/mutants) proofs/mutants.pl turns each guard of its src/machine/
 # and of the rules in its src/report/ into one that is skipped when MUTANT names its number, so
 # that one build serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
-# Guards of the machine must be missed by tests/exploration, rules of reports by tests/reports.
+# Guards of the machine must be missed by tests/exploration, rules of reports by tests/reports.rs.
 # proofs/mutants.allowed names those that nothing can miss, with the reason.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -25,10 +25,11 @@ esac
 
 rm -rf "$copy"
 core=$copy/crates/core
-mkdir -p "$core/tests"
+mkdir -p "$core/tests/support"
 cp -R Cargo.lock protocol "$copy/"
 cp -R crates/core/src "$core/"
 cp -R tests/exploration tests/reports.rs "$core/tests/"
+cp tests/support/generated.rs "$core/tests/support/"
 ln -s ../../protocol "$core/protocol"
 # A workspace of that one crate. It has another name, so that both can be built into one target
 # directory, and every dependency of the whole workspace, so that those are built already.

@@ -160,7 +160,7 @@ fn fact_1_exit_codes_lie() {
     let report = bench.plays(json!([{"exit": 0}]));
     failed(&report, "without a word");
     let report = bench.plays(json!([{"print": "{\"type\": \"agent_e"}]));
-    failed(&report, "no event: {\"type\"");
+    failed(&report, "not an event: {\"type\"");
     let report = bench.plays(json!([{"bytes": [255, 254, 10, 123, 10]}, {"exit": 0}]));
     failed(&report, "unparseable");
     let report =

@@ -148,7 +148,7 @@ fn the_whole_round_works_without_a_workflow_in_every_shape() {
             .refused("issue_unknown");
         desk.cook(&["issue", "show", "--", "--help"])
             .exits(2)
-            .says("no issue id");
+            .says("not an issue id");
     }
 }
 

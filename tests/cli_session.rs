@@ -1674,7 +1674,7 @@ fn agents_are_found_and_have_to_answer_when_probed() {
     let doctor = run(command, b"").exits(1);
     for said in [
         "[agent_unfit] agents.empty: `bin` is missing",
-        "[agent_unfit] roles.reviewer: no agent `nobody`",
+        "[agent_unfit] roles.reviewer: unknown agent `nobody`",
         "[agent_unfit] roles.default: agent `aider`: there is no `aider`",
     ] {
         assert!(doctor.out.contains(said), "{said}: {}", doctor.out);

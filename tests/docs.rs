@@ -8,6 +8,7 @@ use cook_core::diagnostic::{CATALOGUE, Family, Severity};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use support::Repo;
+use support::generated;
 use support::reports::{plan, slice};
 
 fn path(name: &str) -> PathBuf {
@@ -50,7 +51,7 @@ fn severity(severity: Severity) -> &'static str {
 fn codes() -> String {
     let mut text = String::from(
         "# Codes\n\nEvery objection of `cook` carries one of these codes. They are stable: a program may rely on them.\n\
-         Generated from the catalogue by `COOK_UPDATE=1 cargo test --test docs`; the same list for programs is\n\
+         `just update` generates this page from the catalogue; the same list for programs is\n\
          [protocol/codes.json](../protocol/codes.json).\n",
     );
     for (family, title, about) in FAMILIES {
@@ -67,15 +68,8 @@ fn codes() -> String {
 }
 
 #[test]
-fn the_list_of_codes_is_the_catalogue() {
-    let file = path("docs/codes.md");
-    if std::env::var_os("COOK_UPDATE").is_some() {
-        std::fs::write(&file, codes()).unwrap();
-    }
-    assert!(
-        std::fs::read_to_string(&file).unwrap_or_default() == codes(),
-        "`docs/codes.md` is not the catalogue's: run `COOK_UPDATE=1 cargo test --test docs`"
-    );
+fn generated_list_of_codes_is_the_catalogue() {
+    generated::compare("docs/codes.md", &codes());
 }
 
 /// The rows of the guide's table under a heading: cells, trimmed.
@@ -220,4 +214,162 @@ fn each_stopped_state_of_the_guide_is_left_by_its_command() {
         repo.cook(&call).ok();
         assert_ne!(repo.rule(), "S", "{name}");
     }
+}
+
+/// Folders of this tree that a comment or a page may cite.
+const FOLDERS: [&str; 9] = [
+    "src/",
+    "tests/",
+    "protocol/",
+    "docs/",
+    "templates/",
+    "proofs/",
+    "smoke/",
+    "benches/",
+    "crates/",
+];
+const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+/// Whose text is read: comments of sources, pages as a whole.
+const CITING: [&str; 11] = [
+    "src",
+    "tests",
+    "protocol",
+    "docs",
+    "templates",
+    "proofs",
+    "smoke",
+    "benches",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+];
+/// Paths of a user's repository that pages and comments take as an example.
+const EXAMPLES: [&str; 3] = ["src/a.rs", "src/a/b.rs", "tests/test_a.py"];
+
+/// Every file below a path, but those that tests take as data.
+fn files_below(at: &Path, found: &mut Vec<PathBuf>) {
+    if at.is_file() {
+        return found.push(at.to_owned());
+    }
+    let data = ["tests/data", "tests/streams"].map(path);
+    let Ok(entries) = std::fs::read_dir(at).map(|entries| entries.flatten()) else {
+        return;
+    };
+    for entry in entries.filter(|entry| !data.contains(&entry.path())) {
+        files_below(&entry.path(), found);
+    }
+}
+
+/// The lines of a file in which something can be cited.
+fn prose(file: &Path, text: &str) -> Vec<(usize, String)> {
+    let page = file.extension().is_some_and(|end| end == "md");
+    let mut fenced = false;
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| {
+            let line = line.trim_start();
+            fenced ^= page && line.starts_with("```");
+            let comment = ["//", "#", "%%"].iter().any(|mark| line.starts_with(mark));
+            if page { !fenced } else { comment }
+        })
+        .map(|(at, line)| (at + 1, line.to_owned()))
+        .collect()
+}
+
+/// The link form of a heading.
+fn slug(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let text: String = heading.trim().to_lowercase().chars().filter(kept).collect();
+    text.replace(' ', "-")
+}
+
+fn headings(page: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    let marked = prose(page, &text).into_iter().map(|(_, line)| line);
+    marked
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim().to_owned())
+        .collect()
+}
+
+/// What is wrong with a path, and the heading behind it, as it is cited.
+fn wrong_citation(cited: &str, from: &Path) -> Option<String> {
+    let (name, anchor) = cited.split_once('#').unwrap_or((cited, ""));
+    let file = match name {
+        "" => from.to_owned(),
+        name => from.join(name),
+    };
+    if !file.exists() {
+        return Some(format!("`{name}` does not exist"));
+    }
+    let known = anchor.is_empty() || headings(&file).iter().any(|one| slug(one) == anchor);
+    (!known).then(|| format!("`{name}` has no heading `#{anchor}`"))
+}
+
+/// The paths that a line cites: from the root of the tree, and as links from the page itself.
+fn citations<'a>(line: &'a str, page: &Path) -> Vec<(&'a str, PathBuf)> {
+    let mut found = Vec::new();
+    let apart = |c: char| !c.is_alphanumeric() && !"_./#-<*{".contains(c);
+    for word in line.split(apart) {
+        let whole = word.find(['<', '*', '{']).map_or(word, |at| {
+            // One of several files: the folder is checked.
+            &word[..word[..at].rfind('/').unwrap_or(0)]
+        });
+        let whole = whole.trim_end_matches('.');
+        let name = whole.split('#').next().unwrap_or_default();
+        let ours = FOLDERS.iter().any(|folder| whole.starts_with(folder)) || PAGES.contains(&name);
+        if ours && !EXAMPLES.contains(&whole) {
+            found.push((whole, path("")));
+        }
+    }
+    let links = line
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let links = links.filter(|link| !link.contains("://") && !link.contains("::"));
+    let beside = page.parent().unwrap_or(page).to_owned();
+    for link in links {
+        match link.strip_prefix('#') {
+            Some(_) => found.push((link, page.to_owned())),
+            None => found.push((link, beside.clone())),
+        }
+    }
+    found
+}
+
+/// The number behind the word "section", where it is no heading of the page itself.
+fn bare_section(line: &str, page: &Path) -> Option<String> {
+    let lower = line.to_lowercase();
+    let number = lower.split("section ").nth(1)?;
+    let number: String = number.chars().take_while(char::is_ascii_digit).collect();
+    let own = headings(page)
+        .iter()
+        .any(|heading| heading.starts_with(&format!("{number}.")));
+    (!number.is_empty() && !own)
+        .then(|| format!("`section {number}` names no file: cite `FILE.md#heading`"))
+}
+
+#[test]
+fn what_comments_and_pages_cite_exists() {
+    let mut files = Vec::new();
+    for name in CITING {
+        files_below(&path(name), &mut files);
+    }
+    let (mut wrong, mut cited) = (Vec::new(), 0);
+    for file in files {
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            continue;
+        };
+        for (number, line) in prose(&file, &text) {
+            let mut said = Vec::from_iter(bare_section(&line, &file));
+            for (name, from) in citations(&line, &file) {
+                cited += 1;
+                said.extend(wrong_citation(name, &from));
+            }
+            let place = file.strip_prefix(path("")).unwrap_or(&file).display();
+            wrong.extend(said.iter().map(|what| format!("{place}:{number}: {what}")));
+        }
+    }
+    assert!(cited > 200, "only {cited} citations were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -14,10 +14,8 @@ use cook_core::model::{
 use cook_core::schema::{self, Documented};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::{COOK, Repo, clean, run};
+use support::{COOK, Repo, clean, generated, run};
 use tempfile::TempDir;
-
-const UPDATE: &str = "run `COOK_UPDATE=1 cargo test --test example`";
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(".agent-example")
@@ -178,11 +176,13 @@ fn files(directory: &Path, repo: &Repo) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn it_is_what_its_script_makes() {
+fn generated_example_is_what_its_script_makes() {
     let scratch = TempDir::new().unwrap();
     let made = scratch.path().join("made");
-    let update = std::env::var_os("COOK_UPDATE").is_some();
-    let target = if update { example() } else { made.clone() };
+    let target = match generated::is_update() {
+        true => example(),
+        false => made.clone(),
+    };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("smoke/example.sh");
     let mut command = clean("bash", scratch.path());
     command
@@ -195,8 +195,9 @@ fn it_is_what_its_script_makes() {
     let repo = Repo::unborn();
     let (kept, made) = (files(&example(), &repo), files(&target, &repo));
     let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(&kept), names(&made), "{UPDATE}");
+    let stale = generated::stale(".agent-example");
+    assert_eq!(names(&kept), names(&made), "{stale}");
     for (name, text) in kept {
-        assert!(text == made[&name], "`{name}` is another now: {UPDATE}");
+        assert!(text == made[&name], "`{name}` differs: {stale}");
     }
 }

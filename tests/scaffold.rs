@@ -1183,10 +1183,10 @@ fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
             "import_dropped active-slice.json unknown field `extra`",
             "import_dropped slice-history.jsonl unknown field `summary` (2 times)",
             "import_dropped slice-history.jsonl/report not in a shape that can be read",
-            "trail_torn slice-history.jsonl:4 no JSON",
-            "trail_torn slice-history.jsonl:5 no JSON object",
+            "trail_torn slice-history.jsonl:4 not valid JSON",
+            "trail_torn slice-history.jsonl:5 not a JSON object",
             "trail_torn slice-history.jsonl:6 no known `type`",
-            "trail_torn slice-history.jsonl:7 no JSON",
+            "trail_torn slice-history.jsonl:7 not valid JSON",
         ] {
             assert!(
                 said.iter().any(|said| said.starts_with(wanted)),

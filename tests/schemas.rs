@@ -3,6 +3,9 @@
 //! both mutated. Also: reading bad bytes, and `protocol/codes.json`.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+#[path = "support/generated.rs"]
+mod generated;
+
 use cook_core::diagnostic::{CATALOGUE, Code, Finding};
 use cook_core::model::*;
 use cook_core::schema::{
@@ -995,18 +998,9 @@ fn hostile_sizes_and_depths_end_quickly() {
 }
 
 #[test]
-fn codes_json_is_the_catalogue() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/codes.json");
-    let mut wanted = serde_json::to_string_pretty(&codes()).unwrap();
-    wanted.push('\n');
-    if std::env::var_os("COOK_UPDATE").is_some_and(|value| value == "1") {
-        std::fs::write(path, &wanted).unwrap();
-    }
-    let found = std::fs::read_to_string(path).unwrap();
-    assert!(
-        found == wanted,
-        "protocol/codes.json is stale: run the tests with COOK_UPDATE=1"
-    );
+fn generated_codes_json_is_the_catalogue() {
+    let wanted = serde_json::to_string_pretty(&codes()).unwrap();
+    generated::compare("protocol/codes.json", &format!("{wanted}\n"));
 }
 
 fn codes() -> Value {

@@ -1,4 +1,4 @@
-//! The verdict on an anchor (protocol section 5; the anchor forms are the brief's).
+//! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
 use super::output::{TestOutcome, names, test_outcomes, without_escapes};
 use super::place::{Placed, Text};
@@ -128,7 +128,7 @@ impl<'a> Sources<'a> {
         };
         let mut answer = answer(verdict, why, &format!("user@{id}"));
         // Of a slice that is to be accepted only receipts and changed places are proof
-        // (protocol section 5).
+        // (`protocol/completion.md#acceptance-criteria`).
         answer.related = question.changed_between.is_none();
         Ok(answer)
     }

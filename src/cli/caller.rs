@@ -1,5 +1,5 @@
 //! Who is calling: a person, a script, or something an agent started
-//! (protocol section 4, *user door*).
+//! (`protocol/completion.md#what-is-the-users-alone`).
 
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};

@@ -1,5 +1,5 @@
-//! What a session may change (protocol section 8): the repository is compared before and
-//! after, and whatever the role had no right to is kept aside and put back.
+//! What a session may change (`docs/run.md#what-a-session-may-change`): the repository is
+//! compared before and after, and whatever the role had no right to is kept aside and put back.
 //!
 //! Invariant: nothing is put back before it was kept. What cannot be put back is named and
 //! left as it is.

@@ -1,5 +1,6 @@
-//! The judges of a stop wave (protocol section 9): each goes on from the same evidence, in a
-//! session of its own, one after another or all at once; none is shown what another one said.
+//! The judges of a stop wave (`docs/run.md#the-judges-of-a-stop-wave`): each goes on from the
+//! same evidence, in a session of its own, one after another or all at once; none is shown what
+//! another one said.
 
 use super::talk::{Asked, Scene};
 use super::turn::Played;

@@ -1,4 +1,4 @@
-//! The contract files of `.agent/` (protocol section 1): written where they are
+//! The contract files of `.agent/` (`protocol/completion.md#files`): written where they are
 //! missing, kept where they are there, and only cook's own unedited verify scripts
 //! made anew when they are out of date.
 

@@ -10,7 +10,7 @@ const BEGIN_MARK: &[u8] = b"# >>> cook";
 /// Last line of the block.
 const END: &str = "# <<< cook";
 
-/// Files under `.agent/` that git tracks (protocol section 1).
+/// Files under `.agent/` that git tracks (`protocol/completion.md#files`).
 pub const TRACKED: [&str; 6] = [
     CONTRACT_FILES[0],
     CONTRACT_FILES[1],

@@ -1,4 +1,4 @@
-//! Exit codes, one meaning each (architecture section 5).
+//! Exit codes, one meaning each (`README.md`).
 
 use cook_core::diagnostic::FailureKind;
 use cook_core::model::Policy;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Characters of a line that an agent said.
 const SAID: usize = 160;
-/// Lines by which an agent says how far it is (protocol section 7).
+/// Lines by which an agent says how far it is (`protocol/completion.md#reports`).
 const MARKED: [&str; 5] = [
     "PROGRESS:",
     "RATIONALE:",

@@ -78,7 +78,7 @@ fn attempt_twice(workspace: &Workspace, event: &Event, actor: Actor) -> Result<A
     }
 }
 
-/// Reports, undo and adopt are the lease holder's alone (architecture section 4).
+/// Reports, undo and adopt are the lease holder's alone.
 fn needs_lease(event: &Event) -> bool {
     event.submission().is_some()
         || matches!(

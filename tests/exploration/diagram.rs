@@ -4,10 +4,6 @@ use cook_core::model::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Where the diagram is kept, and where the table of all edges.
-pub const DIAGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/state-diagram.mmd");
-pub const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/state-diagram.md");
-
 pub type Edges = BTreeSet<(Phase, &'static str, Phase)>;
 
 fn name(phase: Phase) -> String {
@@ -55,13 +51,13 @@ pub fn diagram(edges: &Edges) -> String {
     text
 }
 
-/// The table: every edge, the doors of the user and the runner among them.
+/// The table: every edge, the commands of the user and the runner among them.
 pub fn table(edges: &Edges) -> String {
     let mut text = String::from(
         "# The phases and what leads from one to another\n\n\
-         Drawn by the exploration (`tests/exploration`) from the transitions it saw; `COOK_UPDATE=1 cargo test\n\
-         --test exploration` writes it again. A phase is what `dispatch` answers, so every edge is an accepted\n\
-         event; what the repository does by itself (a commit, an edit) changes the phase without one.\n\n\
+         Drawn by the exploration (`tests/exploration`) from the transitions it saw; `just update` writes it\n\
+         again. A phase is what `dispatch` answers, so every edge is an accepted event; what the repository does\n\
+         by itself (a commit, an edit) changes the phase without one.\n\n\
          ```mermaid\n",
     );
     text.push_str(&diagram(edges));
@@ -79,17 +75,4 @@ pub fn table(edges: &Edges) -> String {
         );
     }
     text
-}
-
-/// Compares with the file, or writes it when `COOK_UPDATE` is set.
-pub fn compare(path: &str, wanted: &str) {
-    if std::env::var_os("COOK_UPDATE").is_some() {
-        std::fs::create_dir_all(std::path::Path::new(path).parent().unwrap()).unwrap();
-        std::fs::write(path, wanted).unwrap();
-    }
-    let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "{path} is stale: run `COOK_UPDATE=1 cargo test --test exploration`"
-    );
 }

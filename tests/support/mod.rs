@@ -6,6 +6,7 @@
 #![allow(dead_code)]
 
 pub mod agent;
+pub mod generated;
 pub mod reports;
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Cleanliness, as `git status` tells it (protocol section 1), and the contract files.
+//! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
 
 use super::baseline::PIN_REFS;
 use super::history::{Entry, path_text};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// No such method (JSON-RPC 2.0, section 5.1).
+/// No such method (JSON-RPC 2.0).
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// What the other side said.

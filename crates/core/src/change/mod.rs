@@ -1,5 +1,5 @@
 //! What a slice's diff is about: which kind of file each path is, and what became of the tests
-//! in it (protocol section 8: a slice must not pass by weakening what would stop it).
+//! in it (a slice must not pass by weakening what would stop it).
 //!
 //! Text is looked at by the marks that the common test frameworks use. That cannot be exact:
 //! what is found is shown to reviewers and judges and refuses nothing.

@@ -51,7 +51,7 @@ impl fmt::Display for Code {
 }
 
 codes! {
-    // The report grammar and its consistency rules (protocol section 7).
+    // The report grammar and its consistency rules (`protocol/completion.md#reports`).
     ReportEmpty "report_empty" Report Error "the report is empty", "write the report in the format `cook next --prompt` shows";
     ReportTooLarge "report_too_large" Report Error "the report is larger than cook reads", "keep a report under 1 MiB";
     ReportNotText "report_not_text" Report Error "the report is not UTF-8 text", "write the report as UTF-8";
@@ -83,7 +83,7 @@ codes! {
     BlockContradictsField "block_contradicts_field" Report Error "a regrounder's JSON block says something else than a field", "make the field and the block say the same";
     ReturnWithoutReason "return_without_reason" Report Error "the plan must change, yet no reason is given", "say why in `Residual risks discovered`";
 
-    // Transitions that are not taken (protocol section 4).
+    // Transitions that are not taken.
     NotYourTurn "not_your_turn" Refusal Error "another role is due", "run `cook next`";
     WrongSlice "wrong_slice" Refusal Error "the report is about another slice", "run `cook next --json` for the slice in work";
     MissionMismatch "mission_mismatch" Refusal Error "the report's mission anchor is not the mission's", "copy the anchor that `cook next --prompt` prints";

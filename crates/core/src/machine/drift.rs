@@ -1,5 +1,5 @@
 //! What rule 2 looks at: does the state still speak of this repository?
-//! Also tells own commits from foreign ones (protocol section 3).
+//! Also tells own commits from foreign ones.
 
 use super::facts::{FactSet, Facts, Range};
 use super::wave;
@@ -208,7 +208,7 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
     }
 }
 
-/// The pairs of protocol section 2.
+/// The pairs of statuses that one slice can have in the two documents.
 pub(super) fn pair_is_legal(active: ActiveStatus, plan: SliceStatus) -> bool {
     match active {
         ActiveStatus::Idle => true,

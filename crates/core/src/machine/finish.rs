@@ -1,5 +1,4 @@
-//! The end of every transition: the fields that are formulas (protocol
-//! section 2), the wave, the budgets, the sequence.
+//! The end of every transition: the fields that are formulas, the wave, the budgets, the sequence.
 
 use super::dispatch::dispatch;
 use super::drift;
@@ -161,7 +160,7 @@ fn prune(next: &mut Snapshot) {
     next.ledger.slices.retain(|id, _| plan.slice(id).is_some());
 }
 
-/// Stops the work when a budget is spent (architecture section 7, `[limits]`).
+/// Stops the work when a budget is spent (`[limits]` of `cook.toml`).
 fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(), Refusal> {
     if !before.spends_step || next.state.continuation_policy != Policy::Continue {
         return Ok(());

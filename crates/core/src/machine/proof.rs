@@ -1,5 +1,5 @@
-//! Criteria and their proof (protocol section 5): which anchors a re-ground must
-//! have verified, what each one is worth, and when a slice has enough.
+//! Criteria and their proof (`protocol/completion.md#acceptance-criteria`): which anchors a
+//! re-ground must have verified, what each one is worth, and when a slice has enough.
 
 use super::facts::{AnchorAnswer, AnchorQuestion, Verdict};
 use super::work::Work;

@@ -5,7 +5,7 @@ use crate::model::{Phase, Policy, Role};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The ten answers of the mandatory dispatch table (protocol section 3), in order.
+/// The ten answers of the mandatory dispatch table (`protocol/completion.md#who-is-next`), in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Rule {

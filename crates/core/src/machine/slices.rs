@@ -134,7 +134,7 @@ impl<'a> SliceGraph<'a> {
         longest + 1
     }
 
-    /// The slices that could be selected now, in order of work (protocol section 10).
+    /// The slices that could be selected now, in order of work (`protocol/completion.md#order-of-work`).
     pub fn ready(&self, plan: &Plan) -> Vec<ReadyRow> {
         let mut chains = BTreeMap::new();
         let mut rows: Vec<ReadyRow> = plan

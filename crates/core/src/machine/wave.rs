@@ -3,7 +3,7 @@
 use super::facts::Head;
 use crate::model::{Blocker, Count, Snapshot, Vote};
 
-/// Waves that may be held at one HEAD (protocol section 4).
+/// Waves that may be held at one HEAD.
 pub(super) const WAVES_PER_HEAD: u64 = 2;
 
 /// Votes of the current wave at this HEAD.

@@ -47,7 +47,7 @@ pub struct Profile {
     /// How their votes add up.
     #[serde(default = "aggregation", deserialize_with = "aggregation_id")]
     pub stop_aggregation_policy: String,
-    /// The order in which slices are worth doing (protocol section 10).
+    /// The order in which slices are worth doing (`protocol/completion.md#order-of-work`).
     #[serde(deserialize_with = "priority_id")]
     pub priority_policy_id: String,
     /// What kind of work this is.

@@ -495,7 +495,7 @@ pub enum Event {
     },
 }
 
-/// Names of the events that only a person may cause (protocol section 4, *user door*).
+/// Names of the events that only a person may cause (`protocol/completion.md#what-is-the-users-alone`).
 pub const USER_DOORS: [&str; 9] = [
     "resumed",
     "cancelled",

@@ -1,5 +1,5 @@
 //! The mission anchor: the one line by which every document and every report
-//! names the mission (protocol section 1).
+//! names the mission (`protocol/completion.md#words`).
 
 use super::hidden::is_hidden;
 

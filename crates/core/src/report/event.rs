@@ -25,7 +25,7 @@ pub enum Reported {
     Nothing,
 }
 
-/// The event a report amounts to (protocol section 4).
+/// The event a report amounts to.
 pub fn event(report: &Report, provenance: Provenance) -> Reported {
     let role = report.role();
     let submission = submission(report, provenance);

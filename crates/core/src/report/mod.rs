@@ -1,5 +1,5 @@
 //! Role reports: their grammar, their consistency rules, and the event each one
-//! amounts to (protocol section 7).
+//! amounts to (`protocol/completion.md#reports`).
 //!
 //! Pure. One table per role ([`fields`]) is the source of the parser, the format
 //! in prompts, the JSON schema and the repair prompt. A [`Report`] exists only

@@ -1,6 +1,6 @@
-//! The rules between fields: what a report may not say in one breath (protocol
-//! section 7). A rule whose fields could not be read is silent; the grammar has
-//! spoken already.
+//! The rules between fields: what a report may not say in one breath
+//! (`protocol/completion.md#reports`). A rule whose fields could not be read is silent; the
+//! grammar has spoken already.
 
 use super::value::{
     after_yes_no, commit, count, is_named, is_none, is_none_or_routing, is_routing, leading_word,

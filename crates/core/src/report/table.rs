@@ -20,7 +20,7 @@ pub enum Kind {
     Sha,
 }
 
-/// One field of a report (protocol section 7).
+/// One field of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// As it is written before the colon, without the list of its words.
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_roles_of_section_four_may_ask_the_user() {
+    fn only_three_roles_may_ask_the_user() {
         let asking: Vec<Role> = Role::ALL
             .into_iter()
             .filter(|role| fields(*role).contains(&INPUT_NEEDED))

@@ -126,7 +126,7 @@ pub(super) fn commit(text: &str) -> Option<String> {
     (hex && (7..=64).contains(&id.len())).then(|| id.to_ascii_lowercase())
 }
 
-/// Purely none (protocol section 7): `none`, `(none)`, `n/a`, `na`, `not applicable`,
+/// Purely none (`protocol/completion.md#reports`): `none`, `(none)`, `n/a`, `na`, `not applicable`,
 /// followed by punctuation and blanks only.
 pub(super) fn is_none(text: &str) -> bool {
     after_none(text).is_some_and(|rest| rest.chars().all(is_closing))

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 /// Findings that one document gives at most.
 pub const MAX_FINDINGS: usize = 50;
 
-/// The kinds of document that have a schema (protocol section 2).
+/// The kinds of document that have a schema (`protocol/completion.md#files`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Document {
     /// `profile.json`.

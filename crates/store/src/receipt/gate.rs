@@ -1,4 +1,4 @@
-//! Running gates (protocol section 6): where, on what tree, and what came of it.
+//! Running gates: where, on what tree, and what came of it.
 
 use super::{Receipts, seal, words};
 use cook_core::diagnostic::{Code, Failure};

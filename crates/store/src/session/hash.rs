@@ -1,5 +1,5 @@
 //! The fingerprint of a value: SHA-256 over a tag and length-prefixed parts, so that no two
-//! different splits of the same bytes meet. Published with vectors in `protocol/sessions.md`.
+//! different splits of the same bytes meet. Published with vectors in `protocol/session-vectors.json`.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,6 +1,5 @@
 //! The checkpoint trail: single lines appended to `.agent/checkpoints.jsonl`
-//! outside transitions, taken into the log by the next one (protocol/store.md,
-//! section 3).
+//! outside transitions, taken into the log by the next one (`protocol/store.md#3-histories`).
 //!
 //! Invariants: a line is one `write` on a descriptor opened for appending, under
 //! a lock of its own; two lines with one id are one entry; a malformed line stays
