@@ -72,6 +72,17 @@ fn generated_list_of_codes_is_the_catalogue() {
     generated::compare("docs/codes.md", &codes());
 }
 
+#[test]
+fn the_command_that_generates_is_the_same_everywhere() {
+    for file in ["justfile", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(path(file)).unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| line.trim() == generated::COMMAND);
+        assert_eq!(lines.count(), 1, "{file}");
+    }
+}
+
 /// The rows of the guide's table under a heading: cells, trimmed.
 fn table(heading: &str) -> Vec<Vec<String>> {
     let guide = std::fs::read_to_string(path("docs/guide.md")).unwrap();

@@ -258,7 +258,7 @@ codes! {
     ArtifactAmbiguous "artifact_ambiguous" Failure Error "the input holds two different artifacts", "keep one";
     ArtifactInvalid "artifact_invalid" Failure Error "an artifact breaks its contract", "mend the named field";
     PathUnsafe "path_unsafe" Failure Error "that path may not be written", "name a plain path inside the worktree, free of symlinks";
-    Usage "usage" Failure Error "the command line is wrong", "run `cook help`";
+    Usage "usage" Failure Error "the command line is wrong", "run `cook --help`, or put `--help` behind the command";
     NotARepository "not_a_repository" Failure Error "this is not a git repository", "run `git init`";
     BareRepository "bare_repository" Failure Error "a bare repository has no worktree to work in", "run cook in a worktree";
     ForeignOwner "foreign_owner" Failure Error "the repository belongs to another user", "run cook as the user that owns it";

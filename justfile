@@ -1,0 +1,45 @@
+# The commands of a working day. Without `just`, copy the line below the name.
+
+# Compile everything, tests among it.
+check:
+    cargo check --all-targets
+
+# Every test.
+test:
+    cargo test
+
+# One file of tests, and the tests in it whose name contains NAME: just test-one docs codes
+test-one FILE NAME='':
+    cargo test --test {{FILE}} {{NAME}}
+
+# Format, then what the compiler and clippy say.
+lint:
+    cargo fmt
+    cargo clippy --all-targets -- -D warnings
+
+# Write every generated file again.
+update:
+    COOK_UPDATE=1 cargo test --test docs --test example --test exploration --test reports --test schemas generated
+
+# A real job from `cook init` to `done`, with the program as it is built here.
+smoke:
+    ./smoke/smoke.sh
+
+# A whole run with scripted agents, to look at.
+demo:
+    cargo run -- demo
+
+# The proofs, each for a minute or two.
+proofs:
+    ./proofs/mutants.sh --short
+    ./proofs/crash-sweep.sh --short
+    ./proofs/concurrency.sh --short
+    ./proofs/seeds.sh --short
+
+# Whole processes measured side by side, on small repositories.
+bench:
+    cargo bench --bench table -- --quick
+
+# What CI runs.
+ci:
+    ./.ci/run
