@@ -41,7 +41,6 @@ use std::process::ExitCode;
 struct Context {
     /// Where the command was called, or what `-C` names.
     dir: PathBuf,
-    /// It was named.
     dir_is_named: bool,
     /// Where answers go.
     screen: Screen,

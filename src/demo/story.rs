@@ -26,7 +26,6 @@ pub(super) const PLAYED: [Role; 5] = [
 pub(super) struct Story {
     /// The mission of the repository.
     pub mission: String,
-    /// Its one gate.
     pub gate: String,
     /// Each role's report, with places in braces for what differs.
     reports: BTreeMap<String, String>,

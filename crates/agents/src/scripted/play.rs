@@ -121,7 +121,6 @@ pub struct Reported {
 #[serde(deny_unknown_fields)]
 pub struct Left {
     steps: Value,
-    /// In a session of its own.
     #[serde(default)]
     own_session: bool,
     /// With an environment without any mark.
