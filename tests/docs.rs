@@ -348,7 +348,7 @@ fn citations<'a>(line: &'a str, page: &Path) -> Vec<(&'a str, PathBuf)> {
     found
 }
 
-/// The number behind the word "section", where it is no heading of the page itself.
+/// The number behind the word "section", where it is not a heading of the page itself.
 fn bare_section(line: &str, page: &Path) -> Option<String> {
     let lower = line.to_lowercase();
     let number = lower.split("section ").nth(1)?;

@@ -247,7 +247,7 @@ impl Show for RescuedFile {
         match &self.text {
             Some(text) => page.verbatim(&clean(text, Lines::Keep)),
             None => page.line(&format!(
-                "{} bytes that are no text; `cook rescue restore {} --to DIR` writes them",
+                "{} bytes that are not text; `cook rescue restore {} --to DIR` writes them",
                 self.bytes, self.id
             )),
         }

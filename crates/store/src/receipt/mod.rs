@@ -38,7 +38,7 @@ pub enum ReceiptError {
         /// What is wrong with it.
         why: String,
     },
-    /// A script of the stop verifier is missing, or is no regular file.
+    /// A script of the stop verifier is missing, or is not a regular file.
     #[error("`{}` is missing, or it is not a regular file", path.display())]
     Script {
         /// Which one.
