@@ -5,9 +5,9 @@
 #   proofs/mutants.sh --short    a sample of them, what CI runs
 #   proofs/mutants.sh --only RE  those whose number, place or text matches
 #
-# In a copy of crates/core (target/mutants) proofs/mutants.pl turns each guard of its src/machine/
-# and of the rules in its src/report/ into one that is skipped when MUTANT names its number, so
-# that one build serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
+# In a copy of crates/core (target/mutants) proofs/mutants.pl turns each guard of the machine and
+# of the rules of reports into one that is skipped when MUTANT names its number, so that one build
+# serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
 # Guards of the machine must be missed by tests/exploration, rules of reports by tests/reports.rs.
 # proofs/mutants.allowed names those that nothing can miss, with the reason.
 set -euo pipefail

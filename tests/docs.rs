@@ -241,7 +241,8 @@ const FOLDERS: [&str; 9] = [
 ];
 const PAGES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 /// Whose text is read: comments of sources, pages as a whole.
-const CITING: [&str; 11] = [
+const CITING: [&str; 12] = [
+    "crates",
     "src",
     "tests",
     "protocol",
