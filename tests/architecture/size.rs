@@ -1,0 +1,142 @@
+//! No source file is longer than what one can keep in mind: lines of code, without comments,
+//! blank lines and tests.
+
+use crate::source::{code_of, root, rust_files, shipped, test_only_files};
+use std::path::Path;
+
+/// Lines of code that a file may have.
+const MOST_LINES: usize = 400;
+
+/// Files that are longer still, and what each of them has to be cut into.
+const LONGER: &[(&str, &str)] = &[
+    (
+        "crates/agents/src/acp/mod.rs",
+        "the conversation and its messages",
+    ),
+    (
+        "crates/agents/src/scripted/play.rs",
+        "what is played and how it is said",
+    ),
+    (
+        "crates/core/src/brief/fill.rs",
+        "what each part of a brief is filled from",
+    ),
+    (
+        "crates/core/src/brief/reconcile.rs",
+        "reconciling, undoing and closing",
+    ),
+    (
+        "crates/core/src/machine/dispatch.rs",
+        "the rules and what they answer with",
+    ),
+    (
+        "crates/core/src/machine/doors.rs",
+        "the commands that are the user's alone",
+    ),
+    (
+        "crates/core/src/machine/proof.rs",
+        "what must be looked at and what it is worth",
+    ),
+    (
+        "crates/core/src/machine/reground.rs",
+        "the steps of a re-ground",
+    ),
+    (
+        "crates/core/src/machine/reports.rs",
+        "the reports of the roles",
+    ),
+    (
+        "crates/core/src/model/config.rs",
+        "the sections of the settings",
+    ),
+    (
+        "crates/core/src/report/table.rs",
+        "the table and the fields in it",
+    ),
+    ("crates/hooks/src/core.rs", "the events and their answers"),
+    ("crates/hooks/src/jsonc.rs", "reading and editing"),
+    ("crates/os/src/process/supervised.rs", "starting and ending"),
+    ("crates/store/src/session/check.rs", "what is checked"),
+    (
+        "crates/store/src/session/conversation.rs",
+        "the conversations of the agents",
+    ),
+    ("crates/store/src/session/file.rs", "the files of a session"),
+    (
+        "crates/store/src/store/displaced.rs",
+        "what is put aside and what comes back",
+    ),
+    ("crates/store/src/store/replay.rs", "reading and replaying"),
+    ("crates/store/src/store/view.rs", "the files of the view"),
+    (
+        "crates/store/src/store/write.rs",
+        "the writing of a transition and of the first",
+    ),
+    ("src/anchor/judge.rs", "the judgements"),
+    ("src/anchor/place.rs", "the kinds of places"),
+    ("src/cli/args.rs", "the arguments of each command"),
+    ("src/cli/run.rs", "the command and the policy of a run"),
+    ("src/drive/mod.rs", "the loop and its settings"),
+    ("src/lifecycle/install/mod.rs", "the files of each agent"),
+    ("src/lifecycle/respond.rs", "the events and their answers"),
+    (
+        "src/measure/mod.rs",
+        "the facts by what they are measured from",
+    ),
+];
+
+/// Lines that hold code which is not for tests alone.
+fn lines_of_code(source: &str) -> usize {
+    let (code, _) = shipped(&code_of(source));
+    code.lines().filter(|line| !line.trim().is_empty()).count()
+}
+
+/// Files below these directories that are too long, by their place in the repository.
+fn too_long(directories: &[&str]) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for directory in directories {
+        let files = rust_files(&root().join(directory));
+        let test_only = test_only_files(&files);
+        for file in files.iter().filter(|file| !test_only.contains(*file)) {
+            let lines = lines_of_code(&std::fs::read_to_string(file).unwrap());
+            if lines > MOST_LINES {
+                found.push((place_of(file), lines));
+            }
+        }
+    }
+    found
+}
+
+/// A file's place in the repository, with `/` on every system.
+pub fn place_of(file: &Path) -> String {
+    let inside = file.strip_prefix(root()).unwrap().components();
+    let parts: Vec<_> = inside
+        .map(|part| part.as_os_str().to_str().unwrap())
+        .collect();
+    parts.join("/")
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let found = too_long(&["src", "crates"]);
+    let excepted = |place: &str| LONGER.iter().any(|(path, _)| *path == place);
+    let new: Vec<_> = found.iter().filter(|(place, _)| !excepted(place)).collect();
+    assert!(new.is_empty(), "over {MOST_LINES} lines of code: {new:#?}");
+
+    let still = |path: &str| found.iter().any(|(place, _)| place == path);
+    let over: Vec<_> = LONGER.iter().filter(|(path, _)| !still(path)).collect();
+    assert!(
+        over.is_empty(),
+        "short enough, no longer an exception: {over:#?}"
+    );
+}
+
+#[test]
+fn lines_of_code_are_counted_without_comments_blank_lines_and_tests() {
+    let source =
+        "//! What it is for.\n\n/// A text.\nconst A: &str = \"\n// one\n\ntwo\";\n/* a\nb */\n";
+    assert_eq!(lines_of_code(source), 4);
+    let tests = "#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n";
+    assert_eq!(lines_of_code(&format!("{source}{tests}fn g() {{}}\n")), 5);
+    assert_eq!(lines_of_code(&"fn f() {}\n".repeat(MOST_LINES + 1)), 401);
+}
