@@ -46,7 +46,7 @@ for my $at ( 0 .. $#lines ) {
     my $line = $lines[$at];
     last if $line =~ /^#\[cfg\(test\)\]/;
     $value = $1 if $line =~ /-> (.*?) (?:\{|where)$/;
-    $function = $1 if $line =~ /^ *(?:pub(?:\(\w+\))? )?fn (\w+)/;
+    $function = $1 if $line =~ /^ *(?:pub(?:\([\w: ]+\))? )?fn (\w+)/;
     my $what = "$function: $source[$at]";
     for my $after ( 1 .. 3 ) {
         last if $what =~ /;$/ || $at + $after > $#lines;

@@ -91,7 +91,7 @@ RUST
 
 mutants=$copy/mutants
 : >"$mutants"
-for file in crates/core/src/machine/*.rs crates/core/src/report/rules.rs; do
+for file in $(find crates/core/src/machine -name '*.rs' | LC_ALL=C sort) crates/core/src/report/rules.rs; do
   # The brief decides nothing; its refusals have tests of their own.
   [ "$file" = crates/core/src/machine/brief.rs ] && continue
   { grep -F "$file"$'\t' proofs/mutants.list || true; } |

@@ -37,10 +37,6 @@ const CIRCULAR: &[(&str, &str)] = &[
         "the codes and their families name each other",
     ),
     (
-        "crates/core/src/machine",
-        "the steps of a transition call one another",
-    ),
-    (
         "crates/core/src/model",
         "events, histories and settings name one another",
     ),

@@ -26,26 +26,6 @@ const LONGER: &[(&str, &str)] = &[
         "reconciling, undoing and closing",
     ),
     (
-        "crates/core/src/machine/dispatch.rs",
-        "the rules and what they answer with",
-    ),
-    (
-        "crates/core/src/machine/doors.rs",
-        "the commands that are the user's alone",
-    ),
-    (
-        "crates/core/src/machine/proof.rs",
-        "what must be looked at and what it is worth",
-    ),
-    (
-        "crates/core/src/machine/reground.rs",
-        "the steps of a re-ground",
-    ),
-    (
-        "crates/core/src/machine/reports.rs",
-        "the reports of the roles",
-    ),
-    (
         "crates/core/src/model/config.rs",
         "the sections of the settings",
     ),

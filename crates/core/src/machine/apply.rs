@@ -4,29 +4,12 @@ use super::dispatch::{dispatch, not_your_turn};
 use super::drift;
 use super::facts::{FactSet, Facts};
 use super::finish::{Before, finish};
-use super::rule::{Dispatch, Rule};
-use super::work::Work;
-use super::{bootstrap, brief, doors, reground, reports};
-use crate::diagnostic::{Code, Finding, Refusal};
+use super::rule::Rule;
+use super::work::{Step, Work};
+use super::{bootstrap, brief, reground, reports, user};
+use crate::diagnostic::{Code, Refusal};
 use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
 use std::collections::BTreeSet;
-
-/// An accepted transition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// The documents to come.
-    pub snapshot: Snapshot,
-    /// What the histories gain.
-    pub records: Records,
-    /// The rule that answered before.
-    pub rule: Rule,
-    /// What `dispatch` says now.
-    pub next: Dispatch,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
-    /// Edits made outside cook are put aside and the log's version put back.
-    pub displace: bool,
-}
 
 /// The facts that [`apply`] reads for this event.
 pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
@@ -39,13 +22,13 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         Event::Implemented {
             slice_id, commit, ..
         } => {
-            reports::implemented_needs(snapshot, slice_id, commit, &mut set);
+            reports::implement_needs(snapshot, slice_id, commit, &mut set);
         }
         Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
             reports::read_only_needs(&mut set);
         }
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
-        Event::Resumed(resume) => doors::resumed_needs(snapshot, resume, &mut set),
+        Event::Resumed(resume) => user::resume_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);
@@ -94,7 +77,7 @@ pub fn apply(
         check_submission(before, facts, event, submission)?;
     }
     if event.is_aside() {
-        return brief::aside(before, facts, due, event, actor);
+        return brief::apply(before, facts, due, event, actor);
     }
     let rule = due.rule;
     let mut work = Work::new(before, facts, due);
@@ -188,45 +171,45 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             slice_id,
             submission,
             ..
-        } => reports::implemented(work, slice_id, submission),
-        Event::Returned { slice_id, why, .. } => reports::returned(work, slice_id, why),
+        } => reports::implement(work, slice_id, submission),
+        Event::Returned { slice_id, why, .. } => reports::hand_back(work, slice_id, why),
         Event::Reviewed {
             verdicts,
             submission,
-        } => reports::reviewed(work, verdicts, submission),
+        } => reports::review(work, verdicts, submission),
         Event::Audited {
             verdicts,
             submission,
-        } => reports::audited(work, verdicts, submission),
+        } => reports::audit(work, verdicts, submission),
         Event::Judged {
             verdicts,
             submission,
-        } => reports::judged(work, verdicts, submission),
-        Event::Asked { role, question, .. } => reports::asked(work, *role, question),
+        } => reports::judge(work, verdicts, submission),
+        Event::Asked { role, question, .. } => reports::ask(work, *role, question),
         Event::Refused { .. } => {
             if work.before.state.continuation_policy != Policy::Continue {
                 return Err(Refusal::new(Code::DoorClosed, "the work is stopped"));
             }
-            reports::refused(work);
+            reports::count_refusal(work);
             Ok(())
         }
-        Event::Paused { why } => doors::paused(work, why),
-        Event::Resumed(resume) => doors::resumed(work, resume),
-        Event::Cancelled { why } => doors::cancelled(work, why),
-        Event::Blocked { why, exit } => doors::blocked(work, why, exit),
-        Event::Refocused { mission } => doors::refocused(work, mission),
-        Event::Adopted { plan } => doors::adopted(work, plan),
-        Event::BranchAdopted => doors::branch_adopted(work),
-        Event::Restored => doors::restored(work),
+        Event::Paused { why } => user::pause(work, why),
+        Event::Resumed(resume) => user::resume(work, resume),
+        Event::Cancelled { why } => user::cancel(work, why),
+        Event::Blocked { why, exit } => user::block(work, why, exit),
+        Event::Refocused { mission } => user::refocus(work, mission),
+        Event::Adopted { plan } => user::adopt(work, plan),
+        Event::BranchAdopted => user::adopt_branch(work),
+        Event::Restored => user::restore(work),
         Event::Undone {
             to, to_seq, undone, ..
-        } => doors::undone(work, to, to_seq.0, undone),
+        } => user::undo(work, to, to_seq.0, undone),
         Event::CriterionAmended {
             slice_id,
             number,
             text,
             reason,
-        } => doors::amended(work, slice_id, *number, text, reason),
+        } => user::amend(work, slice_id, *number, text, reason),
         // They leave the work where it stands and never come here.
         Event::Briefed { .. } | Event::Said { .. } => Ok(()),
     }
@@ -241,7 +224,7 @@ fn repair(
     actor: Actor,
 ) -> Result<(), Refusal> {
     match mission {
-        Some(mission) if work.before.mission.is_empty() => doors::learn_mission(work, mission)?,
+        Some(mission) if work.before.mission.is_empty() => user::learn_mission(work, mission)?,
         Some(mission) if mission.trim() != work.before.mission.trim() => {
             return Err(
                 Refusal::new(Code::DoorClosed, "the workflow has a mission already")

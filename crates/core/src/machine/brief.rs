@@ -1,10 +1,9 @@
 //! Changes of the brief and messages of the user's: transitions that leave the
 //! work, its tickets and its "as before" where they stand.
 
-use super::apply::Step;
 use super::facts::{BriefFacts, BriefQuestion, Facts};
 use super::rule::Dispatch;
-use super::work::Work;
+use super::work::{Step, Work};
 use crate::brief::{self, Author, Incoming};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
@@ -87,7 +86,7 @@ fn author(
 }
 
 /// A change of the brief, or a message.
-pub(super) fn aside(
+pub(super) fn apply(
     before: &Snapshot,
     facts: &Facts,
     due: Dispatch,
@@ -102,7 +101,7 @@ pub(super) fn aside(
             session,
         } => {
             let author = author(before, facts, by, session.as_ref(), actor);
-            briefed(&mut next, facts, change, &author)?
+            change_brief(&mut next, facts, change, &author)?
         }
         Event::Said { text, session } => {
             let by = if actor == Actor::User {
@@ -111,7 +110,7 @@ pub(super) fn aside(
                 "script"
             };
             let author = author(before, facts, by, session.as_ref(), actor);
-            (vec![said(text, &author)?], Vec::new())
+            (vec![message(text, &author)?], Vec::new())
         }
         _ => (Vec::new(), Vec::new()),
     };
@@ -137,7 +136,7 @@ pub(super) fn aside(
     })
 }
 
-fn briefed(
+fn change_brief(
     next: &mut Snapshot,
     facts: &Facts,
     change: &BriefChange,
@@ -195,7 +194,7 @@ fn unproved(
     Ok(findings)
 }
 
-fn said(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
+fn message(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
     let invalid = |what: String| Refusal::new(Code::BriefInvalid, what);
     if text.trim().is_empty() {
         return Err(invalid("a message needs a text".to_owned()));
@@ -222,7 +221,7 @@ fn said(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
 
 /// The brief after a re-ground: its own changes, anchors that moved, and claims that
 /// lost their place.
-pub(super) fn regrounded(
+pub(super) fn reground(
     work: &mut Work,
     change: Option<&BriefChange>,
     submission: &Submission,
@@ -250,7 +249,7 @@ pub(super) fn regrounded(
 }
 
 /// The brief after an undo: as it was, and every entry that goes or comes says so.
-pub(super) fn undone(work: &mut Work, to: &Snapshot, next: &mut Snapshot) {
+pub(super) fn undo(work: &mut Work, to: &Snapshot, next: &mut Snapshot) {
     let author = author(work.before, work.facts, "undo", None, Actor::User);
     let (document, records) = brief::undo(work.before.brief.as_ref(), to.brief.as_ref(), &author);
     if !records.is_empty() {

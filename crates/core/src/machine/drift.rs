@@ -2,6 +2,7 @@
 //! Also tells own commits from foreign ones.
 
 use super::facts::{FactSet, Facts, Range};
+use super::text::short;
 use super::wave;
 use crate::diagnostic::{Code, Finding, Refusal, counted};
 use crate::model::{ActiveStatus, Slice, SliceLedger, SliceStatus, Snapshot, surface_matches};
@@ -354,7 +355,7 @@ fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) 
         .map(String::as_str)
         .collect();
     let count = counted(foreign.len() as u64, "commit");
-    let newest = super::dispatch::short(&newest.id);
+    let newest = short(&newest.id);
     match touched.first() {
         Some(path) => drift.cause(Finding::new(
             Code::ForeignTouchesSlice,

@@ -6,9 +6,7 @@ use super::facts::{Facts, Range};
 use super::rule::{Dispatch, Rule};
 use super::wave;
 use crate::diagnostic::Refusal;
-use crate::model::{
-    ActiveStatus, AuditorVerdict, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind,
-};
+use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, Waiting, WaitingKind};
 
 /// How the transition began, for what depends on the way it came.
 pub(super) struct Before {
@@ -201,13 +199,4 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
         exit: exit.to_owned(),
     });
     Ok(())
-}
-
-/// `clear` or `open`, from what an audit named.
-pub(super) fn auditor_verdict(open: bool) -> AuditorVerdict {
-    if open {
-        AuditorVerdict::Open
-    } else {
-        AuditorVerdict::Clear
-    }
 }

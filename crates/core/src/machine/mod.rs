@@ -3,24 +3,28 @@
 //! Pure. [`needs`] names the facts a decision wants, the caller measures them, and
 //! [`dispatch`] and [`apply`] decide from values alone. Nothing else moves state.
 
+mod active;
 mod apply;
 mod bootstrap;
 mod brief;
 mod dispatch;
-mod doors;
 mod drift;
 mod facts;
 mod finish;
 mod planning;
 mod proof;
+mod records;
 mod reground;
 mod reports;
 mod rule;
 mod slices;
+mod text;
+mod trust;
+mod user;
 mod wave;
 mod work;
 
-pub use apply::{Step, apply, needs};
+pub use apply::{apply, needs};
 pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use dispatch::{dispatch, dispatch_needs, explain};
@@ -36,7 +40,9 @@ pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, hex, id_is_valid, ready,
     waits_for,
 };
+pub use text::quoted;
 pub use wave::{owed, unanswered, votes_at};
+pub use work::Step;
 
 use sha2::{Digest, Sha256};
 
@@ -49,9 +55,4 @@ pub fn ticket(tip: &str, head: &Head) -> String {
         digest.update(part.as_bytes());
     }
     hex(&digest.finalize()[..8])
-}
-
-/// A word in single quotes, as it can be pasted into a shell.
-pub fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,127 +1,18 @@
-//! `dispatch`: the one mandatory next role. Rules are asked in order, the first
-//! that fires answers; each asks only for the facts `needs` names for it.
+//! The rules, asked in order: the first that fires answers.
 
-use super::drift::{self, Drift};
-use super::facts::{FactSet, Facts, MAX_COMMITS, Range};
-use super::rule::{Dispatch, Rule, Trace};
-use super::{slices, wave};
+use super::answer::{Answer, implement_answer, moved_since_done, stopped_words};
 use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
-use crate::model::{ActiveStatus, Policy, Role, Snapshot, WaitingKind, surface_names};
+use crate::machine::drift::Drift;
+use crate::machine::facts::Facts;
+use crate::machine::rule::{Dispatch, Rule, Trace};
+use crate::machine::text::short;
+use crate::machine::{drift, slices, wave};
+use crate::model::{ActiveStatus, Policy, Snapshot, surface_names};
 
-/// The facts `dispatch` reads for this snapshot (none = there is no log).
-pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
-    let mut set = FactSet {
-        head: true,
-        ..FactSet::default()
-    };
-    let Some(snapshot) = snapshot else {
-        set.contract = true;
-        return set;
-    };
-    if snapshot.state.continuation_policy == Policy::Done {
-        set.since = snapshot.ledger.head_seen.clone();
-    }
-    if snapshot.state.continuation_policy == Policy::Continue {
-        set = drift::needs(snapshot);
-        set.config = true;
-        let between = !drift::in_work(snapshot);
-        // Advice for the role that comes: a selection needs a committed contract, and
-        // what a re-ground or a judge decides needs a clean tree.
-        set.contract_committed = between && selects(snapshot);
-        set.worktree =
-            snapshot.ledger.regrounded && (between || slices::current_audit(snapshot).is_some());
-    }
-    set
-}
-
-/// Rule 3 is the one to answer between slices.
-fn selects(snapshot: &Snapshot) -> bool {
-    !snapshot.ledger.regrounded || snapshot.plan.open_slices().next().is_some()
-}
-
-/// Names the mandatory role.
-///
-/// # Errors
-/// Only `fact_missing`, when the facts are not those of [`dispatch_needs`].
-pub fn dispatch(snapshot: Option<&Snapshot>, facts: &Facts) -> Result<Dispatch, Refusal> {
-    explain(snapshot, facts).map(|(dispatch, _)| dispatch)
-}
-
-/// The same with what each rule saw (`cook why`).
-///
-/// # Errors
-/// As [`dispatch`].
-pub fn explain(
-    snapshot: Option<&Snapshot>,
-    facts: &Facts,
-) -> Result<(Dispatch, Vec<Trace>), Refusal> {
-    let mut walk = Walk {
-        facts,
-        traces: Vec::new(),
-        findings: Vec::new(),
-    };
-    let dispatch = match snapshot {
-        None => walk.without_log()?,
-        Some(snapshot) => walk.with_log(snapshot)?,
-    };
-    let mut traces = walk.traces;
-    for rule in Rule::ALL.into_iter().skip(traces.len()) {
-        traces.push(Trace {
-            rule,
-            fired: None,
-            saw: "not reached".to_owned(),
-        });
-    }
-    Ok((dispatch, traces))
-}
-
-/// Settings files that are not as the user left them, but for those that the slice in work
-/// names as its own. Where contract files are missing, rule 1 comes first.
-fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, Refusal> {
-    let found = facts.settings()?;
-    if !facts.contract_missing()?.is_empty() {
-        return Ok(Vec::new());
-    }
-    let surfaces = match &snapshot.active.handoff {
-        Some(handoff) if drift::in_work(snapshot) => handoff.implementation_surfaces.as_deref(),
-        _ => None,
-    }
-    .unwrap_or_default();
-    let changed = snapshot
-        .ledger
-        .settings
-        .iter()
-        .filter(|(path, digest)| found.get(*path) != Some(digest))
-        .filter(|(path, _)| !surfaces.iter().any(|surface| surface_names(surface, path)));
-    Ok(changed.map(|(path, _)| path.clone()).collect())
-}
-
-struct Walk<'a> {
-    facts: &'a Facts,
-    traces: Vec<Trace>,
-    findings: Vec<Finding>,
-}
-
-/// What a rule answers with when it fires.
-struct Answer {
-    action: String,
-    reason: String,
-    command: Option<String>,
-}
-
-impl Answer {
-    fn new(action: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self {
-            action: action.into(),
-            reason: reason.into(),
-            command: None,
-        }
-    }
-
-    fn command(mut self, command: impl Into<String>) -> Self {
-        self.command = Some(command.into());
-        self
-    }
+pub(super) struct Walk<'a> {
+    pub facts: &'a Facts,
+    pub traces: Vec<Trace>,
+    pub findings: Vec<Finding>,
 }
 
 impl Walk<'_> {
@@ -153,7 +44,7 @@ impl Walk<'_> {
         }
     }
 
-    fn without_log(&mut self) -> Result<Dispatch, Refusal> {
+    pub(super) fn without_log(&mut self) -> Result<Dispatch, Refusal> {
         self.pass(Rule::Stopped, "there is no log, so nothing is stopped");
         let missing = self.facts.contract_missing()?;
         if !missing.is_empty() {
@@ -175,7 +66,7 @@ impl Walk<'_> {
         Ok(self.fire(Rule::Recover, Policy::Continue, answer))
     }
 
-    fn with_log(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
+    pub(super) fn with_log(&mut self, snapshot: &Snapshot) -> Result<Dispatch, Refusal> {
         if let Some(dispatch) = self.stopped(snapshot)? {
             return Ok(dispatch);
         }
@@ -468,95 +359,28 @@ impl Walk<'_> {
     }
 }
 
-fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> Answer {
-    if let Some(newest) = drift.unreported.last() {
-        return Answer::new(
-            format!(
-                "report slice `{id}`: its commits up to {} are not reported",
-                short(newest)
-            ),
-            format!(
-                "{} of the slice in no report yet; the work is there, only the report is missing",
-                counted(drift.unreported.len() as u64, "commit")
-            ),
-        );
-    }
-    let must_fix = snapshot
-        .active
-        .handoff
-        .as_ref()
-        .map_or(0, |h| h.must_fix_findings.len());
-    if must_fix > 0 {
-        return Answer::new(
-            format!(
-                "fix slice `{id}`: {} to fix",
-                counted(must_fix as u64, "finding")
-            ),
-            "the slice was reopened, or its gates were red",
-        );
-    }
-    Answer::new(
-        format!("implement slice `{id}`"),
-        "the slice is selected and has no commit of its own yet",
-    )
+/// Rule 3 is the one to answer between slices.
+pub(super) fn selects(snapshot: &Snapshot) -> bool {
+    !snapshot.ledger.regrounded || snapshot.plan.open_slices().next().is_some()
 }
 
-/// Action, reason and the command that leaves a stored stopped policy.
-fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<String>) {
-    let waiting = snapshot.ledger.waiting.as_ref();
-    let what = waiting.map_or(String::new(), |waiting| waiting.what.clone());
-    let exit = waiting.map(|waiting| waiting.exit.clone());
-    match snapshot.state.continuation_policy {
-        Policy::Done => (
-            "nothing: the project is done".to_owned(),
-            "the final reconciliation is recorded".to_owned(),
-            None,
-        ),
-        Policy::Blocked => ("clear what blocks".to_owned(), what, exit),
-        Policy::Paused if waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel) => {
-            ("nothing: the workflow was cancelled".to_owned(), what, exit)
-        }
-        Policy::Paused => ("nothing: the workflow is paused".to_owned(), what, exit),
-        Policy::AwaitUserInput | Policy::Continue => {
-            let action = match waiting.map(|waiting| waiting.kind) {
-                Some(WaitingKind::Trust) => "trust the commands, or change the plan",
-                Some(WaitingKind::Worktree) => "settle the files that are not the slice's",
-                Some(WaitingKind::Outside) => "settle what was changed outside",
-                _ => "answer",
-            };
-            (action.to_owned(), what, exit)
-        }
+/// Settings files that are not as the user left them, but for those that the slice in work
+/// names as its own. Where contract files are missing, rule 1 comes first.
+fn settings_changed(snapshot: &Snapshot, facts: &Facts) -> Result<Vec<String>, Refusal> {
+    let found = facts.settings()?;
+    if !facts.contract_missing()?.is_empty() {
+        return Ok(Vec::new());
     }
-}
-
-/// What became of HEAD since the project was found done.
-fn moved_since_done(since: &Range) -> String {
-    if !since.ancestor {
-        return "HEAD no longer contains the commit that was found done".to_owned();
+    let surfaces = match &snapshot.active.handoff {
+        Some(handoff) if drift::in_work(snapshot) => handoff.implementation_surfaces.as_deref(),
+        _ => None,
     }
-    match since.commits.len() {
-        MAX_COMMITS => format!("{MAX_COMMITS} commits or more came since"),
-        count => format!("{} came since", counted(count as u64, "commit")),
-    }
-}
-
-/// The first 12 characters of a commit id.
-pub(super) fn short(commit: &str) -> &str {
-    commit.get(..12).unwrap_or(commit)
-}
-
-/// `not_your_turn`, with who is due instead.
-pub(super) fn not_your_turn(role: Role, due: &Dispatch) -> Refusal {
-    let message = match due.role {
-        Some(due_role) => format!(
-            "rule {} asks for the {due_role}, not the {role}: {}",
-            due.rule, due.reason
-        ),
-        None => format!("the work is stopped ({}): {}", due.policy, due.reason),
-    };
-    let mut refusal = Refusal::new(Code::NotYourTurn, message);
-    if let Some(command) = &due.blocking_command {
-        refusal = refusal.hint(format!("run `{command}`"));
-    }
-    refusal
+    .unwrap_or_default();
+    let changed = snapshot
+        .ledger
+        .settings
+        .iter()
+        .filter(|(path, digest)| found.get(*path) != Some(digest))
+        .filter(|(path, _)| !surfaces.iter().any(|surface| surface_names(surface, path)));
+    Ok(changed.map(|(path, _)| path.clone()).collect())
 }

@@ -1,0 +1,163 @@
+//! Which anchors must be looked at, and which claim speaks for which criterion.
+
+use crate::machine::drift;
+use crate::machine::facts::AnchorQuestion;
+use crate::model::{
+    Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus, Snapshot,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every anchor that must be looked at before this block can be judged.
+pub(in crate::machine) fn questions(
+    snapshot: &Snapshot,
+    block: &Reground,
+) -> BTreeSet<AnchorQuestion> {
+    let mut by_key: BTreeMap<String, AnchorQuestion> = BTreeMap::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let wanted =
+            slice.status == SliceStatus::Done || accepted(block) == Some(slice.slice_id.as_str());
+        for record in slice
+            .evidence
+            .iter()
+            .filter_map(Evidence::record)
+            .filter(|_| wanted)
+        {
+            let question = stored_question(snapshot, block, slice, record);
+            by_key.insert(question.key(), question);
+        }
+    }
+    for claim in &block.evidence {
+        if let Some(question) = fresh_question(snapshot, block, claim) {
+            by_key.insert(question.key(), question);
+        }
+    }
+    by_key.into_values().collect()
+}
+
+pub(super) fn fresh_question(
+    snapshot: &Snapshot,
+    block: &Reground,
+    claim: &EvidenceClaim,
+) -> Option<AnchorQuestion> {
+    let slice_id = claim_slice(snapshot, block, claim)?;
+    let changed_between = if accepted(block) == Some(slice_id.as_str()) {
+        span(snapshot, &slice_id)
+    } else {
+        None
+    };
+    Some(AnchorQuestion {
+        slice_id,
+        criterion: claim.criterion.clone(),
+        anchor: claim.anchor.clone(),
+        basis: claim.basis,
+        stamped_at: None,
+        changed_between,
+    })
+}
+
+pub(super) fn stored_question(
+    snapshot: &Snapshot,
+    block: &Reground,
+    slice: &Slice,
+    record: &EvidenceRecord,
+) -> AnchorQuestion {
+    let changed_between = if accepted(block) == Some(slice.slice_id.as_str()) {
+        span(snapshot, &slice.slice_id)
+    } else {
+        None
+    };
+    AnchorQuestion {
+        changed_between,
+        ..AnchorQuestion::stored(slice, record)
+    }
+}
+
+/// The question whose answer speaks for this record: the fresh claim it was
+/// stamped from in this block, or the stored one.
+pub(super) fn question_for(
+    snapshot: &Snapshot,
+    block: &Reground,
+    slice: &Slice,
+    record: &EvidenceRecord,
+) -> AnchorQuestion {
+    claims_for(snapshot, block, &slice.slice_id, &record.criterion)
+        .filter(|claim| claim.anchor == record.anchor)
+        .find_map(|claim| fresh_question(snapshot, block, claim))
+        .unwrap_or_else(|| stored_question(snapshot, block, slice, record))
+}
+
+/// The slice a claim speaks of: the one it names, else the one that is
+/// reconciled, else the active one, else the only one with that criterion.
+pub(in crate::machine) fn claim_slice(
+    snapshot: &Snapshot,
+    block: &Reground,
+    claim: &EvidenceClaim,
+) -> Option<String> {
+    if let Some(id) = &claim.slice_id {
+        return Some(id.clone());
+    }
+    if let Some(reconcile) = &block.reconcile {
+        return Some(reconcile.slice_id.clone());
+    }
+    if drift::in_work(snapshot) {
+        return snapshot.active.slice_id.clone();
+    }
+    let mut owners = snapshot
+        .plan
+        .candidate_slices
+        .iter()
+        .filter(|slice| slice.acceptance_criteria.contains(&claim.criterion));
+    match (owners.next(), owners.next()) {
+        (Some(only), None) => Some(only.slice_id.clone()),
+        _ => None,
+    }
+}
+
+pub(super) fn claims_for<'a>(
+    snapshot: &'a Snapshot,
+    block: &'a Reground,
+    id: &'a str,
+    criterion: &'a str,
+) -> impl Iterator<Item = &'a EvidenceClaim> {
+    block.evidence.iter().filter(move |claim| {
+        claim.criterion == criterion && claim_slice(snapshot, block, claim).as_deref() == Some(id)
+    })
+}
+
+/// The slice this block wants accepted.
+fn accepted(block: &Reground) -> Option<&str> {
+    block
+        .reconcile
+        .as_ref()
+        .filter(|reconcile| reconcile.decision == Decision::Accepted)
+        .map(|reconcile| reconcile.slice_id.as_str())
+}
+
+/// Basis and head of a slice that is to be accepted.
+fn span(snapshot: &Snapshot, id: &str) -> Option<(String, String)> {
+    let basis = snapshot.plan.slice(id)?.basis_commit.clone()?;
+    let head = snapshot.ledger.slices.get(id)?.head.clone()?;
+    Some((basis, head))
+}
+
+/// A criterion may leave a slice only with proof, given in the same report.
+pub(in crate::machine) fn may_drop(
+    snapshot: &Snapshot,
+    block: &Reground,
+    id: &str,
+    criterion: &str,
+) -> bool {
+    claims_for(snapshot, block, id, criterion).next().is_some()
+}
+
+/// The anchors by which a criterion leaves a slice.
+pub(in crate::machine) fn dropped_by(
+    snapshot: &Snapshot,
+    block: &Reground,
+    id: &str,
+    criterion: &str,
+) -> String {
+    let claims = claims_for(snapshot, block, id, criterion);
+    let anchors: Vec<String> = claims.map(|claim| format!("`{}`", claim.anchor)).collect();
+    anchors.join(", ")
+}

@@ -1,0 +1,133 @@
+//! `Regrounded`: reconcile → plan → conclude → select → policy, all or nothing.
+
+mod conclude;
+mod policy;
+mod reconcile;
+mod recover;
+mod select;
+
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::facts::FactSet;
+use crate::machine::planning::Merged;
+use crate::machine::rule::Rule;
+use crate::machine::trust::named_commands;
+use crate::machine::work::Work;
+use crate::machine::{brief, planning, proof};
+use crate::model::{Conclude, Count, Decision, Reground, Snapshot, Submission};
+use conclude::{answer_noes, conclude};
+use policy::{apply_policy, ask_for_trust};
+use reconcile::{accept, apply_reconcile, hold_back, require_acceptable};
+use recover::heal;
+use select::apply_select;
+
+/// What must be measured beside the facts of `dispatch`.
+pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
+    set.worktree = true;
+    set.config = true;
+    set.contract_committed = block.select.is_some();
+    set.anchors = proof::questions(snapshot, block);
+    set.stop_verifier = matches!(block.conclude, Some(Conclude::Stop));
+    if let Some(select) = &block.select
+        && let Some(basis) = snapshot
+            .ledger
+            .slices
+            .get(select)
+            .and_then(|slice| slice.basis.clone())
+    {
+        set.ranges.insert(basis);
+    }
+    set.trust = named_commands(snapshot, block);
+    set.brief = brief::reground_question(snapshot, block.brief.as_ref());
+}
+
+/// Applies the block.
+pub(super) fn apply(
+    work: &mut Work,
+    block: &Reground,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    if work.due.rule == Rule::Recover {
+        work.displace = true;
+        heal(work)?;
+    }
+    let answered = answer_noes(work, block)?;
+    proof::require_distinct(work, block)?;
+    let mut opened = proof::revalidate_done(work, block, submission)?;
+    if let Some(reconcile) = &block.reconcile {
+        opened.extend(apply_reconcile(work, reconcile, submission)?);
+    } else if work.due.rule == Rule::Reconcile && block.policy.is_none() {
+        return Err(Refusal::new(
+            Code::NoProgress,
+            "a committed slice waits to be reconciled: accepted or reopened",
+        ));
+    }
+    let merged = match &block.plan {
+        Some(plan) => planning::merge(work, plan, block, submission)?,
+        None => Merged::default(),
+    };
+    if let Some(reconcile) = &block.reconcile
+        && reconcile.decision == Decision::Accepted
+    {
+        require_acceptable(work, &reconcile.slice_id)?;
+        if !work.facts.worktree()?.is_clean() {
+            hold_back(work, &reconcile.slice_id, submission)?;
+            record_reground(work, block);
+            return ask_for_trust(work);
+        }
+        proof::stamp(work, block)?;
+        accept(work, block, &reconcile.slice_id, submission)?;
+    } else {
+        proof::stamp(work, block)?;
+    }
+    opened.extend(merged.opened.iter().cloned());
+    let concluded = conclude(work, block, &opened)?;
+    brief::reground(work, block.brief.as_ref(), submission)?;
+    record_reground(work, block);
+    if let Some(select) = &block.select {
+        apply_select(work, select)?;
+    }
+    apply_policy(work, block)?;
+    ask_for_trust(work)?;
+    require_progress(
+        work,
+        block,
+        merged.changed || !opened.is_empty() || answered || concluded,
+    )
+}
+
+/// The fields every accepted re-ground sets.
+fn record_reground(work: &mut Work, block: &Reground) {
+    let now = work.now();
+    let next = &mut work.next;
+    next.state.requires_reground = false;
+    next.state.last_reground_at = Some(now.clone());
+    next.state.slices_since_last_reground = Count(0);
+    next.state.release_blocker_ids = block.release_blocker_ids.clone();
+    next.state.remaining_release_blockers = Some(Count(block.release_blocker_ids.len() as u64));
+    next.state.remaining_high_value_gaps = Some(Count(block.high_value_gaps.len() as u64));
+    next.plan.last_reground_at = Some(now);
+    next.ledger.high_value_gaps = block.high_value_gaps.clone();
+    next.ledger.regrounded = true;
+    next.ledger.returned = None;
+    next.ledger.answered = None;
+}
+
+/// A re-ground must change what happens next.
+fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), Refusal> {
+    let moved = changed
+        || block.reconcile.is_some()
+        || block.select.is_some()
+        || block.policy.is_some()
+        || !work.before.ledger.regrounded
+        || work.due.rule == Rule::Recover;
+    if moved {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::NoProgress,
+        format!(
+            "after this report rule {} would answer again on the same facts",
+            work.due.rule
+        ),
+    ))
+}

@@ -1,0 +1,184 @@
+//! Accepting or reopening the committed slice.
+
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::active::active_from;
+use crate::machine::records::attach;
+use crate::machine::rule::Rule;
+use crate::machine::work::Work;
+use crate::machine::{planning, proof, slices};
+use crate::model::{
+    ActiveStatus, Decision, Policy, Reconcile, Reground, SliceRecordType, SliceStatus, Submission,
+    Waiting, WaitingKind, surface_matches,
+};
+
+pub(super) fn apply_reconcile(
+    work: &mut Work,
+    reconcile: &Reconcile,
+    submission: &Submission,
+) -> Result<Vec<String>, Refusal> {
+    let id = &reconcile.slice_id;
+    let Some(slice) = work.next.plan.slice(id) else {
+        return Err(Refusal::new(
+            Code::SliceUnknown,
+            format!("no slice `{id}` in the plan"),
+        ));
+    };
+    let status = slice.status;
+    let is_due = work.due.rule == Rule::Reconcile && work.active_id().as_deref() == Some(id);
+    match reconcile.decision {
+        Decision::Accepted if is_due => Ok(Vec::new()),
+        Decision::Reopened if is_due => {
+            let findings = findings_to_fix(work, id, &reconcile.findings);
+            work.reopen(id, findings, Some(submission));
+            Ok(vec![id.clone()])
+        }
+        Decision::Reopened if status == SliceStatus::Done => {
+            let findings = if reconcile.findings.is_empty() {
+                vec!["the re-ground reopened it".to_owned()]
+            } else {
+                reconcile.findings.clone()
+            };
+            work.reopen(id, findings, Some(submission));
+            Ok(vec![id.clone()])
+        }
+        _ => Err(Refusal::new(
+            Code::ReconcileNotDue,
+            format!(
+                "slice `{id}` is {} and does not wait for a reconciliation",
+                status.id()
+            ),
+        )),
+    }
+}
+
+/// What the next attempt must fix: review findings, the follow-up, open audit
+/// findings, and what the regrounder adds.
+fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
+    let mut findings: Vec<String> = Vec::new();
+    let mut add = |text: &str| {
+        if !text.trim().is_empty() && !findings.iter().any(|old| old == text) {
+            findings.push(text.to_owned());
+        }
+    };
+    if let Some(ledger) = work.next.ledger.slices.get(id) {
+        if let Some(review) = &ledger.review {
+            review.findings.iter().for_each(|text| add(text));
+            review.follow_up.iter().for_each(|text| add(text));
+            review
+                .fails
+                .iter()
+                .for_each(|dimension| add(&format!("the review fails {dimension}")));
+        }
+        if let Some(audit) = &ledger.audit {
+            audit.findings.iter().for_each(|text| add(text));
+        }
+    }
+    more.iter().for_each(|text| add(text));
+    if findings.is_empty() {
+        findings.push("the slice was reopened".to_owned());
+    }
+    findings
+}
+
+/// The review in hand says yes, to the criteria as they stand.
+pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
+    let accepts = slices::current_review(work.before)
+        .is_some_and(|review| review.acceptable && review.fails.is_empty());
+    if !accepts {
+        return Err(Refusal::new(
+            Code::ReviewNegative,
+            format!("the review of slice `{id}` does not accept it"),
+        ));
+    }
+    if planning::key_changed(work, id) {
+        return Err(Refusal::new(
+            Code::ReviewNegative,
+            format!(
+                "the criteria of slice `{id}` change in this report, so its review does not cover them"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// The one way to `done` for a slice, on a clean tree and with a review that says yes.
+pub(super) fn accept(
+    work: &mut Work,
+    block: &Reground,
+    id: &str,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    proof::require_complete(work, block, id)?;
+    let ledger = work.ledger(id);
+    let commit = ledger.head.take().unwrap_or_default();
+    ledger.last_head = Some(commit.clone());
+    ledger.basis = None;
+    ledger.review = None;
+    ledger.audit = None;
+    let receipts = std::mem::take(&mut ledger.receipts);
+    let record = work.slice_record(SliceRecordType::Accepted, id, &commit);
+    attach(record, submission);
+    record.receipts = Some(receipts);
+    if let Some(slice) = work.next.plan.slice_mut(id) {
+        slice.status = SliceStatus::Done;
+        slice.must_fix_findings = Some(Vec::new());
+    }
+    work.next.active.status = ActiveStatus::Done;
+    if let Some(slice) = work.next.plan.slice(id) {
+        work.next.active = active_from(slice, ActiveStatus::Done, &work.next.state.mission_anchor);
+    }
+    work.next.state.latest_completed_slice = Some(id.to_owned());
+    Ok(())
+}
+
+/// Rule 7 on a dirty tree. What lies on the slice's surfaces is its implementer's to commit, so
+/// it goes back; anything else is the user's, who is asked. What else the report wanted
+/// (evidence, a selection, a policy) builds on the acceptance and waits with it.
+pub(super) fn hold_back(work: &mut Work, id: &str, submission: &Submission) -> Result<(), Refusal> {
+    let worktree = work.facts.worktree()?;
+    let (dirty, unlisted) = (worktree.dirty.clone(), worktree.more);
+    let surfaces = work
+        .next
+        .plan
+        .slice(id)
+        .and_then(|slice| slice.implementation_surfaces.clone())
+        .unwrap_or_default();
+    let (own, others): (Vec<_>, Vec<_>) = dirty.into_iter().partition(|path| {
+        surfaces
+            .iter()
+            .any(|surface| surface_matches(surface, path))
+    });
+    let named = |paths: &[String]| {
+        let rest = paths.len().saturating_sub(5) as u64 + unlisted;
+        let mut named = paths.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        if rest > 0 {
+            named.push_str(&format!(" and {rest} more"));
+        }
+        named
+    };
+    let finding = |what: String| Finding::new(Code::AcceptDirty, what).at(id);
+    if own.is_empty() {
+        let paths = named(&others);
+        work.findings.push(finding(format!(
+            "slice `{id}` is not accepted yet: {paths} is not committed"
+        )));
+        work.next.state.continuation_policy = Policy::AwaitUserInput;
+        work.next.ledger.waiting = Some(Waiting {
+            kind: WaitingKind::Worktree,
+            what: format!(
+                "slice `{id}` can be accepted on a clean worktree only; commit, stash or ignore: {paths}"
+            ),
+            exit: "cook resume".to_owned(),
+        });
+        return Ok(());
+    }
+    let paths = named(&own);
+    work.findings.push(finding(format!(
+        "slice `{id}` is reopened instead of accepted: {paths} is not committed"
+    )));
+    let must = vec![format!(
+        "commit or take back what is uncommitted on the slice's surfaces: {paths}"
+    )];
+    work.reopen(id, must, Some(submission));
+    Ok(())
+}

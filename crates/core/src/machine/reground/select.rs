@@ -1,0 +1,226 @@
+//! Selecting the slice to work on.
+
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::active::active_from;
+use crate::machine::facts::Range;
+use crate::machine::slices::{SliceGraph, waits_for};
+use crate::machine::work::Work;
+use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence};
+
+/// After a `stop` every slice is closed, so that none can be selected.
+pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
+    let Some(slice) = work.next.plan.slice(id).cloned() else {
+        return Err(Refusal::new(
+            Code::SliceUnknown,
+            format!("no slice `{id}` in the plan"),
+        ));
+    };
+    let active = work.active_id();
+    if active.as_deref() == Some(id) {
+        return Ok(());
+    }
+    if work.next.active.status == ActiveStatus::Committed {
+        return Err(Refusal::new(
+            Code::UnreconciledCommit,
+            format!(
+                "slice `{}` is committed and not reconciled",
+                active.unwrap_or_default()
+            ),
+        ));
+    }
+    require_selectable(work, &slice)?;
+    let head = work.head()?;
+    let basis = find_kept_basis(work, id)?.unwrap_or_else(|| head.clone());
+    let own_commits = basis_has_own(work, id, &basis);
+    set_selected(work, &slice.slice_id, basis, own_commits);
+    note_order(work, id);
+    Ok(())
+}
+
+fn require_selectable(work: &Work, slice: &Slice) -> Result<(), Refusal> {
+    let id = &slice.slice_id;
+    if !slice.status.is_open() {
+        return Err(Refusal::new(
+            Code::SelectClosed,
+            format!("slice `{id}` is {}", slice.status.id()),
+        ));
+    }
+    let waits = waits_for(&work.next.plan, slice);
+    if slice.status == SliceStatus::Blocked || !waits.is_empty() {
+        let what = if waits.is_empty() {
+            "it is marked blocked".to_owned()
+        } else {
+            waits.join(", ")
+        };
+        return Err(Refusal::new(
+            Code::SelectBlocked,
+            format!("slice `{id}` waits for {what}"),
+        ));
+    }
+    if slice.acceptance_criteria.is_empty() {
+        return Err(Refusal::new(
+            Code::CriteriaEmpty,
+            format!("slice `{id}` has no acceptance criteria"),
+        ));
+    }
+    let uncommitted = work.facts.contract_uncommitted()?;
+    if !uncommitted.is_empty() {
+        return Err(Refusal::new(
+            Code::ContractUncommittedRefusal,
+            format!("not committed: {}", uncommitted.join(", ")),
+        ));
+    }
+    let worktree = work.facts.worktree()?;
+    if !worktree.is_clean() {
+        return Err(Refusal::new(
+            Code::SelectDirty,
+            format!("the worktree is not clean: {}", worktree.first_dirty()),
+        ));
+    }
+    Ok(())
+}
+
+/// The basis of an earlier selection, while the slice has own commits since it.
+fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
+    let Some(basis) = work
+        .before
+        .ledger
+        .slices
+        .get(id)
+        .and_then(|slice| slice.basis.clone())
+    else {
+        return Ok(None);
+    };
+    let range = work.facts.range(&basis)?;
+    let basis = if range.ancestor {
+        Some(basis)
+    } else {
+        range.merge_base.clone()
+    };
+    Ok(basis.filter(|_| has_own(work, id, range)))
+}
+
+fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
+    work.facts
+        .ranges
+        .get(basis)
+        .is_some_and(|range| has_own(work, id, range))
+        || work
+            .before
+            .ledger
+            .slices
+            .get(id)
+            .is_some_and(|slice| !slice.claimed.is_empty() && slice.basis.is_some())
+}
+
+fn has_own(work: &Work, id: &str, range: &Range) -> bool {
+    let claimed = work
+        .before
+        .ledger
+        .slices
+        .get(id)
+        .map(|slice| slice.claimed.clone())
+        .unwrap_or_default();
+    range
+        .commits
+        .iter()
+        .any(|commit| commit.slice.as_deref() == Some(id) || claimed.contains(&commit.id))
+}
+
+fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
+    let (plan_status, active_status) = if own_commits {
+        (SliceStatus::InProgress, ActiveStatus::InProgress)
+    } else {
+        (SliceStatus::Selected, ActiveStatus::Selected)
+    };
+    for slice in &mut work.next.plan.candidate_slices {
+        if matches!(
+            slice.status,
+            SliceStatus::Selected | SliceStatus::InProgress
+        ) {
+            slice.status = SliceStatus::Planned;
+        }
+    }
+    let remaining = open_contracts(&work.next);
+    let blockers = work
+        .next
+        .state
+        .remaining_release_blockers
+        .unwrap_or_default();
+    let gaps = work
+        .next
+        .state
+        .remaining_high_value_gaps
+        .unwrap_or_default();
+    if let Some(slice) = work.next.plan.slice_mut(id) {
+        slice.status = plan_status;
+        slice.basis_commit = Some(basis.clone());
+        slice.remaining_contract_ids_before = Some(remaining);
+        slice.release_blocker_count_before = Some(blockers);
+        slice.high_value_gap_count_before = Some(gaps);
+        slice.must_fix_findings.get_or_insert_default();
+    }
+    let ledger = work.ledger(id);
+    ledger.last_head = ledger.head.take().or(ledger.last_head.take());
+    if !own_commits {
+        ledger.claimed.clear();
+        ledger.reported = None;
+    }
+    ledger.basis = Some(basis);
+    ledger.review = None;
+    ledger.audit = None;
+    let anchor = work.next.state.mission_anchor.clone();
+    if let Some(slice) = work.next.plan.slice(id) {
+        work.next.active = active_from(slice, active_status, &anchor);
+        let evidence = VerificationEvidence {
+            subject_type: Subject::SelectedSlice,
+            slice_id: Some(id.to_owned()),
+            goal: Some(slice.goal.clone()),
+            contract_ids: slice.contract_ids.clone(),
+            basis_commit: slice.basis_commit.clone(),
+            verification_commands: slice.verification_commands.clone().unwrap_or_default(),
+            summary: "selected; nothing verified yet".to_owned(),
+            ..VerificationEvidence::none()
+        };
+        work.next.evidence = evidence;
+    }
+}
+
+/// Union of the contract ids of open slices, in plan order.
+fn open_contracts(snapshot: &Snapshot) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for id in snapshot
+        .plan
+        .open_slices()
+        .flat_map(|slice| &slice.contract_ids)
+    {
+        if !ids.contains(id) {
+            ids.push(id.clone());
+        }
+    }
+    ids
+}
+
+fn note_order(work: &mut Work, id: &str) {
+    let rows = SliceGraph::new(&work.next.plan).ready(&work.next.plan);
+    let reasoned = work
+        .next
+        .plan
+        .slice(id)
+        .is_some_and(|slice| !slice.why_now.trim().is_empty());
+    if let Some(first) = rows.first()
+        && first.slice_id != id
+        && !reasoned
+    {
+        work.findings.push(
+            Finding::new(
+                Code::SelectionNotFirst,
+                format!(
+                    "slice `{id}` is selected, `{}` is first in order of work",
+                    first.slice_id
+                ),
+            )
+            .at(id),
+        );
+    }
+}

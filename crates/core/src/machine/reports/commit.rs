@@ -1,0 +1,175 @@
+//! The commit that an implementer names: whether it can be the slice's, which commits come with
+//! it, and what it changes that reviewers should see.
+
+use crate::change::LossKind;
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::facts::GateRun;
+use crate::machine::text::short;
+use crate::machine::work::Work;
+use crate::model::{surface_matches, surface_names};
+
+/// The full id of the reported commit, after every check on it.
+pub(super) fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
+    let facts = work.facts.commit()?;
+    let Some(id) = &facts.id else {
+        return Err(Refusal::new(
+            Code::CommitUnknown,
+            "the reported id does not name exactly one commit",
+        ));
+    };
+    let short = short(id);
+    if !facts.on_head {
+        return Err(Refusal::new(
+            Code::CommitNotOnHead,
+            format!("commit {short} is not on HEAD"),
+        ));
+    }
+    if !facts.after_basis {
+        return Err(Refusal::new(
+            Code::CommitNotAfterBasis,
+            format!("commit {short} does not come after the slice's basis"),
+        ));
+    }
+    if facts.paths.is_empty() {
+        return Err(Refusal::new(
+            Code::CommitEmpty,
+            format!("nothing differs between the slice's basis and commit {short}"),
+        ));
+    }
+    if let Some(ledger) = work.next.ledger.slices.get(slice_id)
+        && (ledger.head.as_ref() == Some(id)
+            || (ledger.last_head.as_ref() == Some(id) && has_must_fix(work)))
+    {
+        return Err(Refusal::new(
+            Code::CommitAlreadyReported,
+            format!("commit {short} was reported, and nothing was committed since"),
+        ));
+    }
+    let surfaces = surfaces(work, slice_id);
+    let forbidden: Vec<&String> = facts
+        .protected
+        .iter()
+        .filter(|path| !surfaces.iter().any(|surface| surface_names(surface, path)))
+        .filter(|path| !is_as_the_user_left_it(work, path))
+        .collect();
+    if let Some(path) = forbidden.first() {
+        return Err(Refusal::new(
+            Code::ProtectedPath,
+            format!("the slice's work changes `{path}`, which is protected"),
+        )
+        .replace_hints(["take the change back, or, when the user wants it, name the path in the slice's `implementation_surfaces` in `.agent/plan.json` and run `cook adopt`"]));
+    }
+    Ok(id.clone())
+}
+
+/// A settings file that changed since the basis, and is as the user wants it.
+fn is_as_the_user_left_it(work: &Work, path: &str) -> bool {
+    let left = work.before.ledger.settings.get(path);
+    let found = work.facts.settings.as_ref();
+    left.is_some() && left == found.and_then(|found| found.get(path))
+}
+
+fn has_must_fix(work: &Work) -> bool {
+    work.next
+        .active
+        .handoff
+        .as_ref()
+        .is_some_and(|handoff| !handoff.must_fix_findings.is_empty())
+}
+
+pub(super) fn surfaces(work: &Work, slice_id: &str) -> Vec<String> {
+    work.next
+        .plan
+        .slice(slice_id)
+        .and_then(|slice| slice.implementation_surfaces.clone())
+        .unwrap_or_default()
+}
+
+pub(super) fn note_outside_surfaces(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {
+    let surfaces = surfaces(work, slice_id);
+    if surfaces.is_empty() {
+        return Ok(());
+    }
+    let outside: Vec<String> = work
+        .facts
+        .commit()?
+        .paths
+        .iter()
+        .filter(|path| {
+            !surfaces
+                .iter()
+                .any(|surface| surface_matches(surface, path))
+        })
+        .take(20)
+        .cloned()
+        .collect();
+    if !outside.is_empty() {
+        let what = format!(
+            "changed outside the slice's surfaces: {}",
+            outside.join(", ")
+        );
+        work.remark(Code::OutsideSurfaces, slice_id, what);
+    }
+    Ok(())
+}
+
+/// What the slice takes away from the tests. The diff is the whole slice's: what was said of
+/// an earlier commit of it holds no longer.
+pub(super) fn note_losses(
+    work: &mut Work,
+    slice_id: &str,
+    runs: &[GateRun],
+) -> Result<(), Refusal> {
+    let by_diff = work.facts.commit()?.losses.clone();
+    let by_gates = runs.iter().flat_map(|run| run.losses.clone());
+    work.next.ledger.remarks.retain(|remark| {
+        remark.slice_id != slice_id || !LOSSES.iter().any(|code| code.id() == remark.code)
+    });
+    for loss in by_diff.into_iter().chain(by_gates) {
+        let code = match loss.kind {
+            LossKind::Deleted => Code::TestDeleted,
+            LossKind::Skipped => Code::TestSkipped,
+            LossKind::Weakened => Code::TestWeakened,
+            LossKind::Fewer => Code::TestsFewer,
+        };
+        work.remark(code, slice_id, loss.what);
+    }
+    Ok(())
+}
+
+const LOSSES: [Code; 4] = [
+    Code::TestDeleted,
+    Code::TestSkipped,
+    Code::TestWeakened,
+    Code::TestsFewer,
+];
+
+/// Every commit that appeared during the session is the slice's.
+pub(super) fn claim(work: &mut Work, slice_id: &str, commit: &str) -> Result<(), Refusal> {
+    let session = work.facts.commit()?.claimed.clone();
+    let basis = work
+        .next
+        .active
+        .handoff
+        .as_ref()
+        .map(|handoff| handoff.basis_commit.clone())
+        .unwrap_or_default();
+    let range = work.facts.range(&basis)?.clone();
+    let upto = range
+        .commits
+        .iter()
+        .position(|seen| seen.id == commit)
+        .map_or(0, |index| index + 1);
+    let own = range.commits[..upto]
+        .iter()
+        .filter(|seen| seen.slice.as_deref() == Some(slice_id))
+        .map(|seen| seen.id.clone());
+    let ledger = work.ledger(slice_id);
+    for id in session.into_iter().chain(own).chain([commit.to_owned()]) {
+        if !ledger.claimed.contains(&id) {
+            ledger.claimed.push(id);
+        }
+    }
+    ledger.reported = Some(commit.to_owned());
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! An implementer's report: a commit of the slice, or why the plan must change first.
+
+use super::commit::{claim, commit_of, note_losses, note_outside_surfaces, surfaces};
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::drift;
+use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
+use crate::machine::records::attach;
+use crate::machine::text::quoted;
+use crate::machine::trust::handoff_commands;
+use crate::machine::work::Work;
+use crate::model::{
+    ActiveStatus, Outcome, Receipt, SliceRecordType, SliceStatus, Snapshot, Subject, Submission,
+    VerificationEvidence, surface_names,
+};
+
+/// What an `Implemented` wants measured.
+pub(in crate::machine) fn implement_needs(
+    snapshot: &Snapshot,
+    slice_id: &str,
+    commit: &str,
+    set: &mut FactSet,
+) {
+    set.worktree = true;
+    set.config = true;
+    let Some(handoff) = snapshot.active.handoff.as_ref().filter(|_| {
+        drift::in_work(snapshot) && snapshot.active.slice_id.as_deref() == Some(slice_id)
+    }) else {
+        return;
+    };
+    set.commit = Some(CommitQuestion {
+        commit: commit.to_owned(),
+        basis: handoff.basis_commit.clone(),
+        since: snapshot.ledger.head_seen.clone(),
+    });
+    set.gates = Some(GateQuestion {
+        commit: commit.to_owned(),
+        basis: handoff.basis_commit.clone(),
+        commands: handoff.verification_commands.clone().unwrap_or_default(),
+    });
+    set.trust = handoff_commands(snapshot);
+}
+
+/// A commit of the active slice, with its gates run.
+pub(in crate::machine) fn implement(
+    work: &mut Work,
+    slice_id: &str,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_active(work, slice_id)?;
+    let commit = commit_of(work, slice_id)?;
+    let names = work.facts.untrusted(&handoff_commands(work.before))?;
+    if !names.is_empty() {
+        let trust = |name: &String| format!("run `cook trust {}`", quoted(name));
+        return Err(Refusal::new(
+            Code::TrustMissing,
+            format!(
+                "gates that are not trusted on this machine: {}",
+                names.join(" · ")
+            ),
+        )
+        .replace_hints(names.iter().map(trust)));
+    }
+    let runs = work.facts.gates()?.to_vec();
+    let red: Vec<&GateRun> = runs
+        .iter()
+        .filter(|run| run.gate.required && !run.passed())
+        .collect();
+    let green = red.is_empty();
+    let findings: Vec<String> = red.iter().map(|run| red_gate(run)).collect();
+    for run in runs
+        .iter()
+        .filter(|run| !run.gate.required && !run.passed())
+    {
+        work.findings
+            .push(Finding::new(Code::GateOptionalRed, red_gate(run)).at(run.gate.name.clone()));
+    }
+    note_outside_surfaces(work, slice_id)?;
+    note_losses(work, slice_id, &runs)?;
+    claim(work, slice_id, &commit)?;
+    keep_named_settings(work, slice_id)?;
+    write_evidence(work, slice_id, &commit, &runs, green);
+    if green {
+        commit_slice(work, slice_id, &commit, &runs, submission)?;
+    } else {
+        for text in &findings {
+            work.findings
+                .push(Finding::new(Code::GateRed, text.clone()).at(slice_id));
+        }
+        send_back(work, slice_id, findings);
+    }
+    Ok(())
+}
+
+/// The implementer says the plan must change first.
+pub(in crate::machine) fn hand_back(
+    work: &mut Work,
+    slice_id: &str,
+    why: &str,
+) -> Result<(), Refusal> {
+    require_active(work, slice_id)?;
+    work.next.state.requires_reground = true;
+    work.next.ledger.returned = Some(why.to_owned());
+    Ok(())
+}
+
+fn require_active(work: &Work, slice_id: &str) -> Result<(), Refusal> {
+    let active = work.active_id();
+    if active.as_deref() == Some(slice_id) {
+        return Ok(());
+    }
+    let in_work = active.map_or("nothing".to_owned(), |id| format!("`{id}`"));
+    Err(Refusal::new(
+        Code::WrongSlice,
+        format!("the report is about slice `{slice_id}`, but {in_work} is in work"),
+    ))
+}
+
+fn red_gate(run: &GateRun) -> String {
+    let name = &run.gate.name;
+    if let Some(problem) = &run.problem {
+        return format!("gate `{name}`: {problem}");
+    }
+    let Some(receipt) = &run.receipt else {
+        return format!("gate `{name}` did not run");
+    };
+    if receipt.passed() {
+        return format!("gate `{name}` passes at the basis too, and must fail there");
+    }
+    let how = receipt.ending();
+    let last = receipt
+        .tail
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("");
+    format!("gate `{name}` {how}: {}", last.trim())
+}
+
+/// Settings that the slice names as its own work are the user's from here on.
+fn keep_named_settings(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {
+    let surfaces = surfaces(work, slice_id);
+    let found = work.facts.settings()?.clone();
+    for (path, digest) in found {
+        let named = surfaces.iter().any(|surface| surface_names(surface, &path));
+        let kept = work.next.ledger.settings.get(&path);
+        if named && kept.is_some_and(|kept| *kept != digest) {
+            let what = format!("`{path}` was changed, as the slice says it would be");
+            work.remark(Code::ContractEdited, slice_id, what);
+            work.next.ledger.settings.insert(path, digest);
+        }
+    }
+    Ok(())
+}
+
+fn write_evidence(work: &mut Work, slice_id: &str, commit: &str, runs: &[GateRun], green: bool) {
+    let Some(slice) = work.next.plan.slice(slice_id) else {
+        return;
+    };
+    let receipts: Vec<Receipt> = runs
+        .iter()
+        .flat_map(|run| run.receipt.iter().chain(run.at_basis.iter()))
+        .cloned()
+        .collect();
+    let evidence = VerificationEvidence {
+        subject_type: Subject::SelectedSlice,
+        slice_id: Some(slice_id.to_owned()),
+        goal: Some(slice.goal.clone()),
+        contract_ids: slice.contract_ids.clone(),
+        basis_commit: slice.basis_commit.clone(),
+        head_sha: Some(commit.to_owned()),
+        verification_commands: runs.iter().map(|run| run.gate.run.clone()).collect(),
+        outcome: match (runs.is_empty(), green) {
+            (true, _) => Outcome::NotRecorded,
+            (false, true) => Outcome::Passed,
+            (false, false) => Outcome::Failed,
+        },
+        recorded_at: Some(work.now()),
+        summary: format!(
+            "{} of {} gates passed",
+            runs.iter().filter(|run| run.passed()).count(),
+            runs.len()
+        ),
+        runs: receipts,
+        ..VerificationEvidence::none()
+    };
+    work.next.evidence = evidence;
+}
+
+fn commit_slice(
+    work: &mut Work,
+    slice_id: &str,
+    commit: &str,
+    runs: &[GateRun],
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    let tree = work.facts.commit()?.tree.clone();
+    let receipts: Vec<String> = runs
+        .iter()
+        .filter_map(|run| run.receipt.as_ref())
+        .map(|receipt| receipt.id.clone())
+        .collect();
+    let ledger = work.ledger(slice_id);
+    ledger.head = Some(commit.to_owned());
+    ledger.head_tree = tree;
+    ledger.receipts = receipts.clone();
+    // After an undo the same commit may be reported again; a no to it stays.
+    ledger
+        .review
+        .take_if(|review| review.acceptable || review.commit != commit);
+    ledger.audit = None;
+    let claimed = ledger.claimed.clone();
+    let record = work.slice_record(SliceRecordType::Implemented, slice_id, commit);
+    attach(record, submission);
+    record.receipts = Some(receipts);
+    record.claimed = Some(claimed);
+    if let Some(slice) = work.next.plan.slice_mut(slice_id) {
+        slice.status = SliceStatus::InProgress;
+        slice.must_fix_findings = Some(Vec::new());
+    }
+    work.next.active.status = ActiveStatus::Committed;
+    work.sync_handoff();
+    work.next.state.slices_since_last_reground.0 += 1;
+    if !runs.is_empty() {
+        work.next.state.latest_verified_slice = Some(slice_id.to_owned());
+    }
+    Ok(())
+}
+
+/// Red gates: the slice goes back to work and an attempt is spent.
+fn send_back(work: &mut Work, slice_id: &str, findings: Vec<String>) {
+    if let Some(slice) = work.next.plan.slice_mut(slice_id) {
+        slice.status = SliceStatus::InProgress;
+        slice.must_fix_findings = Some(findings);
+    }
+    let ledger = work.ledger(slice_id);
+    if let Some(head) = ledger.head.take() {
+        ledger.last_head = Some(head);
+    }
+    work.next.active.status = ActiveStatus::InProgress;
+    work.sync_handoff();
+    work.next
+        .counters
+        .attempts
+        .entry(slice_id.to_owned())
+        .or_default()
+        .0 += 1;
+}

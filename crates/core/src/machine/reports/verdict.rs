@@ -1,0 +1,90 @@
+//! The reports of reviewer and auditor.
+
+use super::read_only::require_same_tree;
+use super::vote::require_new_words;
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::records::attach;
+use crate::machine::slices::criteria_sha256;
+use crate::machine::work::Work;
+use crate::model::{
+    ActiveStatus, AuditNote, AuditorVerdict, ReviewNote, SliceRecordType, Submission, Verdicts,
+};
+
+/// A review of the current key.
+pub(in crate::machine) fn review(
+    work: &mut Work,
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_same_tree(work)?;
+    let (id, head, criteria) = committed_key(work)?;
+    require_new_words(work, submission)?;
+    let seq = work.seq();
+    work.ledger(&id).review = Some(ReviewNote {
+        commit: head.clone(),
+        criteria_sha256: criteria.clone(),
+        acceptable: verdicts.positive,
+        fails: verdicts.fails.clone(),
+        findings: verdicts.findings.clone(),
+        follow_up: verdicts.follow_up.clone(),
+        report_sha256: submission.report_sha256.clone(),
+        seq,
+    });
+    let record = work.slice_record(SliceRecordType::Reviewed, &id, &head);
+    attach(record, submission);
+    record.criteria_sha256 = Some(criteria);
+    Ok(())
+}
+
+/// An audit of the current key.
+pub(in crate::machine) fn audit(
+    work: &mut Work,
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_same_tree(work)?;
+    let (id, head, criteria) = committed_key(work)?;
+    let seq = work.seq();
+    work.ledger(&id).audit = Some(AuditNote {
+        commit: head.clone(),
+        criteria_sha256: criteria.clone(),
+        findings: verdicts.findings.clone(),
+        report_sha256: submission.report_sha256.clone(),
+        seq,
+    });
+    let record = work.slice_record(SliceRecordType::Audited, &id, &head);
+    attach(record, submission);
+    record.criteria_sha256 = Some(criteria);
+    work.next.state.last_auditor_verdict = Some(auditor_verdict(!verdicts.positive));
+    Ok(())
+}
+
+fn committed_key(work: &Work) -> Result<(String, String, String), Refusal> {
+    let id = work
+        .active_id()
+        .filter(|_| work.next.active.status == ActiveStatus::Committed)
+        .ok_or_else(|| Refusal::new(Code::WrongSlice, "no committed slice is in work"))?;
+    let head = work
+        .next
+        .ledger
+        .slices
+        .get(&id)
+        .and_then(|slice| slice.head.clone())
+        .ok_or_else(|| Refusal::new(Code::WrongSlice, "the committed slice has no commit"))?;
+    let criteria = work
+        .next
+        .plan
+        .slice(&id)
+        .map(|slice| criteria_sha256(&slice.acceptance_criteria))
+        .unwrap_or_default();
+    Ok((id, head, criteria))
+}
+
+/// `clear` or `open`, from what an audit named.
+fn auditor_verdict(open: bool) -> AuditorVerdict {
+    if open {
+        AuditorVerdict::Open
+    } else {
+        AuditorVerdict::Clear
+    }
+}

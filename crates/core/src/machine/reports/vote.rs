@@ -1,0 +1,144 @@
+//! A judge's report: a vote of the current wave, from a session of its own.
+
+use super::read_only::require_same_tree;
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::slices::hex;
+use crate::machine::text::short;
+use crate::machine::work::Work;
+use crate::model::{Count, ReportRecord, Submission, Verdicts, Vote};
+use sha2::{Digest, Sha256};
+
+/// A vote of the current wave.
+pub(in crate::machine) fn judge(
+    work: &mut Work,
+    verdicts: &Verdicts,
+    submission: &Submission,
+) -> Result<(), Refusal> {
+    require_same_tree(work)?;
+    let head = work.head()?;
+    require_new_judge(work, submission)?;
+    require_new_words(work, submission)?;
+    require_latest_commit(work, verdicts, &head)?;
+    let seq = work.seq();
+    let mut blockers: Vec<String> = verdicts.findings.clone();
+    if !verdicts.open_contract_ids.is_empty() {
+        blockers.push(format!(
+            "open contracts: {}",
+            verdicts.open_contract_ids.join(", ")
+        ));
+    }
+    if verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0 {
+        blockers.push(format!(
+            "{} blockers, {} high-value gaps",
+            verdicts.blocker_count.0, verdicts.high_value_gap_count.0
+        ));
+    }
+    let wave = &mut work.next.ledger.wave;
+    wave.votes
+        .retain(|vote| vote.head == head || !vote.can_stop);
+    wave.votes.push(Vote {
+        head: head.clone(),
+        can_stop: verdicts.positive,
+        blocker_count: verdicts.blocker_count,
+        high_value_gap_count: verdicts.high_value_gap_count,
+        blockers,
+        session: submission.session.clone(),
+        ticket: submission.ticket.clone(),
+        report_sha256: submission.report_sha256.clone(),
+        seq,
+    });
+    if wave.opened_at.as_ref() != Some(&head) {
+        wave.opened_at = Some(head.clone());
+        wave.opened = Count(1);
+    }
+    work.stop_record(&head, verdicts, submission);
+    Ok(())
+}
+
+/// Reports whose digests are kept.
+const HEARD: usize = 256;
+
+/// Without a session or a ticket the words are all that tells two verdicts apart, whatever
+/// commit or wave they are handed in for. (An audit decides nothing, and may say the same.)
+pub(super) fn require_new_words(work: &mut Work, submission: &Submission) -> Result<(), Refusal> {
+    if submission.session.is_some() || submission.ticket.is_some() {
+        return Ok(());
+    }
+    let words = words_sha256(&submission.report);
+    let heard = &mut work.next.ledger.heard;
+    if heard.contains(&words) {
+        return Err(Refusal::new(
+            Code::DuplicateReport,
+            "these words were handed in before",
+        )
+        .hint("hand the report in with the ticket of `cook next --json`: `cook record ROLE --ticket TICKET`"));
+    }
+    heard.push(words);
+    let over = heard.len().saturating_sub(HEARD);
+    heard.drain(..over);
+    Ok(())
+}
+
+/// Digest of what a report says, white space folded.
+fn words_sha256(report: &ReportRecord) -> String {
+    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut digest = Sha256::new();
+    digest.update(report.role.id());
+    for (field, value) in &report.fields {
+        digest.update([0]);
+        digest.update(field);
+        digest.update([0]);
+        digest.update(fold(value));
+    }
+    let rubric = serde_json::to_string(&report.rubric).unwrap_or_default();
+    digest.update(fold(&rubric));
+    hex(&digest.finalize())
+}
+
+/// Two votes come from two sessions; told by session, else by ticket, else by text.
+fn require_new_judge(work: &Work, submission: &Submission) -> Result<(), Refusal> {
+    let twin = work.next.ledger.wave.votes.iter().find(|vote| {
+        match (
+            &submission.session,
+            &vote.session,
+            &submission.ticket,
+            &vote.ticket,
+        ) {
+            (Some(mine), Some(theirs), _, _) => mine == theirs,
+            (_, _, Some(mine), Some(theirs)) => mine == theirs,
+            _ => submission.report_sha256 == vote.report_sha256,
+        }
+    });
+    match twin {
+        None => Ok(()),
+        Some(vote) => Err(Refusal::new(
+            Code::DuplicateReport,
+            format!("this judgment is already recorded as number {}", vote.seq.0),
+        )),
+    }
+}
+
+/// The commit a judge names is the latest completed slice's, or HEAD.
+fn require_latest_commit(work: &Work, verdicts: &Verdicts, head: &str) -> Result<(), Refusal> {
+    let Some(named) = &verdicts.commit else {
+        return Ok(());
+    };
+    let latest = work
+        .next
+        .state
+        .latest_completed_slice
+        .as_ref()
+        .and_then(|id| work.next.ledger.slices.get(id))
+        .and_then(|slice| slice.last_head.clone());
+    let fits = |commit: &str| commit.starts_with(named.as_str());
+    if named.len() >= 7 && (fits(head) || latest.as_deref().is_some_and(fits)) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::WrongCommit,
+        format!(
+            "the report names `{named}` as the latest completed slice's commit, it is {}",
+            latest.as_deref().map_or("none", short)
+        ),
+    ))
+}

@@ -1,0 +1,11 @@
+//! Commits and commands as they stand in a message.
+
+/// The first 12 characters of a commit id.
+pub(super) fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// A word in single quotes, as it can be pasted into a shell.
+pub fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

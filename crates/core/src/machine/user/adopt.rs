@@ -1,0 +1,138 @@
+//! What was changed outside becomes the log's, or goes.
+
+use super::refusal;
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::machine::planning;
+use crate::machine::work::Work;
+use crate::model::{
+    Plan, PlanBlock, PlannedSlice, Reground, ReportRecord, Role, Slice, Submission,
+};
+use std::collections::BTreeMap;
+
+/// An edited `plan.json`, when it is a legal successor of the log's.
+pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
+    let block = Reground {
+        plan: Some(PlanBlock {
+            plan_basis: plan.plan_basis.clone(),
+            candidate_slices: plan.candidate_slices.iter().map(as_planned).collect(),
+        }),
+        ..Reground::default()
+    };
+    let submission = user_submission(work);
+    let merged = block
+        .plan
+        .as_ref()
+        .map(|plan| planning::merge(work, plan, &block, &submission));
+    if let Some(Err(refusal)) = merged {
+        let finding = Finding::new(refusal.code, refusal.message.clone());
+        return Err(Refusal::new(
+            Code::AdoptIllegal,
+            format!(
+                "the edited plan cannot follow the plan of the log: {}",
+                refusal.message
+            ),
+        )
+        .with(vec![finding]));
+    }
+    for edited in &plan.candidate_slices {
+        let Some(taken) = work.next.plan.slice(&edited.slice_id) else {
+            continue;
+        };
+        let fields = cook_owned_differences(edited, taken);
+        if !fields.is_empty() {
+            return Err(Refusal::new(
+                Code::AdoptIllegal,
+                format!(
+                    "slice `{}`: only cook sets {}",
+                    edited.slice_id,
+                    fields.join(", ")
+                ),
+            ));
+        }
+    }
+    if plan.mission_anchor != work.before.plan.mission_anchor {
+        return Err(
+            Refusal::new(Code::AdoptIllegal, "the mission anchor was edited")
+                .hint("run `cook refocus --mission TEXT`"),
+        );
+    }
+    work.displace = true;
+    work.next.state.requires_reground = true;
+    Ok(())
+}
+
+/// The user's own edit, in the shape in which records name their source.
+fn user_submission(work: &Work) -> Submission {
+    Submission {
+        report: ReportRecord {
+            role: Role::Regrounder,
+            fields: BTreeMap::new(),
+            rubric: None,
+        },
+        report_sha256: String::new(),
+        session: None,
+        ticket: None,
+        mission_anchor: work.before.state.mission_anchor.clone(),
+        remaining_contract_ids: Vec::new(),
+        worktree_clean: None,
+    }
+}
+
+fn as_planned(slice: &Slice) -> PlannedSlice {
+    PlannedSlice {
+        slice_id: slice.slice_id.clone(),
+        goal: slice.goal.clone(),
+        acceptance_criteria: slice.acceptance_criteria.clone(),
+        contract_ids: slice.contract_ids.clone(),
+        priority: slice.priority.clone(),
+        status: Some(slice.status),
+        why_now: slice.why_now.clone(),
+        blocked_on: slice.blocked_on.clone(),
+        implementation_surfaces: slice.implementation_surfaces.clone().unwrap_or_default(),
+        verification_commands: slice.verification_commands.clone().unwrap_or_default(),
+        locked_notes: slice.locked_notes.clone().unwrap_or_default(),
+        reason: Some("the user edited the plan".to_owned()),
+    }
+}
+
+fn cook_owned_differences(edited: &Slice, taken: &Slice) -> Vec<&'static str> {
+    let mut fields = Vec::new();
+    if edited.evidence != taken.evidence {
+        fields.push("evidence");
+    }
+    if edited.must_fix_findings.as_deref().unwrap_or_default()
+        != taken.must_fix_findings.as_deref().unwrap_or_default()
+    {
+        fields.push("must_fix_findings");
+    }
+    if edited.basis_commit != taken.basis_commit {
+        fields.push("basis_commit");
+    }
+    if edited.remaining_contract_ids_before != taken.remaining_contract_ids_before
+        || edited.release_blocker_count_before != taken.release_blocker_count_before
+        || edited.high_value_gap_count_before != taken.high_value_gap_count_before
+    {
+        fields.push("the counts at selection");
+    }
+    fields
+}
+
+/// The workflow goes on on the branch that is checked out.
+pub(in crate::machine) fn adopt_branch(work: &mut Work) -> Result<(), Refusal> {
+    let branch = work.facts.head()?.branch.clone();
+    if branch == work.before.ledger.branch {
+        return Err(refusal("this branch is the workflow's already"));
+    }
+    work.next.ledger.branch = branch;
+    work.next.state.requires_reground = true;
+    Ok(())
+}
+
+/// Puts back the log's version of every edited file.
+pub(in crate::machine) fn restore(work: &mut Work) -> Result<(), Refusal> {
+    if work.facts.outside_edits()?.is_empty() {
+        return Err(refusal("nothing in `.agent/` differs from the log"));
+    }
+    work.displace = true;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The mission: given late, or a new one.
+
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::work::Work;
+use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, mission_anchor};
+
+/// A new mission: the old plan stays in the log.
+pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    set_mission(work, mission)?;
+    let next = &mut work.next;
+    next.plan.candidate_slices.clear();
+    next.plan.plan_basis = String::new();
+    next.plan.last_reground_at = None;
+    next.active = ActiveSlice::idle(&next.state.mission_anchor);
+    next.evidence = VerificationEvidence::none();
+    next.ledger.slices.clear();
+    next.ledger.wave.votes.clear();
+    next.ledger.wave.running = false;
+    next.ledger.unanswered.clear();
+    next.ledger.amendments.clear();
+    next.ledger.remarks.clear();
+    next.ledger.high_value_gaps.clear();
+    next.ledger.regrounded = false;
+    next.ledger.returned = None;
+    next.ledger.answered = None;
+    next.ledger.waiting = None;
+    next.ledger.branch = work.facts.head()?.branch.clone();
+    let state = &mut work.next.state;
+    state.continuation_policy = Policy::Continue;
+    state.requires_reground = true;
+    state.release_blocker_ids.clear();
+    state.remaining_release_blockers = None;
+    state.remaining_high_value_gaps = None;
+    state.last_auditor_verdict = None;
+    state.last_reground_at = None;
+    state.latest_completed_slice = None;
+    state.latest_verified_slice = None;
+    state.contract_status = "bootstrapped".to_owned();
+    work.displace = true;
+    Ok(())
+}
+
+/// The mission that init asked for, given by a later init.
+pub(in crate::machine) fn learn_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    set_mission(work, mission)?;
+    let asked = work.next.ledger.waiting.as_ref();
+    if asked.is_some_and(|waiting| waiting.kind == WaitingKind::Question) {
+        work.next.state.continuation_policy = Policy::Continue;
+        work.next.ledger.waiting = None;
+    }
+    Ok(())
+}
+
+/// Mission text and its anchor, the same in every document.
+pub(in crate::machine) fn set_mission(work: &mut Work, mission: &str) -> Result<(), Refusal> {
+    let Some(anchor) = mission_anchor(mission) else {
+        return Err(Refusal::new(
+            Code::MissionMissing,
+            "the mission has no line of text",
+        ));
+    };
+    let next = &mut work.next;
+    next.mission = mission.to_owned();
+    next.state.mission_anchor = anchor.clone();
+    next.plan.mission_anchor = anchor.clone();
+    next.active.mission_anchor = anchor;
+    Ok(())
+}

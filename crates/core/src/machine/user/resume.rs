@@ -1,0 +1,232 @@
+//! The one way out of every stopped state.
+
+use super::mission::set_mission;
+use super::refusal;
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::facts::FactSet;
+use crate::machine::text::quoted;
+use crate::machine::trust::open_commands;
+use crate::machine::work::Work;
+use crate::machine::{drift, wave};
+use crate::model::{
+    ActiveStatus, Count, Limits, Policy, Resume, SliceStatus, Snapshot, WaitingKind,
+};
+
+/// What a `Resumed` wants measured.
+pub(in crate::machine) fn resume_needs(snapshot: &Snapshot, resume: &Resume, set: &mut FactSet) {
+    set.worktree = true;
+    set.trust = open_commands(snapshot);
+    set.contract |= resume.settings;
+    if resume.review_again {
+        set.on_head.extend(reviewed_head(snapshot));
+    }
+}
+
+/// The commit at which the slice in work was sent back, while no newer one was reported.
+fn reviewed_head(snapshot: &Snapshot) -> Option<String> {
+    let id = snapshot.active.slice_id.as_ref()?;
+    let ledger = snapshot.ledger.slices.get(id)?;
+    let is_newest = ledger.head.is_none() && ledger.reported == ledger.last_head;
+    ledger.last_head.clone().filter(|_| is_newest)
+}
+
+/// The one way out of every stopped state.
+pub(in crate::machine) fn resume(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
+    grant(work, resume);
+    if resume.settings {
+        work.next.ledger.settings = work.facts.settings()?.clone();
+    }
+    if resume.review_again {
+        return review_again(work);
+    }
+    let policy = work.before.state.continuation_policy;
+    if trust_changes_nothing(work, resume)? {
+        return Ok(());
+    }
+    if policy == Policy::Continue {
+        if resume.budget.is_some() {
+            return Ok(());
+        }
+        if resume.new_wave {
+            return new_wave(work);
+        }
+        return Err(refusal("the work is not stopped"));
+    }
+    leave(work, resume)?;
+    let moved = has_moved(work)?;
+    work.next.state.continuation_policy = Policy::Continue;
+    work.next.state.contract_status = "in_work".to_owned();
+    work.next.ledger.waiting = None;
+    if moved {
+        work.next.state.requires_reground = true;
+    }
+    if resume.new_wave {
+        new_wave(work)?;
+    }
+    Ok(())
+}
+
+/// Trust that nothing waits for, or that is not all that is waited for, is written down
+/// and moves nothing.
+fn trust_changes_nothing(work: &Work, resume: &Resume) -> Result<bool, Refusal> {
+    let only_trust = (!resume.trust.is_empty() || resume.settings)
+        && resume.answer.is_none()
+        && resume.budget.is_none()
+        && !resume.new_wave;
+    let waiting = work.before.ledger.waiting.as_ref();
+    let waited_for = waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Trust);
+    Ok(only_trust
+        && (!waited_for
+            || !work
+                .facts
+                .untrusted(&open_commands(work.before))?
+                .is_empty()))
+}
+
+/// What the stopped state names must be brought.
+fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
+    let kind = work
+        .before
+        .ledger
+        .waiting
+        .as_ref()
+        .map(|waiting| waiting.kind);
+    match (work.before.state.continuation_policy, kind) {
+        (Policy::Done, _) => {
+            let still_there = work.facts.head()?.commit == work.before.ledger.head_seen;
+            if still_there && !resume.new_wave {
+                return Err(refusal("the project is done and HEAD has not moved")
+                    .hint("run `cook refocus --mission TEXT` for new work"));
+            }
+            work.next.state.requires_reground = true;
+        }
+        (_, Some(WaitingKind::Question)) => {
+            let Some(answer) = resume
+                .answer
+                .as_ref()
+                .filter(|text| !text.trim().is_empty())
+            else {
+                return Err(Refusal::new(
+                    Code::AnswerMissing,
+                    "a question waits for an answer",
+                ));
+            };
+            if work.next.mission.is_empty() {
+                set_mission(work, answer)?;
+            }
+            work.next.ledger.answered = Some(answer.clone());
+            work.next.state.requires_reground = true;
+        }
+        (_, Some(WaitingKind::Trust)) => {
+            let untrusted = work.facts.untrusted(&open_commands(work.before))?;
+            if let Some(command) = untrusted.first() {
+                return Err(Refusal::new(
+                    Code::TrustMissing,
+                    format!("`{command}` is not trusted"),
+                )
+                .replace_hints([format!("run `cook trust {}`", quoted(command))]));
+            }
+        }
+        (_, Some(WaitingKind::Budget)) => {
+            let adds = |limits: &Limits| {
+                limits.steps.unwrap_or(0) > 0 || limits.attempts_per_slice.unwrap_or(0) > 0
+            };
+            if !resume.budget.as_ref().is_some_and(adds) {
+                return Err(
+                    Refusal::new(Code::BudgetSpent, "the budget is spent").hint(format!(
+                        "run `{}`",
+                        work.before
+                            .ledger
+                            .waiting
+                            .as_ref()
+                            .map_or("cook resume --budget steps=20", |waiting| &waiting.exit)
+                    )),
+                );
+            }
+        }
+        (_, Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel)) => {
+            work.next.state.requires_reground = true;
+        }
+        (_, Some(WaitingKind::Pause) | None) => {}
+    }
+    Ok(())
+}
+
+/// HEAD, branch or tree are not as they were when the work stopped.
+fn has_moved(work: &Work) -> Result<bool, Refusal> {
+    let head = work.facts.head()?;
+    let tree = work.facts.worktree()?;
+    let tree_moved = work
+        .before
+        .ledger
+        .status_seen
+        .as_ref()
+        .is_some_and(|seen| *seen != tree.digest);
+    Ok(head.commit != work.before.ledger.head_seen
+        || head.branch != work.before.ledger.branch
+        || tree_moved)
+}
+
+fn grant(work: &mut Work, resume: &Resume) {
+    let Some(budget) = &resume.budget else { return };
+    let add = |have: Option<u64>, more: Option<u64>| match (have, more) {
+        (have, None) => have,
+        (have, Some(more)) => Some(have.unwrap_or(0).saturating_add(more)),
+    };
+    let granted = &mut work.next.counters.granted;
+    *granted = Limits {
+        attempts_per_slice: add(granted.attempts_per_slice, budget.attempts_per_slice),
+        steps: add(granted.steps, budget.steps),
+        wall: budget.wall.clone().or_else(|| granted.wall.clone()),
+        cost_micro_usd: add(granted.cost_micro_usd, budget.cost_micro_usd),
+    };
+}
+
+/// Voids the review (and audit) of the slice in work: committed, or reopened at the same commit.
+fn review_again(work: &mut Work) -> Result<(), Refusal> {
+    if work.before.state.continuation_policy != Policy::Continue {
+        return Err(refusal("the work is stopped; resume it first"));
+    }
+    let Some(id) = work.active_id() else {
+        return Err(refusal("no slice is in work"));
+    };
+    if work.next.active.status == ActiveStatus::Committed {
+        let ledger = work.ledger(&id);
+        if ledger.review.take().is_none() {
+            return Err(refusal(format!("slice `{id}` has no review to void")));
+        }
+        ledger.audit = None;
+        return Ok(());
+    }
+    let Some(head) = reviewed_head(work.before) else {
+        return Err(refusal(format!(
+            "slice `{id}` has no commit that was reviewed last"
+        )));
+    };
+    if !work.facts.on_head(&head)? {
+        return Err(refusal("the reviewed commit is not on HEAD any more"));
+    }
+    let ledger = work.ledger(&id);
+    ledger.head = Some(head);
+    ledger.review = None;
+    ledger.audit = None;
+    work.next.active.status = ActiveStatus::Committed;
+    if let Some(slice) = work.next.plan.slice_mut(&id) {
+        slice.status = SliceStatus::InProgress;
+        slice.must_fix_findings = Some(Vec::new());
+    }
+    work.sync_handoff();
+    Ok(())
+}
+
+fn new_wave(work: &mut Work) -> Result<(), Refusal> {
+    if work.next.plan.open_slices().next().is_some() || drift::in_work(&work.next) {
+        return Err(refusal("slices are open, so no wave is due"));
+    }
+    wave::void(&mut work.next);
+    work.next.ledger.wave.opened = Count(0);
+    work.next.ledger.wave.opened_at = None;
+    work.next.ledger.wave.running = false;
+    work.next.state.requires_reground = true;
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Taking transitions back.
+
+use crate::diagnostic::{Code, Refusal};
+use crate::machine::work::Work;
+use crate::machine::{brief, wave};
+use crate::model::{Policy, SliceLedger, Snapshot, Undone};
+use std::collections::BTreeMap;
+
+/// Takes transitions back: the documents as they were; histories, counters and
+/// judges' noes never revert.
+pub(in crate::machine) fn undo(
+    work: &mut Work,
+    to: &Snapshot,
+    to_seq: u64,
+    seqs: &[u64],
+) -> Result<(), Refusal> {
+    if to_seq >= work.before.ledger.seq.0 || to.ledger.seq.0 != to_seq {
+        return Err(Refusal::new(
+            Code::UndoTooFar,
+            format!("transition {to_seq} is not an earlier one"),
+        ));
+    }
+    let mut current = work.before.clone();
+    wave::void(&mut current);
+    let mut next = to.clone();
+    wave::void(&mut next);
+    next.counters = current.counters;
+    // What was void at `to`, and all that came after it: taking an undo back makes what it
+    // had voided count again.
+    let mut undone: Vec<u64> = to.undone.seqs.clone();
+    undone.extend(
+        seqs.iter()
+            .copied()
+            .filter(|seq| !to.undone.seqs.contains(seq)),
+    );
+    undone.sort_unstable();
+    next.undone = Undone { seqs: undone };
+    next.ledger.seq = current.ledger.seq;
+    next.ledger.lease_epoch = current.ledger.lease_epoch;
+    next.ledger.script_doors = current.ledger.script_doors;
+    next.ledger.settings = std::mem::take(&mut current.ledger.settings);
+    // Answers that came after `to` are taken back with the rest.
+    let owed = std::mem::take(&mut current.ledger.unanswered);
+    for no in owed {
+        if !next.ledger.unanswered.contains(&no) {
+            next.ledger.unanswered.push(no);
+        }
+    }
+    brief::undo(work, to, &mut next);
+    next.ledger.wave = current.ledger.wave;
+    next.ledger.wave.running = false;
+    next.state.current_stop_wave_id = current.state.current_stop_wave_id;
+    keep_negative_reviews(&current.ledger.slices, &mut next);
+    next.state.requires_reground = true;
+    if next.state.continuation_policy == Policy::Done {
+        next.state.continuation_policy = Policy::Continue;
+    }
+    work.next = next;
+    work.displace = true;
+    Ok(())
+}
+
+/// A review that said no stays, whatever is taken back; `cook resume --review-again` voids it.
+fn keep_negative_reviews(current: &BTreeMap<String, SliceLedger>, next: &mut Snapshot) {
+    for (id, slice) in &mut next.ledger.slices {
+        let negative = current
+            .get(id)
+            .and_then(|slice| slice.review.as_ref())
+            .filter(|review| !review.acceptable);
+        if let Some(review) = negative {
+            slice.review = Some(review.clone());
+        }
+    }
+}
