@@ -79,11 +79,12 @@ const ORDERS: [Order; 4] = [
 ];
 
 /// All that the pure crate is built from. None of them reads or writes anything by itself.
-const PURE_DEPENDENCIES: [&str; 13] = [
+const PURE_DEPENDENCIES: [&str; 14] = [
     "humantime",
     "jsonschema",
     "memchr",
     "petgraph",
+    "schemars",
     "serde",
     "serde_json",
     "serde_path_to_error",
@@ -202,12 +203,14 @@ fn dependencies(package: &Value) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Crates of the workspace that a crate depends on and that do not come before it.
+/// Crates of the workspace that a crate depends on and that do not come before it. Its tests may
+/// name the crate itself, to ask for a feature.
 fn upward<'a>(name: &str, dependencies: &[(&str, &'a str)]) -> Vec<&'a str> {
     let place = |name: &str| CRATES.iter().position(|known| *known == name);
     let own = place(name).unwrap_or_else(|| panic!("`{name}` has no place in the order of crates"));
     dependencies
         .iter()
+        .filter(|(kind, on)| (*kind, *on) != ("dev", name))
         .map(|(_, name)| *name)
         .filter(|name| name.starts_with("cook-"))
         .filter(|name| place(name).is_none_or(|place| place >= own))
@@ -245,8 +248,29 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
     assert_eq!(upward("cook-git", &of_git), ["cook-store"]);
     assert_eq!(upward("cook-os", &[("normal", "cook-os2")]), ["cook-os2"]);
     assert_eq!(upward("cook-cli", &of_git), [""; 0]);
+    let itself = [("dev", "cook-cli"), ("normal", "cook-cli")];
+    assert_eq!(upward("cook-cli", &itself), ["cook-cli"]);
     let acting = [("normal", "serde"), ("build", "duct"), ("dev", "tempfile")];
     assert_eq!(impure(&acting), ["duct"]);
+}
+
+#[test]
+fn what_makes_the_schemas_is_in_no_program_that_is_shipped() {
+    let mut asked = 0;
+    for package in METADATA["packages"].as_array().unwrap() {
+        assert_eq!(package["features"]["default"], Value::Null, "{package:#}");
+        for entry in package["dependencies"].as_array().unwrap() {
+            if entry["name"] == "schemars" {
+                asked += 1;
+                assert_eq!(entry["optional"], true, "{package:#}");
+            }
+            if entry["kind"].is_null() {
+                let features = entry["features"].as_array().unwrap();
+                assert!(!features.contains(&"schema".into()), "{package:#}");
+            }
+        }
+    }
+    assert!(asked > 0);
 }
 
 #[test]

@@ -6,46 +6,10 @@ mod agent_support;
 mod cli_support;
 
 use cli_support::{GATE, Repo, run};
+use cook::view::published::describe_answers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-const NAMES: [&str; 34] = [
-    "next",
-    "why",
-    "check",
-    "transition",
-    "note",
-    "verify",
-    "gate",
-    "status",
-    "ready",
-    "graph",
-    "issue-ready",
-    "issue-show",
-    "issue-changed",
-    "issue-status",
-    "log",
-    "show",
-    "diff",
-    "rescue",
-    "rescue-file",
-    "checkpoint",
-    "recover",
-    "failure",
-    "run",
-    "cost",
-    "demo",
-    "brief",
-    "brief-change",
-    "brief-check",
-    "brief-guide",
-    "reply",
-    "fanout",
-    "agents",
-    "session-log",
-    "session-show",
-];
 
 impl agent_support::Workplace for Repo {
     fn put(&self, path: &str, text: &str) {
@@ -90,8 +54,9 @@ fn every_output_schema_is_listed_and_sound() {
             Some(name.to_owned())
         })
         .collect();
-    assert_eq!(found, NAMES.iter().map(|name| (*name).to_owned()).collect());
-    for name in NAMES {
+    let names = describe_answers().map(|(name, _)| name);
+    assert_eq!(found, names.map(str::to_owned).into_iter().collect());
+    for name in names {
         let schema = schema(name);
         assert!(jsonschema::meta::is_valid(&schema), "{name}");
         assert_eq!(schema["additionalProperties"], false, "{name}");

@@ -36,7 +36,7 @@ pub(super) fn agents(context: &Context) -> Answer {
                 name: name.clone(),
                 bin: String::new(),
                 path: None,
-                is_it: false,
+                installed: false,
                 version: None,
                 verified: false,
                 capabilities: Vec::new(),
@@ -101,8 +101,8 @@ fn row(preset: &Preset, found: Found) -> AgentRow {
     AgentRow {
         name: preset.name().to_owned(),
         bin: preset.bin().to_owned(),
+        installed: found.path.is_some() && found.is_it,
         path: found.path.map(|path| path.display().to_string()),
-        is_it: found.is_it,
         version: found.version,
         verified: preset.is_verified(),
         capabilities: can

@@ -80,7 +80,7 @@ fn render(file: Option<&Path>) -> Answer {
         entries: lines
             .map(|line| ShownEntry {
                 id: brief::entry_id(line, None),
-                slot: line.slot().id(),
+                slot: line.slot(),
                 by: "artifact".to_owned(),
                 text: brief::line_text(line),
             })

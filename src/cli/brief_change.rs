@@ -270,7 +270,7 @@ fn written_down(
         Err(failure) if failure.code == Code::BriefUnchanged => {
             let (tip, _) = workspace.require()?;
             return answer(BriefChangeAnswer {
-                operation: None,
+                operation: None.into(),
                 seq: tip.seq,
                 records: Vec::new(),
                 summary: "the brief says that already".to_owned(),
@@ -291,7 +291,7 @@ fn written_down(
     };
     let written = follow(workspace, &mut findings);
     answer(BriefChangeAnswer {
-        operation: applied.tip.map(|tip| tip.commit),
+        operation: applied.tip.map(|tip| tip.commit).into(),
         seq: applied.step.snapshot.ledger.seq.0,
         records,
         summary,

@@ -30,7 +30,5 @@ pub(super) fn cost(context: &Context) -> Answer {
             None => row.unknown += 1,
         }
     }
-    answer(CostAnswer {
-        rows: rows.into_values().collect(),
-    })
+    answer(CostAnswer::of(rows.into_values().collect()))
 }

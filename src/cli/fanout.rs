@@ -45,12 +45,8 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
     let outcomes = ask_all(&workspace, config, &store, &presets, &prepared);
     let outcomes = independent(&store, outcomes);
     let rows = args.agents.iter().cloned().zip(outcomes);
-    answer(FanoutAnswer {
-        rows: rows
-            .map(|(agent, outcome)| MemberRow { agent, outcome })
-            .collect(),
-        findings: prepared.findings,
-    })
+    let members = rows.map(|(agent, outcome)| MemberRow::of(agent, outcome));
+    answer(FanoutAnswer::of(members.collect(), prepared.findings))
 }
 
 fn ask_all(

@@ -2,11 +2,12 @@
 
 use super::args::{DiffArgs, LogArgs, ShowArgs};
 use super::{Answer, Context, answer};
-use crate::view::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow};
+use crate::view::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, WorktreeLog};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Snapshot;
 use cook_os::clock::Clock;
-use cook_store::store::{Entry, Meta, Store};
+use cook_store::store::{Meta, Store};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -43,17 +44,21 @@ pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
                 "another worktree"
             };
             if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
-                worktrees.push((other.id, place.to_owned(), rows(&store, args.limit)?));
+                worktrees.push(WorktreeLog {
+                    id: other.id,
+                    place: place.to_owned(),
+                    transitions: rows(&store, args.limit)?,
+                });
             }
         }
-        worktrees.sort_by_key(|(_, place, _)| place != "here");
+        worktrees.sort_by_key(|tree| tree.place != "here");
     } else {
         let store = workspace.store()?;
-        worktrees.push((
-            store.id().to_owned(),
-            "here".to_owned(),
-            rows(store, args.limit)?,
-        ));
+        worktrees.push(WorktreeLog {
+            id: store.id().to_owned(),
+            place: "here".to_owned(),
+            transitions: rows(store, args.limit)?,
+        });
     }
     answer(LogAnswer { worktrees })
 }
@@ -66,27 +71,18 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Answer {
         Some(parent) => Some(store.entry(parent)?.snapshot),
         None => None,
     };
-    let undone = store.snapshot()?.undone.seqs;
     answer(EntryAnswer {
-        row: entry_row(&entry, &undone),
-        event: value(&entry.event)?,
-        facts: value(&entry.facts)?,
-        records: value(&entry.records)?,
         changes: changes(before.as_ref(), &entry.snapshot)?,
-    })
-}
-
-fn entry_row(entry: &Entry, undone: &[u64]) -> LogRow {
-    LogRow {
         seq: entry.seq,
-        operation: entry.commit.clone(),
-        time: entry.time.clone(),
-        event: entry.event.name().to_owned(),
-        rule: entry.rule.clone(),
+        event: fields(&entry.event)?,
+        facts: fields(&entry.facts)?,
+        records: entry.records,
+        operation: entry.commit,
+        time: entry.time,
+        rule: entry.rule,
         actor: format!("{:?}", entry.actor).to_lowercase(),
-        subject: entry.subject.clone(),
-        undone: undone.contains(&entry.seq),
-    }
+        subject: entry.subject,
+    })
 }
 
 pub(super) fn diff(context: &Context, args: &DiffArgs) -> Answer {
@@ -102,7 +98,14 @@ pub(super) fn diff(context: &Context, args: &DiffArgs) -> Answer {
 }
 
 fn value(of: &impl serde::Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(of).map_err(|error| Failure::state(Code::LogUnreadable, error.to_string()))
+    fields(of)
+}
+
+/// The same value in another form.
+fn fields<T: DeserializeOwned>(of: &impl serde::Serialize) -> Result<T, Failure> {
+    serde_json::to_value(of)
+        .and_then(serde_json::from_value)
+        .map_err(|error| Failure::state(Code::LogUnreadable, error.to_string()))
 }
 
 /// Fields that differ between two snapshots, deepest place first named.

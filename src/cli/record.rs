@@ -23,8 +23,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let parsed = report::parse(role, &text);
     if args.check {
         return answer(CheckAnswer {
-            role,
-            value: report::check_json(role, &parsed),
+            report: report::describe_check(role, &parsed),
             breaches: parsed.findings.clone(),
         });
     }
@@ -228,7 +227,7 @@ pub(super) fn transition_answer(
             .tip
             .as_ref()
             .map(|tip| machine::ticket(&tip.commit, &applied.head)),
-        operation: applied.tip.map(|tip| tip.commit),
+        operation: applied.tip.map(|tip| tip.commit).into(),
         event: applied.event,
         summary,
         snapshot: applied.step.snapshot,

@@ -2,7 +2,7 @@
 
 use super::args::{RescueArgs, RescueCommand};
 use super::{Answer, Context, answer, caller, note};
-use crate::view::{RescueAnswer, RescuedFile};
+use crate::view::{RescueAnswer, RescueFile, RescueRef, RescueRow, RescuedFile};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::machine;
 use cook_os::clock::Clock;
@@ -69,21 +69,25 @@ pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
         }
     }
     answer(RescueAnswer {
-        refs,
+        refs: refs
+            .into_iter()
+            .map(|(name, object)| RescueRef { name, object })
+            .collect(),
         copies: copies
             .into_iter()
             .map(|copy| {
-                let files = copy
-                    .files
-                    .iter()
-                    .map(|file| (file.path.clone(), file.bytes))
-                    .collect();
-                (
-                    copy.id,
-                    format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
-                    Clock::of_epoch(copy.epoch_seconds),
-                    files,
-                )
+                let files = copy.files.into_iter();
+                RescueRow {
+                    kind: format!("{:?}: {}", copy.kind, copy.why).to_lowercase(),
+                    id: copy.id,
+                    time: Clock::of_epoch(copy.epoch_seconds),
+                    files: files
+                        .map(|file| RescueFile {
+                            path: file.path,
+                            bytes: file.bytes,
+                        })
+                        .collect(),
+                }
             })
             .collect(),
     })

@@ -4,7 +4,7 @@ use super::args::{SessionArgs, SessionCommand};
 use super::ask::{named, store};
 use super::{Answer, Context, agents, answer, caller, input, note};
 use crate::drive::drop_spares;
-use crate::view::{PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
+use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use crate::walk::Workspace;
 use cook_agents::open_command;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
@@ -32,7 +32,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
             answer(SessionLogAnswer {
                 what: "log",
                 of,
-                calls: newest.map(|line| (0, line)).collect(),
+                calls: newest.map(|call| CallRow { depth: 0, call }).collect(),
             })
         }
         SessionCommand::Show { name } => show(&store, name),
@@ -162,7 +162,10 @@ fn tree(store: &FileStore, text: Option<&str>) -> Answer {
     };
     let mut calls = Vec::new();
     while let Some((depth, index)) = open.pop() {
-        calls.push((depth, lines[index].clone()));
+        calls.push(CallRow {
+            depth,
+            call: lines[index].clone(),
+        });
         open.extend(roots(&children, Some(index)).map(|child| (depth + 1, child)));
     }
     answer(SessionLogAnswer {

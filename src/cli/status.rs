@@ -4,7 +4,10 @@ use super::args::GraphArgs;
 use super::{Answer, Context, answer};
 use crate::drive::{self, Live};
 use crate::lifecycle;
-use crate::view::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};
+use crate::view::{
+    Edge, GraphAnswer, LastChanged, Node, ReadyAnswer, RunView, SessionView, StatusAnswer,
+    WaitingSlice,
+};
 use crate::walk::{self, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{SliceGraph, waits_for};
@@ -67,7 +70,10 @@ fn watched(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
         .max()
         .map(|(at, path)| {
             let seconds = at.elapsed().map_or(0, |elapsed| elapsed.as_secs());
-            (path.clone(), seconds)
+            LastChanged {
+                path: path.clone(),
+                seconds,
+            }
         });
     Ok(RunView {
         pid: live.pid,
@@ -82,11 +88,14 @@ pub(super) fn ready(context: &Context) -> Answer {
     let plan = &snapshot.plan;
     let waiting = plan
         .open_slices()
-        .map(|slice| (slice.slice_id.clone(), waits_for(plan, slice)))
-        .filter(|(_, waits)| !waits.is_empty())
+        .map(|slice| WaitingSlice {
+            slice_id: slice.slice_id.clone(),
+            waits_for: waits_for(plan, slice),
+        })
+        .filter(|slice| !slice.waits_for.is_empty())
         .collect();
     answer(ReadyAnswer {
-        rows: SliceGraph::new(plan).ready(plan),
+        ready: SliceGraph::new(plan).ready(plan),
         waiting,
     })
 }
@@ -97,7 +106,11 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
     let nodes = plan
         .candidate_slices
         .iter()
-        .map(|slice| (slice.slice_id.clone(), slice.goal.clone(), slice.status))
+        .map(|slice| Node {
+            slice_id: slice.slice_id.clone(),
+            goal: slice.goal.clone(),
+            status: slice.status,
+        })
         .collect();
     let mut edges = Vec::new();
     for slice in &plan.candidate_slices {
@@ -106,7 +119,10 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
             .iter()
             .filter(|entry| plan.slice(entry).is_some())
         {
-            edges.push((dependency.clone(), slice.slice_id.clone()));
+            edges.push(Edge {
+                from: dependency.clone(),
+                to: slice.slice_id.clone(),
+            });
         }
     }
     answer(GraphAnswer {

@@ -10,6 +10,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Event, Role, SliceStatus};
 use cook_os::process::{Alarm, Heed};
 use cook_store::store::Entry;
+use serde::Serialize;
 use std::path::Path;
 
 /// Largest file that may be kept of what a session printed: head and tail of a stream, and
@@ -17,19 +18,22 @@ use std::path::Path;
 const KEPT: u64 = 10 << 20;
 
 /// How one misdeed was caught.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Catch {
     /// Whose session it was.
     pub role: Role,
-    /// What it did.
+    /// What the session did.
     pub did: String,
-    /// The code by which the log tells of it.
+    /// By which the log tells of it: a code of the catalogue, `codes.json`.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::diagnostic::Code"))]
     pub code: String,
     /// The log's entry.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub seq: u64,
     /// What cook noticed, one line each.
     pub noticed: Vec<String>,
-    /// The copies and refs in which it was kept.
+    /// Ids for `cook rescue`, and refs, that hold what was put back.
     pub kept: Vec<String>,
 }
 

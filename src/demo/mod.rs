@@ -18,7 +18,7 @@ use caught::Witness;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,8 +28,9 @@ use story::Story;
 const WALL: Duration = Duration::from_secs(300);
 
 /// An agent that misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Culprit {
     /// Reports what is not so.
     Liar,

@@ -55,17 +55,24 @@ impl From<IssueStatus> for String {
 
 /// One issue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Issue {
     /// Its id, one word.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"))
+    )]
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Where it stands.
+    /// `open`, `in_progress`, `blocked`, `closed`, or a word of the tracker's own.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub status: IssueStatus,
     /// `task`, `bug`, `epic`, `slice`, …
     #[serde(rename = "type")]
     pub kind: String,
     /// The tracker's number: small comes first.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub priority: Option<serde_json::Number>,
     /// Whose it is.
     pub assignee: Option<String>,
@@ -77,12 +84,14 @@ pub struct Issue {
 
 /// What a line about another issue says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brief {
     /// Its id.
     pub id: String,
     /// Its title; empty where the tracker does not say.
     pub title: String,
     /// Where it stands, where the tracker says.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub status: Option<IssueStatus>,
 }
 
@@ -95,8 +104,10 @@ impl Brief {
 
 /// One dependency, seen from either end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
-    /// The dependency's type, as the tracker writes it.
+    /// The dependency's type, as the tracker writes it. `blocks`, `conditional-blocks` and
+    /// `waits-for` make an issue wait; `parent-child` makes a parent.
     #[serde(rename = "type")]
     pub kind: String,
     /// The issue at the other end.
@@ -120,6 +131,7 @@ impl Link {
 
 /// One comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comment {
     /// Who wrote it, where the tracker says.
     pub author: String,

@@ -42,6 +42,7 @@ pub enum MemoryError {
 
 /// When and why a tracker was out of reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outage {
     /// What it said, or did not.
     pub why: String,

@@ -23,6 +23,7 @@ const AT_ONCE: usize = 5;
 /// Whose an issue is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is", content = "name")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Holder {
     /// Nobody's.
     Nobody,
@@ -34,6 +35,7 @@ pub enum Holder {
 
 /// What hangs on an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
     /// What it is a part of.
     pub parent: Option<Brief>,
@@ -43,30 +45,34 @@ pub struct Reach {
     pub unblocks_all: usize,
     /// Issues on the longest chain that starts here, itself among them.
     pub chain: usize,
-    /// Everything was asked for and came in time; otherwise the numbers are lower bounds.
+    /// False: the numbers are lower bounds.
     pub complete: bool,
 }
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadyIssue {
     /// The issue.
     #[serde(flatten)]
     pub issue: Issue,
     /// Whose it is.
     pub holder: Holder,
-    /// What hangs on it; none where it was not looked into, or nothing came in time.
+    /// What hangs on it; null where it was not looked into, or nothing came in time.
     pub reach: Option<Reach>,
 }
 
 /// What could be worked on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadyList {
     /// In order of work.
+    #[serde(rename = "ready")]
     pub rows: Vec<ReadyIssue>,
     /// Issues that wait for one another in a circle, as far as was seen.
     pub cycles: Vec<Vec<String>>,
     /// Why rows are not complete, each reason once.
+    #[serde(skip)]
     pub problems: Vec<String>,
 }
 

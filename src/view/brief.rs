@@ -1,24 +1,28 @@
 //! `cook brief` and its commands.
 
 use super::page::{Page, Tone};
-use super::{Exit, Show, count};
+use super::transition::Recorded;
+use super::{Exit, Show, count, to_json};
 use crate::walk::CheckedAnchor;
 use cook_core::brief::Filled;
 use cook_core::diagnostic::Finding;
-use cook_core::model::{BriefRecord, Verdict};
+use cook_core::model::{BriefRecord, Slot, Verdict};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 /// An entry as it is listed.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownEntry {
-    /// Its id.
+    /// Its id; `c…` for what cook fills in itself.
     pub id: String,
     /// Its list.
-    pub slot: &'static str,
+    pub slot: Slot,
     /// Who added it.
     pub by: String,
-    /// The entry as it is rendered.
+    /// As it is rendered.
     pub text: String,
 }
 
@@ -26,24 +30,20 @@ impl From<&Filled> for ShownEntry {
     fn from(entry: &Filled) -> Self {
         Self {
             id: entry.id.clone(),
-            slot: entry.line.slot().id(),
+            slot: entry.line.slot(),
             by: entry.by.clone(),
             text: cook_core::brief::line_text(&entry.line),
         }
     }
 }
 
-fn entries_json(entries: &[ShownEntry]) -> Value {
-    let one = |entry: &ShownEntry| json!({"id": entry.id, "slot": entry.slot, "by": entry.by, "text": entry.text});
-    entries.iter().map(one).collect()
-}
-
-/// A rendered brief: the same bytes wherever it is shown.
-#[derive(Debug)]
+/// The brief as it is printed, and its entries.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefAnswer {
-    /// The rendering; no trailing newline.
+    /// The rendering, without the newline that ends what is printed.
     pub text: String,
-    /// How many entries did not fit.
+    /// Entries that did not fit.
     pub left_out: usize,
     /// Every entry, those that did not fit among them.
     pub entries: Vec<ShownEntry>,
@@ -61,14 +61,7 @@ impl Show for BriefAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "text": self.text,
-            "left_out": self.left_out,
-            "entries": entries_json(&self.entries),
-            "written": self.written,
-            "findings": self.findings,
-        })
+        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {
@@ -86,7 +79,9 @@ impl Show for BriefIdsAnswer {
             page.toned(Tone::Strong, &entry.id);
             page.line(&format!(
                 "  {:<11} {:<11} {}",
-                entry.slot, entry.by, entry.text
+                entry.slot.id(),
+                entry.by,
+                entry.text
             ));
         }
         if self.0.entries.is_empty() {
@@ -117,14 +112,16 @@ impl Show for ArtifactAnswer {
     }
 }
 
-/// A change of the brief, or a message.
-#[derive(Debug)]
+/// What changed in the brief.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefChangeAnswer {
-    /// The log commit; none when nothing had to change.
-    pub operation: Option<String>,
+    /// The log commit; null when nothing had to change.
+    #[serde(flatten)]
+    pub operation: Recorded,
     /// Log sequence.
     pub seq: u64,
-    /// What the history gained.
+    /// What `brief-history.jsonl` gained.
     pub records: Vec<BriefRecord>,
     /// One line that says what was done.
     pub summary: String,
@@ -136,9 +133,9 @@ pub struct BriefChangeAnswer {
 
 impl Show for BriefChangeAnswer {
     fn human(&self, page: &mut Page) {
-        match &self.operation {
-            Some(_) => page.toned(Tone::Good, &format!("recorded #{}", self.seq)),
-            None => page.toned(Tone::Dim, "nothing to record"),
+        match self.operation.recorded {
+            true => page.toned(Tone::Good, &format!("recorded #{}", self.seq)),
+            false => page.toned(Tone::Dim, "nothing to record"),
         }
         page.line(&format!("  {}", self.summary));
         for record in &self.records {
@@ -149,21 +146,27 @@ impl Show for BriefChangeAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "recorded": self.operation.is_some(),
-            "operation": self.operation,
-            "seq": self.seq,
-            "summary": self.summary,
-            "records": self.records,
-            "written": self.written,
-            "findings": self.findings,
-        })
+        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
+}
+
+/// Every anchor of the brief and of the plan's evidence, with what it is worth now.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CheckedBrief<'a> {
+    /// False makes exit 1.
+    holds: bool,
+    /// By verdict; those that no anchor has are left out.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("propertyNames" = cook_core::schema::published::describe::<Verdict>()))
+    )]
+    counts: BTreeMap<Verdict, NonZeroUsize>,
+    anchors: &'a [CheckedAnchor],
 }
 
 /// `cook brief check`.
@@ -175,10 +178,13 @@ impl BriefCheckAnswer {
         self.0.iter().filter(|anchor| anchor.required)
     }
 
-    fn counts(&self) -> BTreeMap<&'static str, usize> {
+    fn counts(&self) -> BTreeMap<Verdict, NonZeroUsize> {
         let mut counts = BTreeMap::new();
         for anchor in &self.0 {
-            *counts.entry(anchor.verdict.id()).or_default() += 1;
+            let count = counts.entry(anchor.verdict);
+            count
+                .and_modify(|count: &mut NonZeroUsize| *count = count.saturating_add(1))
+                .or_insert(NonZeroUsize::MIN);
         }
         counts
     }
@@ -219,6 +225,9 @@ impl Show for BriefCheckAnswer {
         let counts = self.counts();
         let counts: Vec<String> = counts
             .iter()
+            .map(|(verdict, number)| (verdict.id(), number))
+            .collect::<BTreeMap<_, _>>()
+            .into_iter()
             .map(|(word, number)| format!("{number} {word}"))
             .collect();
         match (self.0.len(), self.holds()) {
@@ -237,27 +246,10 @@ impl Show for BriefCheckAnswer {
     }
 
     fn json(&self) -> Value {
-        let anchors: Vec<Value> = self
-            .0
-            .iter()
-            .map(|anchor| {
-                json!({
-                    "id": anchor.id,
-                    "slot": anchor.place,
-                    "anchor": anchor.anchor,
-                    "basis": anchor.basis,
-                    "required": anchor.required,
-                    "verdict": anchor.verdict,
-                    "why": anchor.why,
-                    "now": anchor.now,
-                })
-            })
-            .collect();
-        json!({
-            "schema_version": 1,
-            "holds": self.holds(),
-            "counts": self.counts(),
-            "anchors": anchors,
+        to_json(&CheckedBrief {
+            holds: self.holds(),
+            counts: self.counts(),
+            anchors: &self.0,
         })
     }
 
@@ -270,16 +262,17 @@ impl Show for BriefCheckAnswer {
     }
 }
 
-/// `cook brief guide`.
-#[derive(Debug)]
+/// The proposed update of the agent guide.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideAnswer {
     /// The file.
     pub path: String,
-    /// Why the update is proposed.
+    /// Why.
     pub reason: String,
     /// Who proposed it.
     pub by: String,
-    /// What it changes; empty = nothing.
+    /// A unified diff; empty when nothing would change.
     pub diff: String,
     /// It was written.
     pub applied: bool,
@@ -298,13 +291,6 @@ impl Show for GuideAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "path": self.path,
-            "reason": self.reason,
-            "by": self.by,
-            "diff": self.diff,
-            "applied": self.applied,
-        })
+        to_json(self)
     }
 }

@@ -1,13 +1,15 @@
 //! `cook cost`.
 
-use super::{Page, Show, Tone};
-use serde_json::{Value, json};
+use super::{Page, Show, Tone, to_json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::time::Duration;
 
 /// What one agent has cost in one role.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostRow {
-    /// The role; `-` outside the workflow.
+    /// `-` outside the workflow.
     pub role: String,
     /// The agent.
     pub agent: String,
@@ -17,9 +19,12 @@ pub struct CostRow {
     pub failed: u64,
     /// Time of all of them.
     pub milliseconds: u64,
-    /// Millionths of a dollar, of the calls that say so.
+    /// US dollars, of the calls that say so.
+    #[serde(rename = "cost_usd", serialize_with = "write_dollars")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64", range(min = 0)))]
     pub micro_usd: u64,
     /// Calls whose cost nobody told.
+    #[serde(rename = "cost_unknown")]
     pub unknown: u64,
 }
 
@@ -41,38 +46,34 @@ impl CostRow {
             (unknown, _) => format!("{known}, {unknown} unknown"),
         }
     }
-
-    fn json(&self) -> Value {
-        json!({
-            "role": self.role,
-            "agent": self.agent,
-            "calls": self.calls,
-            "failed": self.failed,
-            "milliseconds": self.milliseconds,
-            "cost_usd": self.micro_usd as f64 / 1e6,
-            "cost_unknown": self.unknown,
-        })
-    }
 }
 
-/// All of them.
-#[derive(Debug)]
+/// What agents have cost.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostAnswer {
     /// By role and agent.
-    pub rows: Vec<CostRow>,
+    rows: Vec<CostRow>,
+    total: CostRow,
+}
+
+/// Millionths of a dollar, written as dollars.
+fn write_dollars<S: Serializer>(micro_usd: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*micro_usd as f64 / 1e6)
 }
 
 impl CostAnswer {
-    fn total(&self) -> CostRow {
+    /// The rows and their sum.
+    pub fn of(rows: Vec<CostRow>) -> Self {
         let mut total = CostRow::new("all", "");
-        for row in &self.rows {
+        for row in &rows {
             total.calls += row.calls;
             total.failed += row.failed;
             total.milliseconds += row.milliseconds;
             total.micro_usd += row.micro_usd;
             total.unknown += row.unknown;
         }
-        total
+        Self { rows, total }
     }
 }
 
@@ -82,7 +83,7 @@ impl Show for CostAnswer {
             page.line("no agent was called yet");
             return;
         }
-        for row in self.rows.iter().chain([&self.total()]) {
+        for row in self.rows.iter().chain([&self.total]) {
             page.toned(Tone::Strong, &format!("{:<14}", row.role));
             page.line(&format!(
                 "{:<10} {:>4} calls, {} failed, {:>12}, {}",
@@ -97,10 +98,6 @@ impl Show for CostAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "rows": self.rows.iter().map(CostRow::json).collect::<Vec<_>>(),
-            "total": self.total().json(),
-        })
+        to_json(self)
     }
 }

@@ -1,11 +1,31 @@
 //! `cook demo`: where the repository is, and who was caught at what.
 
-use super::next::dispatch_json;
-use super::{Page, Show, Tone, count};
-use crate::demo::{Catch, Told};
+use super::next::Dispatched;
+use super::{Page, Show, Tone, count, to_json};
+use crate::demo::{Catch, Culprit, Told};
 use cook_core::machine::quoted;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::time::Duration;
+
+/// What `cook demo` answers when the work was done and the culprit, if any, was caught.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Demonstrated<'a> {
+    /// The repository, which stays.
+    directory: String,
+    /// Who misbehaved; null when nobody did.
+    culprit: Option<Culprit>,
+    /// What it did, in order.
+    caught: &'a [Catch],
+    /// Sessions that were held.
+    sessions: u64,
+    /// Wall time of the sessions.
+    milliseconds: u64,
+    /// Commands that look at what it left.
+    commands: Vec<String>,
+    next: Dispatched<'a>,
+}
 
 /// What a demonstration came to.
 #[derive(Debug)]
@@ -13,8 +33,8 @@ pub struct DemoAnswer(pub Told);
 
 impl DemoAnswer {
     /// The commands that look at what it left.
-    fn commands(&self) -> [String; 4] {
-        [
+    fn commands(&self) -> Vec<String> {
+        vec![
             format!("cd {}", quoted(&self.0.root.display().to_string())),
             "cook status".to_owned(),
             "cook log".to_owned(),
@@ -52,29 +72,14 @@ impl Show for DemoAnswer {
 
     fn json(&self) -> Value {
         let told = &self.0;
-        let catches: Vec<Value> = told
-            .catches
-            .iter()
-            .map(|catch| {
-                json!({
-                    "role": catch.role.id(),
-                    "did": catch.did,
-                    "code": catch.code,
-                    "seq": catch.seq,
-                    "noticed": catch.noticed,
-                    "kept": catch.kept,
-                })
-            })
-            .collect();
-        json!({
-            "schema_version": 1,
-            "directory": told.root.display().to_string(),
-            "culprit": told.culprit.map(|culprit| culprit.id()),
-            "caught": catches,
-            "sessions": told.outcome.sessions,
-            "milliseconds": u64::try_from(told.took.as_millis()).unwrap_or(u64::MAX),
-            "commands": self.commands(),
-            "next": dispatch_json(&told.outcome.next, Some(&told.snapshot), &told.head, None),
+        to_json(&Demonstrated {
+            directory: told.root.display().to_string(),
+            culprit: told.culprit,
+            caught: &told.catches,
+            sessions: told.outcome.sessions,
+            milliseconds: u64::try_from(told.took.as_millis()).unwrap_or(u64::MAX),
+            commands: self.commands(),
+            next: Dispatched::of(&told.outcome.next, Some(&told.snapshot), &told.head, None),
         })
     }
 }

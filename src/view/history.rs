@@ -1,23 +1,29 @@
 //! `cook log`, `show`, `diff`, `rescue`: what happened, and what was set aside.
 
-use super::{Page, Show, Tone};
+use super::{Page, Show, Tone, to_json};
 use cook_core::diagnostic::{Lines, clean};
-use serde_json::{Value, json};
+use cook_core::model::Records;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// One row of `cook log`.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogRow {
     /// Log sequence.
     pub seq: u64,
     /// Log commit.
     pub operation: String,
-    /// When, RFC 3339.
+    /// RFC 3339, UTC.
     pub time: String,
-    /// The event's name.
+    /// What happened.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
     pub event: String,
     /// The rule that answered before it.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::machine::Rule"))]
     pub rule: String,
-    /// Who caused it.
+    /// Who caused it; a script is one that said `--as-user`.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::model::Actor"))]
     pub actor: String,
     /// Slice or mission.
     pub subject: String,
@@ -25,21 +31,39 @@ pub struct LogRow {
     pub undone: bool,
 }
 
-/// The transitions of one worktree.
-#[derive(Debug)]
+/// The transitions of each workflow, newest first.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogAnswer {
-    /// By worktree id; the current one first, with a word on where it is.
-    pub worktrees: Vec<(String, String, Vec<LogRow>)>,
+    /// The current one first.
+    pub worktrees: Vec<WorktreeLog>,
+}
+
+/// The transitions of one worktree.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorktreeLog {
+    /// Its id.
+    pub id: String,
+    /// A word on where it is.
+    pub place: String,
+    /// Newest first.
+    pub transitions: Vec<LogRow>,
 }
 
 impl Show for LogAnswer {
     fn human(&self, page: &mut Page) {
-        for (id, place, rows) in &self.worktrees {
+        for WorktreeLog {
+            id,
+            place,
+            transitions,
+        } in &self.worktrees
+        {
             if self.worktrees.len() > 1 {
                 page.toned(Tone::Strong, &format!("worktree {id} ({place})"));
                 page.newline();
             }
-            for row in rows {
+            for row in transitions {
                 page.toned(Tone::Strong, &format!("#{:<4}", row.seq));
                 page.toned(
                     Tone::Dim,
@@ -59,49 +83,48 @@ impl Show for LogAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "worktrees": self.worktrees.iter().map(|(id, place, rows)| json!({
-                "id": id,
-                "place": place,
-                "transitions": rows.iter().map(|row| json!({
-                    "seq": row.seq,
-                    "operation": row.operation,
-                    "time": row.time,
-                    "event": row.event,
-                    "rule": row.rule,
-                    "actor": row.actor,
-                    "subject": row.subject,
-                    "undone": row.undone,
-                })).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-        })
+        to_json(self)
     }
 }
 
-/// One transition, in full.
-#[derive(Debug)]
+/// One transition in full.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryAnswer {
-    /// Its row.
-    pub row: LogRow,
-    /// `event.json` without the facts.
-    pub event: Value,
-    /// The facts it was judged by.
-    pub facts: Value,
-    /// Records it appended.
-    pub records: Value,
+    /// Log sequence.
+    pub seq: u64,
+    /// Log commit.
+    pub operation: String,
+    /// RFC 3339, UTC.
+    pub time: String,
+    /// The rule that answered before it.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::machine::Rule"))]
+    pub rule: String,
+    /// Who caused it; a script is one that said `--as-user`.
+    #[cfg_attr(feature = "schema", schemars(with = "cook_core::model::Actor"))]
+    pub actor: String,
+    /// Slice or mission.
+    pub subject: String,
+    /// The event with all it carries.
+    #[cfg_attr(feature = "schema", schemars(extend("required" = ["event"])))]
+    pub event: Map<String, Value>,
+    /// What was measured for it.
+    pub facts: Map<String, Value>,
+    /// History records it added.
+    pub records: Records,
     /// What it changed in the documents.
     pub changes: Vec<Change>,
 }
 
 /// One field that differs.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// `state.continuation_policy`, `plan.candidate_slices[0].status`, …
+    /// Document, field and place, joined with dots.
     pub path: String,
-    /// Before; none = absent.
+    /// The value before; null when there was none.
     pub before: Option<Value>,
-    /// After; none = absent.
+    /// The value after; null when there is none.
     pub after: Option<Value>,
 }
 
@@ -135,15 +158,8 @@ fn change_lines(page: &mut Page, changes: &[Change]) {
     }
 }
 
-fn changes_json(changes: &[Change]) -> Value {
-    changes
-        .iter()
-        .map(|change| json!({"path": change.path, "before": change.before, "after": change.after}))
-        .collect()
-}
-
 /// What an event carries beside its name; what it leaves open is left out.
-fn brought(event: &Value) -> impl Iterator<Item = (&str, &Value)> {
+fn brought(event: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let is_open = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
@@ -151,25 +167,32 @@ fn brought(event: &Value) -> impl Iterator<Item = (&str, &Value)> {
         _ => false,
     };
     event
-        .as_object()
-        .into_iter()
-        .flatten()
+        .iter()
         .map(|(field, value)| (field.as_str(), value))
         .filter(move |(field, value)| *field != "event" && !is_open(value))
+}
+
+impl EntryAnswer {
+    fn event_name(&self) -> &str {
+        self.event
+            .get("event")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
 }
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
         page.toned(
             Tone::Strong,
-            &format!("#{} {}", self.row.seq, self.row.event),
+            &format!("#{} {}", self.seq, self.event_name()),
         );
         page.newline();
-        page.row("operation", &self.row.operation);
-        page.row("time", &self.row.time);
-        page.row("rule", &self.row.rule);
-        page.row("actor", &self.row.actor);
-        page.row("subject", &self.row.subject);
+        page.row("operation", &self.operation);
+        page.row("time", &self.time);
+        page.row("rule", &self.rule);
+        page.row("actor", &self.actor);
+        page.row("subject", &self.subject);
         for (field, value) in brought(&self.event) {
             page.row(field, &short(Some(value)));
         }
@@ -178,24 +201,13 @@ impl Show for EntryAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "seq": self.row.seq,
-            "operation": self.row.operation,
-            "time": self.row.time,
-            "rule": self.row.rule,
-            "actor": self.row.actor,
-            "subject": self.row.subject,
-            "event": self.event,
-            "facts": self.facts,
-            "records": self.records,
-            "changes": changes_json(&self.changes),
-        })
+        to_json(self)
     }
 }
 
 /// What lies between two transitions.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffAnswer {
     /// The earlier one.
     pub from: u64,
@@ -217,20 +229,13 @@ impl Show for DiffAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "from": self.from,
-            "to": self.to,
-            "changes": changes_json(&self.changes),
-        })
+        to_json(self)
     }
 }
 
-/// One kept copy: id, kind, when, files with their sizes.
-pub type RescueRow = (String, String, String, Vec<(String, u64)>);
-
 /// A file of a copy that was set aside.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RescuedFile {
     /// The copy.
     pub id: String,
@@ -238,7 +243,7 @@ pub struct RescuedFile {
     pub path: String,
     /// Its length.
     pub bytes: u64,
-    /// What it holds; none = no text.
+    /// What it holds; null where it is no text.
     pub text: Option<String>,
 }
 
@@ -254,24 +259,52 @@ impl Show for RescuedFile {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "id": self.id,
-            "path": self.path,
-            "bytes": self.bytes,
-            "text": self.text,
-        })
+        to_json(self)
     }
 }
 
 /// Copies that were set aside.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RescueAnswer {
     /// Newest last.
     pub copies: Vec<RescueRow>,
-    /// Refs in the user's repository that hold commits which were taken back, or parked
-    /// changes: name and object.
-    pub refs: Vec<(String, String)>,
+    /// Refs that hold commits which were taken back, or parked changes.
+    pub refs: Vec<RescueRef>,
+}
+
+/// One kept copy.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueRow {
+    /// Its id.
+    pub id: String,
+    /// What was set aside, and why.
+    pub kind: String,
+    /// When.
+    pub time: String,
+    /// What it holds.
+    pub files: Vec<RescueFile>,
+}
+
+/// A file of a kept copy.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueFile {
+    /// Its path there.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// A ref of the user's repository.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RescueRef {
+    /// Its name.
+    pub name: String,
+    /// What it points at.
+    pub object: String,
 }
 
 impl Show for RescueAnswer {
@@ -279,29 +312,20 @@ impl Show for RescueAnswer {
         if self.copies.is_empty() && self.refs.is_empty() {
             page.line("nothing was set aside");
         }
-        for (id, kind, time, files) in &self.copies {
-            page.toned(Tone::Strong, id);
-            page.line(&format!("  {kind}  {time}"));
-            for (file, size) in files {
-                page.line(&format!("    {file}  {size} bytes"));
+        for copy in &self.copies {
+            page.toned(Tone::Strong, &copy.id);
+            page.line(&format!("  {}  {}", copy.kind, copy.time));
+            for file in &copy.files {
+                page.line(&format!("    {}  {} bytes", file.path, file.bytes));
             }
         }
-        for (name, object) in &self.refs {
+        for RescueRef { name, object } in &self.refs {
             page.toned(Tone::Strong, name);
             page.line(&format!("  {object:.12}  `git show {name}` shows it"));
         }
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "refs": self.refs.iter().map(|(name, object)| json!({"name": name, "object": object})).collect::<Vec<_>>(),
-            "copies": self.copies.iter().map(|(id, kind, time, files)| json!({
-                "id": id,
-                "kind": kind,
-                "time": time,
-                "files": files.iter().map(|(file, size)| json!({"path": file, "bytes": size})).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-        })
+        to_json(self)
     }
 }

@@ -1,11 +1,12 @@
 //! `cook hook`, `cook checkpoint`, `cook recover`.
 
-use super::{Page, Show};
+use super::{Page, Show, to_json};
 use crate::lifecycle::Response;
 use cook_core::diagnostic::Finding;
 use cook_core::model::Checkpoint;
-use cook_hooks::Recovery;
-use serde_json::{Value, json};
+use cook_hooks::{Item, Recovery};
+use serde::Serialize;
+use serde_json::Value;
 
 /// What an agent reads: its own JSON or nothing, and never an exit code that means no.
 #[derive(Debug, Default)]
@@ -65,8 +66,9 @@ impl Show for HookAnswer {
     }
 }
 
-/// A checkpoint that was kept.
-#[derive(Debug)]
+/// The entry that was appended to the checkpoint trail.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckpointAnswer {
     /// The entry.
     pub entry: Checkpoint,
@@ -83,16 +85,37 @@ impl Show for CheckpointAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "entry": self.entry,
-            "findings": self.findings,
-        })
+        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
+}
+
+/// The message a session gets when its context was lost, and what it is made of.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Recovered<'a> {
+    /// At most 2,048 bytes of UTF-8.
+    message: String,
+    item: Option<&'a Item>,
+    #[cfg_attr(feature = "schema", schemars(length(max = 5)))]
+    checkpoints: Vec<Remembered<'a>>,
+    uncommitted: &'a [String],
+    uncommitted_more: u64,
+    role: &'a str,
+    command: &'a str,
+    notes: &'a [String],
+    findings: &'a [Finding],
+}
+
+/// A checkpoint and how long ago it was kept.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Remembered<'a> {
+    ago: &'a str,
+    text: &'a str,
 }
 
 /// The recovery message.
@@ -112,34 +135,19 @@ impl Show for RecoverAnswer {
 
     fn json(&self) -> Value {
         let recovery = &self.recovery;
-        let checkpoints: Vec<Value> = recovery
-            .checkpoints
-            .iter()
-            .map(|(ago, text)| json!({"ago": ago, "text": text}))
-            .collect();
-        let item = recovery.item.as_ref().map(|item| {
-            json!({
-                "id": item.id,
-                "title": item.title,
-                "status": item.status,
-                "type": item.kind,
-                "priority": item.priority,
-                "parent": item.parent,
-                "unblocks": item.unblocks,
-                "others": item.others,
-            })
-        });
-        json!({
-            "schema_version": 1,
-            "message": recovery.render(),
-            "item": item,
-            "checkpoints": checkpoints,
-            "uncommitted": recovery.uncommitted,
-            "uncommitted_more": recovery.uncommitted_more,
-            "role": recovery.role,
-            "command": recovery.command,
-            "notes": recovery.notes,
-            "findings": self.findings,
+        let checkpoints = recovery.checkpoints.iter();
+        to_json(&Recovered {
+            message: recovery.render(),
+            item: recovery.item.as_ref(),
+            checkpoints: checkpoints
+                .map(|(ago, text)| Remembered { ago, text })
+                .collect(),
+            uncommitted: &recovery.uncommitted,
+            uncommitted_more: recovery.uncommitted_more,
+            role: &recovery.role,
+            command: &recovery.command,
+            notes: &recovery.notes,
+            findings: &self.findings,
         })
     }
 

@@ -1,12 +1,15 @@
 //! `cook issue`: what a tracker says, marked with whose it is and what hangs on it.
 
-use super::{Page, Show, Tone};
+use super::{Page, Show, Tone, to_json};
 use crate::tracker::{Brief, Comment, Holder, Issue, Link, Outage, Reach, ReadyIssue, ReadyList};
 use cook_core::diagnostic::Finding;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 /// Paths and names shown on one line.
 const MAX_NAMES: usize = 8;
+#[cfg(feature = "schema")]
+const TRACKERS: [&str; 3] = ["none", "br", "bd"];
 
 fn heading(page: &mut Page, issue: &Issue) {
     let priority = issue
@@ -33,12 +36,15 @@ fn listed(briefs: &[Brief]) -> String {
     names.join(", ")
 }
 
-/// What could be worked on.
-#[derive(Debug)]
+/// What could be worked on, in order of work.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueReadyAnswer {
     /// `none`, `br` or `bd`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
     pub tracker: &'static str,
     /// The rows.
+    #[serde(flatten)]
     pub list: ReadyList,
     /// What kept rows from being complete.
     pub findings: Vec<Finding>,
@@ -91,13 +97,7 @@ impl Show for IssueReadyAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "tracker": self.tracker,
-            "ready": self.list.rows,
-            "cycles": self.list.cycles,
-            "findings": self.findings,
-        })
+        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {
@@ -105,10 +105,12 @@ impl Show for IssueReadyAnswer {
     }
 }
 
-/// One issue with what is around it.
-#[derive(Debug)]
+/// One issue with its dependencies and comments.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueShowAnswer {
     /// `none`, `br` or `bd`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
     pub tracker: &'static str,
     /// The issue.
     pub issue: Issue,
@@ -154,29 +156,25 @@ impl Show for IssueShowAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "tracker": self.tracker,
-            "issue": self.issue,
-            "dependencies": self.dependencies,
-            "dependents": self.dependents,
-            "comments": self.comments,
-        })
+        to_json(self)
     }
 }
 
 /// What was done to an issue.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueChangedAnswer {
     /// `none`, `br` or `bd`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
     pub tracker: &'static str,
-    /// `claimed`, `closed`, `commented` or `created`.
+    /// What was done.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["claimed", "closed", "commented", "created"])))]
     pub did: &'static str,
     /// False when it was so before.
     pub changed: bool,
     /// The issue now.
     pub issue: Issue,
-    /// The key of a comment.
+    /// The key of a comment: its text ends with `[cook:KEY]`.
     pub key: Option<String>,
     /// What a close set free.
     pub unblocked: Vec<Brief>,
@@ -196,16 +194,7 @@ impl Show for IssueChangedAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "tracker": self.tracker,
-            "did": self.did,
-            "changed": self.changed,
-            "issue": self.issue,
-            "key": self.key,
-            "unblocked": self.unblocked,
-            "findings": self.findings,
-        })
+        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {
@@ -214,9 +203,11 @@ impl Show for IssueChangedAnswer {
 }
 
 /// Which tracker there is and what is in work.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueStatusAnswer {
     /// `none`, `br` or `bd`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = TRACKERS)))]
     pub tracker: &'static str,
     /// Issues in work, this actor's first.
     pub current: Vec<Issue>,
@@ -244,12 +235,6 @@ impl Show for IssueStatusAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "tracker": self.tracker,
-            "current": self.current,
-            "ready": self.ready,
-            "outage": self.outage,
-        })
+        to_json(self)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A command hands over a value that implements [`Show`]; it never prints itself.
 
+mod agents;
 mod brief;
 mod check;
 mod cost;
@@ -12,7 +13,11 @@ mod hook;
 mod issue;
 mod next;
 mod page;
+mod plan;
 mod progress;
+#[cfg(feature = "schema")]
+pub mod published;
+mod reply;
 mod run;
 mod screen;
 mod session;
@@ -20,6 +25,7 @@ mod status;
 mod transition;
 mod verify;
 
+pub use agents::{AgentRow, AgentsAnswer};
 pub use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer,
     ShownEntry,
@@ -28,24 +34,28 @@ pub use check::CheckAnswer;
 pub use cost::{CostAnswer, CostRow};
 pub use demo::DemoAnswer;
 pub use exit::Exit;
-pub use history::{Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescuedFile};
+pub use history::{
+    Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescueFile, RescueRef,
+    RescueRow, RescuedFile, WorktreeLog,
+};
 pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
 pub use page::{Page, Tone};
+pub use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub use progress::LiveLine;
+pub use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
 pub use run::{RunAnswer, moment_line};
 pub use screen::{ColorChoice, Screen};
-pub use session::{
-    AgentRow, AgentsAnswer, FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer, SessionLogAnswer,
-    SessionShowAnswer,
-};
-pub use status::{GraphAnswer, ReadyAnswer, RunView, SessionView, StatusAnswer};
-pub use transition::{NoteAnswer, TransitionAnswer};
+pub use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
+pub use status::{LastChanged, RunView, SessionView, StatusAnswer};
+pub use transition::{NoteAnswer, Recorded, TransitionAnswer};
 pub use verify::{GateAnswer, VerifyAnswer};
 
 use cook_core::diagnostic::Finding;
-use serde_json::Value;
+use cook_core::model::SchemaVersion;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// `1 finding`, `2 findings`.
 pub fn count(number: usize, what: &str) -> String {
@@ -53,12 +63,28 @@ pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
+/// An answer with the version of its shape.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema_version: SchemaVersion,
+    #[serde(flatten)]
+    answer: &'a T,
+}
+
+/// The JSON of an answer.
+fn to_json<T: Serialize>(answer: &T) -> Value {
+    json!(Versioned {
+        schema_version: SchemaVersion,
+        answer,
+    })
+}
+
 /// An answer, in both forms.
 pub trait Show {
     /// For people.
     fn human(&self, page: &mut Page);
 
-    /// For programs; its shape has a schema in `protocol/schema/`.
+    /// For programs; its schema in `protocol/schema/` is made from the type that is written here.
     fn json(&self) -> Value;
 
     /// False for answers that are one format by nature (man pages, completions).

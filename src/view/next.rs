@@ -1,10 +1,11 @@
 //! `cook next`, `cook why`: who is due.
 
 use super::run::standing;
-use super::{Exit, Page, Show, Tone};
+use super::{Exit, Page, Show, Tone, to_json};
 use cook_core::diagnostic::Finding;
 use cook_core::machine::{Dispatch, Head, Rule, Trace, votes_at};
-use cook_core::model::{ActiveStatus, Role, Snapshot};
+use cook_core::model::{ActiveSlice, ActiveStatus, Phase, Policy, Role, SchemaVersion, Snapshot};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The mandatory role, with all that is needed to play it.
@@ -24,12 +25,8 @@ pub struct NextAnswer {
 
 impl NextAnswer {
     fn in_work(&self) -> Option<&Snapshot> {
-        self.snapshot.as_ref().filter(|snapshot| {
-            matches!(
-                snapshot.active.status,
-                ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-            )
-        })
+        let snapshot = self.snapshot.as_ref();
+        snapshot.filter(|snapshot| is_in_work(snapshot.active.status))
     }
 
     fn slice_id(&self) -> Option<&str> {
@@ -38,37 +35,86 @@ impl NextAnswer {
     }
 }
 
-/// The JSON of a dispatch; `cook next --json` and every transition carry it.
-pub(super) fn dispatch_json(
-    dispatch: &Dispatch,
-    snapshot: Option<&Snapshot>,
-    head: &Head,
-    ticket: Option<&str>,
-) -> Value {
-    let in_work = snapshot.filter(|snapshot| {
-        matches!(
-            snapshot.active.status,
-            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-        )
-    });
-    let have = snapshot.map_or(0, |snapshot| votes_at(snapshot, head).count());
-    let need = snapshot.map_or(0, |snapshot| snapshot.profile.required_stop_judges.0);
-    json!({
-        "schema_version": 1,
-        "rule": dispatch.rule,
-        "role": dispatch.role,
-        "phase": dispatch.phase,
-        "policy": dispatch.policy,
-        "action": dispatch.action,
-        "reason": dispatch.reason,
-        "slice_id": in_work.and_then(|snapshot| snapshot.active.slice_id.clone()),
-        "wave": snapshot.map_or(0, |snapshot| snapshot.state.current_stop_wave_id.0),
-        "judgments": { "have": have, "need": need },
-        "blocking_command": dispatch.blocking_command,
-        "findings": dispatch.findings,
-        "handoff": in_work.map(|snapshot| serde_json::to_value(&snapshot.active).unwrap_or_default()),
-        "ticket": ticket,
-    })
+/// Votes that count at this HEAD, and how many are needed.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Judgments {
+    have: usize,
+    need: u64,
+}
+
+impl Judgments {
+    pub(super) fn of(snapshot: Option<&Snapshot>, head: &Head) -> Self {
+        Self {
+            have: snapshot.map_or(0, |snapshot| votes_at(snapshot, head).count()),
+            need: snapshot.map_or(0, |snapshot| snapshot.profile.required_stop_judges.0),
+        }
+    }
+}
+
+/// The mandatory role and all that is needed to play it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Dispatched<'a> {
+    schema_version: SchemaVersion,
+    /// The dispatch rule.
+    rule: Rule,
+    /// The role that is due; null when nobody is.
+    role: Option<Role>,
+    phase: Phase,
+    policy: Policy,
+    /// What the role has to do.
+    action: &'a str,
+    /// Why the rule answers.
+    reason: &'a str,
+    /// The slice in work.
+    slice_id: Option<&'a str>,
+    /// The stop wave; 0 before the first.
+    wave: u64,
+    judgments: Judgments,
+    /// The command to run first.
+    blocking_command: Option<&'a str>,
+    findings: &'a [Finding],
+    /// `active-slice.json` as it stands, while a slice is in work.
+    handoff: Option<&'a ActiveSlice>,
+    /// For `cook record --ticket`; null before `cook init`.
+    ticket: Option<&'a str>,
+}
+
+impl<'a> Dispatched<'a> {
+    /// `cook next --json` and every transition carry it.
+    pub(super) fn of(
+        dispatch: &'a Dispatch,
+        snapshot: Option<&'a Snapshot>,
+        head: &Head,
+        ticket: Option<&'a str>,
+    ) -> Self {
+        let active = snapshot.map(|snapshot| &snapshot.active);
+        let handoff = active.filter(|active| is_in_work(active.status));
+        Self {
+            schema_version: SchemaVersion,
+            rule: dispatch.rule,
+            role: dispatch.role,
+            phase: dispatch.phase,
+            policy: dispatch.policy,
+            action: &dispatch.action,
+            reason: &dispatch.reason,
+            slice_id: handoff.and_then(|active| active.slice_id.as_deref()),
+            wave: snapshot.map_or(0, |snapshot| snapshot.state.current_stop_wave_id.0),
+            judgments: Judgments::of(snapshot, head),
+            blocking_command: dispatch.blocking_command.as_deref(),
+            findings: &dispatch.findings,
+            handoff,
+            ticket,
+        }
+    }
+}
+
+fn is_in_work(status: ActiveStatus) -> bool {
+    matches!(
+        status,
+        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+    )
 }
 
 /// The command that plays the role, for a reader who has to type it.
@@ -133,12 +179,12 @@ impl Show for NextAnswer {
     }
 
     fn json(&self) -> Value {
-        dispatch_json(
+        json!(Dispatched::of(
             &self.dispatch,
             self.snapshot.as_ref(),
             &self.head,
             self.ticket.as_deref(),
-        )
+        ))
     }
 
     fn findings(&self) -> &[Finding] {
@@ -172,6 +218,29 @@ impl Show for PromptAnswer {
     }
 }
 
+/// The rules in order, with what each one saw.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Explained<'a> {
+    rules: Vec<Asked<'a>>,
+    /// The dispatch rule.
+    rule: Rule,
+    /// The role that is due; null when nobody is.
+    role: Option<Role>,
+    findings: &'a [Finding],
+}
+
+/// What one rule looked at and whether it answered.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Asked<'a> {
+    rule: Rule,
+    question: &'a str,
+    /// Null when an earlier rule answered.
+    fired: Option<bool>,
+    saw: &'a str,
+}
+
 /// The rules in order.
 #[derive(Debug)]
 pub struct WhyAnswer {
@@ -203,24 +272,19 @@ impl Show for WhyAnswer {
     }
 
     fn json(&self) -> Value {
-        let rules: Vec<Value> = self
-            .traces
-            .iter()
-            .map(|trace| {
-                json!({
-                    "rule": trace.rule,
-                    "question": trace.rule.question(),
-                    "fired": trace.fired,
-                    "saw": trace.saw,
+        let traces = self.traces.iter();
+        to_json(&Explained {
+            rules: traces
+                .map(|trace| Asked {
+                    rule: trace.rule,
+                    question: trace.rule.question(),
+                    fired: trace.fired,
+                    saw: &trace.saw,
                 })
-            })
-            .collect();
-        json!({
-            "schema_version": 1,
-            "rules": rules,
-            "rule": self.dispatch.rule,
-            "role": self.dispatch.role,
-            "findings": self.dispatch.findings,
+                .collect(),
+            rule: self.dispatch.rule,
+            role: self.dispatch.role,
+            findings: &self.dispatch.findings,
         })
     }
 

@@ -1,13 +1,14 @@
 //! `cook run`, `cook step`: what an onlooker is told while agents work, and what came of it.
 
-use super::next::{dispatch_json, dispatch_lines};
-use super::{Exit, Page, Show, Tone, count};
+use super::next::{Dispatched, dispatch_lines};
+use super::{Exit, Page, Show, Tone, count, to_json};
 use crate::drive::{Breach, Ended, Moment, Outcome};
 use cook_agents::Progress;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Role, Snapshot};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::time::Duration;
 
 /// Characters of a line that an agent said.
@@ -20,6 +21,25 @@ const MARKED: [&str; 5] = [
     "VERIFYING:",
     "STATE-DELTA:",
 ];
+
+/// What `cook run` and `cook step` answer.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Ran<'a> {
+    /// Why it ended: the policy, the sessions asked for, a budget, no progress, no agent that could
+    /// play, a signal.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["policy", "steps", "budget", "stalled", "agents", "asked"])))]
+    ended: &'a str,
+    reason: String,
+    /// Sessions that were held.
+    sessions: u64,
+    /// Of the sessions whose cost is known.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    cost_usd: f64,
+    /// Answers whose cost nobody told.
+    cost_unknown: u64,
+    next: Dispatched<'a>,
+}
 
 /// What came of a run.
 #[derive(Debug)]
@@ -135,14 +155,13 @@ impl Show for RunAnswer {
             Ended::Agents(_) => "agents",
             Ended::Asked => "asked",
         };
-        json!({
-            "schema_version": 1,
-            "ended": ended,
-            "reason": self.why(),
-            "sessions": self.outcome.sessions,
-            "cost_usd": self.outcome.cost_micro_usd as f64 / 1e6,
-            "cost_unknown": self.outcome.unpriced,
-            "next": dispatch_json(&self.outcome.next, Some(&self.snapshot), &self.head, None),
+        to_json(&Ran {
+            ended,
+            reason: self.why(),
+            sessions: self.outcome.sessions,
+            cost_usd: self.outcome.cost_micro_usd as f64 / 1e6,
+            cost_unknown: self.outcome.unpriced,
+            next: Dispatched::of(&self.outcome.next, Some(&self.snapshot), &self.head, None),
         })
     }
 

@@ -1,10 +1,13 @@
 //! The one place that prints. stdout carries the answer, stderr everything else.
 
-use super::Show;
 use super::exit::Exit;
 use super::page::{Page, Tone};
-use cook_core::diagnostic::{Failure, Finding, Lines, Severity, clean, harmless_json};
-use serde_json::{Value, json};
+use super::{Show, to_json};
+use cook_core::diagnostic::{
+    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, harmless_json,
+};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 
 /// When to colour.
@@ -91,7 +94,7 @@ impl Screen {
     /// Prints a failure and says how the command ends.
     pub fn failure(&self, failure: &Failure) -> Exit {
         if self.json {
-            write_out(&json_text(&failure_json(failure)));
+            write_out(&json_text(&to_json(&Failed::from(failure))));
         }
         let mut page = Page::new(self.color_err);
         page.toned(Tone::Bad, "error");
@@ -187,23 +190,46 @@ fn json_text(value: &Value) -> String {
     format!("{}\n", harmless_json(&text))
 }
 
-fn failure_json(failure: &Failure) -> Value {
-    let mut value = json!({
-        "schema_version": 1,
-        "error": {
-            "code": failure.code,
-            "path": failure.path(),
-            "message": failure.message,
-            "findings": failure.findings,
-            "causes": failure.causes,
-            "hint": failure.hints.first(),
-            "hints": failure.hints,
-        }
-    });
-    if let Some(prior) = &failure.prior {
-        value["error"]["prior"] = json!({"episode": prior.episode, "series": prior.series});
+/// What any command answers with `--json` when it could not do its work.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Failed<'a> {
+    error: Wrong<'a>,
+}
+
+/// Why a command could not do its work.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Wrong<'a> {
+    code: Code,
+    /// Where it is: a field's path, a file, a slice; the place of the first finding.
+    path: Option<&'a str>,
+    message: &'a str,
+    findings: &'a [Finding],
+    causes: &'a [String],
+    /// The first of the hints.
+    hint: Option<&'a str>,
+    /// The exact next commands.
+    hints: &'a [String],
+    /// For a failed call of an agent: the refs that can be gone on from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prior: Option<&'a PriorRefs>,
+}
+
+impl<'a> From<&'a Failure> for Failed<'a> {
+    fn from(failure: &'a Failure) -> Self {
+        let error = Wrong {
+            code: failure.code,
+            path: failure.path(),
+            message: &failure.message,
+            findings: &failure.findings,
+            causes: &failure.causes,
+            hint: failure.hints.first().map(String::as_str),
+            hints: &failure.hints,
+            prior: failure.prior.as_deref(),
+        };
+        Self { error }
     }
-    value
 }
 
 /// A reader that went away is no error.

@@ -1,14 +1,19 @@
-//! `cook status`, `cook ready`, `cook graph`: where the work stands.
+//! `cook status`: where the work stands.
 
-use super::next::dispatch_lines;
-use super::{Page, Show, Tone};
+use super::next::{Judgments, dispatch_lines};
+use super::{Page, Show, Tone, to_json};
 use cook_core::diagnostic::{Finding, counted};
-use cook_core::machine::{Dispatch, Head, ReadyRow, current_audit, current_review, votes_at};
-use cook_core::model::{Evidence, Limits, Policy, Role, Slice, SliceStatus, Snapshot};
-use serde_json::{Value, json};
+use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, votes_at};
+use cook_core::model::{
+    Amendment, Blocker, Evidence, Limits, Phase, Policy, Role, Slice, SliceStatus, Snapshot,
+    Waiting,
+};
+use serde::Serialize;
+use serde_json::Value;
 
 /// What a running `cook run` is at.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunView {
     /// The driver's process.
     pub pid: u32,
@@ -16,12 +21,23 @@ pub struct RunView {
     pub waits_until: Option<String>,
     /// The sessions that are held now.
     pub sessions: Vec<SessionView>,
-    /// The path that was changed last and is not committed, and seconds since.
-    pub last_changed: Option<(String, u64)>,
+    /// The path that was changed last and is not committed.
+    pub last_changed: Option<LastChanged>,
+}
+
+/// A path and how long ago it was changed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LastChanged {
+    /// The path.
+    pub path: String,
+    /// Seconds since.
+    pub seconds: u64,
 }
 
 /// A session that is held now.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionView {
     /// Whose turn it is.
     pub role: Role,
@@ -71,30 +87,124 @@ impl RunView {
                 ),
             );
         }
-        if let Some((path, seconds)) = &self.last_changed {
+        if let Some(LastChanged { path, seconds }) = &self.last_changed {
             page.row("changed", &format!("{path}, {seconds} s ago"));
         }
     }
+}
 
-    fn json(&self) -> Value {
-        json!({
-            "pid": self.pid,
-            "waits_until": self.waits_until,
-            "sessions": self.sessions.iter().map(|session| json!({
-                "role": session.role,
-                "agent": session.agent,
-                "pid": session.pid,
-                "alive": session.alive,
-                "began_at": session.began_at,
-                "quiet_seconds": session.quiet_seconds,
-                "tool": session.tool,
-            })).collect::<Vec<_>>(),
-            "last_changed": self.last_changed.as_ref().map(|(path, seconds)| json!({
-                "path": path,
-                "seconds": seconds,
-            })),
-        })
+/// Where the work stands.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Standing<'a> {
+    mission_anchor: &'a str,
+    policy: Policy,
+    phase: Phase,
+    /// The dispatch rule.
+    rule: Rule,
+    /// The role that is due; null when nobody is.
+    role: Option<Role>,
+    action: &'a str,
+    reason: &'a str,
+    contract_status: &'a str,
+    seq: u64,
+    /// The workflow's branch; null = detached.
+    branch: Option<&'a str>,
+    /// HEAD's commit; null before the first.
+    head: Option<&'a str>,
+    slices: Vec<SliceRow<'a>>,
+    review: Option<Reviewed<'a>>,
+    audit: Option<Audited<'a>>,
+    wave: u64,
+    judgments: Judgments,
+    /// Contract ids of open slices.
+    unsatisfied_contract_ids: &'a [String],
+    /// As the last re-ground named them.
+    release_blocker_ids: &'a [String],
+    /// As the last re-ground named them.
+    high_value_gaps: &'a [String],
+    /// Noes that no re-ground has answered.
+    unanswered: &'a [Blocker],
+    waiting: Option<&'a Waiting>,
+    amendments: &'a [Amendment],
+    steps: Steps,
+    /// User doors opened with `--as-user`.
+    script_doors: u64,
+    /// Those of the newest transitions, newest first.
+    scripted: Vec<Scripted<'a>>,
+    set_aside: usize,
+    /// What a running `cook run` is at; null when nobody drives the work.
+    run: Option<&'a RunView>,
+    /// Roles whose sessions a cook that is gone left unfinished.
+    unfinished: &'a [Role],
+    findings: &'a [Finding],
+}
+
+/// A slice of the plan and how far it is.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SliceRow<'a> {
+    slice_id: &'a str,
+    goal: &'a str,
+    status: SliceStatus,
+    criteria: usize,
+    proven: usize,
+    attempts: u64,
+}
+
+impl SliceRow<'_> {
+    fn line(&self, page: &mut Page) {
+        let tone = match self.status {
+            SliceStatus::Done => Tone::Good,
+            SliceStatus::Selected | SliceStatus::InProgress => Tone::Strong,
+            SliceStatus::Blocked => Tone::Warn,
+            SliceStatus::Planned | SliceStatus::Cancelled => Tone::Dim,
+        };
+        page.text("  ");
+        page.toned(tone, &format!("{:<12}", self.status.id()));
+        let spent = match self.attempts {
+            0 => String::new(),
+            attempts => format!(", {} spent", counted(attempts, "attempt")),
+        };
+        page.line(&format!(
+            "{} — {} ({} of {} criteria proven{spent})",
+            self.slice_id, self.goal, self.proven, self.criteria
+        ));
     }
+}
+
+/// The review that counts.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Reviewed<'a> {
+    acceptable: bool,
+    commit: &'a str,
+}
+
+/// The audit that counts.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Audited<'a> {
+    findings: &'a [String],
+    commit: &'a str,
+}
+
+/// Steps that were taken, and how many there may be.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Steps {
+    spent: u64,
+    limit: u64,
+}
+
+/// A transition that a script caused.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Scripted<'a> {
+    seq: u64,
+    /// What happened.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
+    event: &'a str,
 }
 
 /// Where the work stands.
@@ -136,41 +246,24 @@ fn proven(slice: &Slice) -> usize {
 }
 
 impl StatusAnswer {
-    fn steps(&self) -> (u64, u64) {
+    fn steps(&self) -> Steps {
         let granted = self.snapshot.counters.granted.steps.unwrap_or(0);
-        (
-            self.snapshot.counters.steps.0,
-            self.limits.steps().saturating_add(granted),
-        )
+        Steps {
+            spent: self.snapshot.counters.steps.0,
+            limit: self.limits.steps().saturating_add(granted),
+        }
     }
 
-    fn slice_line(&self, page: &mut Page, slice: &Slice) {
-        let tone = match slice.status {
-            SliceStatus::Done => Tone::Good,
-            SliceStatus::Selected | SliceStatus::InProgress => Tone::Strong,
-            SliceStatus::Blocked => Tone::Warn,
-            SliceStatus::Planned | SliceStatus::Cancelled => Tone::Dim,
-        };
-        page.text("  ");
-        page.toned(tone, &format!("{:<12}", slice.status.id()));
-        let attempts = self
-            .snapshot
-            .counters
-            .attempts
-            .get(&slice.slice_id)
-            .map_or(0, |count| count.0);
-        let spent = if attempts > 0 {
-            format!(", {} spent", counted(attempts, "attempt"))
-        } else {
-            String::new()
-        };
-        page.line(&format!(
-            "{} — {} ({} of {} criteria proven{spent})",
-            slice.slice_id,
-            slice.goal,
-            proven(slice),
-            slice.acceptance_criteria.len()
-        ));
+    fn slice_row<'a>(&self, slice: &'a Slice) -> SliceRow<'a> {
+        let attempts = self.snapshot.counters.attempts.get(&slice.slice_id);
+        SliceRow {
+            slice_id: &slice.slice_id,
+            goal: &slice.goal,
+            status: slice.status,
+            criteria: slice.acceptance_criteria.len(),
+            proven: proven(slice),
+            attempts: attempts.map_or(0, |count| count.0),
+        }
     }
 }
 
@@ -198,9 +291,9 @@ impl Show for StatusAnswer {
             page.row("reason", &state.continuation_reason);
         }
         for slice in &self.snapshot.plan.candidate_slices {
-            self.slice_line(page, slice);
+            self.slice_row(slice).line(page);
         }
-        let (spent, limit) = self.steps();
+        let Steps { spent, limit } = self.steps();
         page.row("steps", &format!("{spent} of {limit}"));
         let have = votes_at(&self.snapshot, &self.head).count();
         if state.current_stop_wave_id.0 > 0 {
@@ -231,171 +324,58 @@ impl Show for StatusAnswer {
     }
 
     fn json(&self) -> Value {
-        let state = &self.snapshot.state;
-        let (spent, limit) = self.steps();
-        json!({
-            "schema_version": 1,
-            "mission_anchor": state.mission_anchor,
-            "policy": self.dispatch.policy,
-            "phase": self.dispatch.phase,
-            "rule": self.dispatch.rule,
-            "role": self.dispatch.role,
-            "action": self.dispatch.action,
-            "reason": self.dispatch.reason,
-            "contract_status": state.contract_status,
-            "seq": self.snapshot.ledger.seq,
-            "branch": self.snapshot.ledger.branch,
-            "head": self.head.commit,
-            "slices": self.snapshot.plan.candidate_slices.iter().map(|slice| json!({
-                "slice_id": slice.slice_id,
-                "goal": slice.goal,
-                "status": slice.status,
-                "criteria": slice.acceptance_criteria.len(),
-                "proven": proven(slice),
-                "attempts": self.snapshot.counters.attempts.get(&slice.slice_id).map_or(0, |count| count.0),
-            })).collect::<Vec<_>>(),
-            "review": current_review(&self.snapshot).map(|review| json!({"acceptable": review.acceptable, "commit": review.commit})),
-            "audit": current_audit(&self.snapshot).map(|audit| json!({"findings": audit.findings, "commit": audit.commit})),
-            "wave": state.current_stop_wave_id,
-            "judgments": {
-                "have": votes_at(&self.snapshot, &self.head).count(),
-                "need": self.snapshot.profile.required_stop_judges,
-            },
-            "unsatisfied_contract_ids": state.unsatisfied_contract_ids,
-            "release_blocker_ids": state.release_blocker_ids,
-            "high_value_gaps": self.snapshot.ledger.high_value_gaps,
-            "unanswered": self.snapshot.ledger.unanswered,
-            "waiting": self.snapshot.ledger.waiting,
-            "amendments": self.snapshot.ledger.amendments,
-            "steps": { "spent": spent, "limit": limit },
-            "script_doors": self.snapshot.ledger.script_doors,
-            "scripted": self.scripted.iter().map(|(seq, event)| json!({"seq": seq, "event": event})).collect::<Vec<_>>(),
-            "set_aside": self.displaced,
-            "run": self.run.as_ref().map(RunView::json),
-            "unfinished": self.unfinished,
-            "findings": self.findings,
+        let Snapshot {
+            state,
+            plan,
+            ledger,
+            ..
+        } = &self.snapshot;
+        let review = current_review(&self.snapshot);
+        let audit = current_audit(&self.snapshot);
+        let scripted = self.scripted.iter();
+        let row = |slice| self.slice_row(slice);
+        to_json(&Standing {
+            mission_anchor: &state.mission_anchor,
+            policy: self.dispatch.policy,
+            phase: self.dispatch.phase,
+            rule: self.dispatch.rule,
+            role: self.dispatch.role,
+            action: &self.dispatch.action,
+            reason: &self.dispatch.reason,
+            contract_status: &state.contract_status,
+            seq: ledger.seq.0,
+            branch: ledger.branch.as_deref(),
+            head: self.head.commit.as_deref(),
+            slices: plan.candidate_slices.iter().map(row).collect(),
+            review: review.map(|review| Reviewed {
+                acceptable: review.acceptable,
+                commit: &review.commit,
+            }),
+            audit: audit.map(|audit| Audited {
+                findings: &audit.findings,
+                commit: &audit.commit,
+            }),
+            wave: state.current_stop_wave_id.0,
+            judgments: Judgments::of(Some(&self.snapshot), &self.head),
+            unsatisfied_contract_ids: &state.unsatisfied_contract_ids,
+            release_blocker_ids: &state.release_blocker_ids,
+            high_value_gaps: &ledger.high_value_gaps,
+            unanswered: &ledger.unanswered,
+            waiting: ledger.waiting.as_ref(),
+            amendments: &ledger.amendments,
+            steps: self.steps(),
+            script_doors: ledger.script_doors.0,
+            scripted: scripted
+                .map(|(seq, event)| Scripted { seq: *seq, event })
+                .collect(),
+            set_aside: self.displaced,
+            run: self.run.as_ref(),
+            unfinished: &self.unfinished,
+            findings: &self.findings,
         })
     }
 
     fn findings(&self) -> &[Finding] {
         &self.findings
-    }
-}
-
-/// Slices that can be selected now.
-#[derive(Debug)]
-pub struct ReadyAnswer {
-    /// In order of work.
-    pub rows: Vec<ReadyRow>,
-    /// What the other open slices wait for.
-    pub waiting: Vec<(String, Vec<String>)>,
-}
-
-impl Show for ReadyAnswer {
-    fn human(&self, page: &mut Page) {
-        if self.rows.is_empty() {
-            page.line("no slice can be selected now");
-        }
-        for (index, row) in self.rows.iter().enumerate() {
-            page.toned(Tone::Strong, &format!("{}. {}", index + 1, row.slice_id));
-            page.line(&format!(" — {} (priority {})", row.goal, row.priority.0));
-            let unblocks = if row.unblocks.is_empty() {
-                "(none)".to_owned()
-            } else {
-                row.unblocks.join(", ")
-            };
-            page.line(&format!(
-                "   unblocks: {unblocks} · {} wait for it in all · longest chain {}",
-                row.unblocks_all, row.chain
-            ));
-        }
-        for (id, waits) in &self.waiting {
-            page.toned(
-                Tone::Dim,
-                &format!("   {id} waits for {}", waits.join(", ")),
-            );
-            page.newline();
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "ready": self.rows,
-            "waiting": self.waiting.iter().map(|(id, waits)| json!({"slice_id": id, "waits_for": waits})).collect::<Vec<_>>(),
-        })
-    }
-}
-
-/// The plan as a graph.
-#[derive(Debug)]
-pub struct GraphAnswer {
-    /// Slices: id, goal, status.
-    pub nodes: Vec<(String, String, SliceStatus)>,
-    /// From a slice to one that waits for it.
-    pub edges: Vec<(String, String)>,
-    /// Graphviz in place of Mermaid.
-    pub dot: bool,
-}
-
-/// Text inside quotes of either format.
-fn label(text: &str) -> String {
-    text.chars()
-        .take(80)
-        .map(|c| match c {
-            '"' => '\'',
-            '\\' => '/',
-            '<' | '>' | '[' | ']' | '{' | '}' | '|' | '`' | '#' | ';' => ' ',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .collect()
-}
-
-impl Show for GraphAnswer {
-    fn human(&self, page: &mut Page) {
-        let index = |id: &str| {
-            self.nodes
-                .iter()
-                .position(|(node, _, _)| node == id)
-                .unwrap_or_default()
-        };
-        if self.dot {
-            page.line("digraph plan {");
-            page.line("  rankdir=LR;");
-            for (at, (id, goal, status)) in self.nodes.iter().enumerate() {
-                page.line(&format!(
-                    "  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];",
-                    label(id),
-                    label(goal),
-                    status.id()
-                ));
-            }
-            for (from, to) in &self.edges {
-                page.line(&format!("  s{} -> s{};", index(from), index(to)));
-            }
-            page.line("}");
-            return;
-        }
-        page.line("graph LR");
-        for (at, (id, goal, status)) in self.nodes.iter().enumerate() {
-            page.line(&format!(
-                "  s{at}[\"{}: {} ({})\"]",
-                label(id),
-                label(goal),
-                status.id()
-            ));
-        }
-        for (from, to) in &self.edges {
-            page.line(&format!("  s{} --> s{}", index(from), index(to)));
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "nodes": self.nodes.iter().map(|(id, goal, status)| json!({"slice_id": id, "goal": goal, "status": status})).collect::<Vec<_>>(),
-            "edges": self.edges.iter().map(|(from, to)| json!({"from": from, "to": to})).collect::<Vec<_>>(),
-        })
     }
 }

@@ -1,10 +1,38 @@
 //! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
 
 use super::screen::finding_line;
-use super::{Exit, Page, Show, Tone, count};
+use super::{Exit, Page, Show, Tone, count, to_json};
 use cook_core::diagnostic::{Code, Finding, Severity};
 use cook_core::machine::GateRun;
-use serde_json::{Value, json};
+use cook_core::model::Receipt;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What was looked at and what was found.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Verified<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend(
+        "enum" = ["control-plane", "stop", "all", "fsck", "doctor", "hooks", "session"]
+    )))]
+    scope: &'a str,
+    strict: bool,
+    passed: bool,
+    checked: &'a [String],
+    findings: Vec<Judged<'a>>,
+}
+
+/// A finding and how much it weighs.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Judged<'a> {
+    code: Code,
+    severity: Severity,
+    message: &'a str,
+    place: Option<&'a str>,
+    /// What to run; empty when only the case can tell.
+    hint: &'a str,
+}
 
 /// The outcome of a verification.
 #[derive(Debug)]
@@ -78,19 +106,21 @@ impl Show for VerifyAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "scope": self.scope,
-            "strict": self.strict,
-            "passed": self.passed(),
-            "checked": self.checked,
-            "findings": self.findings.iter().map(|finding| json!({
-                "code": finding.code,
-                "severity": finding.severity(),
-                "message": finding.message,
-                "place": finding.place,
-                "hint": finding.code.hint(),
-            })).collect::<Vec<_>>(),
+        let findings = self.findings.iter();
+        to_json(&Verified {
+            scope: self.scope,
+            strict: self.strict,
+            passed: self.passed(),
+            checked: &self.checked,
+            findings: findings
+                .map(|finding| Judged {
+                    code: finding.code,
+                    severity: finding.severity(),
+                    message: &finding.message,
+                    place: finding.place.as_deref(),
+                    hint: finding.code.hint(),
+                })
+                .collect(),
         })
     }
 
@@ -101,6 +131,29 @@ impl Show for VerifyAnswer {
             Exit::CheckFailed
         }
     }
+}
+
+/// Gates that were run, or whose receipt was found.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Gates<'a> {
+    gates: Vec<Gate<'a>>,
+    findings: &'a [Finding],
+}
+
+/// One gate's run.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Gate<'a> {
+    name: &'a str,
+    run: &'a str,
+    required: bool,
+    passed: bool,
+    /// Why it could not be run.
+    problem: Option<&'a str>,
+    receipt: Option<&'a Receipt>,
+    /// The run at the basis, for gates that must fail there.
+    at_basis: Option<&'a Receipt>,
 }
 
 /// Gates that were run.
@@ -159,18 +212,20 @@ impl Show for GateAnswer {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "schema_version": 1,
-            "gates": self.runs.iter().map(|run| json!({
-                "name": run.gate.name,
-                "run": run.gate.run,
-                "required": run.gate.required,
-                "passed": run.passed(),
-                "problem": run.problem,
-                "receipt": run.receipt,
-                "at_basis": run.at_basis,
-            })).collect::<Vec<_>>(),
-            "findings": self.findings,
+        let runs = self.runs.iter();
+        to_json(&Gates {
+            gates: runs
+                .map(|run| Gate {
+                    name: &run.gate.name,
+                    run: &run.gate.run,
+                    required: run.gate.required,
+                    passed: run.passed(),
+                    problem: run.problem.as_deref(),
+                    receipt: run.receipt.as_ref(),
+                    at_basis: run.at_basis.as_ref(),
+                })
+                .collect(),
+            findings: &self.findings,
         })
     }
 

@@ -16,6 +16,7 @@ use cook_core::model::{
 };
 use cook_store::receipt::{Receipts, merged};
 use cook_store::store::{History, Store};
+use serde::Serialize;
 
 /// Bytes of a brief that is not asked for in full.
 pub const DEFAULT_BYTES: usize = 8_000;
@@ -44,13 +45,16 @@ impl WholeBrief {
 }
 
 /// One anchor of the brief.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedAnchor {
     /// The entry's id; `slice: criterion` for evidence of the plan.
     pub id: String,
-    /// Where it stands: a slot, or `plan`.
+    /// The list that it stands in, or `plan`.
+    #[serde(rename = "slot")]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["forbid", "established", "learned", "open", "next", "plan"])))]
     pub place: &'static str,
-    /// The anchor.
+    /// As it is written.
     pub anchor: String,
     /// Its basis.
     pub basis: Basis,

@@ -6,6 +6,7 @@
 //! or a heading of cook's own, and cannot open a heading, a fence or a tag.
 
 use cook_core::diagnostic::{Lines, clean, counted};
+use serde::Serialize;
 
 /// The whole message.
 pub const MAX_BYTES: usize = 2048;
@@ -24,7 +25,8 @@ const ROLE: usize = 160;
 const COMMAND: usize = 320;
 
 /// What the session works on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item {
     /// Slice or issue id.
     pub id: String,
@@ -33,6 +35,7 @@ pub struct Item {
     /// Where it stands.
     pub status: String,
     /// `slice`, or the tracker's type.
+    #[serde(rename = "type")]
     pub kind: String,
     /// As its owner writes it.
     pub priority: String,
@@ -43,6 +46,7 @@ pub struct Item {
     /// Others that are in progress.
     pub others: usize,
     /// The tracker has it; otherwise it is a slice of the plan.
+    #[serde(skip)]
     pub is_issue: bool,
 }
 

@@ -19,6 +19,7 @@ use std::fmt;
 /// How much a code weighs in `cook verify`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Severity {
     /// For the reader; never changes an exit code.
     Note,
@@ -46,12 +47,14 @@ pub enum Family {
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Which one.
+    /// Code of the catalogue, `codes.json`.
     pub code: Code,
-    /// What is wrong here: a lowercase fragment without a final period.
+    /// What is wrong here.
+    // A lowercase fragment without a final period.
     pub message: String,
-    /// Where: a file, a field, a slice.
+    /// File, field or slice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -154,6 +157,7 @@ pub enum FailureKind {
 
 /// What a failed call of an agent leaves to go on from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriorRefs {
     /// The newest context window.
     pub episode: Option<String>,

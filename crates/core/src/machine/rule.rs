@@ -5,8 +5,9 @@ use crate::model::{Phase, Policy, Role};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The ten answers of the mandatory dispatch table (`protocol/completion.md#who-is-next`), in order.
+/// The dispatch rule: one of the answers of `protocol/completion.md#who-is-next`, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs)]
 pub enum Rule {
     #[serde(rename = "S")]

@@ -16,6 +16,7 @@ pub struct SliceGraph<'a> {
 
 /// One row of the ready list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadyRow {
     /// The slice.
     pub slice_id: String,

@@ -209,6 +209,7 @@ fn check_path(path: &str) -> Result<(), Malformed> {
 /// What an anchor is worth now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// It holds.
     Verified,
@@ -245,11 +246,12 @@ impl Verdict {
 /// later whether the same thing still stands there, also when its commit is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stamp {
-    /// HEAD then; none on an unborn branch.
+    /// HEAD then; null on an unborn branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// The branch then; none = detached.
+    /// The branch then; null = detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Blob id of the file then.

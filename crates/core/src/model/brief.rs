@@ -3,7 +3,8 @@
 
 use super::anchor::{Stamp, Verdict};
 use super::evidence::Basis;
-use super::scalar::{Count, SchemaVersion, Timestamp, non_empty};
+use super::scalar::{Count, SchemaVersion, Text, Timestamp};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub const MAX_ENTRIES: usize = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Slot {
     Forbid,
     Established,
@@ -58,30 +60,54 @@ impl Slot {
 }
 
 /// One entry of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "slot", rename_all = "snake_case", try_from = "PlainLine")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "slot", rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BriefLine {
     Forbid {
+        /// What must not be done.
+        #[serde(with = "Text")]
         rule: String,
+        /// Where it comes from.
+        #[serde(with = "Text")]
         source: String,
     },
     Established {
+        /// What holds.
+        #[serde(with = "Text")]
         claim: String,
+        /// The anchor of its proof.
+        #[serde(with = "Text")]
         evidence: String,
+        /// What kind of proof.
         basis: Basis,
+        /// What would make it worth another look.
+        #[serde(with = "Text")]
         reopen: String,
     },
     Learned {
+        /// What was found out.
+        #[serde(with = "Text")]
         lesson: String,
+        /// Where it comes from.
+        #[serde(with = "Text")]
         source: String,
     },
     Open {
+        /// What must be answered.
+        #[serde(with = "Text")]
         question: String,
+        /// What would answer it.
+        #[serde(with = "Text")]
         verifies: String,
     },
     Next {
+        /// What to do.
+        #[serde(with = "Text")]
         action: String,
+        /// What it leads to.
+        #[serde(with = "Text")]
         outcome: String,
     },
 }
@@ -117,11 +143,17 @@ struct PlainLine {
 }
 
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    non_empty(deserializer).map(Some)
+    Text::deserialize(deserializer).map(Some)
 }
 
 fn given_basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Basis>, D::Error> {
     Basis::deserialize(deserializer).map(Some)
+}
+
+impl<'de> Deserialize<'de> for BriefLine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(PlainLine::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl TryFrom<PlainLine> for BriefLine {
@@ -249,18 +281,19 @@ impl BriefLine {
 /// An entry that somebody added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefEntry {
     /// Digest of slot, claim and the anchor's target as first stamped.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub id: String,
     /// What it says.
     pub line: BriefLine,
     /// Who added it, as they call themselves.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub by: String,
     /// When.
     pub recorded_at: Timestamp,
-    /// Log sequence of the transition that added it.
+    /// Number of the transition that added it.
     pub seq: Count,
     /// The session it came from, when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -270,7 +303,7 @@ pub struct BriefEntry {
     /// The established entry that this question was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demoted_from: Option<String>,
-    /// Where its anchor pointed; none where there is nothing to stamp.
+    /// Where its anchor pointed when it was written down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<Stamp>,
 }
@@ -280,7 +313,7 @@ pub struct BriefEntry {
 #[serde(deny_unknown_fields)]
 pub struct GuideProposal {
     /// The whole new text.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub content: String,
     /// Why.
     pub reason: String,
@@ -289,24 +322,27 @@ pub struct GuideProposal {
 /// What an artifact proposes for the agent guide; applied by hand only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GuideUpdate {
     /// The whole new text of the guide.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub content: String,
     /// Why.
     pub reason: String,
     /// Who proposed it.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub by: String,
-    /// Log sequence of the transition that brought it.
+    /// Number of the transition that brought it.
     pub seq: Count,
 }
 
-/// `brief.json`.
+/// What agents and the user added to the continuation brief: `brief.json`. It is there
+/// from the first addition on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDocument {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// Whole briefs taken in so far (imports, re-grounds that bring one).
     pub cycle: Count,
@@ -345,7 +381,7 @@ impl FateVerdict {
 #[serde(deny_unknown_fields)]
 pub struct BriefFate {
     /// The entry.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub id: String,
     /// What becomes of it.
     pub verdict: FateVerdict,
@@ -353,7 +389,7 @@ pub struct BriefFate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Why, in words.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub why: String,
 }
 
@@ -401,6 +437,7 @@ pub struct BriefStanding {
 /// What a line of `brief-history.jsonl` tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Cause {
     /// The user said something.
     Said,
@@ -418,27 +455,29 @@ pub enum Cause {
     Restored,
 }
 
-/// One line of `brief-history.jsonl`: a message of the user's, or the fate of an entry.
+/// A message of the user's, or what became of an entry of the brief: a line of
+/// `brief-history.jsonl`, which is only ever appended to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefRecord {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// What happened.
     #[serde(rename = "type")]
     pub kind: Cause,
     /// When.
     pub recorded_at: Timestamp,
-    /// Log sequence of the transition that wrote it.
+    /// Number of the transition that wrote it.
     pub seq: Count,
     /// The message's or the entry's id.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub id: String,
     /// The message, or the entry as it was rendered.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub text: String,
     /// Who did it: a name, for a message `user` or `script`.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub by: String,
     /// What it points at: the entry that follows, or the user's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]

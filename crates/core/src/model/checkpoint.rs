@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What made an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckpointKind {
     /// Somebody said so (`cook checkpoint`).
     Manual,
@@ -41,16 +42,19 @@ impl CheckpointKind {
 /// An entry of the checkpoint trail. Two entries with one id are one entry.
 /// Fields of a later cook are read over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checkpoint {
     /// Its name; first in the line, so that it is found without parsing.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 100)))]
     pub id: String,
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// When.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub at: Timestamp,
     /// What made it.
     pub kind: CheckpointKind,
-    /// One or more lines, at most [`MAX_CHECKPOINT_TEXT`] bytes.
+    /// One or more lines, at most 4,096 bytes.
     pub text: String,
     /// The slice or issue it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

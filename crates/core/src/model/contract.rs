@@ -1,6 +1,6 @@
 //! The tracked repository contract.
 
-use super::scalar::{Count, SchemaVersion, non_empty, non_empty_items};
+use super::scalar::{Count, SchemaVersion, Text, Texts};
 use serde::{Deserialize, Serialize};
 
 /// The files that `cook init` puts under version control, relative to the worktree.
@@ -29,35 +29,40 @@ pub const STOP_VERIFIER_SCRIPTS: [&str; 2] = [
     ".agent/verify_completion_control_plane.sh",
 ];
 
-/// `profile.json`: how this repository runs the protocol.
+/// How a repository runs the completion protocol: `profile.json`. Tracked in git.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Profile {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
-    /// Always `completion`.
+    /// Name of the protocol.
     #[serde(deserialize_with = "protocol_id")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "completion")))]
     pub protocol_id: String,
     /// The repository's name.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub project_name: String,
-    /// How many judges must agree at one HEAD in one wave; at least 1.
+    /// Judges that must agree at one HEAD in one wave.
     #[serde(deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub required_stop_judges: Count,
-    /// How their votes add up.
+    /// How the judges' votes add up.
     #[serde(default = "aggregation", deserialize_with = "aggregation_id")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = AGGREGATION)))]
     pub stop_aggregation_policy: String,
-    /// The order in which slices are worth doing (`protocol/completion.md#order-of-work`).
+    /// Order in which slices are worth doing (`protocol/completion.md#order-of-work`).
     #[serde(deserialize_with = "priority_id")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "completion-default")))]
     pub priority_policy_id: String,
     /// What kind of work this is.
-    #[serde(default = "task_type", deserialize_with = "non_empty")]
+    #[serde(default = "task_type", with = "Text")]
     pub task_type: String,
     /// Which rubric reviewers, auditors and judges fill in.
-    #[serde(default = "evaluation_profile", deserialize_with = "non_empty")]
+    #[serde(default = "evaluation_profile", with = "Text")]
     pub evaluation_profile: String,
     /// Paths that hold documentation.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub docs_surfaces: Vec<String>,
 }
 

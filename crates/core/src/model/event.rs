@@ -5,7 +5,7 @@ use super::config::Limits;
 use super::evidence::Basis;
 use super::ledger::{Waiting, WaitingKind};
 use super::plan::{Plan, SliceStatus};
-use super::scalar::{Count, Priority, non_empty, non_empty_items};
+use super::scalar::{Count, Priority, Text, Texts};
 use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
 use super::state::{Policy, Role};
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 /// Who caused an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Actor {
     /// A person at a terminal.
     User,
@@ -31,6 +32,7 @@ pub enum Actor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RubricVerdict {
     Pass,
     Concern,
@@ -40,6 +42,7 @@ pub enum RubricVerdict {
 /// One line of a rubric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RubricEntry {
     /// pass, concern or fail.
     pub verdict: RubricVerdict,
@@ -53,12 +56,13 @@ pub type Rubric = BTreeMap<String, RubricEntry>;
 /// A report as it is kept: the fields by key, and the rubric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportRecord {
     /// Whose report it is.
     pub role: Role,
-    /// Field key to text.
+    /// Text of each field, by key.
     pub fields: BTreeMap<String, String>,
-    /// The rubric, for the roles that fill one in.
+    /// The four dimensions, by key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<Rubric>,
 }
@@ -124,12 +128,12 @@ pub enum Decision {
 #[serde(deny_unknown_fields)]
 pub struct Reconcile {
     /// The slice.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub slice_id: String,
     /// accepted or reopened.
     pub decision: Decision,
     /// More findings that the next attempt must fix.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub findings: Vec<String>,
 }
 
@@ -154,16 +158,16 @@ pub enum PolicyChange {
     /// Ask the user one exact question.
     AwaitUserInput {
         /// The question.
-        #[serde(deserialize_with = "non_empty")]
+        #[serde(with = "Text")]
         question: String,
     },
     /// Name what blocks and the command that leaves it.
     Blocked {
         /// What blocks.
-        #[serde(deserialize_with = "non_empty")]
+        #[serde(with = "Text")]
         why: String,
         /// The command to run when it no longer does.
-        #[serde(deserialize_with = "non_empty")]
+        #[serde(with = "Text")]
         exit: String,
     },
 }
@@ -173,16 +177,16 @@ pub enum PolicyChange {
 #[serde(deny_unknown_fields)]
 pub struct PlannedSlice {
     /// Its name.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub slice_id: String,
     /// What it is for.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub goal: String,
     /// What must hold.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
     /// Contracts it serves.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub contract_ids: Vec<String>,
     /// 1 = first.
     pub priority: Priority,
@@ -193,16 +197,16 @@ pub struct PlannedSlice {
     #[serde(default)]
     pub why_now: String,
     /// What must be done first.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub blocked_on: Vec<String>,
     /// Paths it will change.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub implementation_surfaces: Vec<String>,
     /// Gates of its own.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub verification_commands: Vec<String>,
     /// What must be respected.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub locked_notes: Vec<String>,
     /// Why it is cancelled or blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -228,10 +232,10 @@ pub struct EvidenceClaim {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice_id: Option<String>,
     /// The criterion's text.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub criterion: String,
     /// Where the proof is.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub anchor: String,
     /// What kind of proof.
     pub basis: Basis,
@@ -242,10 +246,10 @@ pub struct EvidenceClaim {
 #[serde(deny_unknown_fields)]
 pub struct AnswerTo {
     /// Id of the unanswered `no`, as `cook next` prints it.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub no: String,
     /// Why it no longer holds, or the slice that takes it up.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub reason: String,
 }
 
@@ -275,10 +279,10 @@ pub struct Reground {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyChange>,
     /// Ids of release blockers.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub release_blocker_ids: Vec<String>,
     /// High-value gaps, one text each.
-    #[serde(default, deserialize_with = "non_empty_items")]
+    #[serde(default, with = "Texts")]
     pub high_value_gaps: Vec<String>,
     /// What changes in the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -509,6 +513,31 @@ pub const USER_DOORS: [&str; 9] = [
 ];
 
 impl Event {
+    /// Every name.
+    pub const NAMES: [&str; 21] = [
+        "bootstrapped",
+        "regrounded",
+        "implemented",
+        "returned",
+        "reviewed",
+        "audited",
+        "judged",
+        "asked",
+        "refused",
+        "paused",
+        "resumed",
+        "cancelled",
+        "blocked",
+        "refocused",
+        "adopted",
+        "branch_adopted",
+        "restored",
+        "undone",
+        "criterion_amended",
+        "briefed",
+        "said",
+    ];
+
     /// The name in `Cook-Event` trailers and `event.json`.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,8 +1,6 @@
 //! Proof: receipts, evidence entries, `verification-evidence.json`.
 
-use super::scalar::{
-    Count, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable, nullable_i32,
-};
+use super::scalar::{Count, OptionalI32, SchemaVersion, Text, Texts, Timestamp, nullable};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,6 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Basis {
     Observed,
     Test,
@@ -22,12 +21,13 @@ pub enum Basis {
 /// One criterion's proof as cook stamped it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceRecord {
     /// The criterion's text. One that is no longer among the slice's criteria was dropped with this proof.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub criterion: String,
-    /// Where the proof is (anchor grammar).
-    #[serde(deserialize_with = "non_empty")]
+    /// Where the proof is.
+    #[serde(with = "Text")]
     pub anchor: String,
     /// What kind of proof it is.
     pub basis: Basis,
@@ -35,15 +35,17 @@ pub struct EvidenceRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<String>,
     /// HEAD when it was checked.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub head_sha: String,
     /// When it was checked.
     pub recorded_at: Timestamp,
 }
 
-/// One entry of a slice's `evidence`.
+/// A stamped record. A plain text is what older writers left: it is read and proves
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Evidence {
     /// Checked and stamped by cook.
     Record(EvidenceRecord),
@@ -89,27 +91,28 @@ impl<'de> Deserialize<'de> for Evidence {
 /// One run of one gate, as cook saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receipt {
     /// The command as it was configured.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub command: String,
     /// What was executed, word by word.
     pub argv: Vec<String>,
     /// Where, relative to the worktree's root.
     pub cwd: String,
     /// Exit code; null when it was ended by a signal or a timeout.
-    #[serde(deserialize_with = "nullable_i32")]
+    #[serde(with = "OptionalI32")]
     pub exit_code: Option<i32>,
     /// True when cook ended it at its timeout.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
-    /// Wall time.
+    /// Wall time in milliseconds.
     pub duration_ms: Count,
     /// Digest of everything it wrote to stdout.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub stdout_sha256: String,
     /// Digest of everything it wrote to stderr.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub stderr_sha256: String,
     /// The last lines of its output.
     pub tail: String,
@@ -124,7 +127,7 @@ pub struct Receipt {
     /// When it started.
     pub started_at: Timestamp,
     /// Digest of all the rest.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub id: String,
 }
 
@@ -148,6 +151,7 @@ impl Receipt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Subject {
     None,
     SelectedSlice,
@@ -158,31 +162,34 @@ pub enum Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     NotRecorded,
     Passed,
     Failed,
 }
 
-/// `verification-evidence.json`.
+/// What was verified last, and how it went: `verification-evidence.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerificationEvidence {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
-    /// Always `completion-verification-evidence`.
+    /// Kind of document.
     #[serde(deserialize_with = "artifact_type")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "completion-verification-evidence")))]
     pub artifact_type: String,
     /// What it speaks of.
     pub subject_type: Subject,
     /// The slice, when it speaks of one.
     #[serde(deserialize_with = "nullable")]
     pub slice_id: Option<String>,
-    /// Its goal.
+    /// What the slice is for.
     #[serde(deserialize_with = "nullable")]
     pub goal: Option<String>,
-    /// Its contracts.
-    #[serde(deserialize_with = "non_empty_items")]
+    /// Contracts the slice serves.
+    #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
     /// The commit the slice started from.
     #[serde(deserialize_with = "nullable")]
@@ -191,7 +198,7 @@ pub struct VerificationEvidence {
     #[serde(deserialize_with = "nullable")]
     pub head_sha: Option<String>,
     /// What was run.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub verification_commands: Vec<String>,
     /// How it went.
     pub outcome: Outcome,

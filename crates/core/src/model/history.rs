@@ -1,7 +1,7 @@
 //! Append-only records: `slice-history.jsonl` and `stop-check-history.jsonl`.
 
 use super::event::ReportRecord;
-use super::scalar::{Count, SchemaVersion, Timestamp, non_empty};
+use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use super::state::Role;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SliceRecordType {
     Implemented,
     Reviewed,
@@ -39,11 +40,13 @@ impl SliceRecordType {
     }
 }
 
-/// One line of `slice-history.jsonl`.
+/// What happened to a slice: a line of `slice-history.jsonl`, which is only ever appended
+/// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SliceRecord {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// What happened.
     #[serde(rename = "type")]
@@ -51,21 +54,21 @@ pub struct SliceRecord {
     /// When.
     pub recorded_at: Timestamp,
     /// To which slice.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub slice_id: String,
-    /// The slice head it speaks of.
-    #[serde(deserialize_with = "non_empty")]
+    /// The slice's commit that the record speaks of.
+    #[serde(with = "Text")]
     pub commit_sha: String,
     /// HEAD at that moment.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub head_sha: String,
-    /// Log sequence of the transition that wrote it; absent in imported records.
+    /// Number of the transition that wrote it; left out in imported records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Count>,
-    /// Whose report it transcribes.
+    /// Role whose report it transcribes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// The parsed report.
+    /// A report as it was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportRecord>,
     /// Digest of the report's text.
@@ -92,23 +95,26 @@ pub struct SliceRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StopRecordType {
     Judgment,
 }
 
-/// One line of `stop-check-history.jsonl`.
+/// One judge's vote: a line of `stop-check-history.jsonl`, which is only ever appended
+/// to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StopRecord {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
-    /// Always `judgment`.
+    /// The one kind of record.
     #[serde(rename = "type")]
     pub kind: StopRecordType,
     /// When.
     pub recorded_at: Timestamp,
     /// The HEAD that was judged.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub head_sha: String,
     /// The vote.
     pub can_stop: bool,
@@ -119,13 +125,13 @@ pub struct StopRecord {
     /// The wave it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_wave_id: Option<Count>,
-    /// Log sequence of the transition that wrote it; absent in imported records.
+    /// Number of the transition that wrote it; left out in imported records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Count>,
-    /// Whose report it transcribes.
+    /// Role whose report it transcribes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// The parsed report.
+    /// A report as it was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportRecord>,
     /// Digest of the report's text.

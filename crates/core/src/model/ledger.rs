@@ -110,6 +110,7 @@ pub struct Wave {
 /// A `no` of a wave that HEAD left behind or that was undone: it must be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocker {
     /// Short id: `no-<log sequence of the vote>`.
     pub id: String,
@@ -120,6 +121,7 @@ pub struct Blocker {
 /// What a stopped workflow waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WaitingKind {
     /// An answer to a question.
     Question,
@@ -140,6 +142,7 @@ pub enum WaitingKind {
 /// Why the work is stopped and the one command that leaves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waiting {
     /// What kind of thing is waited for.
     pub kind: WaitingKind,
@@ -152,6 +155,7 @@ pub struct Waiting {
 /// An amended criterion; shown to reviewers and judges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amendment {
     /// The slice.
     pub slice_id: String,

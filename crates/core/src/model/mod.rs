@@ -23,6 +23,8 @@ mod ledger;
 mod mission;
 mod plan;
 mod scalar;
+#[cfg(feature = "schema")]
+mod shape;
 mod slice;
 mod snapshot;
 mod state;

@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use super::scalar::{
-    Count, Priority, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable, optional_items,
+    Count, OptionalText, OptionalTexts, Priority, SchemaVersion, Text, Texts, Timestamp, nullable,
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SliceStatus {
     Planned,
     Selected,
@@ -41,69 +42,70 @@ impl SliceStatus {
 /// One entry of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slice {
     /// Its name; unique in the plan.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub slice_id: String,
     /// What it is for.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub goal: String,
     /// What must hold for it to be done. Locked once set. Empty only in an imported plan.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
     /// Top-level contracts it serves.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
-    /// 1 = first.
+    /// Place in the order of work; 1 comes first.
     pub priority: Priority,
     /// Where it stands.
     pub status: SliceStatus,
     /// Why it comes when it comes.
     pub why_now: String,
     /// Slices that must be done first, or a text that names an outside blocker.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub blocked_on: Vec<String>,
     /// Proof, one entry a criterion.
     pub evidence: Vec<Evidence>,
     /// Paths it is expected to change.
     #[serde(
         default,
-        deserialize_with = "optional_items",
+        with = "OptionalTexts",
         skip_serializing_if = "Option::is_none"
     )]
     pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
     #[serde(
         default,
-        deserialize_with = "optional_items",
+        with = "OptionalTexts",
         skip_serializing_if = "Option::is_none"
     )]
     pub verification_commands: Option<Vec<String>>,
     /// What the implementer must respect.
     #[serde(
         default,
-        deserialize_with = "optional_items",
+        with = "OptionalTexts",
         skip_serializing_if = "Option::is_none"
     )]
     pub locked_notes: Option<Vec<String>>,
     /// What a review, an audit or a gate found and the next attempt must fix.
     #[serde(
         default,
-        deserialize_with = "optional_items",
+        with = "OptionalTexts",
         skip_serializing_if = "Option::is_none"
     )]
     pub must_fix_findings: Option<Vec<String>>,
     /// HEAD when it was selected; set by cook.
     #[serde(
         default,
-        deserialize_with = "optional_text",
+        with = "OptionalText",
         skip_serializing_if = "Option::is_none"
     )]
     pub basis_commit: Option<String>,
     /// Contract ids that were open when it was selected.
     #[serde(
         default,
-        deserialize_with = "optional_items",
+        with = "OptionalTexts",
         skip_serializing_if = "Option::is_none"
     )]
     pub remaining_contract_ids_before: Option<Vec<String>>,
@@ -115,31 +117,22 @@ pub struct Slice {
     pub high_value_gap_count_before: Option<Count>,
 }
 
-pub(super) fn optional_text<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<String>, D::Error> {
-    let text = Option::<String>::deserialize(deserializer)?;
-    if text.as_deref() == Some("") {
-        return Err(serde::de::Error::custom("an empty text"));
-    }
-    Ok(text)
-}
-
-/// `plan.json`.
+/// The backlog of slices, in plan order: `plan.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
-    /// First line of the mission.
-    #[serde(deserialize_with = "non_empty")]
+    /// The one line that names the mission.
+    #[serde(with = "Text")]
     pub mission_anchor: String,
     /// When the plan was last re-grounded.
     #[serde(deserialize_with = "nullable")]
     pub last_reground_at: Option<Timestamp>,
     /// What the plan was made from.
     pub plan_basis: String,
-    /// The slices, in plan order.
+    /// The slices.
     pub candidate_slices: Vec<Slice>,
 }
 

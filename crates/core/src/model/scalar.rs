@@ -1,7 +1,7 @@
 //! Small values that JSON writes in more than one way.
 
 use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
 /// `schema_version`: always 1. Another value is refused on reading.
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for SchemaVersion {
 pub struct Count(pub u64);
 
 /// The largest whole number that every JSON reader holds exactly (2^53 - 1).
-const MAX_COUNT: u64 = 9_007_199_254_740_991;
+pub(super) const MAX_COUNT: u64 = 9_007_199_254_740_991;
 
 struct CountVisitor;
 
@@ -81,6 +81,12 @@ impl Priority {
     /// The number to sort by.
     pub fn rank(&self) -> f64 {
         self.0.as_f64().unwrap_or(f64::MAX)
+    }
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self::from(1)
     }
 }
 
@@ -154,35 +160,61 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Non-empty text: serde's side of `minLength: 1`.
-pub(super) fn non_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if text.is_empty() {
-        return Err(de::Error::custom("an empty text"));
-    }
-    Ok(text)
+/// Types for `with` attributes: a value is written as it is, and read when the condition holds.
+macro_rules! checked {
+    ($($(#[$doc:meta])* $shape:ident($of:ty): $holds:expr, $why:literal;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $shape;
+
+        impl $shape {
+            pub(super) fn serialize<S: Serializer>(value: &$of, to: S) -> Result<S::Ok, S::Error> {
+                value.serialize(to)
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<$of, D::Error> {
+                let value = <$of>::deserialize(from)?;
+                let holds: fn(&$of) -> bool = $holds;
+                if holds(&value) { Ok(value) } else { Err(de::Error::custom($why)) }
+            }
+        }
+    )*};
 }
 
-/// A list whose members are non-empty texts.
-pub(super) fn non_empty_items<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<String>, D::Error> {
-    let items = Vec::<String>::deserialize(deserializer)?;
-    if items.iter().any(String::is_empty) {
-        return Err(de::Error::custom("an empty text in a list"));
-    }
-    Ok(items)
+checked! {
+    /// Non-empty text.
+    Text(String): |text| !text.is_empty(), "an empty text";
+    /// A list whose members are non-empty texts.
+    Texts(Vec<String>): |texts| !texts.iter().any(String::is_empty), "an empty text in a list";
+    /// A non-empty text or null.
+    OptionalText(Option<String>): |text| text.as_deref() != Some(""), "an empty text";
+    /// A list of non-empty texts or null.
+    OptionalTexts(Option<Vec<String>>): |texts| !texts.iter().flatten().any(String::is_empty),
+        "an empty text in a list";
 }
 
-/// An optional list whose members are non-empty texts.
-pub(super) fn optional_items<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Vec<String>>, D::Error> {
-    let items = Option::<Vec<String>>::deserialize(deserializer)?;
-    if items.iter().flatten().any(String::is_empty) {
-        return Err(de::Error::custom("an empty text in a list"));
+/// A whole number of 32 bits or null; `3.0` is read as 3, as in [`Count`].
+pub(super) struct OptionalI32;
+
+impl OptionalI32 {
+    pub(super) fn serialize<S: Serializer>(value: &Option<i32>, to: S) -> Result<S::Ok, S::Error> {
+        value.serialize(to)
     }
-    Ok(items)
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Error> {
+        let Some(number) = Option::<serde_json::Number>::deserialize(from)? else {
+            return Ok(None);
+        };
+        let whole = number.as_i64().or_else(|| {
+            number
+                .as_f64()
+                .filter(|value| value.fract() == 0.0 && value.abs() <= MAX_COUNT as f64)
+                .map(|value| value as i64)
+        });
+        whole
+            .and_then(|value| i32::try_from(value).ok())
+            .map(Some)
+            .ok_or_else(|| de::Error::custom("not a whole number of 32 bits"))
+    }
 }
 
 /// A field that must be written, and may be null. (Serde reads a missing
@@ -193,23 +225,4 @@ where
     T: Deserialize<'de>,
 {
     Option::<T>::deserialize(deserializer)
-}
-
-/// A whole number of 32 bits or null; `3.0` is read as 3, as in [`Count`].
-pub(super) fn nullable_i32<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<i32>, D::Error> {
-    let Some(number) = Option::<serde_json::Number>::deserialize(deserializer)? else {
-        return Ok(None);
-    };
-    let whole = number.as_i64().or_else(|| {
-        number
-            .as_f64()
-            .filter(|value| value.fract() == 0.0 && value.abs() <= MAX_COUNT as f64)
-            .map(|value| value as i64)
-    });
-    whole
-        .and_then(|value| i32::try_from(value).ok())
-        .map(Some)
-        .ok_or_else(|| de::Error::custom("not a whole number of 32 bits"))
 }

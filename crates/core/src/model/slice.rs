@@ -1,13 +1,15 @@
 //! `active-slice.json`: the one slice in work, with the exact handoff.
 
-use super::plan::optional_text;
-use super::scalar::{Count, Priority, SchemaVersion, non_empty, non_empty_items, optional_items};
-use serde::{Deserialize, Serialize};
+use super::scalar::{Count, OptionalText, OptionalTexts, Priority, SchemaVersion, Text, Texts};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 /// Where the active slice stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ActiveStatus {
     Idle,
     Selected,
@@ -29,25 +31,32 @@ impl ActiveStatus {
     }
 }
 
-/// `active-slice.json`. In every status but `idle` the handoff fields are
-/// required; reading one without them fails with the missing names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+/// The one slice in work. In every status but idle it carries the exact handoff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = require_handoff_unless_idle)
+)]
 pub struct ActiveSlice {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
-    /// Log sequence, as in `state.json`.
+    /// Number of the transition that wrote the document; the same in `state.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Count>,
-    /// Where it stands.
+    /// Where the slice stands.
     pub status: ActiveStatus,
     /// The slice; null when idle.
+    #[serde(with = "OptionalText")]
     pub slice_id: Option<String>,
-    /// Its goal; null when idle.
+    /// What it is for; null when idle.
+    #[serde(with = "OptionalText")]
     pub goal: Option<String>,
-    /// Its contracts.
+    /// Contracts it serves.
+    #[serde(with = "Texts")]
     pub contract_ids: Vec<String>,
-    /// First line of the mission.
+    /// The one line that names the mission.
+    #[serde(with = "Text")]
     pub mission_anchor: String,
     /// The exact handoff; written flat into the document.
     #[serde(flatten)]
@@ -56,153 +65,123 @@ pub struct ActiveSlice {
 
 /// The exact handoff: what an implementer needs to start or to go on after a
 /// compaction, without asking anybody.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Handoff {
-    /// What must hold.
+    /// What must hold for it to be done.
+    #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
-    /// 1 = first.
+    /// Place in the order of work; 1 comes first.
     pub priority: Priority,
-    /// Why this slice now.
+    /// Why it comes when it comes.
     pub why_now: String,
     /// What it waits for.
+    #[serde(with = "Texts")]
     pub blocked_on: Vec<String>,
-    /// What must be respected.
+    /// What the implementer has to respect.
+    #[serde(with = "Texts")]
     pub locked_notes: Vec<String>,
-    /// What must be fixed.
+    /// What this attempt has to fix.
+    #[serde(with = "Texts")]
     pub must_fix_findings: Vec<String>,
-    /// HEAD at selection.
+    /// HEAD when it was selected.
+    #[serde(with = "Text")]
     pub basis_commit: String,
-    /// Open contracts at selection.
+    /// Contracts that were open when it was selected.
+    #[serde(with = "Texts")]
     pub remaining_contract_ids_before: Vec<String>,
-    /// Release blockers at selection.
+    /// Release blockers when it was selected.
     pub release_blocker_count_before: Count,
-    /// High-value gaps at selection.
+    /// High-value gaps when it was selected.
     pub high_value_gap_count_before: Count,
     /// Paths it is expected to change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub verification_commands: Option<Vec<String>>,
+}
+
+impl Handoff {
+    /// The handoff of a slice in work: all of it, and nothing else.
+    fn read_whole(fields: Map<String, Value>) -> serde_json::Result<Self> {
+        Self::deserialize(Value::Object(fields))
+    }
+
+    /// What is left of a handoff in an idle document: as much as there is, each field with its type.
+    fn check_rest(fields: Map<String, Value>) -> serde_json::Result<()> {
+        let mut whole = serde_json::to_value(Self {
+            basis_commit: "none".to_owned(),
+            ..Self::default()
+        })?;
+        for (name, value) in fields {
+            // Null is as good as nothing, of a field that there is.
+            if !value.is_null() || whole.get(&name).is_none() {
+                whole[&name] = value;
+            }
+        }
+        Self::deserialize(whole).map(|_| ())
+    }
 }
 
 /// The document as it stands in the file.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Raw {
     schema_version: SchemaVersion,
     #[serde(default)]
     revision: Option<Count>,
     status: ActiveStatus,
-    #[serde(default, deserialize_with = "optional_text")]
+    #[serde(default, with = "OptionalText")]
     slice_id: Option<String>,
-    #[serde(default, deserialize_with = "optional_text")]
+    #[serde(default, with = "OptionalText")]
     goal: Option<String>,
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     contract_ids: Vec<String>,
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     mission_anchor: String,
-    #[serde(default, deserialize_with = "optional_items")]
-    acceptance_criteria: Option<Vec<String>>,
-    #[serde(default)]
-    priority: Option<Priority>,
-    #[serde(default)]
-    why_now: Option<String>,
-    #[serde(default, deserialize_with = "optional_items")]
-    blocked_on: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "optional_items")]
-    locked_notes: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "optional_items")]
-    must_fix_findings: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "optional_text")]
-    basis_commit: Option<String>,
-    #[serde(default, deserialize_with = "optional_items")]
-    remaining_contract_ids_before: Option<Vec<String>>,
-    #[serde(default)]
-    release_blocker_count_before: Option<Count>,
-    #[serde(default)]
-    high_value_gap_count_before: Option<Count>,
-    #[serde(default, deserialize_with = "optional_items")]
-    implementation_surfaces: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "optional_items")]
-    verification_commands: Option<Vec<String>>,
+    #[serde(flatten)]
+    handoff: Map<String, Value>,
+}
+
+impl<'de> Deserialize<'de> for ActiveSlice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(Raw::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
 }
 
 impl TryFrom<Raw> for ActiveSlice {
     type Error = String;
 
     fn try_from(raw: Raw) -> Result<Self, String> {
-        if raw.status == ActiveStatus::Idle {
-            return Ok(Self {
-                schema_version: raw.schema_version,
-                revision: raw.revision,
-                status: raw.status,
-                slice_id: None,
-                goal: None,
-                contract_ids: raw.contract_ids,
-                mission_anchor: raw.mission_anchor,
-                handoff: None,
-            });
-        }
-        let mut missing = Vec::new();
-        let mut check = |name: &'static str, present: bool| {
-            if !present {
-                missing.push(name);
-            }
-        };
-        check("slice_id", raw.slice_id.is_some());
-        check("goal", raw.goal.is_some());
-        check("acceptance_criteria", raw.acceptance_criteria.is_some());
-        check("priority", raw.priority.is_some());
-        check("why_now", raw.why_now.is_some());
-        check("blocked_on", raw.blocked_on.is_some());
-        check("locked_notes", raw.locked_notes.is_some());
-        check("must_fix_findings", raw.must_fix_findings.is_some());
-        check("basis_commit", raw.basis_commit.is_some());
-        check(
-            "remaining_contract_ids_before",
-            raw.remaining_contract_ids_before.is_some(),
-        );
-        check(
-            "release_blocker_count_before",
-            raw.release_blocker_count_before.is_some(),
-        );
-        check(
-            "high_value_gap_count_before",
-            raw.high_value_gap_count_before.is_some(),
-        );
-        let handoff = (|| {
-            Some(Handoff {
-                acceptance_criteria: raw.acceptance_criteria?,
-                priority: raw.priority?,
-                why_now: raw.why_now?,
-                blocked_on: raw.blocked_on?,
-                locked_notes: raw.locked_notes?,
-                must_fix_findings: raw.must_fix_findings?,
-                basis_commit: raw.basis_commit?,
-                remaining_contract_ids_before: raw.remaining_contract_ids_before?,
-                release_blocker_count_before: raw.release_blocker_count_before?,
-                high_value_gap_count_before: raw.high_value_gap_count_before?,
-                implementation_surfaces: raw.implementation_surfaces,
-                verification_commands: raw.verification_commands,
-            })
-        })();
-        if !missing.is_empty() {
+        let idle = raw.status == ActiveStatus::Idle;
+        if !idle && (raw.slice_id.is_none() || raw.goal.is_none()) {
             return Err(format!(
-                "the exact handoff of a slice that is {} lacks {}",
-                raw.status.id(),
-                missing.join(", ")
+                "a slice that is {} has a `slice_id` and a `goal`",
+                raw.status.id()
             ));
         }
+        let handoff = match idle {
+            true => Handoff::check_rest(raw.handoff).map(|()| None),
+            false => Handoff::read_whole(raw.handoff).map(Some),
+        };
         Ok(Self {
             schema_version: raw.schema_version,
             revision: raw.revision,
             status: raw.status,
-            slice_id: raw.slice_id,
-            goal: raw.goal,
+            slice_id: raw.slice_id.filter(|_| !idle),
+            goal: raw.goal.filter(|_| !idle),
             contract_ids: raw.contract_ids,
             mission_anchor: raw.mission_anchor,
-            handoff,
+            handoff: handoff.map_err(|error| format!("the exact handoff: {error}"))?,
         })
     }
 }
@@ -221,4 +200,39 @@ impl ActiveSlice {
             handoff: None,
         }
     }
+}
+
+/// What an idle document may leave open or out is required in every other status.
+#[cfg(feature = "schema")]
+fn require_handoff_unless_idle(schema: &mut schemars::Schema) {
+    let handoff = schemars::SchemaGenerator::default().into_root_schema_for::<Handoff>();
+    let named = handoff.get("required").and_then(Value::as_array);
+    let names: Vec<Value> = ["slice_id", "goal"].map(Value::from).into_iter().collect();
+    let names = [names, named.cloned().unwrap_or_default()].concat();
+    let mut types = Map::new();
+    for name in names.iter().filter_map(Value::as_str) {
+        let Some(field) = schema
+            .get_mut("properties")
+            .and_then(|all| all.get_mut(name))
+        else {
+            continue;
+        };
+        let plain = match &field["type"] {
+            Value::Array(kinds) => kinds[0].clone(),
+            plain => plain.clone(),
+        };
+        field["type"] = serde_json::json!([plain, "null"]);
+        types.insert(name.to_owned(), serde_json::json!({"type": plain}));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| !names.contains(name));
+    }
+    schema.insert(
+        "if".to_owned(),
+        serde_json::json!({"properties": {"status": {"const": "idle"}}}),
+    );
+    schema.insert(
+        "else".to_owned(),
+        serde_json::json!({"required": names, "properties": types}),
+    );
 }

@@ -40,6 +40,7 @@ pub struct Snapshot {
 /// History records that one transition appends.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Records {
     /// For `slice-history.jsonl`.
     pub slice: Vec<SliceRecord>,

@@ -1,12 +1,13 @@
 //! `state.json`: the authoritative summary.
 
-use super::scalar::{Count, SchemaVersion, Timestamp, non_empty, non_empty_items, nullable};
+use super::scalar::{Count, SchemaVersion, Text, Texts, Timestamp, nullable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whether work goes on, and if not, what it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Policy {
     /// A role is due.
     Continue,
@@ -24,6 +25,7 @@ pub enum Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
     Reground,
     Implement,
@@ -39,6 +41,7 @@ pub enum Phase {
 /// The six roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Role {
     #[serde(rename = "completion-bootstrapper")]
     Bootstrapper,
@@ -157,6 +160,7 @@ impl<'de> Deserialize<'de> for RoleSlot {
 /// What the last audit said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AuditorVerdict {
     /// Nothing open was named.
     Clear,
@@ -164,22 +168,22 @@ pub enum AuditorVerdict {
     Open,
 }
 
-/// `state.json`.
+/// Summary of where the work stands: `state.json`. Written by cook alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
-    /// Always 1.
+    /// Version of this document's shape.
     pub schema_version: SchemaVersion,
-    /// Log sequence of the transition that wrote this; equal to that of
-    /// `active-slice.json` when both are from one transition.
+    /// Number of the transition that wrote the document; the same in `active-slice.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<Count>,
-    /// First line of the mission; the same in every document.
-    #[serde(deserialize_with = "non_empty")]
+    /// The one line that names the mission; the same in every document.
+    #[serde(with = "Text")]
     pub mission_anchor: String,
-    /// Copy of what `dispatch` says.
+    /// Part of the protocol the work is in, by the rule that answers.
     pub current_phase: Phase,
-    /// Whether work goes on.
+    /// Whether a role is due, and if not, what kind of stop this is.
     pub continuation_policy: Policy,
     /// Why.
     pub continuation_reason: String,
@@ -189,21 +193,21 @@ pub struct State {
     pub requires_reground: bool,
     /// `implemented` records since the last re-ground.
     pub slices_since_last_reground: Count,
-    /// Number of release blockers; null = not known yet.
+    /// Release blockers; null while not known.
     #[serde(deserialize_with = "nullable")]
     pub remaining_release_blockers: Option<Count>,
-    /// Number of high-value gaps; null = not known yet.
+    /// High-value gaps; null while not known.
     #[serde(deserialize_with = "nullable")]
     pub remaining_high_value_gaps: Option<Count>,
-    /// Union of the contract ids of open slices.
-    #[serde(deserialize_with = "non_empty_items")]
+    /// Contracts that open slices serve.
+    #[serde(with = "Texts")]
     pub unsatisfied_contract_ids: Vec<String>,
     /// Ids of the release blockers the last re-ground named.
-    #[serde(deserialize_with = "non_empty_items")]
+    #[serde(with = "Texts")]
     pub release_blocker_ids: Vec<String>,
-    /// Copy of what `dispatch` says.
+    /// What the next role has to do.
     pub next_mandatory_action: String,
-    /// Copy of what `dispatch` says.
+    /// The role that is due. The text "null" is read as null.
     #[serde(deserialize_with = "role_slot")]
     pub next_mandatory_role: RoleSlot,
     /// Votes still missing for this HEAD and wave.
@@ -211,11 +215,11 @@ pub struct State {
     /// When the last re-ground was accepted.
     #[serde(deserialize_with = "nullable")]
     pub last_reground_at: Option<Timestamp>,
-    /// What the last audit said.
+    /// Whether the last audit named anything open.
     #[serde(deserialize_with = "nullable")]
     pub last_auditor_verdict: Option<AuditorVerdict>,
     /// A short word for where things stand.
-    #[serde(deserialize_with = "non_empty")]
+    #[serde(with = "Text")]
     pub contract_status: String,
     /// Slice of the newest `accepted` record.
     #[serde(deserialize_with = "nullable")]
@@ -224,12 +228,12 @@ pub struct State {
     #[serde(deserialize_with = "nullable")]
     pub latest_verified_slice: Option<String>,
     /// What kind of work this is.
-    #[serde(default = "task_type", deserialize_with = "non_empty")]
+    #[serde(default = "task_type", with = "Text")]
     pub task_type: String,
     /// Which rubric is used.
-    #[serde(default = "evaluation_profile", deserialize_with = "non_empty")]
+    #[serde(default = "evaluation_profile", with = "Text")]
     pub evaluation_profile: String,
-    /// 0 = no wave yet.
+    /// Stop wave; 0 before the first.
     #[serde(default)]
     pub current_stop_wave_id: Count,
 }

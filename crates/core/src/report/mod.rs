@@ -18,7 +18,7 @@ mod value;
 
 pub use event::{Provenance, Reported, event};
 pub use parse::{MAX_BYTES, MAX_FIELD_CHARS, parse};
-pub use render::{check_json, format, render, repair_prompt};
+pub use render::{Checked, describe_check, format, render, repair_prompt};
 pub use schema::schema;
 pub use table::{DIMENSIONS, Dimension, Field, Kind, fields, has_block, has_rubric};
 pub(crate) use value::write_ids;

@@ -4,8 +4,9 @@
 use super::table::{DIMENSIONS, Field, HEADER_FIELDS, Kind, fields, has_block, has_rubric};
 use super::{Parsed, Report};
 use crate::diagnostic::{Finding, Lines, clean};
-use crate::model::{ReportRecord, Role, RubricVerdict};
-use serde_json::{Value, json};
+use crate::model::{ReportRecord, Role, Rubric, RubricVerdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Blanks before each line of a value that stands below its label: so far in,
 /// nothing is read as a label or a fence.
@@ -169,19 +170,32 @@ fn plain(role: Role, finding: &Finding) -> String {
     clean(&text, Lines::Fold)
 }
 
-/// What `cook record --check --json` prints.
-pub fn check_json(role: Role, parsed: &Parsed) -> Value {
-    let findings: Vec<Value> = parsed
-        .findings
-        .iter()
-        .map(|finding| json!({"code": finding.code.id(), "message": finding.message}))
-        .collect();
-    json!({
-        "schema_version": 1,
-        "valid": parsed.is_valid(),
-        "role": role.id(),
-        "fields": parsed.read.fields,
-        "rubric": parsed.read.rubric,
-        "findings": findings,
-    })
+/// A report judged by grammar and consistency alone.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Checked {
+    /// No rule is broken.
+    pub valid: bool,
+    /// Whose report it is.
+    pub role: Role,
+    /// By field key.
+    pub fields: BTreeMap<String, String>,
+    /// By dimension key; null where there is none.
+    pub rubric: Option<Rubric>,
+    /// What is wrong with it, without places.
+    pub findings: Vec<Finding>,
+}
+
+/// What is told of a report that was read.
+pub fn describe_check(role: Role, parsed: &Parsed) -> Checked {
+    let findings = parsed.findings.iter();
+    Checked {
+        valid: parsed.is_valid(),
+        role,
+        fields: parsed.read.fields.clone(),
+        rubric: parsed.read.rubric.clone(),
+        findings: findings
+            .map(|finding| Finding::new(finding.code, finding.message.clone()))
+            .collect(),
+    }
 }

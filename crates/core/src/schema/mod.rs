@@ -6,6 +6,8 @@
 //! schema costs about half a millisecond, so it happens once and only when asked.
 
 mod custom;
+#[cfg(feature = "schema")]
+pub mod published;
 mod read;
 mod strict;
 

@@ -1,0 +1,65 @@
+//! The schema of every answer.
+
+use super::brief::CheckedBrief;
+use super::demo::Demonstrated;
+use super::hook::Recovered;
+use super::next::{Dispatched, Explained};
+use super::run::Ran;
+use super::screen::Failed;
+use super::status::Standing;
+use super::transition::Transitioned;
+use super::verify::{Gates, Verified};
+use super::{
+    AgentsAnswer, BriefAnswer, BriefChangeAnswer, CheckpointAnswer, CostAnswer, DiffAnswer,
+    EntryAnswer, FanoutAnswer, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
+    IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, ReadyAnswer, ReplyAnswer,
+    RescueAnswer, RescuedFile, SessionLogAnswer, SessionShowAnswer,
+};
+use cook_core::report::Checked;
+use cook_core::schema::published::describe_answer;
+use serde_json::Value;
+
+/// Id and schema of every answer, sorted by id.
+pub fn describe_answers() -> [(&'static str, Value); 34] {
+    macro_rules! all {
+        ($($id:literal $of:ty, $title:literal;)*) => {
+            [$(($id, describe_answer::<$of>($id, $title)),)*]
+        };
+    }
+    all! {
+        "agents" AgentsAnswer, "cook agents --json";
+        "brief" BriefAnswer, "`cook brief`, `cook brief render`";
+        "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
+        "brief-check" CheckedBrief, "`cook brief check`";
+        "brief-guide" GuideAnswer, "`cook brief guide`";
+        "check" Checked, "cook record --check --json";
+        "checkpoint" CheckpointAnswer, "cook checkpoint --json";
+        "cost" CostAnswer, "cook cost --json";
+        "demo" Demonstrated, "what a demonstration came to";
+        "diff" DiffAnswer, "cook diff --json";
+        "failure" Failed, "a failure, in JSON";
+        "fanout" FanoutAnswer, "cook fanout --json";
+        "gate" Gates, "cook gate --json";
+        "graph" GraphAnswer, "cook graph --json";
+        "issue-changed" IssueChangedAnswer, "cook issue claim, close, comment, create --json";
+        "issue-ready" IssueReadyAnswer, "cook issue ready --json";
+        "issue-show" IssueShowAnswer, "cook issue show --json";
+        "issue-status" IssueStatusAnswer, "cook issue status --json";
+        "log" LogAnswer, "cook log --json";
+        "next" Dispatched, "cook next --json";
+        "note" NoteAnswer, "a command that recorded nothing";
+        "ready" ReadyAnswer, "cook ready --json";
+        "recover" Recovered, "cook recover --json";
+        "reply" ReplyAnswer, "cook ask --json, cook act --json";
+        "rescue" RescueAnswer, "cook rescue list --json";
+        "rescue-file" RescuedFile, "cook rescue show ID PATH --json";
+        "run" Ran, "what a run came to";
+        "session-log" SessionLogAnswer, "cook session log --json, cook session tree --json";
+        "session-show" SessionShowAnswer, "cook session show --json";
+        "show" EntryAnswer, "cook show --json";
+        "status" Standing, "cook status --json";
+        "transition" Transitioned, "an accepted transition";
+        "verify" Verified, "cook verify, fsck, doctor and hooks check --json";
+        "why" Explained, "cook why --json";
+    }
+}
