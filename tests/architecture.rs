@@ -38,6 +38,7 @@ struct Order {
 const PURE: Order = Order {
     sources: "crates/core/src",
     modules: &[
+        "digest",
         "model",
         "diagnostic",
         "schema",
@@ -54,7 +55,7 @@ const ORDERS: [Order; 4] = [
     PURE,
     Order {
         sources: "crates/os/src",
-        modules: &["clock", "process"],
+        modules: &["clock", "disk", "process"],
     },
     Order {
         sources: "crates/store/src",

@@ -3,11 +3,11 @@
 use super::output::{TestOutcome, names, test_outcomes, without_escapes};
 use super::place::{Placed, Text};
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, hex};
+use cook_core::digest::sha256;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head};
 use cook_core::model::{Anchor, PROMPT_DIGEST, Receipt, Verdict, fits};
 use cook_git::{Change, Entry, Repo};
 use cook_store::receipt::Receipts;
-use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -112,7 +112,7 @@ impl<'a> Sources<'a> {
         let (verdict, why) = match (messages.get(id), quote) {
             (None, _) => (Verdict::Missing, "no message of the user's has that id"),
             (Some(text), Some(quote)) if text.starts_with(PROMPT_DIGEST) => {
-                match text[PROMPT_DIGEST.len()..] == hex(&Sha256::digest(fold(quote))) {
+                match text[PROMPT_DIGEST.len()..] == sha256(fold(quote)) {
                     true => (Verdict::Verified, "the message is exactly that"),
                     false => (
                         Verdict::Unverifiable,

@@ -6,7 +6,7 @@
 
 use super::judge::Sources;
 use cook_core::diagnostic::{Failure, counted};
-use cook_core::machine::hex;
+use cook_core::digest::hex;
 use cook_core::model::{Count, Stamp, Verdict};
 use cook_git::{Change, ChangeKind, Entry, changed_lines};
 use sha2::{Digest, Sha256};

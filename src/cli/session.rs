@@ -8,6 +8,7 @@ use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, Ve
 use crate::walk::Workspace;
 use cook_agents::open_command;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
+use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
     Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
     load_exchange, load_series, reads_as_ref, verify,
@@ -15,7 +16,6 @@ use cook_store::session::{
 use cook_store::store::Store;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::Path;
 
 pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
@@ -240,12 +240,9 @@ fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path
 
 /// Writes a file whole or not at all, and over nothing.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let dir = path.parent().unwrap_or(path);
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map_err(|error| error.error)?;
-    Ok(())
+    NewFile::at(path, Durable::Content)
+        .over_nothing()
+        .write(text.as_bytes())
 }
 
 /// Largest file that is taken in.

@@ -9,9 +9,9 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Role;
 use cook_git::Repo;
 use cook_os::clock::Clock;
+use cook_os::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -76,12 +76,8 @@ fn path_of(repo: &Repo, id: &str) -> Result<PathBuf, Failure> {
 /// When the lease cannot be looked at.
 pub fn live(workspace: &Workspace) -> Result<Option<Live>, Failure> {
     let path = path(workspace)?;
-    let small = std::fs::metadata(&path).is_ok_and(|found| found.len() <= LIMIT);
-    if !small {
-        return Ok(None);
-    }
-    let live: Option<Live> = std::fs::read(&path)
-        .ok()
+    let live: Option<Live> = disk::read(&path, LIMIT, Links::Follow)
+        .unwrap_or_default()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let holder = match &live {
         Some(_) => workspace.store()?.lease_holder()?,
@@ -189,14 +185,9 @@ impl Board {
 
     fn write(&mut self) {
         self.written = Instant::now();
-        let Some(dir) = self.path.parent() else {
-            return;
-        };
-        let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
-            file.write_all(&serde_json::to_vec(&self.live)?)?;
-            file.persist(&self.path).map_err(|error| error.error)?;
-            Ok(())
-        });
+        let written = serde_json::to_vec(&self.live)
+            .map_err(std::io::Error::other)
+            .and_then(|bytes| NewFile::at(&self.path, Durable::Nothing).write(&bytes));
         // A view for onlookers: without it the work goes on unseen.
         drop(written);
     }

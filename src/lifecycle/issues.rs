@@ -11,10 +11,9 @@ use crate::tracker::{
     MemoryError, Outage, Presence, TrackerError, is_id, issues_of, split_mark, unblocked_by,
 };
 use crate::walk::Workspace;
-use cook_core::machine::hex;
+use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
 use cook_hooks::{ClosedIssue, Item, Kind};
-use sha2::{Digest, Sha256};
 use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
@@ -69,7 +68,7 @@ pub(super) fn key(id: &str) -> String {
     let word = id.replace(':', ".");
     match is_id(&word) && word.len() <= 90 {
         true => word,
-        false => hex(&Sha256::digest(id))[..32].to_owned(),
+        false => sha256(id)[..32].to_owned(),
     }
 }
 

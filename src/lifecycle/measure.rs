@@ -10,10 +10,9 @@ use cook_core::machine::{Dispatch, Head, Rule};
 use cook_core::model::{ActiveStatus, Checkpoint, Role, Snapshot};
 use cook_hooks::{CHECKPOINTS, Due, Item, Recovery, Workflow, ago, first_line};
 use cook_os::clock::Clock;
+use cook_os::disk::{self, Links};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// How much of a transcript's end is read.
@@ -234,14 +233,8 @@ fn item(snapshot: &Snapshot) -> Option<Item> {
 
 /// First line of the assistant's last message in a transcript of JSON lines.
 pub(super) fn last_line(path: &Path) -> Option<String> {
-    let found = std::fs::metadata(path)
-        .ok()
-        .filter(std::fs::Metadata::is_file)?;
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(found.len().saturating_sub(TRANSCRIPT)))
-        .ok()?;
-    let mut bytes = Vec::new();
-    file.take(TRANSCRIPT).read_to_end(&mut bytes).ok()?;
+    let mut file = disk::open_regular(path, Links::Follow).ok()??;
+    let bytes = disk::read_tail(&mut file, TRANSCRIPT).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     text.lines()
         .rev()

@@ -6,11 +6,10 @@ use super::respond::{HookError, give};
 use super::tracker::{Tracker, Wanted};
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
-use cook_core::machine::hex;
+use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp};
 use cook_hooks::{Agent, Desk, Found, Kind, Owner, Recovery, SessionState, place};
 use cook_os::process::{INVOCATION_VARIABLE, session_around};
-use sha2::{Digest, Sha256};
 use std::path::Path;
 
 fn unwritable(error: &std::io::Error) -> Failure {
@@ -136,7 +135,7 @@ fn said(now: &str, item: Option<String>, text: &str) -> Result<Checkpoint, Failu
     let session = around.as_ref().map(|(_, id)| id.clone());
     let told = format!("{now}\0{item:?}\0{session:?}\0{text}");
     Ok(Checkpoint {
-        id: format!("manual:{}", &hex(&Sha256::digest(told))[..32]),
+        id: format!("manual:{}", &sha256(told)[..32]),
         schema_version: SchemaVersion,
         at: Timestamp::from(now),
         kind: CheckpointKind::Manual,

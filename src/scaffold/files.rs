@@ -2,8 +2,9 @@
 //! are capped, a write is a temporary file in `.agent/tmp/` and a rename.
 
 use super::Error;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use cook_os::disk::{self, Durable, Links, NewFile};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The control plane's directory, relative to the worktree.
@@ -59,19 +60,13 @@ impl<'a> Tree<'a> {
             path: path.to_owned(),
             source,
         };
-        let mut bytes = Vec::new();
-        File::open(self.at(path))
-            .map_err(failed)?
-            .take(cap + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        if bytes.len() as u64 > cap {
-            return Err(Error::TooLarge {
+        match disk::read(&self.at(path), cap, Links::Refuse) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => Err(Error::TooLarge {
                 path: path.to_owned(),
                 cap,
-            });
+            }),
+            read => read.map_err(failed),
         }
-        Ok(Some(bytes))
     }
 
     /// The same as text.
@@ -98,23 +93,20 @@ impl<'a> Tree<'a> {
 
     /// Puts a file there, whole or not at all. A file that was there keeps its permissions.
     pub(super) fn write(&self, path: &str, bytes: &[u8], mode: Mode) -> Result<(), Error> {
-        let existed = self.has_file(path)?;
-        let target = self.at(path);
-        let write = || -> std::io::Result<()> {
-            let mut temporary = temporary(&self.at(&format!("{AGENT}/tmp")), mode)?;
-            temporary.write_all(bytes)?;
-            if existed {
-                let permissions = fs::metadata(&target)?.permissions();
-                temporary.as_file().set_permissions(permissions)?;
-            }
-            temporary.as_file().sync_all()?;
-            temporary.persist(&target)?;
-            Ok(())
+        // What is no file is not replaced.
+        self.has_file(path)?;
+        let bits = match mode {
+            Mode::Data => 0o666,
+            Mode::Script => 0o777,
         };
-        write().map_err(|source| Error::Write {
-            path: path.to_owned(),
-            source,
-        })
+        NewFile::at(&self.at(path), Durable::Content)
+            .mode(disk::Mode::Kept(bits))
+            .scratch(&self.at(&format!("{AGENT}/tmp")))
+            .write(bytes)
+            .map_err(|source| Error::Write {
+                path: path.to_owned(),
+                source,
+            })
     }
 
     /// Lets everybody who may read the file run it. True when that was new.
@@ -152,23 +144,6 @@ pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool, Error> {
             what: "no directory",
         }),
     }
-}
-
-#[cfg(unix)]
-fn temporary(directory: &Path, mode: Mode) -> std::io::Result<tempfile::NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    let bits = match mode {
-        Mode::Data => 0o666,
-        Mode::Script => 0o777,
-    };
-    tempfile::Builder::new()
-        .permissions(fs::Permissions::from_mode(bits))
-        .tempfile_in(directory)
-}
-
-#[cfg(not(unix))]
-fn temporary(directory: &Path, _mode: Mode) -> std::io::Result<tempfile::NamedTempFile> {
-    tempfile::Builder::new().tempfile_in(directory)
 }
 
 #[cfg(unix)]

@@ -5,7 +5,7 @@
 
 use super::detect::{Check, detect};
 use super::error::Error;
-use sha2::{Digest, Sha256};
+use cook_core::digest::sha256;
 use std::path::Path;
 
 const CONTROL_PLANE: &str =
@@ -98,9 +98,5 @@ fn digest_of_checks(checks: &[Check]) -> String {
 
 /// The first 16 hexadecimal digits of the SHA-256.
 fn short_digest(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    sha256(text)[..16].to_owned()
 }

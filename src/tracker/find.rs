@@ -2,6 +2,8 @@
 
 use super::error::TrackerError;
 use cook_core::model::TrackerKind;
+use cook_os::disk::is_directory;
+use cook_os::process::on_path;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -67,32 +69,6 @@ fn has_workspace(root: &Path) -> bool {
 fn is_of_bd(root: &Path) -> bool {
     let workspace = root.join(WORKSPACE);
     OF_BD.iter().any(|name| is_directory(&workspace.join(name)))
-}
-
-fn is_directory(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
-}
-
-/// Relative entries of PATH are passed over: they would name a file of whatever
-/// directory cook was called in.
-fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
-    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(&name))
-        .find(|program| is_program(program))
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path)
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }
 
 #[cfg(test)]

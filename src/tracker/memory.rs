@@ -5,11 +5,13 @@
 //! lost: then comments are searched for their keys and issues are looked at again,
 //! and nothing happens twice. A file of a newer cook is left alone.
 
+use cook_os::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The format that is written.
 const FORMAT: u64 = 1;
@@ -87,15 +89,9 @@ impl Memory {
     pub fn hold(git_dir: &Path) -> Result<Self, MemoryError> {
         let path = git_dir.join("cook-tracker.lock");
         let unwritable = |cause| io_error(&path, "written", cause);
-        let lock = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(unwritable)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(MemoryError::Busy),
-            Err(TryLockError::Error(cause)) => return Err(unwritable(cause)),
+        let lock = disk::open_lock(&path).map_err(unwritable)?;
+        if !disk::take_lock(&lock, Duration::ZERO).map_err(unwritable)? {
+            return Err(MemoryError::Busy);
         }
         let file = file_of(git_dir);
         let now = read(&file)?;
@@ -157,17 +153,10 @@ impl Memory {
             self.now.settled.pop_first();
         }
         let unwritable = |cause| io_error(&self.file, "written", cause);
-        let directory = self.file.parent().unwrap_or(Path::new("."));
         let text = serde_json::to_vec_pretty(&self.now).map_err(|e| unwritable(e.into()))?;
-        let mut temporary = tempfile::Builder::new()
-            .prefix("cook-tracker-")
-            .tempfile_in(directory)
-            .map_err(unwritable)?;
-        temporary.write_all(&text).map_err(unwritable)?;
-        temporary
-            .persist(&self.file)
-            .map_err(|error| unwritable(error.error))?;
-        Ok(())
+        NewFile::at(&self.file, Durable::Nothing)
+            .write(&text)
+            .map_err(unwritable)
     }
 }
 
@@ -193,13 +182,12 @@ fn io_error(place: &Path, what: &'static str, cause: io::Error) -> MemoryError {
 
 /// What is not there, torn or too large counts as lost.
 fn read(path: &Path) -> Result<Remembered, MemoryError> {
-    let mut bytes = Vec::new();
-    match File::open(path) {
-        Ok(file) => file
-            .take(MAX_FILE + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|cause| io_error(path, "read", cause))?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Remembered::default()),
+    let bytes = match disk::read(path, MAX_FILE, Links::Follow) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Remembered::default()),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Ok(Remembered::default());
+        }
         Err(cause) => return Err(io_error(path, "read", cause)),
     };
     #[derive(Deserialize)]

@@ -8,7 +8,8 @@ use super::error::TrackerError;
 use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, is_id, line, text};
 use super::ready::{Holder, Reach, ReadyIssue, ReadyList};
 use super::{Attempt, Closed, Commented, Presence, Tracker};
-use cook_core::machine::{SliceGraph, hex};
+use cook_core::digest::sha256;
+use cook_core::machine::SliceGraph;
 use cook_core::model::{
     Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, Plan, SchemaVersion, Slice, SliceStatus,
     Timestamp,
@@ -16,7 +17,6 @@ use cook_core::model::{
 use cook_os::clock::Clock;
 use cook_os::process::session_around;
 use cook_store::store::{Place, Store};
-use sha2::{Digest, Sha256};
 use std::time::Instant;
 
 /// Entries of the trail that are looked through for those of one slice.
@@ -187,10 +187,7 @@ impl Tracker for PlanTracker {
         }
         let around = session_around();
         let entry = Checkpoint {
-            id: format!(
-                "manual:{}",
-                &hex(&Sha256::digest(format!("{id}\0{key}")))[..32]
-            ),
+            id: format!("manual:{}", &sha256(format!("{id}\0{key}"))[..32]),
             schema_version: SchemaVersion,
             at: Timestamp::Text(self.clock.now()),
             kind: CheckpointKind::Manual,

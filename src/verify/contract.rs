@@ -9,6 +9,7 @@ use cook_core::schema;
 
 /// Largest contract file that is read.
 const MAX_FILE: u64 = 4 << 20;
+use cook_os::disk::{self, Links};
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -46,11 +47,7 @@ pub(super) fn check(
 
 fn read(workspace: &Workspace, name: &str) -> Option<Vec<u8>> {
     let path = workspace.repo.root().join(".agent").join(name);
-    let meta = std::fs::symlink_metadata(&path).ok()?;
-    if !meta.is_file() || meta.len() > MAX_FILE {
-        return None;
-    }
-    std::fs::read(&path).ok()
+    disk::read(&path, MAX_FILE, Links::Refuse).ok()?
 }
 
 fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {

@@ -7,6 +7,7 @@ use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{self, FactSet, OutsideEdit};
 use cook_core::model::{ActiveSlice, BriefDocument, Plan, Snapshot, State, VerificationEvidence};
 use cook_core::schema::{self, Documented};
+use cook_os::disk::{self, Links};
 use std::io::Read;
 use std::path::Path;
 
@@ -27,13 +28,16 @@ fn read<T: Documented>(
 ) -> Option<T> {
     let path = root.join(".agent").join(file);
     let mut bytes = Vec::new();
-    let opened = std::fs::File::open(&path);
-    match opened.and_then(|file| {
-        file.take(schema::MAX_DOCUMENT_BYTES as u64 + 1)
-            .read_to_end(&mut bytes)
-    }) {
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let read = disk::open_regular(&path, Links::Follow).and_then(|file| {
+        file.map(|file| {
+            file.take(schema::MAX_DOCUMENT_BYTES as u64 + 1)
+                .read_to_end(&mut bytes)
+        })
+        .transpose()
+    });
+    match read {
+        Ok(Some(_)) => {}
+        Ok(None) => {
             if required {
                 outcome.findings.push(
                     Finding::new(Code::DocumentMissing, format!("`.agent/{file}` is missing"))

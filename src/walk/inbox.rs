@@ -15,10 +15,9 @@ use cook_core::model::{
     SchemaVersion, Timestamp,
 };
 use cook_core::report::{self, Provenance, Reported};
-use cook_store::store::open_no_follow;
+use cook_os::disk::{self, Durable, Links, NewFile, is_directory};
 use serde::{Deserialize, Serialize};
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Largest file that is read, and how many at once.
@@ -117,11 +116,9 @@ pub fn leave(workspace: &Workspace, session: Option<String>, request: Asked) -> 
         request,
     };
     let name = format!("{}.json", ulid::Ulid::generate());
-    let mut file = tempfile::NamedTempFile::new_in(&dir)?;
-    file.write_all(&serde_json::to_vec_pretty(&request)?)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(dir.join(&name))
-        .map_err(|error| error.error)?;
+    NewFile::at(&dir.join(&name), Durable::Content)
+        .over_nothing()
+        .write(&serde_json::to_vec_pretty(&request)?)?;
     Ok(format!(".agent/inbox/{name}"))
 }
 
@@ -165,10 +162,6 @@ enum Taken {
 
 fn inbox(root: &Path) -> PathBuf {
     root.join(".agent").join("inbox")
-}
-
-fn is_directory(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 fn unreadable(error: &io::Error) -> Failure {
@@ -246,10 +239,9 @@ fn read(path: &Path) -> Result<Request, Failure> {
     if found.len() > MAX_FILE {
         return Err(refused("it is larger than 2 MiB"));
     }
-    let mut bytes = Vec::new();
-    open_no_follow(OpenOptions::new().read(true), path)
-        .and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes))
-        .map_err(|error| refused(format!("it cannot be read: {error}")))?;
+    let bytes = disk::read(path, MAX_FILE, Links::Refuse)
+        .map_err(|error| refused(format!("it cannot be read: {error}")))?
+        .unwrap_or_default();
     serde_json::from_slice(&bytes)
         .map_err(|error| refused(format!("it is not a request of cook's: {error}")))
 }

@@ -2,7 +2,9 @@
 //! is. The answer is kept by path, size and time of change of the program's file.
 
 use super::{AgentError, Preset};
+use cook_os::disk::{Durable, NewFile};
 use cook_os::process::{Short, capture};
+use cook_os::process::{is_program, on_path};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -99,10 +101,10 @@ fn keep(cache: &Path, kept: &Kept) -> Result<(), AgentError> {
     let fail = |cause| AgentError::file(format!("write `{}`", cache.display()), cause);
     let dir = cache.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir).map_err(fail)?;
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(fail)?;
-    serde_json::to_writer(&mut file, kept).map_err(|error| fail(error.into()))?;
-    file.persist(cache).map_err(|error| fail(error.error))?;
-    Ok(())
+    let bytes = serde_json::to_vec(kept).map_err(|error| fail(error.into()))?;
+    NewFile::at(cache, Durable::Nothing)
+        .write(&bytes)
+        .map_err(fail)
 }
 
 fn is_key_of(key: &str, preset: &Preset) -> bool {
@@ -134,24 +136,7 @@ fn program_file(bin: &str, dir: &Path) -> Option<PathBuf> {
         let path = dir.join(bin);
         return is_program(&path).then_some(path);
     }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(format!("{bin}{}", std::env::consts::EXE_SUFFIX)))
-        .find(|path| is_program(path))
-}
-
-fn is_program(path: &Path) -> bool {
-    let Ok(found) = path.metadata() else {
-        return false;
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        found.is_file() && found.permissions().mode() & 0o111 != 0
-    }
-    #[cfg(not(unix))]
-    found.is_file()
+    on_path(bin, &std::env::var_os("PATH")?)
 }
 
 fn ask(preset: &Preset, path: &Path, dir: &Path) -> Found {

@@ -2,13 +2,13 @@
 
 use super::AgentError;
 use super::argv::NAMES;
+use cook_core::digest::sha256;
 use cook_core::model::{
     Access, AccessArgs, AgentKind, AgentTable, Config, Continuation, Counting, EventFormat, Grain,
     KnownAgent, Rule, SessionNaming,
 };
 use cook_os::process::Polite;
 use cook_store::session::Window;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// An agent that can be started.
@@ -124,12 +124,7 @@ impl Preset {
     pub fn trust_words(&self) -> Option<String> {
         self.is_users.then(|| {
             let text = toml::to_string(&self.table).unwrap_or_default();
-            let digest = Sha256::digest(text.as_bytes());
-            let short: String = digest[..8]
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            format!("agent {} {short}", self.name)
+            format!("agent {} {}", self.name, &sha256(text)[..16])
         })
     }
 

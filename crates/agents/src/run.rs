@@ -5,7 +5,9 @@ use super::argv::{Values, command};
 use super::failure::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, Told};
 use super::{AgentError, Preset, redact, usage};
+use cook_core::digest::hex;
 use cook_core::model::{Access, AgentKind, SessionNaming};
+use cook_os::disk::{self, Links};
 use cook_os::process::{
     Clocks, DEPTH_VARIABLE, Heed, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
     supervise,
@@ -346,11 +348,11 @@ pub fn transcript_digest(preset: &Preset, session: &str) -> Option<String> {
         };
         search(&home.join(&place.under), session)?
     };
-    let found = file.symlink_metadata().ok()?;
-    if !found.is_file() || found.len() > MAX_TRANSCRIPT {
+    let file = disk::open_regular(&file, Links::Refuse).ok()??;
+    if file.metadata().ok()?.len() > MAX_TRANSCRIPT {
         return None;
     }
-    let mut reader = std::fs::File::open(&file).ok()?.take(MAX_TRANSCRIPT);
+    let mut reader = file.take(MAX_TRANSCRIPT);
     let mut digest = Sha256::new();
     let mut piece = vec![0; 64 * 1024];
     loop {
@@ -359,8 +361,7 @@ pub fn transcript_digest(preset: &Preset, session: &str) -> Option<String> {
             read => digest.update(&piece[..read]),
         }
     }
-    let digest = digest.finalize();
-    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&digest.finalize()))
 }
 
 /// The one file whose name holds the id: several would not tell which.

@@ -2,6 +2,7 @@
 //! the paths that differ from HEAD with what they hold.
 
 use cook_core::diagnostic::Failure;
+use cook_core::digest::{hex, sha256};
 use cook_core::machine::Head;
 use cook_git::Repo;
 use sha2::{Digest, Sha256};
@@ -120,7 +121,7 @@ fn content(path: &Path) -> String {
         return by_time();
     }
     match std::fs::read(path) {
-        Ok(bytes) => hex(&Sha256::digest(bytes)),
+        Ok(bytes) => sha256(bytes),
         Err(_) => by_time(),
     }
 }
@@ -153,8 +154,4 @@ fn directory(root: &Path) -> String {
         digest.update(format!("\n{content}\n"));
     }
     hex(&digest.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

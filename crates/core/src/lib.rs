@@ -49,6 +49,7 @@
 pub mod brief;
 pub mod change;
 pub mod diagnostic;
+pub mod digest;
 pub mod machine;
 pub mod model;
 pub mod prompt;

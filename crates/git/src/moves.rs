@@ -5,9 +5,8 @@ use super::history::History;
 use super::{Repo, RepoError, last_trailer};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{Head, MAX_PATHS};
+use cook_os::disk::{self, Links};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 /// How much of the record's end is read.
 const TAIL: u64 = 256 << 10;
@@ -120,20 +119,15 @@ impl Repo {
     fn moves_since(&self, seen: Option<&str>) -> Result<Option<Vec<Move>>, RepoError> {
         let path = self.git_dir.join("logs").join("HEAD");
         let failed = |error| RepoError::io("read", &path, error);
-        let mut file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
+        let Some(mut file) = disk::open_regular(&path, Links::Follow).map_err(failed)? else {
+            return Ok(None);
         };
-        let length = file.metadata().map_err(failed)?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
-            .map_err(failed)?;
-        let mut bytes = Vec::new();
-        file.take(TAIL).read_to_end(&mut bytes).map_err(failed)?;
+        let is_whole = file.metadata().map_err(failed)?.len() <= TAIL;
+        let bytes = disk::read_tail(&mut file, TAIL).map_err(failed)?;
         let text = String::from_utf8_lossy(&bytes);
         let moves: Vec<Move> = text.lines().filter_map(parse).collect();
         let from = match seen {
-            None if length <= TAIL => Some(0),
+            None if is_whole => Some(0),
             None => None,
             Some(seen) => moves.iter().rposition(|m| m.to == seen).map(|at| at + 1),
         };

@@ -5,9 +5,9 @@ use super::history::{Entry, path_text};
 use super::program::Call;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
+use cook_core::digest::sha256;
 use cook_core::machine::{Head, MAX_PATHS, Worktree};
 use cook_core::model::{CONTRACT_FILES, SETTINGS_FILES};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -105,11 +105,7 @@ impl Repo {
                 Failure::state(Code::InputUnreadable, format!("`{file}` cannot be read"))
                     .caused_by(&error)
             })?;
-            let digest: String = Sha256::digest(&bytes)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            digests.insert(file.to_owned(), digest);
+            digests.insert(file.to_owned(), sha256(&bytes));
         }
         Ok(digests)
     }
@@ -201,10 +197,7 @@ fn read(output: &[u8]) -> Status {
         worktree: Worktree {
             dirty: dirty.into_iter().take(MAX_PATHS).collect(),
             more,
-            digest: Sha256::digest(output)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            digest: sha256(output),
         },
         tracked,
     }

@@ -13,14 +13,13 @@ use super::shell::{Segment, segments};
 use super::state::{BLOCKS, CONTEXT_LIMIT, HeadSeen, NUDGE_AFTER, SessionState, Since};
 use super::{guard, summary};
 use cook_core::diagnostic::{Lines, clean, redacted};
-use cook_core::machine::hex;
+use cook_core::digest::sha256;
 use cook_core::model::hooks::{Gate, Kind, Row, SendOn};
 use cook_core::model::{
     Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID, Policy, Role,
     SchemaVersion, Timestamp,
 };
 use cook_git::MadeCommit;
-use sha2::{Digest, Sha256};
 
 /// Bytes that cook adds to a context at once: what goes beyond is cut by the agent
 /// with the smallest limit.
@@ -534,10 +533,10 @@ impl<'a> Step<'a> {
             true => shortened(&redacted(text), MAX_CHECKPOINT_TEXT),
             false => {
                 let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                format!("{PROMPT_DIGEST}{}", hex(&Sha256::digest(folded)))
+                format!("{PROMPT_DIGEST}{}", sha256(folded))
             }
         };
-        let name = hex(&Sha256::digest(self.key()));
+        let name = sha256(self.key());
         let id = format!("{PROMPT_ID}{}", &name[..12]);
         // It belongs to the session, whatever the session works on.
         let item = self.state.item.take();

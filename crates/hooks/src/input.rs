@@ -3,10 +3,9 @@
 
 use super::agent::Agent;
 use super::event::{Action, Event, Prompt, Source, Tool};
-use cook_core::machine::hex;
+use cook_core::digest::sha256;
 use cook_core::model::hooks::{ContextTokens, Kind, OwnCall, PromptOrigin, Row, Tools};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// Longest name or path that is taken.
 const MAX_NAME: usize = 4096;
@@ -125,7 +124,7 @@ fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event 
         goal_loop: ["goal_active", "goal_loop"]
             .iter()
             .any(|name| value[*name] == Value::Bool(true)),
-        digest: hex(&Sha256::digest(bytes)),
+        digest: sha256(bytes),
     }
 }
 

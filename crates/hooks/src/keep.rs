@@ -3,15 +3,15 @@
 
 use super::agent::Agent;
 use super::state::{SessionState, VERSION};
-use cook_core::machine::hex;
+use cook_core::digest::sha256;
 use cook_core::model::Checkpoint;
 use cook_git::Repo;
+use cook_os::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a hook waits for the others. Each holds the lock for a millisecond or two;
 /// on a machine with nothing to spare a late answer is better than a lost count.
@@ -106,33 +106,17 @@ impl Desk {
 
     /// Takes the lock, or gives up in time.
     pub fn lock(&self) -> io::Result<Held> {
-        let file = open(
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false),
-            &self.dir.join("hook.lock"),
-        )?;
-        let deadline = Instant::now() + WAIT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Held { _file: file }),
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(io::Error::other(
-                        "the other hooks of this worktree are still running",
-                    ));
-                }
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
+        let file = disk::open_lock(&self.dir.join("hook.lock"))?;
+        match disk::take_lock(&file, WAIT)? {
+            true => Ok(Held { _file: file }),
+            false => Err(io::Error::other(
+                "the other hooks of this worktree are still running",
+            )),
         }
     }
 
     fn file(&self, agent: &str, session: &str) -> PathBuf {
-        let name = hex(&Sha256::digest(format!("{agent}\0{session}")));
+        let name = sha256(format!("{agent}\0{session}"));
         self.dir.join(format!("hook-{}.json", &name[..24]))
     }
 
@@ -147,7 +131,7 @@ impl Desk {
     /// Keeps a session's state.
     pub fn save(&self, state: &SessionState) -> io::Result<()> {
         let bytes = serde_json::to_vec(state)?;
-        self.replace(&self.file(&state.agent, &state.session), &bytes)
+        replace(&self.file(&state.agent, &state.session), &bytes)
     }
 
     /// Every state that can be read, newest first.
@@ -200,7 +184,7 @@ impl Desk {
     pub fn set_owner(&self, owner: Option<&Owner>) -> io::Result<()> {
         let path = self.dir.join("hook-owner.json");
         match owner {
-            Some(owner) => self.replace(&path, &serde_json::to_vec(owner)?),
+            Some(owner) => replace(&path, &serde_json::to_vec(owner)?),
             None => match std::fs::remove_file(path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
@@ -249,33 +233,21 @@ impl Desk {
             serde_json::to_writer(&mut bytes, entry)?;
             bytes.push(b'\n');
         }
-        self.replace(&self.dir.join(QUEUE), &bytes)
-    }
-
-    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = tempfile::Builder::new()
-            .prefix("hook-")
-            .suffix(".tmp")
-            .tempfile_in(&self.dir)?;
-        file.write_all(bytes)?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
+        replace(&self.dir.join(QUEUE), &bytes)
     }
 
     /// A line for whoever looks why a hook was silent.
     pub fn log(&self, line: &str) {
         let path = self.dir.join("hook.log");
-        let long = std::fs::symlink_metadata(&path).is_ok_and(|found| found.len() > MAX_LOG);
-        let mut options = OpenOptions::new();
-        options.create(true);
-        if long {
-            options.write(true).truncate(true);
-        } else {
-            options.append(true);
-        }
+        let append = || -> io::Result<()> {
+            let mut file = disk::open_to_append(&path)?;
+            if file.metadata()?.len() > MAX_LOG {
+                file.set_len(0)?;
+            }
+            disk::append_line(&mut file, line)
+        };
         // The log is for reading only; a hook does not fail for it.
-        let _ = open(&mut options, &path)
-            .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+        let _ = append();
     }
 }
 
@@ -295,24 +267,15 @@ fn found(bytes: Option<Vec<u8>>, session: &str) -> Found {
     }
 }
 
-/// A regular file's bytes; none when it is absent.
+/// A regular file's bytes; none when it is absent, or larger than cook writes it.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match open(OpenOptions::new().read(true), path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_STATE + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= MAX_STATE).then_some(bytes))
+    match disk::read(path, MAX_STATE, Links::Refuse) {
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(None),
+        found => found,
+    }
 }
 
-/// Opens without following a symlink at the last component.
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_CLOEXEC);
-    }
-    options.open(path)
+/// State may be lost: it is not waited for until it is on the disk.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    NewFile::at(path, Durable::Nothing).write(bytes)
 }

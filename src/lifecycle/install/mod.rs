@@ -14,8 +14,9 @@ use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
 use cook_hooks::layout::{self, ANY_MARK, Base, Content, Entry, Plan};
+use cook_os::disk::{Durable, Mode, NewFile};
 use serde_json::Value;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Largest settings file that is changed.
@@ -400,20 +401,9 @@ fn put(path: &Path, text: Option<&str>) -> std::io::Result<()> {
     };
     let dir = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir)?;
-    let mut file = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.permissions(std::fs::Permissions::from_mode(0o644));
-    }
-    let mut file = file.prefix(".cook-").tempfile_in(dir)?;
-    file.write_all(text.as_bytes())?;
-    if let Ok(found) = std::fs::metadata(path) {
-        file.as_file().set_permissions(found.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    NewFile::at(path, Durable::Content)
+        .mode(Mode::Kept(0o644))
+        .write(text.as_bytes())
 }
 
 /// Keeps a personal file inside the worktree out of `git status`, so that it never

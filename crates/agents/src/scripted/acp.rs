@@ -2,9 +2,10 @@
 //! requests on its stdin, and asks some of its own.
 
 use super::play::{Player, print};
+use cook_os::disk::{append_line, open_to_append};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::path::PathBuf;
 
 /// How a scripted agent behaves before its first prompt.
@@ -104,11 +105,7 @@ fn hear(player: &Player) -> io::Result<Option<Value>> {
         return Ok(None);
     }
     if let Some(heard) = &player.script.acp.heard {
-        let mut file = std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(heard)?;
-        file.write_all(line.as_bytes())?;
+        append_line(&mut open_to_append(heard)?, line.trim_end())?;
     }
     Ok(Some(serde_json::from_str(&line)?))
 }

@@ -3,6 +3,7 @@
 use super::acp::{self, Acp};
 use super::dialect::{Beside, Dialect, Utterance, lines};
 use super::worktree::{replace, with_head};
+use cook_os::disk::{append_line, open_to_append};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -242,11 +243,7 @@ impl Player {
             "pwd": std::env::var("PWD").ok(),
             "input": self.input,
         });
-        let mut file = std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(log)?;
-        writeln!(file, "{line}")?;
+        append_line(&mut open_to_append(log)?, &line.to_string())?;
         Ok(std::fs::read_to_string(log)?.lines().count())
     }
 
@@ -275,11 +272,7 @@ impl Player {
         if let (true, Some(from)) = (first, forked) {
             std::fs::copy(from, &path)?;
         }
-        let mut file = std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)?;
-        writeln!(file, "{}", json!(text))
+        append_line(&mut open_to_append(&path)?, &json!(text).to_string())
     }
 
     fn recalled(&self) -> io::Result<String> {

@@ -2,6 +2,7 @@
 //! whatever its line number is by now.
 
 use super::render::line_text;
+use crate::digest::hex;
 use crate::model::{BriefLine, Stamp};
 use sha2::{Digest, Sha256};
 
@@ -25,9 +26,7 @@ fn digest(parts: &[&str], hex_digits: usize) -> String {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    let bytes = hash.finalize();
-    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    text[..hex_digits].to_owned()
+    hex(&hash.finalize())[..hex_digits].to_owned()
 }
 
 /// The id: `e` and 12 hexadecimal digits over slot, claim, and the anchor's target

@@ -37,13 +37,14 @@ pub use facts::{
 pub use planning::MAX_SLICES;
 pub use rule::{Dispatch, Rule, Trace};
 pub use slices::{
-    ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, hex, id_is_valid, ready,
+    ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,
     waits_for,
 };
 pub use text::quoted;
 pub use wave::{owed, unanswered, votes_at};
 pub use work::Step;
 
+use crate::digest::hex;
 use sha2::{Digest, Sha256};
 
 /// The ticket given out at dispatch: it fits one tip of the log and one HEAD.

@@ -1,5 +1,6 @@
 //! The slice graph: who waits for whom, what comes first, where it runs in a circle.
 
+use crate::digest::hex;
 use crate::model::{AuditNote, Plan, ReviewNote, Slice, SliceStatus, Snapshot};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -214,11 +215,6 @@ pub fn criteria_sha256(criteria: &[String]) -> String {
         digest.update(criterion.as_bytes());
     }
     hex(&digest.finalize())
-}
-
-/// Lowercase hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Slice head and criteria digest of the active slice, when it is committed.

@@ -7,8 +7,8 @@ use super::value::{
 };
 use super::{Parsed, Report, json, rules, text};
 use crate::diagnostic::{Code, Finding, Lines, clean};
+use crate::digest::sha256;
 use crate::model::{Reground, ReportRecord, Role, Rubric, RubricEntry, RubricVerdict};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Largest report that is read, in bytes.
@@ -132,11 +132,7 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
         text::Form::Fields(body) => text::read(role, &body),
         text::Form::Json(body) => json::read(role, &body),
     };
-    judge(role, raw, hex(&Sha256::digest(bytes)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    judge(role, raw, sha256(bytes))
 }
 
 fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {

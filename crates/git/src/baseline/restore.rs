@@ -7,6 +7,7 @@ use super::pins::PIN_REFS;
 use super::take::{UNHIDE, aside, stash};
 use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
 use cook_core::diagnostic::Failure;
+use cook_os::disk::{Durable, NewFile};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -382,9 +383,8 @@ fn replace(from: &Path, to: &Path) -> Result<(), RepoError> {
     std::fs::create_dir_all(dir).map_err(|error| RepoError::io("make", dir, error))?;
     let mut source = std::fs::File::open(from).map_err(|e| RepoError::io("read", from, e))?;
     let failed = |error| RepoError::io("put back", to, error);
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    io::copy(&mut source, &mut file).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(to).map_err(|error| failed(error.error))?;
-    Ok(())
+    let new = NewFile::at(to, Durable::Content);
+    let mut draft = new.begin().map_err(failed)?;
+    io::copy(&mut source, draft.file()).map_err(failed)?;
+    draft.finish().map(drop).map_err(failed)
 }

@@ -2,8 +2,9 @@
 
 use super::super::RepoError;
 use super::super::status::present;
+use cook_core::digest::sha256;
+use cook_os::disk::{Durable, Mode, NewFile};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -131,10 +132,7 @@ impl Dirs<'_> {
         } else {
             std::fs::read(&path).map_err(failed)?
         };
-        let sha256: String = Sha256::digest(&bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let sha256 = sha256(&bytes);
         let kept = bytes.len() as u64 <= MAX_KEPT;
         if let Some(dir) = keep.filter(|_| kept) {
             let copy = dir.join(&sha256);
@@ -177,11 +175,10 @@ impl Dirs<'_> {
         if held.link {
             return put_link(&path, &bytes).map_err(failed);
         }
-        let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-        io::Write::write_all(&mut file, &bytes).map_err(failed)?;
-        set_mode(file.as_file(), held.mode).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
+        NewFile::at(&path, Durable::Content)
+            .mode(Mode::Exact(held.mode))
+            .write(&bytes)
+            .map_err(failed)?;
         Ok(true)
     }
 }
@@ -214,17 +211,6 @@ fn mode(found: &std::fs::Metadata) -> u32 {
 #[cfg(not(unix))]
 fn mode(_: &std::fs::Metadata) -> u32 {
     0
-}
-
-#[cfg(unix)]
-fn set_mode(file: &std::fs::File, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &std::fs::File, _: u32) -> io::Result<()> {
-    Ok(())
 }
 
 /// False where the system has no such links.

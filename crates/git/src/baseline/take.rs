@@ -7,7 +7,8 @@ use super::pins::{PIN_REFS, pin};
 use super::steering::Dirs;
 use super::{Baseline, INDEX, OBJECTS, RESCUED_REFS, STAND, STASH_LOG, Stand, WORK_INDEX};
 use cook_core::diagnostic::Failure;
-use sha2::{Digest, Sha256};
+use cook_core::digest::sha256;
+use cook_os::disk::{Durable, NewFile};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -62,10 +63,9 @@ fn take(repo: &Repo, dir: &Path) -> Result<Baseline, RepoError> {
     let bytes = serde_json::to_vec(&stand)
         .map_err(|error| RepoError::Answer(format!("the baseline cannot be written: {error}")))?;
     let failed = |error| RepoError::io("write", &path, error);
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    io::Write::write_all(&mut file, &bytes).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(&path).map_err(|error| failed(error.error))?;
+    NewFile::at(&path, Durable::Content)
+        .write(&bytes)
+        .map_err(failed)?;
     Ok(Baseline {
         dir: dir.to_owned(),
         stand,
@@ -90,7 +90,7 @@ pub(super) fn stand(
         head: head(git)?,
         refs: refs(git)?,
         stash: stash(git)?,
-        index: hex(&Sha256::digest(&listed)),
+        index: sha256(&listed),
         hidden: listed
             .split(|byte| *byte == 0)
             .filter_map(is_unwatched)
@@ -252,7 +252,7 @@ fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Re
             format!(
                 "{} {}",
                 head.unwrap_or_else(|| "unborn".to_owned()),
-                hex(&Sha256::digest(&status))
+                sha256(&status)
             ),
         );
     }
@@ -271,10 +271,6 @@ fn one(git: &Program, call: Call) -> Result<String, RepoError> {
     Ok(String::from_utf8_lossy(&git.answer(call)?)
         .trim()
         .to_owned())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn there(path: &Path) -> Result<bool, RepoError> {

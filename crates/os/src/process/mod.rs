@@ -9,6 +9,7 @@
 
 mod interrupt;
 mod long;
+mod lookup;
 mod markers;
 mod output;
 mod short;
@@ -17,6 +18,7 @@ mod tree;
 
 pub use interrupt::{Alarm, Patience, interrupted};
 pub use long::{Ended, Live, Long, Source, run};
+pub use lookup::{is_program, on_path};
 pub use markers::{
     DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_marker,
     is_agent_marker, session_around, session_marker,

@@ -1,5 +1,6 @@
 //! What is kept of a stream that may be endless: its digest, its beginning and its end.
 
+use cook_core::digest::hex;
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 
@@ -101,14 +102,6 @@ impl Keeper {
             tail: self.tail.iter().copied().collect(),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 //! A receipt that cannot be read back word for word counts as none: the gate can
 //! always be run again, and nothing is proved by a damaged file.
 
-use super::{ReceiptError, atomic, words};
+use super::{ReceiptError, words};
 use cook_core::diagnostic::Failure;
+use cook_core::digest::sha256;
 use cook_core::model::Receipt;
 use cook_git::Repo;
 use cook_os::process::Kept;
@@ -13,7 +14,6 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -58,13 +58,6 @@ fn digest(receipt: &Receipt) -> String {
     sha256(&serde_json::to_vec(&fields).unwrap_or_default())
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
 fn is_digest(text: &str) -> bool {
     text.len() == 64
         && text
@@ -96,13 +89,13 @@ impl Receipts {
                 .write_all(&stream.bytes())
                 .and_then(|()| encoder.finish())
                 .map_err(|cause| ReceiptError::io("pack", &path, cause))?;
-            atomic::write(&path, &packed)?;
+            super::write(&path, &packed)?;
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
-        atomic::write(&self.receipt_path(&receipt.id), &json)?;
+        super::write(&self.receipt_path(&receipt.id), &json)?;
         if !receipt.dirty {
             for key in keys(receipt) {
-                atomic::write(&self.index_path(&key), receipt.id.as_bytes())?;
+                super::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
         }
         self.made.borrow_mut().insert(receipt.id.clone());
@@ -117,7 +110,7 @@ impl Receipts {
         if !is_digest(id) {
             return Ok(None);
         }
-        let Some(bytes) = atomic::read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
+        let Some(bytes) = super::read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
             return Ok(None);
         };
         let receipt: Option<Receipt> = serde_json::from_slice(&bytes).ok();
@@ -178,7 +171,7 @@ impl Receipts {
         if !is_digest(digest) {
             return Ok(None);
         }
-        let Some(packed) = atomic::read(&self.output_path(digest), OUTPUT_LIMIT)? else {
+        let Some(packed) = super::read(&self.output_path(digest), OUTPUT_LIMIT)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
@@ -191,7 +184,7 @@ impl Receipts {
     }
 
     fn indexed(&self, key: &str) -> Result<Option<Receipt>, Failure> {
-        match atomic::read(&self.index_path(key), 64)? {
+        match super::read(&self.index_path(key), 64)? {
             Some(id) => self.get(&String::from_utf8_lossy(&id)),
             None => Ok(None),
         }

@@ -4,7 +4,6 @@
 //! whoever asks [`Trust`] first; a receipt's id is the digest of everything else
 //! in it, so a changed one is recognised; files appear whole or not at all.
 
-mod atomic;
 mod gate;
 mod kept;
 mod trust;
@@ -14,6 +13,7 @@ pub use kept::{Output, Receipts, seal};
 pub use trust::Trust;
 
 use cook_core::diagnostic::{Code, Failure};
+use cook_os::disk::{self, Durable, Links, NewFile};
 use std::path::{Path, PathBuf};
 
 /// Why receipts or trust could not be kept or read.
@@ -57,6 +57,18 @@ impl ReceiptError {
             cause,
         }
     }
+}
+
+/// Writes a file that only the owner may read, its directories where they are missing.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), ReceiptError> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| NewFile::at(path, Durable::Content).write(bytes))
+        .map_err(|cause| ReceiptError::io("write", path, cause))
+}
+
+/// Reads a file of at most `limit` bytes; none when there is none.
+fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReceiptError> {
+    disk::read(path, limit, Links::Follow).map_err(|cause| ReceiptError::io("read", path, cause))
 }
 
 impl From<ReceiptError> for Failure {

@@ -6,10 +6,12 @@
 //! hold: its command never changes. A list that cannot be read is an error: neither
 //! nothing nor everything is trusted then.
 
-use super::{ReceiptError, atomic, words};
+use super::{ReceiptError, words};
 use cook_core::diagnostic::Failure;
+use cook_core::digest::hex;
 use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SchemaVersion};
 use cook_git::Repo;
+use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -51,7 +53,7 @@ impl Trust {
             path: path.clone(),
             why,
         };
-        let bytes = atomic::read(&path, LIMIT).map_err(|error| {
+        let bytes = super::read(&path, LIMIT).map_err(|error| {
             let why = std::error::Error::source(&error).map(ToString::to_string);
             unreadable(why.unwrap_or_else(|| error.to_string()))
         })?;
@@ -122,8 +124,7 @@ impl Trust {
             digest.update((bytes.len() as u64).to_le_bytes());
             digest.update(&bytes);
         }
-        let digest = digest.finalize();
-        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(hex(&digest.finalize()))
     }
 
     /// Trusts every command that begins with these words from now on.
@@ -151,7 +152,7 @@ impl Trust {
     fn save(&self) -> Result<(), Failure> {
         let mut json = serde_json::to_vec_pretty(&self.list).unwrap_or_default();
         json.push(b'\n');
-        Ok(atomic::write(&self.path, &json)?)
+        Ok(super::write(&self.path, &json)?)
     }
 }
 
@@ -160,9 +161,5 @@ fn runs_stop_verifier(argv: &[String]) -> bool {
 }
 
 fn read_script(path: &Path) -> Option<Vec<u8>> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    if !found.is_file() || found.len() > MAX_SCRIPT {
-        return None;
-    }
-    std::fs::read(path).ok()
+    disk::read(path, MAX_SCRIPT, Links::Refuse).ok()?
 }

@@ -13,7 +13,7 @@ use super::hash::ContentHash;
 use super::reference::Ref;
 use super::store::{InFlight, SessionStore, missing};
 use super::stored::{Entry, Object};
-use crate::store::files::{open_no_follow, sync_dir};
+use cook_os::disk::{open_no_follow, sync_dir};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fs::OpenOptions;

@@ -2,11 +2,11 @@
 
 use super::displaced::{self, Aside};
 use super::error::StoreError;
-use super::files;
 use super::objects;
 use super::stamp::{Shown, Stamp, Stat};
 use super::tree::{self, Document, History};
 use super::view::{Comparison, Glance, View, agent_dir};
+use cook_os::disk::{self, Durable, Mode, NewFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -39,7 +39,10 @@ impl View<'_> {
         for document in Document::SHOWN {
             let name = document.file();
             if plan.writes(name) {
-                files::replace(&scratch, &dir.join(name), &self.stand.file(name)?)
+                let target = dir.join(name);
+                let new = NewFile::at(&target, Durable::Content).mode(Mode::Masked(0o644));
+                new.scratch(&scratch)
+                    .write(&self.stand.file(name)?)
                     .map_err(|error| StoreError::write(format!(".agent/{name}"), error))?;
             }
             if matches!(plan.files.get(name), Some(Step::Remove)) {
@@ -51,7 +54,7 @@ impl View<'_> {
             }
         }
         if plan.files.values().any(|step| !matches!(step, Step::Keep)) {
-            files::sync_dir(&dir).map_err(|error| StoreError::write(".agent", error))?;
+            disk::sync_dir(&dir).map_err(|error| StoreError::write(".agent", error))?;
         }
         self.write_stamp(&dir, &shown, leave)?;
         Ok(aside)
@@ -68,7 +71,7 @@ impl View<'_> {
             }
         };
         let scratch = dir.join("tmp");
-        match files::look(&scratch).map_err(failed)? {
+        match disk::look(&scratch).map_err(failed)? {
             None => std::fs::create_dir(&scratch).map_err(failed)?,
             Some(found) if found.is_dir() => {}
             Some(_) => {
@@ -206,18 +209,17 @@ impl View<'_> {
             |error: io::Error| StoreError::write(format!(".agent/{}", history.file()), error);
         match plan.files.get(history.file()) {
             Some(Step::Append(length)) => {
-                let mut file = files::open_no_follow(OpenOptions::new().write(true), &target)
+                let mut file = disk::open_no_follow(OpenOptions::new().write(true), &target)
                     .map_err(failed)?;
                 file.seek(SeekFrom::Start(*length)).map_err(failed)?;
                 self.copy_history(history, *length, &mut file)?;
                 file.sync_data().map_err(failed)
             }
             Some(Step::Write) => {
-                let mut file = files::named_temp(scratch).map_err(failed)?;
-                self.copy_history(history, 0, &mut file)?;
-                file.as_file().sync_data().map_err(failed)?;
-                file.persist(&target).map_err(|error| failed(error.error))?;
-                Ok(())
+                let new = NewFile::at(&target, Durable::Content).mode(Mode::Masked(0o644));
+                let mut draft = new.scratch(scratch).begin().map_err(failed)?;
+                self.copy_history(history, 0, draft.file())?;
+                draft.finish().map(drop).map_err(failed)
             }
             Some(Step::Remove) => std::fs::remove_file(&target).map_err(failed),
             Some(Step::Keep) | None => Ok(()),
@@ -255,7 +257,7 @@ impl View<'_> {
             let stat = if leave.contains(*name) {
                 None
             } else {
-                files::look(&dir.join(name))
+                disk::look(&dir.join(name))
                     .map_err(failed)?
                     .as_ref()
                     .map(Stat::of)
@@ -280,12 +282,10 @@ impl View<'_> {
         {
             return Ok(());
         }
-        files::replace(
-            &self.place.git_dir,
-            &self.place.stamp_file(),
-            &tree::pretty(&stamp)?,
-        )
-        .map_err(failed)
+        NewFile::at(&self.place.stamp_file(), Durable::Content)
+            .mode(Mode::Masked(0o644))
+            .write(&tree::pretty(&stamp)?)
+            .map_err(failed)
     }
 }
 

@@ -4,12 +4,11 @@
 
 use super::Store;
 use super::error::StoreError;
-use super::files;
 use super::log::{self, Log, TreeEntry};
 use super::place::{self, Place};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -87,7 +86,7 @@ impl Aside {
             path: path.clone(),
             what: what.to_owned(),
         };
-        let found = files::look(&path)
+        let found = disk::look(&path)
             .map_err(failed)?
             .ok_or_else(|| refused("vanished while it was read"))?;
         if found.is_symlink() {
@@ -111,7 +110,7 @@ impl Aside {
         Ok(Self {
             name,
             mode: mode_of(&found),
-            bytes: files::read_capped(&path, MAX_KEPT)
+            bytes: disk::read(&path, MAX_KEPT, Links::Refuse)
                 .map_err(failed)?
                 .unwrap_or_default(),
         })
@@ -229,7 +228,7 @@ impl Store {
         let mut found = Vec::new();
         for (path, at) in files {
             let names: Vec<String> = path.split(|byte| *byte == b'/').map(kept_name).collect();
-            let there = files::look(at)
+            let there = disk::look(at)
                 .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?;
             if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
                 found.push((names, Aside::read_as(at.clone(), String::new())?));
@@ -318,7 +317,7 @@ impl Store {
         let mut targets = Vec::new();
         for (path, ..) in &wanted {
             let target = root.path.join(path);
-            let taken = files::look(&target)
+            let taken = disk::look(&target)
                 .map_err(|error| StoreError::unreadable(path.as_str(), error))?
                 .is_some();
             if taken && !overwrite {
@@ -462,25 +461,15 @@ impl Target {
             .parent()
             .ok_or_else(|| failed(std::io::Error::other("it has no directory")))?;
         self.make_dirs(dir)?;
-        let mut file = files::named_temp(dir).map_err(failed)?;
-        file.write_all(bytes).map_err(failed)?;
-        #[cfg(unix)]
-        if mode == log::EXECUTABLE {
-            use std::os::unix::fs::PermissionsExt;
-            file.as_file()
-                .set_permissions(std::fs::Permissions::from_mode(0o755))
-                .map_err(failed)?;
-        }
-        #[cfg(not(unix))]
-        let _ = mode;
-        file.as_file().sync_all().map_err(failed)?;
-        if overwrite {
-            file.persist(target).map_err(|error| failed(error.error))?;
-        } else {
-            file.persist_noclobber(target)
-                .map_err(|error| failed(error.error))?;
-        }
-        Ok(())
+        let new = NewFile::at(target, Durable::Content).mode(match mode {
+            log::EXECUTABLE => Mode::Exact(0o755),
+            _ => Mode::Masked(0o644),
+        });
+        let new = match overwrite {
+            true => new,
+            false => new.over_nothing(),
+        };
+        new.write(bytes).map_err(failed)
     }
 
     /// Makes the directories between the worktree and `dir`; a symlink on the way is refused.
@@ -495,7 +484,7 @@ impl Target {
         let mut at = self.worktree.clone();
         for component in inside.components() {
             at.push(component);
-            match files::look(&at)
+            match disk::look(&at)
                 .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?
             {
                 None => std::fs::create_dir(&at)

@@ -4,9 +4,9 @@
 
 use super::Store;
 use super::error::StoreError;
-use super::files;
 use super::lock;
 use super::place::Place;
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -41,8 +41,7 @@ impl Store {
             }
             _ => {}
         }
-        let found =
-            files::look(&dir).map_err(|error| StoreError::unreadable("the lease", error))?;
+        let found = disk::look(&dir).map_err(|error| StoreError::unreadable("the lease", error))?;
         if !found.is_some_and(|found| found.is_dir()) {
             return Err(StoreError::unsafe_path(&dir, "is not a directory"));
         }
@@ -74,14 +73,14 @@ impl Store {
     pub fn take_over_lease(&self, owner: &str) -> Result<Lease, StoreError> {
         let path = self.lease_file()?;
         let failed = |error| StoreError::write("the lease", error);
-        let dir = self.place.cook_dir().join("leases");
-        let mut fresh = files::named_temp(&dir).map_err(failed)?;
+        let new = NewFile::at(&path, Durable::Nothing).mode(Mode::Masked(0o644));
+        let mut fresh = new.begin().map_err(failed)?;
         fresh
-            .as_file()
+            .file()
             .try_lock()
             .map_err(|error| failed(std::io::Error::other(error)))?;
-        say(fresh.as_file_mut(), owner)?;
-        let file = fresh.persist(&path).map_err(|error| failed(error.error))?;
+        say(fresh.file(), owner)?;
+        let file = fresh.finish().map_err(failed)?;
         Ok(Lease { file })
     }
 
@@ -99,14 +98,14 @@ impl Store {
     /// The same of a workflow whose log cannot be opened.
     pub fn driver_of(place: &Place, id: &str) -> Result<Option<LeaseHolder>, StoreError> {
         let path = lease_of(place, id);
-        if files::look(&path)
+        if disk::look(&path)
             .map_err(|error| StoreError::unreadable("the lease", error))?
             .is_none()
         {
             return Ok(None);
         }
         // Whoever only looks may have no right to write.
-        let file = files::open_no_follow(OpenOptions::new().read(true), &path)
+        let file = disk::open_no_follow(OpenOptions::new().read(true), &path)
             .map_err(|error| StoreError::unreadable("the lease", error))?;
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
@@ -126,7 +125,7 @@ fn lease_of(place: &Place, id: &str) -> PathBuf {
 }
 
 fn named(path: &Path) -> LeaseHolder {
-    files::read_capped(path, 1 << 16)
+    disk::read(path, 1 << 16, Links::Refuse)
         .ok()
         .flatten()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())

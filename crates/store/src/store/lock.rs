@@ -1,9 +1,9 @@
-//! Locks of the operating system on files beside the log: they end with the
-//! process that holds them, whatever ends it. And git's own lock files, which do not.
+//! Locks of the operating system on files beside the log, and git's own lock files, which do
+//! not end with the process that holds them.
 
 use super::error::StoreError;
-use super::files;
-use std::fs::{File, OpenOptions, TryLockError};
+use cook_os::disk;
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -12,33 +12,12 @@ const DEAD_LOCK: Duration = Duration::from_secs(2);
 
 /// Opens a lock file, making it when it is absent; never through a symlink.
 pub(super) fn open(path: &Path) -> Result<File, StoreError> {
-    files::open_no_follow(
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false),
-        path,
-    )
-    .map_err(|error| StoreError::write(path.display().to_string(), error))
+    disk::open_lock(path).map_err(|error| StoreError::write(path.display().to_string(), error))
 }
 
 /// Takes the lock within `wait`; `false` when another process kept it.
 pub(super) fn take(file: &File, wait: Duration) -> Result<bool, StoreError> {
-    let deadline = Instant::now().checked_add(wait);
-    let mut pause = Duration::from_millis(1);
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(StoreError::write("the lock", error)),
-        }
-        if deadline.is_none_or(|deadline| Instant::now() >= deadline) {
-            return Ok(false);
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
-    }
+    disk::take_lock(file, wait).map_err(|error| StoreError::write("the lock", error))
 }
 
 /// Removes a ref's lock file when its writer is dead. We hold the writer lock,
@@ -52,7 +31,7 @@ pub(super) fn clear_ref_lock(reference: &Path) -> Result<(), StoreError> {
     let failed = |error: std::io::Error| StoreError::write("the log's branch", error);
     let started = Instant::now();
     let mut seen = None;
-    while let Some(found) = files::look(path).map_err(failed)? {
+    while let Some(found) = disk::look(path).map_err(failed)? {
         let modified = found.modified().map_err(failed)?;
         let age = SystemTime::now()
             .duration_since(modified)

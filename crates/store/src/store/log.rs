@@ -6,11 +6,11 @@
 //! not exist for cook.
 
 use super::error::StoreError;
-use super::files;
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -189,7 +189,7 @@ impl Log {
     /// and the directory it lies in, not the entry of a directory it had to make.
     pub(super) fn sync_fan_out(&self) -> Result<(), StoreError> {
         self.objects.first().map_or(Ok(()), |dir| {
-            files::sync_dir(dir).map_err(|error| StoreError::write("the objects of the log", error))
+            disk::sync_dir(dir).map_err(|error| StoreError::write("the objects of the log", error))
         })
     }
 
@@ -351,30 +351,18 @@ fn write_loose(objects: &Path, id: Oid, kind: ObjectType, bytes: &[u8]) -> io::R
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let mut builder = tempfile::Builder::new();
-    // The name that git's own cleaning knows.
-    builder.prefix("tmp_obj_");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o444));
-    }
-    let file = builder.tempfile_in(dir)?;
-    let mut stream = flate2::write::ZlibEncoder::new(file, flate2::Compression::fast());
+    let new = NewFile::at(&path, Durable::ContentAndName)
+        .mode(Mode::Masked(0o444))
+        // The name that git's own cleaning knows.
+        .prefix("tmp_obj_");
+    let mut stream = flate2::write::ZlibEncoder::new(new.begin()?, flate2::Compression::fast());
     write!(stream, "{} {}\0", kind.str(), bytes.len())?;
     stream.write_all(bytes)?;
-    let file = stream.finish()?;
-    file.as_file().sync_all()?;
-    file.persist(&path).map_err(|error| error.error)?;
-    files::sync_dir(dir)
+    stream.finish()?.finish().map(drop)
 }
 
 fn open_loose(objects: &Path, id: Oid) -> io::Result<Option<File>> {
-    match files::open_no_follow(OpenOptions::new().read(true), &loose_path(objects, id)) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    disk::open_regular(&loose_path(objects, id), Links::Refuse)
 }
 
 fn loose_path(objects: &Path, id: Oid) -> PathBuf {

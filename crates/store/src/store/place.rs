@@ -4,8 +4,8 @@
 //! Nothing here discovers anything: the paths come from the caller.
 
 use super::error::StoreError;
-use super::files;
 use super::log::Log;
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use git2::ObjectFormat;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -142,7 +142,7 @@ fn is_safe(place: &Place) -> Result<bool, StoreError> {
 }
 
 fn check_config(path: &Path) -> Result<(), StoreError> {
-    let bytes = files::read_capped(path, 1 << 16)
+    let bytes = disk::read(path, 1 << 16, Links::Refuse)
         .map_err(|error| StoreError::unreadable("the log's config", error))?
         .ok_or_else(|| StoreError::unsafe_path(path, "is missing"))?;
     if bytes == CONFIG_SHA1.as_bytes() || bytes == CONFIG_SHA256.as_bytes() {
@@ -156,7 +156,7 @@ fn check_config(path: &Path) -> Result<(), StoreError> {
 }
 
 fn stat(path: &Path) -> Result<Option<std::fs::Metadata>, StoreError> {
-    files::look(path).map_err(|error| StoreError::unreadable(path.display().to_string(), error))
+    disk::look(path).map_err(|error| StoreError::unreadable(path.display().to_string(), error))
 }
 
 /// True for a real directory, false when absent; a symlink or a file is refused.
@@ -198,7 +198,7 @@ pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
     let failed = |error: io::Error| StoreError::write("the log's directory", error);
     if !is_directory(&cook)? {
         match std::fs::create_dir(&cook) {
-            Ok(()) => files::sync_dir(&place.common_dir).map_err(failed)?,
+            Ok(()) => disk::sync_dir(&place.common_dir).map_err(failed)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(error)),
         }
@@ -216,7 +216,7 @@ pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
         Ok(()) => {
             // The directory is no longer under its temporary name.
             let _ = fresh.keep();
-            files::sync_dir(&cook).map_err(failed)
+            disk::sync_dir(&cook).map_err(failed)
         }
         // Somebody else was faster; their log is looked at like any other.
         Err(error) => match is_safe(place) {
@@ -269,7 +269,7 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
         file.sync_all()?;
     }
     for part in ["objects", "refs", ""] {
-        files::sync_dir(&dir.join(part))?;
+        disk::sync_dir(&dir.join(part))?;
     }
     #[cfg(unix)]
     {
@@ -282,7 +282,7 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
 /// The worktree's id: 26 characters, lower case.
 pub(super) fn read_id(place: &Place) -> Result<Option<String>, StoreError> {
     let path = place.id_file();
-    let Some(bytes) = files::read_capped(&path, 4096)
+    let Some(bytes) = disk::read(&path, 4096, Links::Refuse)
         .map_err(|error| StoreError::unreadable("the worktree's id", error))?
     else {
         return Ok(None);
@@ -311,18 +311,13 @@ pub(super) fn create_id(place: &Place) -> Result<String, StoreError> {
         return Ok(id);
     }
     let id = fresh_id();
-    let mut file = files::named_temp(&place.git_dir).map_err(failed)?;
-    file.write_all(format!("{id}\n").as_bytes())
-        .map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    match file.persist_noclobber(place.id_file()) {
-        Ok(_) => {
-            files::sync_dir(&place.git_dir).map_err(failed)?;
-            Ok(id)
-        }
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => read_id(place)?
+    let path = place.id_file();
+    let new = NewFile::at(&path, Durable::ContentAndName).mode(Mode::Masked(0o644));
+    match new.over_nothing().write(format!("{id}\n").as_bytes()) {
+        Ok(()) => Ok(id),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read_id(place)?
             .ok_or_else(|| failed(io::Error::other("the id was taken away while it was made"))),
-        Err(error) => Err(failed(error.error)),
+        Err(error) => Err(failed(error)),
     }
 }
 

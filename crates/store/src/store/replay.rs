@@ -8,7 +8,6 @@
 
 use super::Store;
 use super::error::StoreError;
-use super::files;
 use super::fsck::taken_in;
 use super::log::Log;
 use super::objects::{self, Stand};
@@ -21,6 +20,7 @@ use super::view::{common_prefix, line_at};
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::Facts;
 use cook_core::model::{Actor, Citation, CitedExchange, Event, Records, Said, Snapshot};
+use cook_os::disk;
 use git2::Oid;
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -429,7 +429,7 @@ struct HistoryFile {
 impl HistoryFile {
     fn open(dir: &Path, history: History) -> Result<Self, StoreError> {
         let path = dir.join(history.file());
-        let file = match files::open_no_follow(OpenOptions::new().read(true), &path) {
+        let file = match disk::open_no_follow(OpenOptions::new().read(true), &path) {
             Ok(file) => Some(file),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(StoreError::unreadable(history.file(), error)),

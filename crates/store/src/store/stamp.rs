@@ -2,8 +2,8 @@
 //! what each file looked like right after cook wrote it.
 
 use super::error::StoreError;
-use super::files;
 use super::place::Place;
+use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -80,13 +80,13 @@ pub(super) struct FoundStamp {
 pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, StoreError> {
     let path = place.stamp_file();
     let failed = |error: io::Error| StoreError::unreadable("the checkout's stamp", error);
-    let Some(found) = files::look(&path).map_err(failed)? else {
+    let Some(found) = disk::look(&path).map_err(failed)? else {
         return Ok(None);
     };
     if !found.is_file() {
         return Err(StoreError::unsafe_path(&path, "is not a regular file"));
     }
-    let Some(bytes) = files::read_capped(&path, 1 << 20).map_err(failed)? else {
+    let Some(bytes) = disk::read(&path, 1 << 20, Links::Refuse).map_err(failed)? else {
         return Ok(None);
     };
     let stamp = serde_json::from_slice::<Stamp>(&bytes)

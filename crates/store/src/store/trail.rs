@@ -8,7 +8,6 @@
 
 use super::Store;
 use super::error::StoreError;
-use super::files;
 use super::lock;
 use super::log::Log;
 use super::objects::{self, Stand};
@@ -17,10 +16,10 @@ use super::tree::{APPENDED, Lines, TRAIL, TrailDigest};
 use super::view::agent_dir;
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::{Checkpoint, MAX_CHECKPOINT_TEXT};
+use cook_os::disk::{self, Links};
 use git2::Oid;
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +66,7 @@ impl Store {
     /// Length of the trail's file; 0 when there is none. Two equal lengths mean
     /// that nothing was appended meanwhile.
     pub fn checkpoints_length(&self) -> Result<u64, StoreError> {
-        let found = files::look(&self.place.agent_dir().join(TRAIL))
+        let found = disk::look(&self.place.agent_dir().join(TRAIL))
             .map_err(|error| StoreError::unreadable(TRAIL, error))?;
         Ok(found.map_or(0, |found| found.len()))
     }
@@ -82,23 +81,18 @@ impl Store {
             return Err(StoreError::LockHeld);
         }
         let path = dir.join(TRAIL);
-        let mut file = files::open_no_follow(
-            OpenOptions::new().read(true).append(true).create(true),
-            &path,
-        )
-        .map_err(failed)?;
-        let before = read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
+        let mut file = disk::open_to_append(&path).map_err(failed)?;
+        let before = disk::read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
         if holds(&before, &entry.id) {
             return Ok(false);
         }
-        let mut line = Vec::new();
+        let mut line =
+            serde_json::to_string(entry).map_err(|error| StoreError::write(TRAIL, error))?;
         if before.last().is_some_and(|byte| *byte != b'\n') {
             // A writer died half way: its line must not swallow this one.
-            line.push(b'\n');
+            line.insert(0, '\n');
         }
-        serde_json::to_writer(&mut line, entry).map_err(|error| StoreError::write(TRAIL, error))?;
-        line.push(b'\n');
-        file.write_all(&line).map_err(failed)?;
+        disk::append_line(&mut file, &line).map_err(failed)?;
         Ok(true)
     }
 
@@ -260,12 +254,11 @@ fn read_local(place: &Place, cap: u64) -> Result<Local, StoreError> {
         return Ok(Local::default());
     };
     let failed = |error: io::Error| StoreError::unreadable(format!(".agent/{TRAIL}"), error);
-    let mut file = match files::open_no_follow(OpenOptions::new().read(true), &dir.join(TRAIL)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::default()),
-        Err(error) => return Err(failed(error)),
+    let opened = disk::open_regular(&dir.join(TRAIL), Links::Refuse).map_err(failed)?;
+    let Some(mut file) = opened else {
+        return Ok(Local::default());
     };
-    let bytes = read_tail(&mut file, cap).map_err(failed)?;
+    let bytes = disk::read_tail(&mut file, cap).map_err(failed)?;
     // The first line of a tail is whatever the cut left of it.
     let whole = (bytes.len() as u64) < cap;
     let start = match whole {
@@ -276,14 +269,6 @@ fn read_local(place: &Place, cap: u64) -> Result<Local, StoreError> {
             .map_or(0, |at| at + 1),
     };
     Ok(read_lines(&bytes[start..]))
-}
-
-fn read_tail(file: &mut File, cap: u64) -> io::Result<Vec<u8>> {
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(cap)))?;
-    let mut bytes = Vec::new();
-    file.take(cap).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn read_lines(bytes: &[u8]) -> Local {
@@ -334,7 +319,7 @@ fn scratch(dir: &Path) -> Result<PathBuf, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(StoreError::write(".agent/tmp", error)),
     }
-    let found = files::look(&scratch).map_err(|error| StoreError::write(".agent/tmp", error))?;
+    let found = disk::look(&scratch).map_err(|error| StoreError::write(".agent/tmp", error))?;
     match found {
         Some(found) if found.is_dir() => Ok(scratch),
         _ => Err(StoreError::AgentDir {

@@ -2,6 +2,7 @@
 //! what, and the exact text of each.
 
 use super::error::StoreError;
+use cook_core::digest::hex;
 use cook_core::machine::Facts;
 use cook_core::model::{
     Actor, BriefRecord, Event, Import, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
@@ -9,7 +10,6 @@ use cook_core::model::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::io::Write;
 use std::sync::Arc;
 
 /// The format this build writes.
@@ -453,16 +453,6 @@ pub(super) fn snapshot(
         counters: one(&mut read, Document::Counters)?,
         undone: one(&mut read, Document::Undone)?,
     })
-}
-
-/// Lower-case hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = Vec::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a Vec cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

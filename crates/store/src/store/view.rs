@@ -7,13 +7,13 @@
 use super::Store;
 use super::difference::{Difference, DifferenceKind, changed_fields, is_history, missing, plain};
 use super::error::StoreError;
-use super::files;
 use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::Place;
 use super::stamp::{self, FoundStamp, Stat};
 use super::tree::{self, Document, History};
 use cook_core::machine::OutsideEdit;
+use cook_os::disk::{self, Links};
 use git2::Oid;
 use serde_json::Value;
 use std::fs::{Metadata, OpenOptions};
@@ -47,7 +47,7 @@ pub(super) fn agent_dir(place: &Place) -> Result<Option<PathBuf>, StoreError> {
         path: path.to_owned(),
         what: what.to_owned(),
     };
-    match files::look(&dir).map_err(|error| StoreError::unreadable(".agent", error))? {
+    match disk::look(&dir).map_err(|error| StoreError::unreadable(".agent", error))? {
         None => Ok(None),
         Some(found) if found.is_symlink() => Err(refuse(&dir, "is a symlink")),
         Some(found) if !found.is_dir() => Err(refuse(&dir, "is not a directory")),
@@ -134,7 +134,7 @@ impl<'r> View<'r> {
             Some(dir) => {
                 let mut any = false;
                 for name in shown_files() {
-                    any |= files::look(&dir.join(name))
+                    any |= disk::look(&dir.join(name))
                         .map_err(|error| StoreError::unreadable(name, error))?
                         .is_some();
                 }
@@ -150,7 +150,7 @@ impl<'r> View<'r> {
 
     pub(super) fn glance(&self, dir: &Path, name: &str) -> Result<Glance, StoreError> {
         let found =
-            files::look(&dir.join(name)).map_err(|error| StoreError::unreadable(name, error))?;
+            disk::look(&dir.join(name)).map_err(|error| StoreError::unreadable(name, error))?;
         let Some(found) = found else {
             return Ok(Glance::Missing);
         };
@@ -239,7 +239,7 @@ impl<'r> View<'r> {
         if found.len() > MAX_DOCUMENT {
             return Ok(Some(plain(name, DifferenceKind::TooLarge)));
         }
-        let Some(bytes) = files::read_capped(&dir.join(name), MAX_DOCUMENT)
+        let Some(bytes) = disk::read(&dir.join(name), MAX_DOCUMENT, Links::Refuse)
             .map_err(|error| StoreError::unreadable(name, error))?
         else {
             return Ok(Some(missing(name)));
@@ -353,7 +353,7 @@ impl<'r> View<'r> {
         let path = dir.join(history.file());
         let failed = |error: io::Error| StoreError::unreadable(history.file(), error);
         let mut file =
-            files::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
+            disk::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
         let (blobs, _) = objects::segments(self.log, self.tip, history, 0)?;
         let mut done = 0;
         let mut theirs = Vec::new();
@@ -435,7 +435,7 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// The line (from 1) in which a byte of a file stands.
 pub(super) fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
-    let file = files::open_no_follow(OpenOptions::new().read(true), path)?;
+    let file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
     let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
     let mut line = 1;
     loop {
@@ -453,7 +453,7 @@ fn ends_line(path: &Path, length: u64) -> io::Result<bool> {
     if length == 0 {
         return Ok(true);
     }
-    let mut file = files::open_no_follow(OpenOptions::new().read(true), path)?;
+    let mut file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
     file.seek(SeekFrom::Start(length - 1))?;
     let mut last = [0];
     file.read_exact(&mut last)?;

@@ -11,7 +11,6 @@ use super::difference::Difference;
 use super::displaced::MAX_KEPT;
 use super::encode::{self, actor_word, one_line};
 use super::error::StoreError;
-use super::files;
 use super::lock;
 use super::log::Log;
 use super::objects::{self, Meta, Stand, Tip};
@@ -23,6 +22,7 @@ use super::view::View;
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::{Facts, OutsideEdit};
 use cook_core::model::{Actor, CitedExchange, Event, Receipt, Records, Said, Snapshot};
+use cook_os::disk;
 use git2::Oid;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -328,7 +328,7 @@ impl<'s> Recovered<'s> {
 }
 
 fn can_be_kept(path: &Path) -> Result<(), StoreError> {
-    let found = files::look(path)
+    let found = disk::look(path)
         .map_err(|error| StoreError::unreadable(path.display().to_string(), error))?;
     match found {
         Some(found) if found.is_dir() => Err(StoreError::AgentDir {

@@ -1,0 +1,65 @@
+//! Locks of the operating system on files: they end with the process that holds them,
+//! whatever ends it.
+
+use super::open_no_follow;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long is waited between two tries, at first and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(5)];
+
+/// Opens a lock file, made when it is missing; never through a symlink.
+///
+/// # Errors
+/// When the system refuses.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    open_no_follow(
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false),
+        path,
+    )
+}
+
+/// Takes the lock within `wait`; false when another process kept it.
+///
+/// # Errors
+/// When the system has no locks here.
+pub fn take_lock(file: &File, wait: Duration) -> io::Result<bool> {
+    let deadline = Instant::now().checked_add(wait);
+    let [mut pause, longest] = PAUSES;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if deadline.is_none_or(|deadline| Instant::now() >= deadline) {
+            return Ok(false);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(longest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_waited_for_as_long_as_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let (one, two) = (open_lock(&path).unwrap(), open_lock(&path).unwrap());
+        assert!(take_lock(&one, Duration::ZERO).unwrap());
+        let started = Instant::now();
+        assert!(!take_lock(&two, Duration::from_millis(30)).unwrap());
+        assert!(started.elapsed() >= Duration::from_millis(30));
+        drop(one);
+        assert!(take_lock(&two, Duration::ZERO).unwrap());
+    }
+}

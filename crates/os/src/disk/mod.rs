@@ -1,0 +1,14 @@
+//! Files: written so that they appear whole, read with a limit and never through what is no
+//! regular file, appended to line by line, and locked.
+
+mod append;
+mod lock;
+mod look;
+mod read;
+mod write;
+
+pub use append::{append_line, open_to_append};
+pub use lock::{open_lock, take_lock};
+pub use look::{is_directory, look, open_no_follow, sync_dir};
+pub use read::{Links, open_regular, read, read_tail};
+pub use write::{Draft, Durable, Mode, NewFile};

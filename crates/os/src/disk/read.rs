@@ -1,0 +1,134 @@
+//! Reading files that somebody else may have put there: only regular ones, only so much of
+//! them, and without ever waiting for a writer.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// What a symlink at the last component means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// The file it leads to.
+    Follow,
+    /// An error.
+    Refuse,
+}
+
+/// Opens a regular file for reading; none when nothing is there.
+///
+/// # Errors
+/// `InvalidInput` when it is a directory, a FIFO, a socket or a device; a link that is
+/// refused; whatever else the system says.
+pub fn open_regular(path: &Path, links: Links) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use nix::libc::{O_CLOEXEC, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+        use std::os::unix::fs::OpenOptionsExt;
+        let follow = match links {
+            Links::Follow => 0,
+            Links::Refuse => O_NOFOLLOW,
+        };
+        options.custom_flags(O_NONBLOCK | O_NOCTTY | O_CLOEXEC | follow);
+    }
+    #[cfg(not(unix))]
+    if links == Links::Refuse && super::look(path)?.is_some_and(|found| found.is_symlink()) {
+        return Err(not_regular());
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.metadata()?.is_file() {
+        true => Ok(Some(file)),
+        false => Err(not_regular()),
+    }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "not a regular file")
+}
+
+/// A regular file's bytes; none when nothing is there.
+///
+/// # Errors
+/// As [`open_regular`]; `FileTooLarge` when there are more than `limit` bytes.
+pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = open_regular(path, links)? else {
+        return Ok(None);
+    };
+    let length = file.metadata()?.len();
+    let too_large = || {
+        let what = format!("larger than {limit} bytes");
+        Err(io::Error::new(ErrorKind::FileTooLarge, what))
+    };
+    if length > limit {
+        return too_large();
+    }
+    // One byte more than it says, so that one reading finds the end.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => too_large(),
+        false => Ok(Some(bytes)),
+    }
+}
+
+/// The last `limit` bytes of an open file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_tail(file: &mut File, limit: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(limit)))?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        assert_eq!(read(&path, 3, Links::Refuse).unwrap(), None);
+        std::fs::write(&path, "abc").unwrap();
+        assert_eq!(read(&path, 3, Links::Refuse).unwrap().unwrap(), b"abc");
+        let error = read(&path, 2, Links::Refuse).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        let mut file = open_regular(&path, Links::Follow).unwrap().unwrap();
+        assert_eq!(read_tail(&mut file, 2).unwrap(), b"bc");
+        assert_eq!(read_tail(&mut file, 9).unwrap(), b"abc");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_an_error_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let socket = dir.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for path in [dir.path(), &fifo, &socket, Path::new("/dev/zero")] {
+            assert!(read(path, 9, Links::Follow).is_err(), "{path:?}");
+        }
+        let error = read(&fifo, 9, Links::Refuse).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_only_where_that_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("file"), dir.path().join("link"));
+        std::fs::write(&path, "abc").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert_eq!(read(&link, 9, Links::Follow).unwrap().unwrap(), b"abc");
+        assert!(read(&link, 9, Links::Refuse).is_err());
+    }
+}

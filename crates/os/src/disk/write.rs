@@ -1,0 +1,232 @@
+//! A file that appears whole or not at all: written under another name, then renamed.
+
+use super::sync_dir;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// What a loss of power cannot take any more once the file stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durable {
+    /// Nothing: the system writes it out in its own time.
+    Nothing,
+    /// The content; its name may still be the old file's.
+    Content,
+    /// The content under its name.
+    ContentAndName,
+}
+
+/// Who may read, write and run it, where the system has such bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The owner alone reads and writes it.
+    Private,
+    /// These bits, less those that the umask takes.
+    Masked(u32),
+    /// The same; a file that is replaced keeps its own.
+    Kept(u32),
+    /// Exactly these bits.
+    Exact(u32),
+}
+
+/// A file to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct NewFile<'a> {
+    target: &'a Path,
+    durable: Durable,
+    mode: Mode,
+    scratch: Option<&'a Path>,
+    prefix: &'a str,
+    replaces: bool,
+}
+
+impl<'a> NewFile<'a> {
+    /// A private file, which replaces one that is there.
+    pub fn at(target: &'a Path, durable: Durable) -> Self {
+        Self {
+            target,
+            durable,
+            mode: Mode::Private,
+            scratch: None,
+            prefix: ".cook-",
+            replaces: true,
+        }
+    }
+
+    /// Who may use it.
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Where it is written before it has its name: another directory of the same file system.
+    #[must_use]
+    pub fn scratch(self, dir: &'a Path) -> Self {
+        Self {
+            scratch: Some(dir),
+            ..self
+        }
+    }
+
+    /// How its name begins until then, where other programs know such names.
+    #[must_use]
+    pub fn prefix(self, prefix: &'a str) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// Refuses to replace a file, with `AlreadyExists`.
+    #[must_use]
+    pub fn over_nothing(self) -> Self {
+        Self {
+            replaces: false,
+            ..self
+        }
+    }
+
+    /// Writes it with these bytes.
+    ///
+    /// # Errors
+    /// When the system refuses; the target is then as it was.
+    pub fn write(self, bytes: &[u8]) -> io::Result<()> {
+        let mut draft = self.begin()?;
+        draft.write_all(bytes)?;
+        draft.finish().map(drop)
+    }
+
+    /// Begins it, for whoever writes it piece by piece.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn begin(self) -> io::Result<Draft<'a>> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(self.prefix).suffix(".tmp");
+        #[cfg(unix)]
+        if let Mode::Masked(bits) | Mode::Kept(bits) = self.mode {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(bits));
+        }
+        let file = builder.tempfile_in(self.scratch.unwrap_or_else(|| self.dir()))?;
+        Ok(Draft { file, new: self })
+    }
+
+    fn dir(&self) -> &'a Path {
+        match self.target.parent() {
+            Some(dir) if dir != Path::new("") => dir,
+            _ => Path::new("."),
+        }
+    }
+}
+
+/// A file that does not have its name yet; dropped, it never was.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    file: NamedTempFile,
+    new: NewFile<'a>,
+}
+
+impl Draft<'_> {
+    /// The open file.
+    pub fn file(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// When the system refuses; the target is then as it was.
+    pub fn finish(self) -> io::Result<File> {
+        let Self { file, new } = self;
+        set_mode(file.as_file(), new.mode, new.target)?;
+        if new.durable != Durable::Nothing {
+            file.as_file().sync_all()?;
+        }
+        let named = match new.replaces {
+            true => file.persist(new.target),
+            false => file.persist_noclobber(new.target),
+        };
+        let file = named.map_err(|error| error.error)?;
+        if new.durable == Durable::ContentAndName {
+            sync_dir(new.dir())?;
+        }
+        Ok(file)
+    }
+}
+
+impl Write for Draft<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+fn set_mode(file: &File, mode: Mode, target: &Path) -> io::Result<()> {
+    match mode {
+        Mode::Private | Mode::Masked(_) => Ok(()),
+        Mode::Kept(_) => match std::fs::metadata(target) {
+            Ok(found) => file.set_permissions(found.permissions()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        },
+        #[cfg(unix)]
+        Mode::Exact(bits) => {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(std::fs::Permissions::from_mode(bits))
+        }
+        #[cfg(not(unix))]
+        Mode::Exact(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(dir).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let new = NewFile::at(&path, Durable::ContentAndName);
+        let mut draft = new.begin().unwrap();
+        draft.write_all(b"half").unwrap();
+        assert!(!path.exists());
+        drop(draft);
+        assert!(names(dir.path()).is_empty());
+        new.write(b"one").unwrap();
+        let error = new.over_nothing().write(b"two").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        new.write(b"three").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"three");
+        assert_eq!(names(dir.path()), ["file"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn its_mode_is_the_one_asked_for() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let bits = |mode| {
+            let new = NewFile::at(&path, Durable::Nothing).mode(mode);
+            new.write(b"").unwrap();
+            path.metadata().unwrap().permissions().mode() & 0o777
+        };
+        assert_eq!(bits(Mode::Private), 0o600);
+        assert_eq!(bits(Mode::Exact(0o751)), 0o751);
+        assert_eq!(bits(Mode::Kept(0o600)), 0o751);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(bits(Mode::Kept(0o400)), 0o400);
+        assert_eq!(bits(Mode::Masked(0o500)), 0o500);
+    }
+}
