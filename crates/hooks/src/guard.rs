@@ -1,9 +1,9 @@
 //! What a role may not do, told before the tool runs. Pure.
 
-use super::core::{Situation, tracker_word};
 use super::event::{Action, Tool};
+use super::facts::Situation;
 use super::recovery::data;
-use super::shell::segments;
+use super::shell::{segments, tracker_word};
 use cook_core::model::{CONTRACT_FILES, Policy, Role, SETTINGS_FILES, surface_matches};
 
 /// Why the call is refused; none = it may run. `role` is none where no role binds

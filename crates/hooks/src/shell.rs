@@ -135,6 +135,28 @@ fn parts(line: &str) -> Vec<String> {
     parts
 }
 
+/// The first word of a tracker's command line.
+pub(super) fn tracker_word(segment: &Segment) -> Option<&str> {
+    ["br", "bd"]
+        .contains(&segment.program.as_str())
+        .then(|| segment.subcommand().map(|(word, _)| word))
+        .flatten()
+}
+
+/// What a command line asks of the tracker, directly or through `cook issue`: the
+/// word, and the words behind it.
+pub fn issue_call(segment: &Segment) -> Option<(&str, &[String])> {
+    let (word, rest) = segment.subcommand()?;
+    match (segment.program.as_str(), word) {
+        ("br" | "bd", word) => Some((word, rest)),
+        ("cook", "issue") => {
+            let at = rest.iter().position(|word| !word.starts_with('-'))?;
+            Some((&rest[at], &rest[at + 1..]))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The words cook keeps and says: auto-checkpoints, reminders, warnings, file
 //! lists. Pure.
 
-use super::core::ClosedIssue;
+use super::facts::ClosedIssue;
 use super::recovery::{data, shortened};
 use super::state::{GoOn, SessionState};
 use cook_core::model::MAX_CHECKPOINT_TEXT;

@@ -1,0 +1,113 @@
+//! A session's starts, compactions, prompts and end. Pure.
+
+use super::event::{Prompt, Source};
+use super::facts::goes_on;
+use super::recovery::shortened;
+use super::state::{CONTEXT_LIMIT, Since};
+use super::step::Step;
+use super::summary;
+use cook_core::diagnostic::{Lines, clean, redacted};
+use cook_core::digest::sha256;
+use cook_core::model::hooks::Kind;
+use cook_core::model::{CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
+
+impl Step<'_> {
+    /// Starts, compactions, how full the context is, the end.
+    pub(super) fn lifecycle(&mut self) {
+        if let Some(percent) = self.event.context_percent.filter(|_| !self.event.subagent) {
+            self.state.context_percent = Some(percent);
+        }
+        match self.event.kind {
+            Kind::SessionStart => {
+                self.state.pending.recovery = true;
+                self.state.pending.brief |= goes_on(self.event);
+                if matches!(self.event.source, Source::Compact | Source::Clear) {
+                    self.new_window();
+                }
+            }
+            Kind::BeforeCompact => {
+                self.auto_checkpoint();
+                self.state.pending.recovery = true;
+                self.state.pending.brief = true;
+                self.new_window();
+            }
+            Kind::AfterCompact => {
+                self.state.pending.recovery = true;
+                self.state.pending.brief = true;
+                self.new_window();
+            }
+            Kind::Prompt => self.keep_prompt(),
+            Kind::SessionEnd => self.leaves = true,
+            _ => {}
+        }
+        let full = self
+            .state
+            .context_percent
+            .is_some_and(|p| p >= CONTEXT_LIMIT);
+        if full && !self.state.warned && self.owns() && self.event.kind != Kind::BeforeCompact {
+            self.state.warned = true;
+            self.state.pending.warning = true;
+            let percent = self.state.context_percent.unwrap_or(CONTEXT_LIMIT);
+            let notice = format!("cook: the context is {percent:.0} % full");
+            self.state.pending.notices.push(notice);
+        }
+    }
+
+    /// What the user typed becomes a message that anchors can quote. Prompts that are
+    /// cook's own words coming back, and those that nobody says were typed, do not.
+    fn keep_prompt(&mut self) {
+        let typed = |prompt: &&Prompt| prompt.typed == Some(true);
+        let Some(prompt) = self.event.prompt.as_ref().filter(typed) else {
+            return;
+        };
+        let text = clean(&prompt.text, Lines::Keep);
+        let text = text.trim();
+        let is_ours = text.starts_with("cook: ")
+            || self.state.stop.reason.as_deref().map(str::trim) == Some(text);
+        if text.is_empty() || is_ours || self.event.subagent || self.facts.workflow.is_none() {
+            return;
+        }
+        let kept = match self.facts.keep_prompts {
+            true => shortened(&redacted(text), MAX_CHECKPOINT_TEXT),
+            false => {
+                let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                format!("{PROMPT_DIGEST}{}", sha256(folded))
+            }
+        };
+        let name = sha256(self.key());
+        let id = format!("{PROMPT_ID}{}", &name[..12]);
+        // It belongs to the session, whatever the session works on.
+        let item = self.state.item.take();
+        self.entry(CheckpointKind::Prompt, id, kept, None);
+        self.state.item = item;
+    }
+
+    fn new_window(&mut self) {
+        self.state.warned = false;
+        self.state.context_percent = None;
+        self.state.pending.warning = false;
+    }
+
+    /// What would be lost with the context, kept before it is.
+    fn auto_checkpoint(&mut self) {
+        if self.state.item.is_none() || !self.state.has_news() || self.event.subagent {
+            return;
+        }
+        // What a shell edited shows only now.
+        for path in self.facts.dirty.iter().flatten() {
+            self.state.edited(path);
+        }
+        let command = self.facts.due.as_ref().map(|due| due.command.as_str());
+        let last = self
+            .event
+            .last_message
+            .as_deref()
+            .and_then(summary::first_line);
+        let next = last.or(self.facts.last_line.clone());
+        let text = summary::auto(&self.state, next.as_deref(), command);
+        let id = format!("auto:{}", self.key());
+        self.entry(CheckpointKind::Auto, id, text, None);
+        self.state.since = Since::default();
+        self.state.checkpointed();
+    }
+}
