@@ -5,12 +5,17 @@
 //! receipts. Nothing is read outside git's objects and cook's own files, no link
 //! is followed, and no command is run.
 
+mod answer;
 mod judge;
 mod output;
 mod place;
+mod receipts;
+mod sources;
 mod stamp;
+mod text;
+mod then;
 
 pub use cook_core::model::{Anchor, MAX_ANCHOR, Malformed, fits};
-pub use judge::Sources;
 pub use output::{TestOutcome, test_outcomes};
+pub use sources::Sources;
 pub use stamp::natural_basis;

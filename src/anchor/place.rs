@@ -4,141 +4,19 @@
 //! A text that moved is followed only when it can be told: it must say enough, be
 //! the only one of its kind where it was, and turn up exactly once elsewhere.
 
-use super::judge::Sources;
+use super::answer::Placed;
+use super::sources::{Sources, Text};
+use super::text::{context, digest, first_occurrence, is_telling, occurrences, split};
+use super::then::{Found, Then, moved, short};
 use cook_core::diagnostic::{Failure, counted};
 use cook_core::digest::hex;
 use cook_core::model::{Count, Stamp, Verdict};
-use cook_git::{Change, ChangeKind, Entry, changed_lines};
-use sha2::{Digest, Sha256};
-use std::rc::Rc;
-
-/// Characters, blanks not counted, that a text needs to be told from others.
-const TELLING: usize = 6;
-/// Files whose lines are kept while anchors are judged.
-const MAX_KEPT_TEXTS: usize = 512;
-/// Files that changed since the stamp that are searched for a text that moved.
-const MAX_SEARCHED: usize = 200;
+use cook_git::{Entry, changed_lines};
 
 const AMBIGUOUS: &str = "ambiguous: the text stands in several places now";
 const AMBIGUOUS_THEN: &str = "ambiguous: the text is too short, or stood in several places";
 
-/// What a place is worth.
-pub(super) struct Placed {
-    pub(super) verdict: Verdict,
-    pub(super) why: String,
-    /// Path and lines (from 1) where it is now, when it was found.
-    pub(super) found: Option<(String, usize, usize)>,
-    /// The anchored text.
-    pub(super) text: Vec<String>,
-}
-
-impl Placed {
-    pub(super) fn not(verdict: Verdict, why: impl Into<String>) -> Self {
-        Self {
-            verdict,
-            why: why.into(),
-            found: None,
-            text: Vec::new(),
-        }
-    }
-
-    fn at(verdict: Verdict, why: String, path: &str, first: usize, text: Vec<String>) -> Self {
-        Self {
-            verdict,
-            why,
-            found: Some((path.to_owned(), first, first + text.len() - 1)),
-            text,
-        }
-    }
-}
-
-/// A file's lines, or why it has none that could be anchored.
-pub(super) enum Text {
-    Lines(Vec<String>),
-    Gone,
-    No(&'static str),
-}
-
-/// A file as it was when something in it was anchored.
-pub(super) struct Then {
-    lines: Vec<String>,
-    /// The commit it was in; none when that commit is not here any more.
-    commit: Option<String>,
-}
-
-impl Then {
-    fn said(&self) -> String {
-        match &self.commit {
-            Some(commit) => format!("commit {}", short(commit)),
-            None => "it was stamped".to_owned(),
-        }
-    }
-}
-
 impl Sources<'_> {
-    /// A file's lines, read once.
-    fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>, Failure> {
-        let key = (commit.to_owned(), path.to_owned());
-        if let Some(text) = self.texts.borrow().get(&key) {
-            return Ok(Rc::clone(text));
-        }
-        let text = Rc::new(self.read_text(commit, path)?);
-        let mut texts = self.texts.borrow_mut();
-        if texts.len() >= MAX_KEPT_TEXTS {
-            texts.clear();
-        }
-        texts.insert(key, Rc::clone(&text));
-        Ok(text)
-    }
-
-    fn read_text(&self, commit: &str, path: &str) -> Result<Text, Failure> {
-        Ok(match self.repo.entry(commit, path)? {
-            Entry::Nothing => Text::Gone,
-            Entry::Directory => Text::No("it is a directory"),
-            Entry::Symlink => Text::No("it is a symbolic link"),
-            Entry::Submodule => Text::No("it is a submodule"),
-            Entry::Huge(_) => Text::No("it is too large to read"),
-            Entry::File { bytes, .. } if bytes.contains(&0) => Text::No("it is a binary file"),
-            Entry::File { bytes, .. } => Text::Lines(split(&bytes)),
-        })
-    }
-
-    /// What differs between two commits, listed once.
-    fn changes(&self, from: &str, to: &str) -> Result<Rc<Vec<Change>>, Failure> {
-        let key = (from.to_owned(), to.to_owned());
-        if let Some(changes) = self.changes.borrow().get(&key) {
-            return Ok(Rc::clone(changes));
-        }
-        let changes = Rc::new(self.repo.changes(Some(from), to)?);
-        self.changes.borrow_mut().insert(key, Rc::clone(&changes));
-        Ok(changes)
-    }
-
-    /// A file as it was at a stamp: from its commit, or from its blob when a rewritten or
-    /// shallow history no longer has the commit.
-    pub(super) fn then(&self, stamp: &Stamp, path: &str) -> Result<Option<Then>, Failure> {
-        let commit = match &stamp.head {
-            Some(head) => self.repo.resolve(head)?,
-            None => None,
-        };
-        if let Some(commit) = commit
-            && let Text::Lines(lines) = &*self.text(&commit, path)?
-        {
-            return Ok(Some(Then {
-                lines: lines.clone(),
-                commit: Some(commit),
-            }));
-        }
-        let bytes = match &stamp.blob {
-            Some(blob) => self.repo.blob(blob)?,
-            None => None,
-        };
-        Ok(bytes.filter(|bytes| !bytes.contains(&0)).map(|bytes| Then {
-            lines: split(&bytes),
-            commit: None,
-        }))
-    }
-
     /// `path:first-last` or a symbol's line by its digest alone, when neither commit nor
     /// blob of the stamp are here: only its own file can be searched.
     pub(super) fn by_digest(
@@ -326,48 +204,6 @@ impl Sources<'_> {
         })
     }
 
-    /// Where else the block turned up since the stamp.
-    fn elsewhere(
-        &self,
-        stamp: &str,
-        head: &str,
-        path: &str,
-        block: &[String],
-    ) -> Result<Found, Failure> {
-        let changes = self.changes(stamp, head)?;
-        let others = changes
-            .iter()
-            .filter(|change| change.kind != ChangeKind::Deleted && change.path != path);
-        let mut found = Found::None;
-        for (number, change) in others.enumerate() {
-            if number == MAX_SEARCHED {
-                return Ok(if matches!(found, Found::None) {
-                    Found::TooMany
-                } else {
-                    found
-                });
-            }
-            let text = self.text(head, &change.path)?;
-            let Text::Lines(now) = &*text else {
-                continue;
-            };
-            let places = occurrences(now, block);
-            if places.is_empty() {
-                continue;
-            }
-            // Text that stood there already did not move there.
-            let before = match &*self.text(stamp, &change.path)? {
-                Text::Lines(then) => !occurrences(then, block).is_empty(),
-                _ => false,
-            };
-            found = match (found, places.as_slice()) {
-                (Found::None, [at]) if !before => Found::One(change.path.clone(), *at),
-                _ => return Ok(Found::Several),
-            };
-        }
-        Ok(found)
-    }
-
     /// `path:symbol`, fresh: its first whole-word occurrence.
     pub(super) fn symbol_now(
         &self,
@@ -506,19 +342,6 @@ impl Sources<'_> {
     }
 }
 
-enum Found {
-    None,
-    /// Path, and index of its first line.
-    One(String, usize),
-    Several,
-    TooMany,
-}
-
-fn moved(path: &str, at: usize, block: &[String]) -> Placed {
-    let why = format!("the text stands at `{path}` line {} now", at + 1);
-    Placed::at(Verdict::Moved, why, path, at + 1, block.to_vec())
-}
-
 fn gone(path: &str) -> Placed {
     Placed::not(Verdict::Missing, format!("`{path}` is not in HEAD's tree"))
 }
@@ -528,93 +351,4 @@ fn unreadable(path: &str, why: &str) -> Placed {
         Verdict::Unverifiable,
         format!("`{path}` cannot be anchored in: {why}"),
     )
-}
-
-/// The beginning of an id, for a reader.
-fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
-}
-
-/// The lines with one before and one after, where there are any.
-fn context(lines: &[String], first: usize, last: usize) -> &[String] {
-    let end = (last + 1).min(lines.len());
-    lines.get(first.saturating_sub(2)..end).unwrap_or_default()
-}
-
-/// SHA-256 over the lines, each with its end.
-fn digest(lines: &[String]) -> String {
-    let mut hash = Sha256::new();
-    for line in lines {
-        hash.update(line.as_bytes());
-        hash.update(b"\n");
-    }
-    hex(&hash.finalize())
-}
-
-fn split(bytes: &[u8]) -> Vec<String> {
-    String::from_utf8_lossy(bytes)
-        .lines()
-        .map(str::to_owned)
-        .collect()
-}
-
-fn is_telling(block: &[String]) -> bool {
-    let characters = block.iter().flat_map(|line| line.chars());
-    characters
-        .filter(|c| !c.is_whitespace())
-        .take(TELLING)
-        .count()
-        == TELLING
-}
-
-/// Indexes at which the block begins.
-fn occurrences(lines: &[String], block: &[String]) -> Vec<usize> {
-    if block.is_empty() {
-        return Vec::new();
-    }
-    let windows = lines.windows(block.len()).enumerate();
-    windows
-        .filter(|(_, window)| *window == block)
-        .map(|(at, _)| at)
-        .collect()
-}
-
-/// The first line that names the symbol as a whole word. A qualified name
-/// (`Type::method`) that stands nowhere as such is found by its last part, when
-/// the file names the other parts too.
-fn first_occurrence(lines: &[String], symbol: &str) -> Option<usize> {
-    let find = |word: &str| lines.iter().position(|line| has_word(line, word));
-    if let Some(at) = find(symbol) {
-        return Some(at);
-    }
-    let mut parts = symbol
-        .split([':', '.', '#'])
-        .filter(|part| !part.is_empty())
-        .rev();
-    let last = parts.next().filter(|last| *last != symbol)?;
-    let at = find(last)?;
-    parts.all(|part| find(part).is_some()).then_some(at)
-}
-
-fn has_word(line: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word).any(|(at, _)| {
-        let before = line[..at].chars().next_back();
-        let after = line[at + word.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whole_words_and_qualified_names() {
-        let lines = split(b"use a;\nimpl Foo {\n  fn bars() {}\n  fn bar() {}\n}\n");
-        assert_eq!(first_occurrence(&lines, "bar"), Some(3));
-        assert_eq!(first_occurrence(&lines, "Foo::bar"), Some(3));
-        assert_eq!(first_occurrence(&lines, "Qux::bar"), None);
-        assert_eq!(first_occurrence(&lines, "ba"), None);
-    }
 }

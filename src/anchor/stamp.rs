@@ -1,7 +1,7 @@
 //! Anchors of the brief: stamped when they are written down, held against the stamp
 //! afterwards.
 
-use super::judge::Sources;
+use super::sources::Sources;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion};
 use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};

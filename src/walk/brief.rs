@@ -1,7 +1,8 @@
 //! The brief of a repository, put together: entries from the log, what documents and
 //! histories say, and what every anchor is worth now. Reads only.
 
-use super::{Workspace, dispatch_now};
+use super::dispatch::dispatch_now;
+use super::workspace::Workspace;
 use crate::anchor::{Sources, natural_basis};
 use cook_core::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Material, Proof, Weight, mentions,

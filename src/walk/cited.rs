@@ -1,6 +1,6 @@
 //! The exchanges that an event's report was taken from, for the log.
 
-use super::Workspace;
+use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{CitedExchange, Event, Said};
 use cook_store::session::{

@@ -2,7 +2,9 @@
 //! have no shell either: whatever they decide by stands here, or is named with the command
 //! that shows it.
 
-use super::{Workspace, head_of, scripted_doors, scripted_line};
+use super::dispatch::head_of;
+use super::scripted::{scripted_doors, scripted_line};
+use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted};

@@ -6,7 +6,7 @@
 //! files of bounded size and number, never through a link; each is taken in once, in
 //! the order of its id, or set aside under another name and said.
 
-use super::transition;
+use super::transition::transition;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
 use cook_core::machine;

@@ -2,7 +2,8 @@
 //!
 //! It decides nothing: what is wrong with it is a finding beside a transition that stands.
 
-use super::{Applied, Workspace};
+use super::applied::Applied;
+use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::Snapshot;
 use cook_os::process::{ProcessError, Short, capture};

@@ -1,16 +1,14 @@
 //! The prompt of the role that is due, put together from the log and the repository, and the
 //! ticket that ties a report to the state the prompt was made from.
 
+use super::brief::{DEFAULT_BYTES, put_together};
 use super::context::context_text;
-use super::{DEFAULT_BYTES, Workspace, put_together};
-use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, Dispatch, Facts, Head};
-use cook_core::model::{Role, Snapshot, USER_DOORS};
+use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_store::store::Tip;
-
-/// How many transitions are looked through for those that a script made.
-const LOOK_BACK: usize = 1_000;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.
 ///
@@ -26,17 +24,6 @@ pub fn ticket(
     };
     let settled = workspace.settled(tip, snapshot)?;
     Ok(Some(machine::ticket(&settled.commit, head)))
-}
-
-/// HEAD as it was measured.
-///
-/// # Errors
-/// When nobody measured it.
-pub fn head_of(facts: &Facts) -> Result<Head, Failure> {
-    facts
-        .head
-        .clone()
-        .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
 }
 
 /// What a role is given.
@@ -104,48 +91,4 @@ pub fn role_prompts(
         whole: prompt::render(&input),
         beside_evidence: (role == Role::StopJudge).then(beside),
     })
-}
-
-/// Sequence and event of user doors that were opened with `--as-user`, newest
-/// first. The log is read only when there is one.
-///
-/// # Errors
-/// An unreadable log.
-pub fn scripted_doors(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-) -> Result<Vec<(u64, String)>, Failure> {
-    let opened = snapshot.ledger.script_doors.0;
-    let mut found = Vec::new();
-    if opened == 0 {
-        return Ok(found);
-    }
-    for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
-        let meta = meta?;
-        if meta.actor == "script" && USER_DOORS.contains(&meta.event.as_str()) {
-            found.push((meta.seq, meta.event));
-        }
-        if found.len() as u64 == opened {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// Who reads this decides how much a user's word is worth that a script spoke.
-pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
-    const SHOWN: usize = 10;
-    let mut named: Vec<String> = doors
-        .iter()
-        .take(SHOWN)
-        .map(|(seq, event)| format!("#{seq} {event}"))
-        .collect();
-    if opened > named.len() as u64 {
-        named.push("…".to_owned());
-    }
-    format!(
-        "{} run with --as-user: {}",
-        counted(opened, "user-only command"),
-        named.join(", ")
-    )
 }

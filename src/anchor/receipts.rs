@@ -1,0 +1,240 @@
+//! Anchors that point into what gates printed: held against kept receipts.
+
+use super::answer::answer;
+use super::output::{TestOutcome, names};
+use super::sources::Sources;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion};
+use cook_core::model::{Receipt, Verdict};
+
+/// Characters a text after `#` needs to stand for the beginning of a line.
+const BEGINNING: usize = 8;
+
+impl Sources<'_> {
+    pub(super) fn test(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        gates: &[String],
+    ) -> Result<AnchorAnswer, Failure> {
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let (mut seen, mut partial, mut stale) = (0, false, false);
+        let mut passed = None;
+        for command in gates {
+            let Some(receipt) = self.receipts.find(command, tree)? else {
+                stale |= match self.receipts.latest(command)? {
+                    Some(old) => self.test_in(&old, name)? == Some(true),
+                    None => false,
+                };
+                continue;
+            };
+            seen += 1;
+            match self.test_in(&receipt, name)? {
+                Some(true) if !receipt.passed() => {
+                    let (why, target) = (red(&receipt), format!("test {name}"));
+                    return Ok(self.backed(question, Verdict::Missing, why, &receipt, &target));
+                }
+                Some(true) => {
+                    passed.get_or_insert((command, receipt));
+                }
+                Some(false) => {
+                    let why = format!("`{command}` says that it failed or did not run");
+                    return Ok(self.backed(
+                        question,
+                        Verdict::Missing,
+                        why,
+                        &receipt,
+                        &format!("test {name}"),
+                    ));
+                }
+                None => partial |= self.said(&receipt)?.partial,
+            }
+        }
+        let Some((command, receipt)) = passed else {
+            let (verdict, why) = match (seen, partial, stale) {
+                (0, _, true) => (
+                    Verdict::Stale,
+                    "the receipt that names it is of another tree",
+                ),
+                (0, ..) => (
+                    Verdict::Unverifiable,
+                    "no gate has a clean receipt of HEAD's tree",
+                ),
+                (_, true, _) => (Verdict::Unverifiable, "the gates' output is not kept whole"),
+                _ => (Verdict::Missing, "no gate's output names it as passed"),
+            };
+            return Ok(answer(verdict, why, &question.anchor));
+        };
+        let why = format!("`{command}` names it as passed");
+        let target = format!("test {name}");
+        let mut answer = self.backed(question, Verdict::Verified, why, &receipt, &target);
+        answer.related = self.is_slices(question, &receipt, |old| {
+            Ok(old.passed() && self.test_in(old, name)? == Some(true))
+        })?;
+        Ok(answer)
+    }
+
+    /// Whether a receipt's output names the test as passed; none when it does not name it.
+    fn test_in(&self, receipt: &Receipt, name: &str) -> Result<Option<bool>, Failure> {
+        let said = self.said(receipt)?;
+        let exact = said.tests.iter().any(|(full, _)| full == name);
+        let outcomes = said
+            .tests
+            .iter()
+            .filter(|(full, _)| {
+                if exact {
+                    full == name
+                } else {
+                    names(full, name)
+                }
+            })
+            .map(|(_, outcome)| *outcome == TestOutcome::Passed);
+        Ok(outcomes.reduce(|all, passed| all && passed))
+    }
+
+    pub(super) fn command(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+        text: &str,
+    ) -> Result<AnchorAnswer, Failure> {
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let Some(receipt) = self.receipts.find(command, tree)? else {
+            let (verdict, why) = match self.receipts.latest(command)? {
+                Some(_) => (Verdict::Stale, "its receipt is of another tree"),
+                None => (
+                    Verdict::Unverifiable,
+                    "no trusted gate has run this command",
+                ),
+            };
+            return Ok(answer(verdict, why, &question.anchor));
+        };
+        let (verdict, why, target) = self.output_anchor(&receipt, text)?;
+        let mut answer = self.backed(question, verdict, why, &receipt, &target);
+        answer.related = self.is_slices(question, &receipt, |old| {
+            Ok(self.output_anchor(old, text)?.0 == Verdict::Verified)
+        })?;
+        Ok(answer)
+    }
+
+    /// What stands behind `#`: `exit`, `exit-status-line`, or a line of the output.
+    fn output_anchor(
+        &self,
+        receipt: &Receipt,
+        text: &str,
+    ) -> Result<(Verdict, String, String), Failure> {
+        if !receipt.passed() {
+            return Ok((Verdict::Missing, red(receipt), text.to_owned()));
+        }
+        if matches!(text, "exit" | "exit-status-line") {
+            return Ok((
+                Verdict::Verified,
+                "it ended with exit code 0".to_owned(),
+                "exit".to_owned(),
+            ));
+        }
+        let said = self.said(receipt)?;
+        let begins = text.chars().count() >= BEGINNING;
+        let found = said.lines.iter().position(|line| line == text).or_else(|| {
+            said.lines
+                .iter()
+                .position(|line| begins && line.starts_with(text))
+        });
+        Ok(match found {
+            Some(at) => (
+                Verdict::Verified,
+                format!("line {} of its output", at + 1),
+                format!("line {}", at + 1),
+            ),
+            None if said.partial => (
+                Verdict::Unverifiable,
+                "the output is not kept whole".to_owned(),
+                text.to_owned(),
+            ),
+            None => (
+                Verdict::Missing,
+                "no line of its output says that".to_owned(),
+                text.to_owned(),
+            ),
+        })
+    }
+
+    pub(super) fn receipt(
+        &self,
+        question: &AnchorQuestion,
+        id: &str,
+    ) -> Result<AnchorAnswer, Failure> {
+        let Some(receipt) = self.receipts.get(id)? else {
+            return Ok(answer(
+                Verdict::Missing,
+                "no receipt has that id",
+                &question.anchor,
+            ));
+        };
+        let (verdict, why) = if receipt.dirty {
+            (
+                Verdict::Unverifiable,
+                "it is of a tree that was not clean".to_owned(),
+            )
+        } else if receipt.tree_oid != self.head.tree {
+            (
+                Verdict::Stale,
+                "it is of another tree than HEAD's".to_owned(),
+            )
+        } else if receipt.passed() {
+            (Verdict::Verified, "it ended with exit code 0".to_owned())
+        } else {
+            (Verdict::Missing, red(&receipt))
+        };
+        let mut answer = self.backed(question, verdict, why, &receipt, "exit");
+        answer.related = self.is_slices(question, &receipt, |old| Ok(old.passed()))?;
+        Ok(answer)
+    }
+
+    /// Whether the receipt, or another of the same command that holds as well, is of
+    /// the slice head's tree.
+    fn is_slices(
+        &self,
+        question: &AnchorQuestion,
+        receipt: &Receipt,
+        holds: impl Fn(&Receipt) -> Result<bool, Failure>,
+    ) -> Result<bool, Failure> {
+        let Some((_, slice_head)) = &question.changed_between else {
+            return Ok(true);
+        };
+        let Some(slice_head) = self.repo.resolve(slice_head)? else {
+            return Ok(false);
+        };
+        let tree = self.repo.tree_of(&slice_head)?;
+        if receipt.tree_oid.as_deref() == Some(tree.as_str()) {
+            return Ok(true);
+        }
+        match self.receipts.find(&receipt.command, &tree)? {
+            Some(old) => holds(&old),
+            None => Ok(false),
+        }
+    }
+
+    fn backed(
+        &self,
+        question: &AnchorQuestion,
+        verdict: Verdict,
+        why: impl Into<String>,
+        receipt: &Receipt,
+        what: &str,
+    ) -> AnchorAnswer {
+        AnchorAnswer {
+            receipt: Some(receipt.id.clone()),
+            target: format!("receipt {} {what}", receipt.id),
+            ..answer(verdict, why, &question.anchor)
+        }
+    }
+}
+
+fn red(receipt: &Receipt) -> String {
+    match receipt.exit_code {
+        _ if receipt.timed_out => "its gate is red: it ran into its timeout".to_owned(),
+        Some(code) => format!("its gate is red: exit code {code}"),
+        None => "its gate is red: a signal ended it".to_owned(),
+    }
+}

@@ -1,0 +1,131 @@
+//! What anchors are held against, each read once.
+
+use super::output::{TestOutcome, test_outcomes, without_escapes};
+use super::text::split;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::Head;
+use cook_core::model::Receipt;
+use cook_git::{Change, Entry, Repo};
+use cook_store::receipt::Receipts;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// Files whose lines are kept while anchors are judged.
+const MAX_KEPT_TEXTS: usize = 512;
+
+/// What anchors are held against.
+pub struct Sources<'a> {
+    pub(super) repo: &'a Repo,
+    pub(super) receipts: &'a Receipts,
+    pub(super) head: &'a Head,
+    read: RefCell<BTreeMap<String, Rc<Said>>>,
+    messages: RefCell<Option<Rc<BTreeMap<String, String>>>>,
+    recall: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+    pub(super) texts: Kept<Text>,
+    pub(super) changes: Kept<Vec<Change>>,
+}
+
+/// What was read once: by commit and path, or by two commits.
+type Kept<T> = RefCell<HashMap<(String, String), Rc<T>>>;
+
+/// What a receipt's output says.
+pub(super) struct Said {
+    pub lines: Vec<String>,
+    pub tests: Vec<(String, TestOutcome)>,
+    pub partial: bool,
+}
+
+/// A file's lines, or why it has none that could be anchored.
+pub(super) enum Text {
+    Lines(Vec<String>),
+    Gone,
+    No(&'static str),
+}
+
+impl<'a> Sources<'a> {
+    /// The repository at this HEAD, its receipts, and the user's messages by id, which
+    /// are only asked for when an anchor points to one.
+    pub fn new(
+        repo: &'a Repo,
+        receipts: &'a Receipts,
+        head: &'a Head,
+        messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+    ) -> Self {
+        Self {
+            repo,
+            receipts,
+            head,
+            read: RefCell::default(),
+            messages: RefCell::default(),
+            recall: messages,
+            texts: RefCell::default(),
+            changes: RefCell::default(),
+        }
+    }
+
+    /// The user's messages that count.
+    pub fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
+        if let Some(messages) = &*self.messages.borrow() {
+            return Ok(Rc::clone(messages));
+        }
+        let messages = Rc::new((self.recall)()?);
+        *self.messages.borrow_mut() = Some(Rc::clone(&messages));
+        Ok(messages)
+    }
+
+    pub(super) fn said(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
+        if let Some(said) = self.read.borrow().get(&receipt.id) {
+            return Ok(Rc::clone(said));
+        }
+        let output = self.receipts.output(receipt)?;
+        let plain = without_escapes(&output.text);
+        let said = Rc::new(Said {
+            lines: plain.lines().map(|line| line.trim().to_owned()).collect(),
+            tests: test_outcomes(&output.text),
+            partial: output.partial,
+        });
+        self.read
+            .borrow_mut()
+            .insert(receipt.id.clone(), Rc::clone(&said));
+        Ok(said)
+    }
+
+    /// A file's lines, read once.
+    pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>, Failure> {
+        let key = (commit.to_owned(), path.to_owned());
+        if let Some(text) = self.texts.borrow().get(&key) {
+            return Ok(Rc::clone(text));
+        }
+        let text = Rc::new(self.read_text(commit, path)?);
+        let mut texts = self.texts.borrow_mut();
+        if texts.len() >= MAX_KEPT_TEXTS {
+            texts.clear();
+        }
+        texts.insert(key, Rc::clone(&text));
+        Ok(text)
+    }
+
+    fn read_text(&self, commit: &str, path: &str) -> Result<Text, Failure> {
+        Ok(match self.repo.entry(commit, path)? {
+            Entry::Nothing => Text::Gone,
+            Entry::Directory => Text::No("it is a directory"),
+            Entry::Symlink => Text::No("it is a symbolic link"),
+            Entry::Submodule => Text::No("it is a submodule"),
+            Entry::Huge(_) => Text::No("it is too large to read"),
+            Entry::File { bytes, .. } if bytes.contains(&0) => Text::No("it is a binary file"),
+            Entry::File { bytes, .. } => Text::Lines(split(&bytes)),
+        })
+    }
+
+    /// What differs between two commits, listed once.
+    pub(super) fn changes(&self, from: &str, to: &str) -> Result<Rc<Vec<Change>>, Failure> {
+        let key = (from.to_owned(), to.to_owned());
+        if let Some(changes) = self.changes.borrow().get(&key) {
+            return Ok(Rc::clone(changes));
+        }
+        let changes = Rc::new(self.repo.changes(Some(from), to)?);
+        self.changes.borrow_mut().insert(key, Rc::clone(&changes));
+        Ok(changes)
+    }
+}

@@ -1,0 +1,114 @@
+//! A file as it was when something in it was anchored, and where its text went since.
+
+use super::answer::Placed;
+use super::sources::{Sources, Text};
+use super::text::{occurrences, split};
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Stamp, Verdict};
+use cook_git::ChangeKind;
+
+/// Files that changed since the stamp that are searched for a text that moved.
+const MAX_SEARCHED: usize = 200;
+
+/// A file as it was when something in it was anchored.
+pub(super) struct Then {
+    pub(super) lines: Vec<String>,
+    /// The commit it was in; none when that commit is not here any more.
+    pub(super) commit: Option<String>,
+}
+
+impl Then {
+    pub(super) fn said(&self) -> String {
+        match &self.commit {
+            Some(commit) => format!("commit {}", short(commit)),
+            None => "it was stamped".to_owned(),
+        }
+    }
+}
+
+pub(super) enum Found {
+    None,
+    /// Path, and index of its first line.
+    One(String, usize),
+    Several,
+    TooMany,
+}
+
+impl Sources<'_> {
+    /// A file as it was at a stamp: from its commit, or from its blob when a rewritten or
+    /// shallow history no longer has the commit.
+    pub(super) fn then(&self, stamp: &Stamp, path: &str) -> Result<Option<Then>, Failure> {
+        let commit = match &stamp.head {
+            Some(head) => self.repo.resolve(head)?,
+            None => None,
+        };
+        if let Some(commit) = commit
+            && let Text::Lines(lines) = &*self.text(&commit, path)?
+        {
+            return Ok(Some(Then {
+                lines: lines.clone(),
+                commit: Some(commit),
+            }));
+        }
+        let bytes = match &stamp.blob {
+            Some(blob) => self.repo.blob(blob)?,
+            None => None,
+        };
+        Ok(bytes.filter(|bytes| !bytes.contains(&0)).map(|bytes| Then {
+            lines: split(&bytes),
+            commit: None,
+        }))
+    }
+
+    /// Where else the block turned up since the stamp.
+    pub(super) fn elsewhere(
+        &self,
+        stamp: &str,
+        head: &str,
+        path: &str,
+        block: &[String],
+    ) -> Result<Found, Failure> {
+        let changes = self.changes(stamp, head)?;
+        let others = changes
+            .iter()
+            .filter(|change| change.kind != ChangeKind::Deleted && change.path != path);
+        let mut found = Found::None;
+        for (number, change) in others.enumerate() {
+            if number == MAX_SEARCHED {
+                return Ok(if matches!(found, Found::None) {
+                    Found::TooMany
+                } else {
+                    found
+                });
+            }
+            let text = self.text(head, &change.path)?;
+            let Text::Lines(now) = &*text else {
+                continue;
+            };
+            let places = occurrences(now, block);
+            if places.is_empty() {
+                continue;
+            }
+            // Text that stood there already did not move there.
+            let before = match &*self.text(stamp, &change.path)? {
+                Text::Lines(then) => !occurrences(then, block).is_empty(),
+                _ => false,
+            };
+            found = match (found, places.as_slice()) {
+                (Found::None, [at]) if !before => Found::One(change.path.clone(), *at),
+                _ => return Ok(Found::Several),
+            };
+        }
+        Ok(found)
+    }
+}
+
+pub(super) fn moved(path: &str, at: usize, block: &[String]) -> Placed {
+    let why = format!("the text stands at `{path}` line {} now", at + 1);
+    Placed::at(Verdict::Moved, why, path, at + 1, block.to_vec())
+}
+
+/// The beginning of an id, for a reader.
+pub(super) fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}

@@ -1,0 +1,111 @@
+//! Turns what is asked into facts.
+
+use super::world::World;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{CommitFacts, ConfigFacts, FactSet, Facts};
+use cook_core::model::Config;
+use cook_git::Entry;
+
+/// Measures what is asked, and nothing else.
+///
+/// # Errors
+/// When something that was asked for cannot be told.
+pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
+    let mut facts = Facts::default();
+    if let Some(question) = &wanted.gates {
+        facts.gates = Some(world.gates(question)?);
+    }
+    if wanted.stop_verifier {
+        facts.stop_verifier = Some(world.stop_verifier()?);
+    }
+    if !wanted.anchors.is_empty() {
+        world.anchors(wanted, &mut facts)?;
+    }
+    if let Some(question) = &wanted.brief {
+        facts.brief = Some(world.brief(question)?);
+    }
+    world.history(wanted, &mut facts)?;
+    if wanted.contract {
+        facts.contract_missing = Some(world.repo.contract_missing()?);
+        facts.settings = Some(world.repo.settings()?);
+    }
+    if wanted.view {
+        facts.outside_edits = Some((world.outside_edits)()?);
+    }
+    if wanted.worktree {
+        facts.worktree = Some(world.repo.status()?.worktree);
+    }
+    facts.untrusted = Some(world.untrusted(wanted, &facts)?);
+    if wanted.config {
+        facts.config = Some(ConfigFacts {
+            limits: world.config.limits(),
+            strict: world.config.rules.strict,
+        });
+    }
+    facts.now = match world.not_before {
+        Some(previous) => world.clock.not_before(previous),
+        None => world.clock.now(),
+    };
+    Ok(facts)
+}
+
+impl World<'_> {
+    /// HEAD and what hangs on it.
+    fn history(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
+        let needed = wanted.head
+            || wanted.contract_committed
+            || !wanted.ranges.is_empty()
+            || wanted.since.is_some()
+            || !wanted.on_head.is_empty()
+            || wanted.commit.is_some();
+        if !needed {
+            return Ok(());
+        }
+        let head = self.repo.head()?;
+        for basis in &wanted.ranges {
+            let range = self.repo.range(&head, basis, false)?;
+            facts.ranges.insert(basis.clone(), range);
+        }
+        if let Some(since) = &wanted.since {
+            facts.since = Some(self.repo.range(&head, since, true)?);
+        }
+        for commit in &wanted.on_head {
+            let on_head = self.repo.on_head(&head, commit)?;
+            facts.on_head.insert(commit.clone(), on_head);
+        }
+        if let Some(question) = &wanted.commit {
+            let protected = &self.config.rules.protected;
+            let mut commit = self.repo.commit_facts(&head, question, protected)?;
+            self.guard_settings(&mut commit)?;
+            self.look_for_losses(question, &mut commit)?;
+            facts.commit = Some(commit);
+        }
+        if wanted.contract_committed {
+            facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
+        }
+        if wanted.head {
+            facts.head = Some(head);
+        }
+        Ok(())
+    }
+
+    /// Gates and limits are read from the worktree: an edit of them that no commit holds is
+    /// a change of a protected path like one that is committed.
+    fn guard_settings(&self, facts: &mut CommitFacts) -> Result<(), Failure> {
+        const SETTINGS: &str = ".agent/cook.toml";
+        let Some(commit) = &facts.id else {
+            return Ok(());
+        };
+        let committed = match self.repo.entry(commit, SETTINGS)? {
+            Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
+            Entry::Nothing => Some(Config::default()),
+            _ => None,
+        };
+        if committed.as_ref() != Some(self.config)
+            && !facts.protected.iter().any(|path| path == SETTINGS)
+        {
+            facts.protected.push(SETTINGS.to_owned());
+        }
+        Ok(())
+    }
+}

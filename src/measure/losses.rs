@@ -1,0 +1,81 @@
+//! What a slice takes away from the tests.
+
+use super::world::{World, gate_commands};
+use crate::anchor::{TestOutcome, test_outcomes};
+use cook_core::change::{Edited, Loss, class_of, collected_losses, losses};
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{CommitFacts, CommitQuestion, GateRun};
+use cook_git::Edit;
+use std::collections::BTreeSet;
+
+impl World<'_> {
+    /// What the slice's diff takes away from the tests.
+    pub(super) fn look_for_losses(
+        &self,
+        question: &CommitQuestion,
+        facts: &mut CommitFacts,
+    ) -> Result<(), Failure> {
+        let (Some(commit), true) = (&facts.id, facts.after_basis) else {
+            return Ok(());
+        };
+        let Some(basis) = self.repo.resolve(&question.basis)? else {
+            return Ok(());
+        };
+        let gates = gate_commands(self.config, self.slice_commands.values().flatten());
+        facts.losses = lost_tests(&self.repo.edits(&basis, commit)?, &gates);
+        Ok(())
+    }
+
+    /// Tests that a gate named when it ran at the basis and does not name now. Nothing is
+    /// told where a run is not kept, or not whole.
+    pub(super) fn add_losses(&self, basis: &str, runs: &mut [GateRun]) -> Result<(), Failure> {
+        let Some(basis) = self.repo.resolve(basis)? else {
+            return Ok(());
+        };
+        let tree = self.repo.tree_of(&basis)?;
+        let (receipts, _) = self.gates_here()?;
+        for run in runs {
+            let Some(receipt) = run.receipt.as_ref().filter(|receipt| receipt.passed()) else {
+                continue;
+            };
+            let Some(then) = receipts.find(&run.gate.run, &tree)? else {
+                continue;
+            };
+            let (then, now) = (receipts.output(&then)?, receipts.output(receipt)?);
+            if then.partial || now.partial {
+                continue;
+            }
+            let (ran, _) = by_outcome(&then.text);
+            let (still, aside) = by_outcome(&now.text);
+            run.losses = collected_losses(&run.gate.run, &ran, &still, &aside);
+        }
+        Ok(())
+    }
+}
+
+/// What edits take away from the tests.
+pub fn lost_tests(edits: &[Edit], gates: &[String]) -> Vec<Loss> {
+    let edited: Vec<Edited> = edits
+        .iter()
+        .filter_map(|edit| {
+            let (before, after) = edit.texts.as_ref()?;
+            Some(Edited {
+                path: &edit.change.path,
+                class: class_of(&edit.change.path, gates),
+                before: before.as_deref(),
+                after: after.as_deref(),
+            })
+        })
+        .collect();
+    losses(&edited)
+}
+
+/// Names of tests that ran, and of those that were set aside.
+fn by_outcome(output: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (aside, ran): (Vec<_>, Vec<_>) = test_outcomes(output)
+        .into_iter()
+        .partition(|(_, outcome)| *outcome == TestOutcome::Ignored);
+    let names =
+        |tests: Vec<(String, TestOutcome)>| tests.into_iter().map(|(name, _)| name).collect();
+    (names(ran), names(aside))
+}

@@ -1,0 +1,98 @@
+//! Everything that can be looked at, and the gates that are known there.
+
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::{FactSet, OutsideEdit};
+use cook_core::model::{Config, GateSpec};
+use cook_git::Repo;
+use cook_os::clock::Clock;
+use cook_os::process::Live;
+use cook_store::receipt::{Gates, Receipts, Trust, merged};
+use std::collections::BTreeMap;
+
+/// Everything that can be looked at.
+pub struct World<'a> {
+    /// The user's repository.
+    pub repo: &'a Repo,
+    /// `cook.toml`.
+    pub config: &'a Config,
+    /// Kept receipts, and what may run here; none when [`wants_gates`] says that
+    /// nothing of it is asked.
+    pub gates: Option<(&'a Receipts, &'a Trust)>,
+    /// The time.
+    pub clock: Clock,
+    /// The moment of the last transition, which nothing may come before.
+    pub not_before: Option<&'a str>,
+    /// `.agent/` against the log; asked only when the fact is.
+    pub outside_edits: &'a dyn Fn() -> Result<Vec<OutsideEdit>, Failure>,
+    /// By slice: the commands its plan entry names, which anchors may rest on.
+    pub slice_commands: &'a BTreeMap<String, Vec<String>>,
+    /// The user's messages by id, those that were not taken back; asked only when an
+    /// anchor points to one.
+    pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+    /// Who watches gates.
+    pub live: Option<Live>,
+    /// Gates that anchors rest on are run again even where a receipt is kept.
+    pub rerun: bool,
+}
+
+/// Whether these facts cannot be told without receipts and trust.
+pub fn wants_gates(wanted: &FactSet) -> bool {
+    wanted.gates.is_some()
+        || wanted.stop_verifier
+        || !wanted.anchors.is_empty()
+        || !wanted.trust.is_empty()
+        || wanted.brief.is_some()
+}
+
+/// The gate that a plan's command amounts to.
+pub fn plan_gate(command: &str) -> GateSpec {
+    merged(Vec::new(), &[command.to_owned()]).remove(0)
+}
+
+impl World<'_> {
+    pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust), Failure> {
+        self.gates
+            .ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
+    }
+
+    pub(super) fn runner(&self) -> Result<Gates<'_>, Failure> {
+        Ok(Gates {
+            repo: self.repo,
+            receipts: self.gates_here()?.0,
+            clock: self.clock,
+            live: self.live.clone(),
+        })
+    }
+
+    /// The gates of `cook.toml` and of every slice.
+    pub(super) fn every_gate(&self) -> Vec<String> {
+        let own: Vec<String> = self.slice_commands.values().flatten().cloned().collect();
+        let gates = merged(self.config.gate_specs(), &own);
+        gates.into_iter().map(|gate| gate.run).collect()
+    }
+
+    pub(super) fn specs_of(&self, slice: &str) -> Vec<GateSpec> {
+        let own = self
+            .slice_commands
+            .get(slice)
+            .map_or(&[][..], Vec::as_slice);
+        merged(self.config.gate_specs(), own)
+    }
+
+    pub(super) fn gates_of(&self, slice: &str) -> Vec<String> {
+        self.specs_of(slice)
+            .into_iter()
+            .map(|gate| gate.run)
+            .collect()
+    }
+}
+
+/// The commands that decide what passes, of the settings and of slices: a file that one of
+/// them names is not a plain source.
+pub fn gate_commands<'a>(
+    config: &Config,
+    of_slices: impl IntoIterator<Item = &'a String>,
+) -> Vec<String> {
+    let own = config.gate_specs().into_iter().map(|gate| gate.run);
+    own.chain(of_slices.into_iter().cloned()).collect()
+}

@@ -1,0 +1,63 @@
+//! Who is due, by what the repository is now.
+
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::{self, Dispatch, FactSet, Facts, Head};
+use cook_core::model::Snapshot;
+
+/// Names the mandatory role from what the repository is now.
+///
+/// # Errors
+/// Unreadable state, or git that does not answer.
+pub fn dispatch_now(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<(Dispatch, Facts), Failure> {
+    let facts = dispatch_facts(workspace, snapshot)?;
+    let mut dispatch = machine::dispatch(snapshot, &facts)?;
+    dispatch
+        .findings
+        .extend(workspace.config_problem().cloned());
+    Ok((dispatch, facts))
+}
+
+/// What `dispatch` reads. Settings that cannot be read do not keep anybody from
+/// being told who is due; they stop whoever decides by them.
+///
+/// # Errors
+/// As [`dispatch_now`].
+pub fn dispatch_facts(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<Facts, Failure> {
+    let mut needs = machine::dispatch_needs(snapshot);
+    needs.config &= workspace.config_problem().is_none();
+    workspace.measure(&needs, snapshot)
+}
+
+/// Facts for the stop verifier alone, for `cook verify stop`.
+///
+/// # Errors
+/// As [`transition`].
+pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun, Failure> {
+    let set = FactSet {
+        head: true,
+        stop_verifier: true,
+        ..FactSet::default()
+    };
+    let facts = workspace.measure(&set, None)?;
+    facts
+        .stop_verifier
+        .ok_or_else(|| Failure::state(Code::FactMissing, "the stop verifier was not run"))
+}
+
+/// HEAD as it was measured.
+///
+/// # Errors
+/// When nobody measured it.
+pub fn head_of(facts: &Facts) -> Result<Head, Failure> {
+    facts
+        .head
+        .clone()
+        .ok_or_else(|| Failure::state(Code::FactMissing, "HEAD was not measured"))
+}

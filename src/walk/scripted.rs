@@ -1,0 +1,52 @@
+//! Commands of the user's that a script gave in their place.
+
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Failure, counted};
+use cook_core::model::{Snapshot, USER_DOORS};
+
+/// How many transitions are looked through for those that a script made.
+const LOOK_BACK: usize = 1_000;
+
+/// Sequence and event of user doors that were opened with `--as-user`, newest
+/// first. The log is read only when there is one.
+///
+/// # Errors
+/// An unreadable log.
+pub fn scripted_doors(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<Vec<(u64, String)>, Failure> {
+    let opened = snapshot.ledger.script_doors.0;
+    let mut found = Vec::new();
+    if opened == 0 {
+        return Ok(found);
+    }
+    for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
+        let meta = meta?;
+        if meta.actor == "script" && USER_DOORS.contains(&meta.event.as_str()) {
+            found.push((meta.seq, meta.event));
+        }
+        if found.len() as u64 == opened {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Who reads this decides how much a user's word is worth that a script spoke.
+pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
+    const SHOWN: usize = 10;
+    let mut named: Vec<String> = doors
+        .iter()
+        .take(SHOWN)
+        .map(|(seq, event)| format!("#{seq} {event}"))
+        .collect();
+    if opened > named.len() as u64 {
+        named.push("…".to_owned());
+    }
+    format!(
+        "{} run with --as-user: {}",
+        counted(opened, "user-only command"),
+        named.join(", ")
+    )
+}

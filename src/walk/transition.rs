@@ -1,0 +1,223 @@
+//! The main walk: an event becomes a transition, or a refusal and nothing else.
+//!
+//! measure what `needs` names → `apply` → lock → check that nothing moved →
+//! commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile
+//! the walk is repeated once (receipts of the same tree are found again).
+
+use super::applied::Applied;
+use super::workspace::Workspace;
+use super::{cited, notify};
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::machine::{self, FactSet, Facts, Step};
+use cook_core::model::{Actor, Event, Receipt, Snapshot};
+use cook_store::store::{Lease, Recovery, Store, Transition};
+use std::time::Duration;
+
+/// How long a writer waits for another one.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Measures, decides and records one event.
+///
+/// # Errors
+/// A refusal (exit 4), a held lock or lease (exit 7), or unreadable state (exit 3).
+/// In each case nothing was written.
+pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    let _lease = match &workspace.store {
+        Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
+        _ => None,
+    };
+    attempt_twice(workspace, event, actor)
+}
+
+/// The same for a driver, which holds the lease for as long as it drives.
+///
+/// # Errors
+/// As [`transition`], but for the lease.
+pub fn transition_holding(
+    workspace: &Workspace,
+    _lease: &Lease,
+    event: &Event,
+    actor: Actor,
+) -> Result<Applied, Failure> {
+    attempt_twice(workspace, event, actor)
+}
+
+fn attempt_twice(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    match attempt(workspace, event, actor) {
+        Err(failure) if failure.code == Code::StaleFacts => attempt(workspace, event, actor),
+        outcome => outcome,
+    }
+}
+
+/// Reports, undo and adopt are the lease holder's alone.
+fn needs_lease(event: &Event) -> bool {
+    event.submission().is_some()
+        || matches!(
+            event,
+            Event::Undone { .. } | Event::Adopted { .. } | Event::BranchAdopted | Event::Restored
+        )
+}
+
+/// Everything but writing.
+///
+/// # Errors
+/// As [`transition`].
+pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    Ok(Applied {
+        tip: None,
+        event: event.name(),
+        findings: decided.step.findings.clone(),
+        step: decided.step,
+        head: decided.head,
+    })
+}
+
+/// A step with the facts it was judged by.
+struct Decided {
+    step: Step,
+    facts: Facts,
+    head: machine::Head,
+    needs: FactSet,
+}
+
+fn decide(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    event: &Event,
+    actor: Actor,
+) -> Result<Decided, Failure> {
+    let needs = machine::needs(snapshot, event);
+    let facts = workspace.measure(&needs, snapshot)?;
+    let step = machine::apply(snapshot, &facts, event, actor)?;
+    let head = facts
+        .head
+        .clone()
+        .ok_or_else(|| Refusal::new(Code::FactMissing, "HEAD was not measured"))?;
+    Ok(Decided {
+        step,
+        facts,
+        head,
+        needs,
+    })
+}
+
+fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+    let (tip, snapshot) = workspace.current()?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    let exchanges = cited::cited(workspace, event)?;
+    let created;
+    let store = match &workspace.store {
+        Some(store) => store,
+        None => {
+            created = Store::create(workspace.place())?;
+            &created
+        }
+    };
+    let recovered = store.lock(LOCK_WAIT)?.recover()?;
+    if recovered.tip()? != tip {
+        return Err(stale("another transition was recorded meanwhile"));
+    }
+    let mut findings = decided.step.findings.clone();
+    let transition = Transition {
+        parent: tip,
+        event: event.clone(),
+        facts: decided.facts.clone(),
+        actor,
+        rule: decided.step.rule.id().to_owned(),
+        subject: subject(event, &decided.step.snapshot),
+        snapshot: decided.step.snapshot.clone(),
+        records: decided.step.records.clone(),
+        receipts: receipts(&decided.facts),
+        exchanges,
+        lease_epoch: decided.step.snapshot.ledger.lease_epoch.0,
+        displace: decided.step.displace,
+    };
+    let staged = recovered.stage(transition)?;
+    still_the_same(workspace, &decided)?;
+    let committed = staged.commit()?;
+    findings.extend(committed.findings);
+    let mut applied = Applied {
+        tip: Some(committed.tip),
+        event: event.name(),
+        step: decided.step,
+        head: decided.head,
+        findings,
+    };
+    // The lock went with the commit.
+    notify::notify(workspace, snapshot.as_ref(), &mut applied);
+    Ok(applied)
+}
+
+/// Lets `.agent/` show the log's tip. Whoever wrote the tip may have been ended before it did;
+/// what was edited outside cook stays, unless the log has gone on since.
+///
+/// # Errors
+/// A held lock, or a log or worktree that cannot be read or written.
+pub fn show_tip(workspace: &Workspace) -> Result<Recovery, Failure> {
+    let recovered = workspace.store()?.lock(LOCK_WAIT)?.recover()?;
+    Ok(recovered.recovery().clone())
+}
+
+fn stale(message: &str) -> Failure {
+    Failure::from(Refusal::new(Code::StaleFacts, message))
+}
+
+/// HEAD, and the worktree where it mattered, are as they were when they were measured.
+fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failure> {
+    if workspace.repo.head()? != decided.head {
+        return Err(stale("HEAD moved meanwhile"));
+    }
+    if decided.needs.worktree && decided.facts.worktree.is_some() {
+        let set = FactSet {
+            worktree: true,
+            head: true,
+            ..FactSet::default()
+        };
+        let again = workspace.measure(&set, None)?;
+        if again.worktree != decided.facts.worktree {
+            return Err(stale("the worktree changed meanwhile"));
+        }
+    }
+    Ok(())
+}
+
+/// Receipts that the facts hold; the log keeps them with the transition.
+fn receipts(facts: &Facts) -> Vec<Receipt> {
+    let mut receipts: Vec<Receipt> = Vec::new();
+    let runs = facts.gates.iter().flatten();
+    let gates = runs.flat_map(|run| run.receipt.iter().chain(run.at_basis.iter()));
+    let verifier = facts
+        .stop_verifier
+        .iter()
+        .filter_map(|run| run.receipt.as_ref());
+    for receipt in gates.chain(verifier) {
+        if !receipts.iter().any(|known| known.id == receipt.id) {
+            receipts.push(receipt.clone());
+        }
+    }
+    receipts
+}
+
+/// The slice or the mission a log message names.
+fn subject(event: &Event, next: &Snapshot) -> String {
+    match event {
+        Event::Implemented { slice_id, .. }
+        | Event::Returned { slice_id, .. }
+        | Event::CriterionAmended { slice_id, .. } => slice_id.clone(),
+        Event::Regrounded { block, .. } => match (&block.select, &block.reconcile) {
+            (Some(slice), _) => slice.clone(),
+            (None, Some(reconcile)) => reconcile.slice_id.clone(),
+            (None, None) => next.state.mission_anchor.clone(),
+        },
+        Event::Briefed { by, .. } => by.clone(),
+        Event::Said { .. } => machine::message_id(next.ledger.seq.0),
+        Event::Reviewed { .. } | Event::Audited { .. } => next
+            .active
+            .slice_id
+            .clone()
+            .unwrap_or_else(|| next.state.mission_anchor.clone()),
+        _ => next.state.mission_anchor.clone(),
+    }
+}
