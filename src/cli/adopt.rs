@@ -1,22 +1,35 @@
-//! `cook adopt`, `cook undo`: what the user takes in, puts back and takes back.
+//! `cook adopt`: what the user takes in, and puts back.
 
-use super::args::{AdoptArgs, UndoArgs};
-use super::doors::{act, closed};
-use super::{Answer, Context, caller};
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context};
+use super::transition;
 use crate::walk::Workspace;
-use cook_core::diagnostic::{Code, Failure, Refusal, counted};
-use cook_core::model::{Count, Event, Plan};
+use clap::Args;
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::{Event, Plan};
 use cook_core::schema;
 
 /// Largest `plan.json` that is taken in.
 const MAX_PLAN: usize = 16 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct AdoptArgs {
+    /// Put the log's version back; the edit is kept (`cook rescue list`)
+    #[arg(long, conflicts_with = "branch")]
+    pub discard: bool,
+    /// Go on on the branch that is checked out
+    #[arg(long)]
+    pub branch: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
 
 pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     let actor = caller::user_door(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     workspace.require()?;
     if args.branch {
-        return act(
+        return transition::record(
             &workspace,
             &Event::BranchAdopted,
             actor,
@@ -24,7 +37,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
         );
     }
     if args.discard {
-        return act(
+        return transition::record(
             &workspace,
             &Event::Restored,
             actor,
@@ -48,7 +61,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
         ));
     }
     let plan = edited_plan(&workspace)?;
-    act(
+    transition::record(
         &workspace,
         &Event::Adopted { plan },
         actor,
@@ -71,64 +84,7 @@ fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
     })
 }
 
-pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
-    let workspace = context.workspace()?;
-    workspace.require()?;
-    let store = workspace.store()?;
-    let target = store.entry(&args.operation)?;
-    let mut undone = Vec::new();
-    let mut operations = Vec::new();
-    for meta in store.entries()? {
-        let meta = meta?;
-        if meta.seq <= target.seq {
-            break;
-        }
-        undone.push(meta.seq);
-        operations.push(meta.commit);
-    }
-    if operations.is_empty() {
-        return Err(Refusal::new(
-            Code::UndoTooFar,
-            "that is the newest transition; nothing comes after it",
-        )
-        .into());
-    }
-    let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
-    let summary = format!(
-        "{} taken back to #{}{later}",
-        counted(operations.len() as u64, "transition"),
-        target.seq
-    );
-    let event = Event::Undone {
-        to: Box::new(target.snapshot),
-        to_seq: Count(target.seq),
-        undone,
-        operations,
-    };
-    act(&workspace, &event, actor, &summary)
-}
-
-/// The user's repository is not touched; what came later is named.
-fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, Failure> {
-    let Some(since) = since else {
-        return Ok(String::new());
-    };
-    let head = workspace.repo.head()?;
-    let range = workspace.repo.range(&head, since, false)?;
-    if range.commits.is_empty() {
-        return Ok(String::new());
-    }
-    let names: Vec<&str> = range
-        .commits
-        .iter()
-        .rev()
-        .take(10)
-        .map(|commit| commit.id.get(..12).unwrap_or(&commit.id))
-        .collect();
-    Ok(format!(
-        "; your repository keeps its {} ({})",
-        counted(range.commits.len() as u64, "later commit"),
-        names.join(", ")
-    ))
+/// The refusal of a door that needs a log.
+fn closed(message: &str) -> Failure {
+    Refusal::new(Code::DoorClosed, message).into()
 }

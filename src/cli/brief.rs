@@ -1,16 +1,95 @@
 //! `cook brief`: what the next session must know.
 
-use super::args::{BriefArgs, BriefCommand, BriefShowArgs};
-use super::{Answer, Context, answer, brief_change, input};
+use super::brief_change::{self, BriefAuthorArgs, BriefNoteArgs};
+use super::caller::AsUser;
+use super::context::{Answer, Context, answer};
+use super::input;
 use crate::scaffold::{read_text_file, write_text_file};
 use crate::view::{
     ArtifactAnswer, BriefAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer, ShownEntry,
 };
 use crate::walk::{self, DEFAULT_BYTES, WholeBrief};
+use clap::{Args, Subcommand};
 use cook_core::brief::{self, Artifact, Guide};
 use cook_core::diagnostic::{Code, Finding, Refusal};
 use cook_git::unified_diff;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct BriefArgs {
+    #[command(subcommand)]
+    pub command: Option<BriefCommand>,
+    #[command(flatten)]
+    pub show: BriefShowArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BriefShowArgs {
+    /// At most this many bytes; what is left out is counted
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub max_bytes: Option<usize>,
+    /// All of it
+    #[arg(long)]
+    pub all: bool,
+    /// Write it into a file too, `CONTINUE.md` when none is named
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "")]
+    pub write: Option<String>,
+    /// The entries with their ids
+    #[arg(long, conflicts_with = "write")]
+    pub ids: bool,
+    /// End or replace entries: a list of `{id, verdict, by, why}` (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "ids"])]
+    pub reconcile: Option<PathBuf>,
+    #[command(flatten)]
+    pub author: BriefAuthorArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BriefCommand {
+    /// Print it
+    Show(BriefShowArgs),
+    /// Print an artifact as a brief; needs no repository
+    Render {
+        /// The artifact (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+    },
+    /// Say of every anchor whether it still holds
+    Check,
+    /// Add an entry, from flags or as JSON on standard input
+    Note(Box<BriefNoteArgs>),
+    /// Keep a statement of the user's that anchors may quote (user only)
+    Say {
+        /// The statement (`-` = standard input)
+        text: String,
+        /// The session it was made in
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
+    /// Take in an artifact as the whole next brief
+    Import {
+        /// The artifact (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+        /// Causes of the entries that it leaves out
+        #[arg(long, value_name = "FILE")]
+        reconcile: Option<PathBuf>,
+        #[command(flatten)]
+        author: BriefAuthorArgs,
+    },
+    /// Print the brief as an artifact
+    Export,
+    /// The proposed update of the agent guide
+    Guide {
+        /// Show what it would change
+        #[arg(long, required_unless_present = "apply", conflicts_with = "apply")]
+        diff: bool,
+        /// Write it
+        #[arg(long)]
+        apply: bool,
+    },
+}
 
 pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
     match &args.command {

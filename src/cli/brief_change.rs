@@ -1,10 +1,12 @@
 //! `cook brief note`, `say`, `import`, `--reconcile`: every change passes the one
 //! reconciliation, as one transition.
 
-use super::args::{BriefAuthorArgs, BriefNoteArgs, BriefSlot};
-use super::{Answer, Context, answer, caller, input, queued};
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context, answer};
+use super::{input, queued};
 use crate::view::{BriefChangeAnswer, count};
 use crate::walk::{self, Asked, Workspace};
+use clap::{Args, ValueEnum};
 use cook_core::brief as contract;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::model::{
@@ -12,7 +14,82 @@ use cook_core::model::{
 };
 use cook_os::process::ROLE_VARIABLE;
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A list of the brief.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum BriefSlot {
+    /// What must not be done: rule, source
+    Forbid,
+    /// What holds, with its proof: claim, evidence, basis, reopen
+    Established,
+    /// What was found out: lesson, source
+    Learned,
+    /// What must be answered: question, verifies
+    Open,
+    /// What comes next: action, outcome
+    Next,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BriefNoteArgs {
+    /// Which list
+    #[arg(value_enum)]
+    pub slot: BriefSlot,
+    /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
+    pub text: Option<String>,
+    /// Of forbid and learned: where it comes from
+    #[arg(long)]
+    pub source: Option<String>,
+    /// Of established: the anchor
+    #[arg(long, value_name = "ANCHOR")]
+    pub evidence: Option<String>,
+    /// Of established: observed, test, output, user or doc
+    #[arg(long)]
+    pub basis: Option<String>,
+    /// Of established: what would make it worth another look
+    #[arg(long)]
+    pub reopen: Option<String>,
+    /// Of open: what would answer it
+    #[arg(long)]
+    pub verifies: Option<String>,
+    /// Of next: what it leads to
+    #[arg(long)]
+    pub outcome: Option<String>,
+    /// Of forbid: the rule
+    #[arg(long, conflicts_with = "text")]
+    pub rule: Option<String>,
+    /// Of established: the claim
+    #[arg(long, conflicts_with = "text")]
+    pub claim: Option<String>,
+    /// Of learned: the lesson
+    #[arg(long, conflicts_with = "text")]
+    pub lesson: Option<String>,
+    /// Of open: the question
+    #[arg(long, conflicts_with = "text")]
+    pub question: Option<String>,
+    /// Of next: the action
+    #[arg(long, conflicts_with = "text")]
+    pub action: Option<String>,
+    /// What becomes of earlier entries
+    #[arg(long, value_name = "FILE")]
+    pub reconcile: Option<PathBuf>,
+    #[command(flatten)]
+    pub author: BriefAuthorArgs,
+}
+
+/// Who changes the brief.
+#[derive(Debug, Default, Args)]
+pub(super) struct BriefAuthorArgs {
+    /// Who says so
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// The session it comes from
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
 
 pub(super) fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
     let mut warnings = Vec::new();

@@ -2,10 +2,18 @@
 //! (`protocol/completion.md#what-is-the-users-alone`).
 
 use crate::walk::Workspace;
+use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{Actor, Role};
 use cook_os::process::{ROLE_VARIABLE, agent_marker, session_marker};
 use std::io::IsTerminal;
+
+#[derive(Debug, Default, Args)]
+pub(super) struct AsUser {
+    /// Called by a script on a person's behalf; recorded as such
+    #[arg(long)]
+    pub as_user: bool,
+}
 
 /// Lets a person through, or a script that says so; refuses an agent's environment.
 pub(super) fn user_door(as_user: bool) -> Result<Actor, Failure> {

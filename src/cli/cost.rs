@@ -1,7 +1,7 @@
 //! `cook cost`: what agents have cost, by role and agent, from the record of their calls.
 
-use super::ask::store;
-use super::{Answer, Context, answer};
+use super::call::store;
+use super::context::{Answer, Context, answer};
 use crate::view::{CostAnswer, CostRow};
 use std::collections::BTreeMap;
 

@@ -1,15 +1,48 @@
 //! `cook demo`: a whole run with scripted agents, in a repository of its own.
 
-use super::args::{DemoArgs, DemoCulprit};
-use super::{Answer, Context, answer, caller, run};
+use super::caller;
+use super::context::{Answer, Context, answer};
+use super::onlooker;
 use crate::demo::{Culprit, Demo, why};
 use crate::drive::{Audience, Moment};
 use crate::view::{DemoAnswer, Screen, Tone};
+use clap::{Args, ValueEnum};
 use cook_os::process::{Alarm, Heed};
 use std::time::Duration;
 
 /// How long `--slow` rests after each step.
 const REST: Duration = Duration::from_millis(1500);
+
+/// Who misbehaves in a demonstration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DemoCulprit {
+    /// Reports a commit that is not there, and green tests that are red
+    Liar,
+    /// Weakens a criterion, edits cook's files, disarms the stop verifier
+    Cheater,
+    /// Dies in the middle of a line, with its work committed
+    Crasher,
+    /// Prints nothing and does not end
+    Hanger,
+    /// Prints 1 GB
+    Flooder,
+    /// Edits, commits and tags where it may only read
+    Editor,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The repository is made in a new directory, or in the one that `--dir` names, which must be \
+absent or empty; it stays there to be looked at."
+)]
+pub(super) struct DemoArgs {
+    /// Let this agent misbehave, and see it caught
+    #[arg(long, value_enum, value_name = "CULPRIT")]
+    pub with: Option<DemoCulprit>,
+    /// Pause after each step, to read along
+    #[arg(long)]
+    pub slow: bool,
+}
 
 pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     caller::not_nested()?;
@@ -29,7 +62,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     let mut onlooker = Onlooker {
         screen,
         slow: args.slow,
-        run: run::Onlooker::new(context.screen),
+        run: onlooker::Onlooker::new(context.screen),
     };
     let told = demo.run(&mut onlooker)?;
     answer(DemoAnswer(told))
@@ -48,7 +81,7 @@ fn culprit(with: DemoCulprit) -> Culprit {
 
 /// What happens as `cook run` shows it, each with the reason.
 struct Onlooker {
-    run: run::Onlooker,
+    run: onlooker::Onlooker,
     screen: Screen,
     slow: bool,
 }

@@ -1,9 +1,24 @@
 //! `cook doctor`: is the set-up sound, and which settings are in force.
 
-use super::args::DoctorArgs;
-use super::{Answer, Context, answer, note};
+use super::caller;
+use super::context::{Answer, Context, answer, note};
 use crate::view::{PromptAnswer, VerifyAnswer};
+use crate::{drive, lifecycle};
+use clap::Args;
 use cook_core::diagnostic::{Code, Finding, counted};
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Print every setting in force
+    #[arg(long)]
+    pub config: bool,
+    /// Have each agent that is here answer once
+    #[arg(long, conflicts_with = "config")]
+    pub probe: bool,
+    /// With --probe: this agent only
+    #[arg(long, value_name = "NAME", requires = "probe")]
+    pub agent: Option<String>,
+}
 
 pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -55,15 +70,16 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
         }
     }
     if workspace.config().is_ok() {
-        findings.extend(super::agents::unfit(&workspace)?);
+        findings.extend(drive::unfit(&workspace)?);
     }
-    findings.extend(crate::lifecycle::install::unseen(&workspace));
+    findings.extend(lifecycle::install::unseen(&workspace));
     if args.probe {
-        let (heard, silent) = super::agents::probe(&workspace, args.agent.as_deref())?;
+        caller::not_nested()?;
+        let (heard, silent) = drive::probe(&workspace, args.agent.as_deref())?;
         checked.extend(heard);
         findings.extend(silent);
     }
-    if let Some(marker) = super::caller::agent_around() {
+    if let Some(marker) = caller::agent_around() {
         checked.push(format!(
             "an agent is around this process ({marker}): commands that are yours alone are refused here"
         ));

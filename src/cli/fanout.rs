@@ -1,10 +1,11 @@
 //! `cook fanout`: the same question to several agents from the same checkpoint.
 
-use super::args::FanoutArgs;
-use super::ask::{Prepared, chosen, compare_tree, prepare, store, words};
-use super::{Answer, Context, answer, caller};
+use super::call::{CallArgs, Prepared, chosen, compare_tree, prepare, store, words};
+use super::caller;
+use super::context::{Answer, Context, answer};
 use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
 use crate::walk::Workspace;
+use clap::Args;
 use cook_agents::{AgentSupplier, Preset};
 use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
@@ -16,6 +17,17 @@ use std::collections::BTreeSet;
 
 /// Agents that are asked at once at most.
 const MAX_MEMBERS: usize = 32;
+
+#[derive(Debug, Args)]
+pub(super) struct FanoutArgs {
+    /// The question (`-` = standard input)
+    pub say: String,
+    /// The agents; one named twice is asked in two sessions
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
+    pub agents: Vec<String>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
 
 /// What a member said, or why it does not count.
 type Outcome = Result<Reply, MemberFailure>;

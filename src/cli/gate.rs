@@ -1,14 +1,26 @@
-//! `cook gate`, `cook trust`.
+//! `cook gate`: runs gates now and keeps receipts.
 
-use super::args::{GateArgs, TrustArgs};
-use super::doors::record_trust;
-use super::{Answer, Context, answer, caller, note};
+use super::caller;
+use super::context::{Answer, Context, answer};
 use crate::view::GateAnswer;
 use crate::walk::Workspace;
+use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine;
-use cook_core::model::{GateSpec, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_core::model::GateSpec;
 use cook_store::receipt::{Gates, Receipts};
+
+#[derive(Debug, Args)]
+pub(super) struct GateArgs {
+    /// Gates of `cook.toml`; none = all
+    pub names: Vec<String>,
+    /// The commands of this slice, beside those of `cook.toml`
+    #[arg(long, value_name = "ID")]
+    pub slice: Option<String>,
+    /// Run even where a receipt for this tree is kept
+    #[arg(long)]
+    pub rerun: bool,
+}
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -125,67 +137,4 @@ fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failu
         }
     }
     Ok(gates)
-}
-
-/// The stop verifier's command, where its script is in the worktree.
-fn stop_verifier_here(workspace: &Workspace) -> Option<String> {
-    let script = workspace.repo.root().join(STOP_VERIFIER_SCRIPTS[0]);
-    script.is_file().then(|| STOP_VERIFIER.to_owned())
-}
-
-pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
-    let workspace = context.workspace()?;
-    let mut trust = workspace.trust()?;
-    if args.list {
-        let (commands, prefixes) = trust.listed();
-        let mut lines: Vec<String> = commands
-            .iter()
-            .map(|command| format!("command  {command}"))
-            .collect();
-        lines.extend(prefixes.iter().map(|prefix| format!("prefix   {prefix} …")));
-        if lines.is_empty() {
-            lines.push("nothing is trusted on this machine".to_owned());
-        }
-        return note("trust_list", lines);
-    }
-    let actor = caller::user_door(args.as_user.as_user)?;
-    let mut lines = Vec::new();
-    let commands: Vec<String> = match &args.command {
-        Some(command) => vec![command.clone()],
-        None => workspace
-            .config()?
-            .gate_specs()
-            .into_iter()
-            .map(|gate| gate.run)
-            .chain(stop_verifier_here(&workspace))
-            .collect(),
-    };
-    for command in &commands {
-        if args.prefix {
-            trust.trust_prefix(command)?;
-            lines.push(format!(
-                "trusted: every command that begins with `{command}`"
-            ));
-        } else {
-            trust.trust(command)?;
-            lines.push(format!("trusted: `{command}`"));
-        }
-    }
-    let given: Vec<String> = commands
-        .into_iter()
-        .map(|command| match args.prefix {
-            true => format!("{command} …"),
-            false => command,
-        })
-        .collect();
-    match record_trust(
-        &workspace,
-        actor,
-        &given,
-        args.command.is_none(),
-        lines.clone(),
-    )? {
-        Some(answer) => answer,
-        None => note("trusted", lines),
-    }
 }

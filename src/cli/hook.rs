@@ -1,12 +1,10 @@
-//! `cook hook`, `cook checkpoint`, `cook recover`: what agents call, and the same
-//! by hand.
+//! `cook hook`: answers an agent's lifecycle event.
 
-use super::args::{BriefAuthorArgs, CheckpointArgs, HookArgs};
-use super::{Answer, Context, answer, brief_change, input, queued};
+use super::context::{Answer, Context, answer};
 use crate::lifecycle::{self, Call};
-use crate::view::{CheckpointAnswer, Exit, HookAnswer, RecoverAnswer};
-use crate::walk;
-use cook_core::diagnostic::{Failure, Finding};
+use crate::view::{Exit, HookAnswer};
+use clap::Args;
+use cook_core::model::KnownAgent;
 use cook_hooks::Agent;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -16,6 +14,36 @@ const MAX_EVENT: u64 = 16 << 20;
 
 /// What follows the agent's name in the word that makes a status line.
 const STATUSLINE: &str = "-statusline";
+
+/// The agents with hooks.
+pub(super) fn hooked_agents() -> String {
+    listed(KnownAgent::names_with("[hooks]").map(str::to_owned))
+}
+
+/// What may call `cook hook`.
+fn callers() -> String {
+    let lines =
+        KnownAgent::names_with("statusline = true").map(|name| format!("{name}-statusline"));
+    let agents = KnownAgent::names_with("[hooks]").map(str::to_owned);
+    listed(agents.chain(lines))
+}
+
+fn listed(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HookArgs {
+    #[arg(help = callers())]
+    pub agent: String,
+    /// The event, for agents that do not send its name
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+}
 
 pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
     let mut bytes = Vec::new();
@@ -60,46 +88,4 @@ pub(super) fn not_parsed(error: &clap::Error) -> Exit {
     let complaint = HookAnswer::complaint(format!("cook hook: {first}"));
     crate::view::Screen::new(false, false, false, crate::view::ColorChoice::Never)
         .answer(&complaint)
-}
-
-pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
-    let text = match args.text.as_str() {
-        "-" => input::read_text(None)?,
-        text => text.to_owned(),
-    };
-    if let Some(file) = &args.brief {
-        brief_change::import(context, Some(file), None, &BriefAuthorArgs::default())?;
-    }
-    let workspace = context.workspace()?;
-    let mut findings = queued::take_in(&workspace);
-    let (entry, behind) = match lifecycle::checkpoint(&workspace, &text) {
-        Ok(kept) => kept,
-        Err(failure) => {
-            let request = walk::Asked::Checkpoint { text, item: None };
-            return queued::or_leave(&workspace, failure, request);
-        }
-    };
-    findings.extend(behind);
-    if workspace.store.is_some()
-        && let Err(failure) = walk::follow_brief(&workspace)
-    {
-        findings.push(Finding::new(failure.code, failure.message));
-    }
-    findings.extend(torn(&workspace)?);
-    answer(CheckpointAnswer { entry, findings })
-}
-
-pub(super) fn recover(context: &Context) -> Answer {
-    let workspace = context.workspace()?;
-    answer(RecoverAnswer {
-        recovery: lifecycle::recover(&workspace)?,
-        findings: torn(&workspace)?,
-    })
-}
-
-fn torn(workspace: &crate::walk::Workspace) -> Result<Vec<Finding>, Failure> {
-    Ok(match &workspace.store {
-        Some(store) => store.trail_finding()?.into_iter().collect(),
-        None => Vec::new(),
-    })
 }

@@ -1,13 +1,47 @@
 //! `cook hooks`: hooks in an agent's settings, and which session works.
 
-use super::args::{HooksAgentArgs, HooksArgs, HooksCommand};
-use super::{Answer, Context, answer, caller, note};
+use super::caller;
+use super::context::{Answer, Context, answer, note};
 use crate::lifecycle::{self, install};
 use crate::view::{PromptAnswer, VerifyAnswer};
 use crate::walk::Workspace;
+use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_hooks::Agent;
 use cook_os::clock::Clock;
+
+#[derive(Debug, Args)]
+pub(super) struct HooksArgs {
+    #[command(subcommand)]
+    pub command: HooksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum HooksCommand {
+    /// Write the hooks of an agent into its settings, beside what is there
+    Install(HooksAgentArgs),
+    /// Say whether they are there, current, and called
+    Check(HooksAgentArgs),
+    /// Take exactly cook's part out again
+    Remove(HooksAgentArgs),
+    /// Make a session the one that the workflow is worked in
+    Attach {
+        /// The session's id; none = the one around this command, else the last that called
+        session: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HooksAgentArgs {
+    #[arg(help = super::hook::hooked_agents())]
+    pub agent: String,
+    /// In the tracked file that everybody gets, not in your own
+    #[arg(long)]
+    pub shared: bool,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub print: bool,
+}
 
 pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
     let workspace = context.workspace()?;

@@ -57,3 +57,19 @@ pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
         .map(str::to_owned)
         .unwrap_or(text))
 }
+
+/// The mission as given on the command line.
+pub(super) fn mission_text(
+    text: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Option<String>, Failure> {
+    let mission = match (text, file) {
+        (Some(text), _) => Some(text.to_owned()),
+        (None, Some(file)) => Some(read_text(Some(file))?),
+        (None, None) => None,
+    };
+    match mission {
+        Some(text) if text.trim().is_empty() => Err(Failure::usage("the mission is empty")),
+        other => Ok(other),
+    }
+}

@@ -1,23 +1,83 @@
-//! `cook issue`: issues over the plan, `br` or `bd`, and what the plan owes them.
+//! `cook issue`: issues over the plan, `br` or `bd`.
 
-use super::args::{CreateIssueArgs, IssueArgs, IssueCommand};
-use super::{Answer, Context, answer, input};
+use super::context::{Answer, Context, answer};
+use super::follow::note_outage;
+use super::input;
 use crate::tracker::{
-    Attempt, Bounds, Commented, Deed, Memory, MemoryError, NewIssue, Outage, PlanTracker, Tracker,
-    TrackerError, is_own_file, may_claim, may_close, open, owed, settle, unblocked_by,
+    Attempt, Bounds, Commented, Memory, NewIssue, PlanTracker, Tracker, is_own_file, may_claim,
+    may_close, open, unblocked_by,
 };
 use crate::view::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 use crate::walk::Workspace;
+use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are};
-use cook_core::model::{Plan, Snapshot};
-use std::path::Path;
+use cook_core::model::Plan;
 use std::time::{Duration, Instant};
+
+#[derive(Debug, Args)]
+pub(super) struct IssueArgs {
+    #[command(subcommand)]
+    pub command: IssueCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum IssueCommand {
+    /// What could be worked on, and what hangs on it
+    Ready,
+    /// One issue with its dependencies and comments
+    Show {
+        /// The issue
+        id: String,
+    },
+    /// Take an issue; one that somebody else holds is left alone
+    Claim {
+        /// The issue
+        id: String,
+    },
+    /// Close an issue, and see that it is closed
+    Close {
+        /// The issue
+        id: String,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "done")]
+        reason: String,
+    },
+    /// Say something about an issue
+    Comment {
+        /// The issue
+        id: String,
+        /// What to say (`-` = standard input)
+        text: String,
+        /// Say it once however often this is called with this word
+        #[arg(long, value_name = "WORD")]
+        key: Option<String>,
+    },
+    /// Make an issue
+    Create(CreateIssueArgs),
+    /// Which tracker there is, and what is in work
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateIssueArgs {
+    /// Its title
+    pub title: String,
+    /// `task` (the default), `bug`, `feature`, …
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// 0 = first
+    #[arg(long, value_name = "N")]
+    pub priority: Option<u8>,
+    /// What it is about
+    #[arg(long, value_name = "TEXT")]
+    pub description: Option<String>,
+    /// The issue in whose work it was found
+    #[arg(long, value_name = "ID")]
+    pub discovered_from: Option<String>,
+}
 
 /// Time to look into the ready list's first rows.
 const ENRICH: Duration = Duration::from_secs(5);
-/// Time for one call, and for all, of what follows a report.
-const FOLLOW_CALL: Duration = Duration::from_secs(5);
-const FOLLOW_ALL: Duration = Duration::from_secs(15);
 
 /// A command's worktree with its tracker.
 struct Desk {
@@ -211,55 +271,4 @@ fn status(desk: &Desk) -> Answer {
         ready: desk.tracker.ready()?.len(),
         outage,
     })
-}
-
-/// Gives the tracker what the plan owes it: claims of selected slices' issues, closes
-/// of accepted ones. Never keeps a report from being taken: what fails is a finding
-/// and is tried again with the next report.
-pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
-    let deeds = owed(&snapshot.plan);
-    if deeds.is_empty() {
-        // What was settled before an undo is owed anew when it comes again.
-        let forgotten = Memory::forget_settled(workspace.repo.git_dir());
-        let behind = |error: MemoryError| Finding::new(Code::TrackerBehind, error.to_string());
-        return forgotten.err().map(behind).into_iter().collect();
-    }
-    let kind = match workspace.config() {
-        Ok(config) => config.tracker(),
-        Err(failure) => return failure.findings,
-    };
-    let bounds = Bounds::beside(FOLLOW_CALL, Instant::now() + FOLLOW_ALL);
-    match open(kind, workspace.repo.root(), bounds) {
-        Ok(None) => Vec::new(),
-        Ok(Some(beads)) => give(&beads, workspace.repo.git_dir(), &deeds),
-        Err(error) => {
-            note_outage(workspace, &error);
-            vec![error.finding()]
-        }
-    }
-}
-
-fn give(
-    tracker: &dyn Tracker,
-    git_dir: &Path,
-    deeds: &std::collections::BTreeSet<Deed>,
-) -> Vec<Finding> {
-    let settled = Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, deeds));
-    match settled {
-        Ok(report) => report.owed.iter().map(|(_, why)| why.finding()).collect(),
-        Err(error) => vec![Finding::new(Code::TrackerBehind, error.to_string())],
-    }
-}
-
-/// Best effort: an outage that cannot be noted is met again by the next caller.
-fn note_outage(workspace: &Workspace, error: &TrackerError) {
-    if !error.is_outage() {
-        return;
-    }
-    if let Ok(mut memory) = Memory::hold(workspace.repo.git_dir()) {
-        let _ = memory.note_outage(Some(Outage {
-            why: error.to_string(),
-            since: workspace.clock.now(),
-        }));
-    }
 }

@@ -1,64 +1,188 @@
-//! The command line: parse → call → hand the result to `view`. One file per command.
+//! The command line: parse → call → hand the result to `view`. One file per command, with its
+//! arguments in it; they are put together here.
 
+// What several commands need.
+mod brief_change;
+mod call;
+mod caller;
+mod context;
+mod follow;
+mod input;
+mod onlooker;
+mod queued;
+mod transition;
+
+// The commands.
+mod act;
 mod adopt;
 mod agents;
-mod args;
+mod answer;
 mod ask;
-mod bootstrap;
 mod brief;
-mod brief_change;
-mod caller;
+mod budget;
+mod cancel;
+mod checkpoint;
+mod completions;
 mod cost;
+mod criteria;
 mod demo;
+mod diff;
 mod doctor;
-mod doors;
 mod fanout;
+mod fsck;
 mod gate;
-mod history;
+mod graph;
 mod hook;
 mod hooks;
-mod input;
+mod init;
 mod issue;
+mod log;
+mod man;
 mod next;
-mod queued;
+mod pause;
+mod ready;
 mod record;
+mod recover;
+mod refocus;
 mod rescue;
+mod resume;
 mod run;
 mod scripted_agent;
 mod session;
+mod show;
 mod status;
+mod step;
+mod trust;
+mod undo;
 mod verify;
+mod why;
 
-use crate::view::{ColorChoice, Exit, NoteAnswer, PromptAnswer, Screen, Show};
-use crate::walk::Workspace;
-use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use crate::view::{ColorChoice, Exit, Screen};
+use clap::{CommandFactory, Parser, Subcommand};
+use context::{Answer, Context};
 use cook_core::diagnostic::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What every command gets.
-struct Context {
-    /// Where the command was called, or what `-C` names.
-    dir: PathBuf,
-    dir_is_named: bool,
-    /// Where answers go.
-    screen: Screen,
+/// Agents report; cook decides. Git is the database.
+#[derive(Debug, Parser)]
+#[command(name = "cook", version, about, long_about = None, max_term_width = 100)]
+struct Cli {
+    /// Work in this directory
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to colour
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto)]
+    color: ColorChoice,
+    /// No notes on stderr
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say what led to an error
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    #[command(subcommand)]
+    command: Command,
 }
 
-impl Context {
-    /// Opens the worktree.
-    fn workspace(&self) -> Result<Workspace, Failure> {
-        Workspace::open(&self.dir)
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Set the repository up, or repair what is missing; safe to repeat
+    Init(init::InitArgs),
+    /// Name the mandatory role, and why
+    Next(next::NextArgs),
+    /// Show the rules in order, with what each one looked at
+    Why,
+    /// Take a role's report: check it, measure the repository, decide
+    Record(record::RecordArgs),
+    /// Recompute everything from files, log and git
+    Verify(verify::VerifyArgs),
+    /// Run gates now and keep receipts
+    Gate(gate::GateArgs),
+    /// Let cook run a command that a plan or `cook.toml` names (user only)
+    Trust(trust::TrustArgs),
+    /// Where the work stands
+    Status,
+    /// Slices that can be selected now, in order of work
+    Ready,
+    /// The plan as a graph
+    Graph(graph::GraphArgs),
+    /// Issues: of `br` or `bd` where one is here, else the plan's slices
+    Issue(issue::IssueArgs),
+    /// The transitions, newest first
+    Log(log::LogArgs),
+    /// One transition
+    Show(show::ShowArgs),
+    /// What changed between two transitions
+    Diff(diff::DiffArgs),
+    /// Take transitions back (user only)
+    Undo(undo::UndoArgs),
+    /// Take in an edited `plan.json`, a branch, or put the log's version back (user only)
+    Adopt(adopt::AdoptArgs),
+    /// Stop the work until `cook resume`
+    Pause(pause::PauseArgs),
+    /// Resume stopped work (user only)
+    Resume(resume::ResumeArgs),
+    /// End the workflow (user only)
+    Cancel(cancel::CancelArgs),
+    /// Answer the question that is waited on (user only)
+    Answer(answer::AnswerArgs),
+    /// Change the mission (user only)
+    Refocus(refocus::RefocusArgs),
+    /// Correct acceptance criteria (user only)
+    Criteria(criteria::CriteriaArgs),
+    /// Extend budgets (user only)
+    Budget(budget::BudgetArgs),
+    /// What the next session must know, every claim with an anchor that is checked
+    Brief(Box<brief::BriefArgs>),
+    /// Keep a line about what was done and what comes next
+    Checkpoint(checkpoint::CheckpointArgs),
+    /// The message a session gets when its context was lost
+    Recover,
+    /// Answer an agent's lifecycle event (agents call this)
+    Hook(hook::HookArgs),
+    /// Install, check or remove the hooks of an agent
+    Hooks(hooks::HooksArgs),
+    /// Drive agent sessions until the policy says stop
+    Run(run::RunArgs),
+    /// Hold exactly one session, then exit
+    Step(run::DriveArgs),
+    /// What agents have cost, by role and agent
+    Cost,
+    /// Show a whole run with scripted agents, in a repository of its own
+    Demo(demo::DemoArgs),
+    /// Ask an agent; nothing may change
+    Ask(ask::AskArgs),
+    /// Order an agent to do something
+    Act(act::ActArgs),
+    /// Ask several agents the same, none seeing another's answer
+    Fanout(fanout::FanoutArgs),
+    /// What was said to agents: look at it, name it, check it, move it
+    Session(session::SessionArgs),
+    /// Agents that can be asked: installed, version, what they can
+    Agents,
+    /// Look at what was set aside, and put it back
+    Rescue(rescue::RescueArgs),
+    /// Check the log's objects and the view
+    Fsck,
+    /// Check the set-up
+    Doctor(doctor::DoctorArgs),
+    /// Shell completions
+    Completions(completions::CompletionsArgs),
+    /// The manual page
+    Man,
+    /// Stand in for an agent by a script (for tests and demonstrations)
+    #[command(hide = true)]
+    ScriptedAgent(scripted_agent::ScriptedAgentArgs),
+}
+
+impl Command {
+    /// `cook verify --format json` says the same as `--json`.
+    fn asks_for_json(&self) -> bool {
+        matches!(self, Command::Verify(args) if args.format == verify::VerifyFormat::Json)
     }
-}
-
-/// An answer of any command.
-type Answer = Result<Box<dyn Show>, Failure>;
-
-/// Boxes an answer.
-fn answer(value: impl Show + 'static) -> Answer {
-    Ok(Box::new(value))
 }
 
 /// The program.
@@ -120,38 +244,38 @@ fn first_words(text: &str) -> String {
 
 fn run(context: &Context, command: Command) -> Answer {
     match command {
-        Command::Init(args) => bootstrap::init(context, &args),
+        Command::Init(args) => init::init(context, &args),
         Command::Next(args) => next::next(context, &args),
-        Command::Why => next::why(context),
+        Command::Why => why::why(context),
         Command::Record(args) => record::record(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
         Command::Gate(args) => gate::gate(context, &args),
-        Command::Trust(args) => gate::trust(context, &args),
+        Command::Trust(args) => trust::trust(context, &args),
         Command::Status => status::status(context),
-        Command::Ready => status::ready(context),
-        Command::Graph(args) => status::graph(context, &args),
+        Command::Ready => ready::ready(context),
+        Command::Graph(args) => graph::graph(context, &args),
         Command::Issue(args) => issue::issue(context, &args),
-        Command::Log(args) => history::log(context, &args),
-        Command::Show(args) => history::show(context, &args),
-        Command::Diff(args) => history::diff(context, &args),
-        Command::Undo(args) => adopt::undo(context, &args),
+        Command::Log(args) => log::log(context, &args),
+        Command::Show(args) => show::show(context, &args),
+        Command::Diff(args) => diff::diff(context, &args),
+        Command::Undo(args) => undo::undo(context, &args),
         Command::Adopt(args) => adopt::adopt(context, &args),
-        Command::Pause(args) => doors::pause(context, &args),
-        Command::Resume(args) => doors::resume(context, &args),
-        Command::Cancel(args) => doors::cancel(context, &args),
-        Command::Answer(args) => doors::answer_question(context, &args),
-        Command::Refocus(args) => doors::refocus(context, &args),
-        Command::Criteria(args) => doors::criteria(context, &args),
-        Command::Budget(args) => doors::budget(context, &args),
+        Command::Pause(args) => pause::pause(context, &args),
+        Command::Resume(args) => resume::resume(context, &args),
+        Command::Cancel(args) => cancel::cancel(context, &args),
+        Command::Answer(args) => answer::answer_question(context, &args),
+        Command::Refocus(args) => refocus::refocus(context, &args),
+        Command::Criteria(args) => criteria::criteria(context, &args),
+        Command::Budget(args) => budget::budget(context, &args),
         Command::Brief(args) => brief::brief(context, &args),
-        Command::Checkpoint(args) => hook::checkpoint(context, &args),
-        Command::Recover => hook::recover(context),
+        Command::Checkpoint(args) => checkpoint::checkpoint(context, &args),
+        Command::Recover => recover::recover(context),
         Command::Hook(args) => hook::hook(context, &args),
         Command::Hooks(args) => hooks::hooks(context, &args),
         Command::Ask(args) => ask::ask(context, &args),
-        Command::Act(args) => ask::act(context, &args),
+        Command::Act(args) => act::act(context, &args),
         Command::Run(args) => run::run(context, &args),
-        Command::Step(args) => run::step(context, &args),
+        Command::Step(args) => step::step(context, &args),
         Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),
@@ -159,48 +283,9 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Agents => agents::agents(context),
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Rescue(args) => rescue::rescue(context, &args),
-        Command::Fsck => verify::fsck(context),
+        Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
-        Command::Completions(args) => completions(args.shell),
-        Command::Man => man(),
+        Command::Completions(args) => completions::completions(Cli::command(), &args),
+        Command::Man => man::man(Cli::command()),
     }
-}
-
-fn completions(shell: clap_complete::Shell) -> Answer {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "cook", &mut text);
-    answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
-}
-
-/// The manual: one page for `cook`, one section per command behind it.
-fn man() -> Answer {
-    let mut text = Vec::new();
-    let write = |command: clap::Command, text: &mut Vec<u8>| {
-        clap_mangen::Man::new(command)
-            .render(text)
-            .map_err(|error| {
-                Failure::state(cook_core::diagnostic::Code::NotWritable, error.to_string())
-            })
-    };
-    let mut command = Cli::command();
-    // Options for every command reach the subcommands only by this.
-    command.build();
-    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
-    let subcommands: Vec<clap::Command> = shown.cloned().collect();
-    write(command, &mut text)?;
-    for subcommand in subcommands {
-        let name: &'static str =
-            Box::leak(format!("cook-{}", subcommand.get_name()).into_boxed_str());
-        write(subcommand.name(name), &mut text)?;
-    }
-    answer(PromptAnswer(String::from_utf8_lossy(&text).into_owned()))
-}
-
-/// An answer of a few lines.
-fn note(what: &'static str, lines: Vec<String>) -> Answer {
-    answer(NoteAnswer {
-        what,
-        lines,
-        findings: Vec::new(),
-    })
 }

@@ -1,11 +1,23 @@
-//! `cook next`, `cook why`.
+//! `cook next`: names the mandatory role.
 
-use super::args::NextArgs;
-use super::{Answer, Context, answer};
+use super::context::{Answer, Context, answer};
 use crate::lifecycle;
-use crate::view::{NextAnswer, PromptAnswer, WhyAnswer};
+use crate::view::{NextAnswer, PromptAnswer};
 use crate::walk;
-use cook_core::machine;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(super) struct NextArgs {
+    /// Print the role's whole prompt
+    #[arg(long, conflicts_with = "json")]
+    pub prompt: bool,
+    /// Make the agent session around this command the one that does it
+    #[arg(long)]
+    pub take: bool,
+    /// Exit 10, 11 or 12 when the work waits for the user, is blocked or paused
+    #[arg(long)]
+    pub exit_code: bool,
+}
 
 pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -30,12 +42,4 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
         head,
         exit_code: args.exit_code,
     })
-}
-
-pub(super) fn why(context: &Context) -> Answer {
-    let workspace = context.workspace()?;
-    let (_, snapshot) = workspace.current()?;
-    let facts = walk::dispatch_facts(&workspace, snapshot.as_ref())?;
-    let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
-    answer(WhyAnswer { traces, dispatch })
 }

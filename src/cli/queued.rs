@@ -1,7 +1,7 @@
 //! What a writing command does where the log is closed to it, and what it takes in
 //! where it is not.
 
-use super::{Answer, answer};
+use super::context::{Answer, answer};
 use crate::view::NoteAnswer;
 use crate::walk::{self, Asked, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Finding};

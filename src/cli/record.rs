@@ -1,14 +1,39 @@
 //! `cook record`: a role's report, checked, measured and taken.
 
-use super::args::RecordArgs;
-use super::{Answer, Context, answer, caller, input, queued};
+use super::caller;
+use super::context::{Answer, Context, answer};
+use super::{follow, init, input, queued, transition};
 use crate::lifecycle;
-use crate::view::{CheckAnswer, PromptAnswer, TransitionAnswer, count};
+use crate::view::{CheckAnswer, PromptAnswer, count};
 use crate::walk::{self, Applied, Workspace};
+use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
-use cook_core::machine;
 use cook_core::model::{Actor, Event, Role};
 use cook_core::report::{self, Parsed, Provenance, Report, Reported};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct RecordArgs {
+    /// bootstrapper, regrounder, implementer, reviewer, auditor or stop-judge
+    pub role: String,
+    /// The report (`-` or nothing = standard input)
+    pub file: Option<PathBuf>,
+    /// Check grammar and consistency only; needs no repository
+    #[arg(long, conflicts_with_all = ["dry_run", "repair_prompt"])]
+    pub check: bool,
+    /// Everything but writing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print what to ask the agent for
+    #[arg(long, conflicts_with = "dry_run")]
+    pub repair_prompt: bool,
+    /// The ticket `cook next --json` gave out
+    #[arg(long, value_name = "TICKET")]
+    pub ticket: Option<String>,
+    /// The session the report came from
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
 
 pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let Some(role) = Role::parse(&args.role) else {
@@ -49,7 +74,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     };
     let event = match report::event(&report, provenance) {
         Reported::Event(event) => *event,
-        Reported::Nothing => return super::bootstrap::repair(workspace, args.dry_run),
+        Reported::Nothing => return init::repair(workspace, args.dry_run),
     };
     let outcome = match args.dry_run {
         true => walk::dry_run(&workspace, &event, Actor::Role),
@@ -74,10 +99,10 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     findings.extend(applied.findings.clone());
     findings.extend(next_role_finding(&report, &applied));
     if applied.tip.is_some() {
-        findings.extend(super::issue::follow(&workspace, &applied.step.snapshot));
+        findings.extend(follow::follow(&workspace, &applied.step.snapshot));
     }
     let summary = summary(&event, &applied);
-    answer(transition_answer(applied, summary, findings))
+    answer(transition::transition_answer(applied, summary, findings))
 }
 
 /// The report, or the refusal that lists every breach.
@@ -214,25 +239,4 @@ fn reground_summary(block: &cook_core::model::Reground, applied: &Applied) -> St
         parts.push("state confirmed".to_owned());
     }
     format!("re-ground: {}", parts.join(", "))
-}
-
-/// The answer of every command that moves state.
-pub(super) fn transition_answer(
-    applied: Applied,
-    summary: String,
-    findings: Vec<Finding>,
-) -> TransitionAnswer {
-    TransitionAnswer {
-        ticket: applied
-            .tip
-            .as_ref()
-            .map(|tip| machine::ticket(&tip.commit, &applied.head)),
-        operation: applied.tip.map(|tip| tip.commit).into(),
-        event: applied.event,
-        summary,
-        snapshot: applied.step.snapshot,
-        head: applied.head,
-        next: applied.step.next,
-        findings,
-    }
 }

@@ -1,12 +1,41 @@
 //! `cook rescue`: what was set aside, looked at and put back.
 
-use super::args::{RescueArgs, RescueCommand};
-use super::{Answer, Context, answer, caller, note};
+use clap::{Args, Subcommand};
 use crate::view::{RescueAnswer, RescueFile, RescueRef, RescueRow, RescuedFile};
+use super::caller;
+use super::context::{Answer, Context, answer, note};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::machine;
 use cook_os::clock::Clock;
 use cook_store::store::KeptCopy;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct RescueArgs {
+    #[command(subcommand)]
+    pub command: RescueCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RescueCommand {
+    /// What was set aside
+    List,
+    /// What one copy holds, or the text of one of its files
+    Show {
+        /// Its id or the beginning of it, or a ref of the list
+        id: String,
+        /// A file of the copy, as the list of its files names it
+        path: Option<String>,
+    },
+    /// Write one copy into a directory of this worktree
+    Restore {
+        /// Its id, or the beginning of it
+        id: String,
+        /// Where to; made when it is not there
+        #[arg(long, value_name = "DIR")]
+        to: PathBuf,
+    },
+}
 
 pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
     let workspace = context.workspace()?;

@@ -1,548 +1,86 @@
-//! `cook run` and `cook step`: agents drive the workflow.
+//! `cook run`: agents drive the workflow.
 
-use super::args::{DriveArgs, RunArgs};
-use super::{Answer, Context, agents, answer, caller};
-use crate::drive::{Audience, Cast, Driver, Limits, Moment, Player, open_whole};
-use crate::view::{LiveLine, RunAnswer, Screen, Tone, moment_line};
-use crate::walk::{self, Workspace};
-use cook_agents::{Preset, Spent};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
-use cook_core::machine::{Dispatch, quoted};
-use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
-use cook_git::Unparked;
-use cook_os::process::{Alarm, Clocks, Heed};
-use cook_store::session::{FileStore, SessionError};
-use serde_json::Value;
+use super::caller;
+use super::context::{Answer, Context, answer};
+use super::onlooker::Onlooker;
+use crate::drive::{self, Audience, Operator, Order};
+use crate::view::{RunAnswer, Screen, Tone};
+use clap::Args;
 use std::io::{BufRead, IsTerminal};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-/// Roles that agents play here.
-const PLAYED: [Role; 5] = [
-    Role::Regrounder,
-    Role::Implementer,
-    Role::Reviewer,
-    Role::Auditor,
-    Role::StopJudge,
-];
-/// Paths that are named before a run.
-const NAMED: usize = 10;
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// Hold at most so many sessions
+    #[arg(long, value_name = "N")]
+    pub steps: Option<u64>,
+    #[command(flatten)]
+    pub drive: DriveArgs,
+}
+
+/// What one session and many have in common.
+#[derive(Debug, Args)]
+pub(super) struct DriveArgs {
+    /// The agent of every role, in place of `[roles.*] agent`
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Go on beside paths that are not committed
+    #[arg(long)]
+    pub yes: bool,
+    /// Put what is not committed aside as a ref, and back when the run ends
+    #[arg(long, conflicts_with = "yes")]
+    pub park_changes: bool,
+}
 
 pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
-    drive(context, &args.drive, args.steps)
+    hold(context, &args.drive, args.steps)
 }
 
-pub(super) fn step(context: &Context, args: &DriveArgs) -> Answer {
-    drive(context, args, Some(1))
-}
-
-fn drive(context: &Context, args: &DriveArgs, steps: Option<u64>) -> Answer {
+/// Holds so many sessions at most.
+pub(super) fn hold(context: &Context, args: &DriveArgs, steps: Option<u64>) -> Answer {
     caller::not_nested()?;
-    let (workspace, was_lost) = open_whole(&context.dir)?;
-    workspace.require()?;
-    if was_lost {
-        context.screen.note(
-            "what cook keeps in the git dir was gone, and is put back as the last run left it",
-        );
-    }
-    settle_first(context)?;
-    let workspace = context.workspace()?;
-    let config = workspace.config()?;
-    let cast = cast(&workspace, config, args.agent.as_deref())?;
-    let limits = Limits {
-        steps: steps.unwrap_or(u64::MAX),
-        wall: config.wall(),
-        cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
-        tokens: config.tokens(),
+    let order = Order {
+        dir: &context.dir,
+        agent: args.agent.as_deref(),
+        steps,
+        goes_beside: args.yes,
+        parks: args.park_changes,
     };
-    let told = cast.clone();
-    let mut onlooker = Onlooker::new(context.screen);
-    // Comes before the driver: until a session may begin a signal ends cook, also at a question.
-    let parks = before(context, &workspace, &told, &limits, args)?;
-    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut onlooker)?;
-    if parks {
-        park(context.screen, &workspace)?;
-    }
-    let outcome = driver.run().map_err(begun_again);
-    drop(onlooker);
-    // Also after a failure: they are the user's.
-    let parked = put_back(context.screen, &workspace);
-    let outcome = outcome?;
-    parked?;
-    let workspace = context.workspace()?;
-    let (_, snapshot) = workspace.require()?;
+    let held = drive::hold(&order, &Terminal(context.screen))?;
     answer(RunAnswer {
-        outcome,
-        snapshot,
-        head: workspace.repo.head()?,
-        uncommitted: uncommitted(&workspace)?,
+        outcome: held.outcome,
+        snapshot: held.snapshot,
+        head: held.head,
+        uncommitted: held.uncommitted,
     })
 }
 
-/// Settles what a killed run left, before the settings are read: its session may have
-/// changed them.
-fn settle_first(context: &Context) -> Result<(), Failure> {
-    let workspace = context.workspace()?;
-    workspace.require()?;
-    let mut onlooker = Onlooker::new(context.screen);
-    let none = Limits {
-        steps: 0,
-        wall: Duration::ZERO,
-        cost_micro_usd: 0,
-        tokens: None,
-    };
-    let mut driver = Driver::new(workspace.repo.root(), Cast::new(), none, &mut onlooker)?;
-    driver.recover()?;
-    match driver.is_asked_to_end() {
-        false => Ok(()),
-        true => Err(Failure::state(
-            Code::Interrupted,
-            "interrupted before a session began",
-        )),
+/// Whoever began the run, at the terminal.
+struct Terminal(Screen);
+
+impl Operator for Terminal {
+    fn show(&self, line: &str) {
+        self.0.toned_note(Tone::Dim, line);
     }
-}
 
-/// A gate that is ended takes the report along whose commit it was for.
-fn begun_again(mut failure: Failure) -> Failure {
-    if failure.code == Code::Interrupted {
-        let hint = "the report of the last session was not taken: `cook run` begins its step again";
-        failure.hints.push(hint.to_owned());
+    fn note(&self, text: &str) {
+        self.0.note(text);
     }
-    failure
-}
 
-fn uncommitted(workspace: &Workspace) -> Result<u64, Failure> {
-    let worktree = workspace.repo.status()?.worktree;
-    Ok(worktree.dirty.len() as u64 + worktree.more)
-}
-
-/// Puts what is not committed aside.
-fn park(screen: Screen, workspace: &Workspace) -> Result<(), Failure> {
-    let paths = uncommitted(workspace)?;
-    let name = workspace
-        .repo
-        .park(workspace.store_id(), &cook_store::store::fresh_id())?;
-    screen.note(&format!("{} parked as `{name}`", paths_are(paths)));
-    Ok(())
-}
-
-fn paths_are(paths: u64) -> String {
-    match paths {
-        1 => "1 path is".to_owned(),
-        paths => format!("{paths} paths are"),
+    fn warn(&self, text: &str) {
+        self.0.toned_note(Tone::Warn, text);
     }
-}
 
-/// Who plays what, by the settings; every agent is known and may be run here.
-fn cast(workspace: &Workspace, config: &Config, only: Option<&str>) -> Result<Cast, Failure> {
-    let default = config.roles.get("default").cloned().unwrap_or_default();
-    let mut cast = Cast::new();
-    for role in PLAYED {
-        let own = config.roles.get(role.short()).cloned().unwrap_or_default();
-        let first = only
-            .map(str::to_owned)
-            .or_else(|| own.agent.clone())
-            .or_else(|| default.agent.clone())
-            .or_else(|| config.sessions.agent.clone());
-        let mut names: Vec<String> = match only {
-            None if !own.agents.is_empty() => own.agents.clone(),
-            _ => first.into_iter().collect(),
-        };
-        let fallback = match own.fallback.is_empty() {
-            true => &default.fallback,
-            false => &own.fallback,
-        };
-        names.extend(fallback.iter().cloned());
-        if names.is_empty() {
-            return Err(Failure::usage(format!("no agent is named for the {role}")).hint(
-                "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook agents` lists them",
-            ));
+    fn agrees(&self, question: &str) -> bool {
+        if !std::io::stdin().is_terminal() || self.0.json {
+            return false;
         }
-        let model = own.model.clone().or_else(|| default.model.clone());
-        let mut players = Vec::new();
-        for name in names {
-            players.push(Player {
-                preset: agents::chosen(workspace, Some(&name))?,
-                access: access(role, &own, &default),
-                clocks: clocks(config, &own, &default),
-                price: config.price(&name, model.as_deref()),
-                model: model.clone(),
-            });
-        }
-        cast.insert(role, players);
-    }
-    Ok(cast)
-}
-
-fn access(role: Role, own: &RoleConfig, default: &RoleConfig) -> Access {
-    own.access.or(default.access).unwrap_or(match role {
-        Role::Implementer => Access::Write,
-        _ => Access::Read,
-    })
-}
-
-fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
-    let (wall, idle) = config.sessions.clocks();
-    let span = |own: &Option<String>, default: &Option<String>, fallback: Duration| {
-        own.as_ref()
-            .or(default.as_ref())
-            .and_then(|text| humantime::parse_duration(text).ok())
-            .unwrap_or(fallback)
-    };
-    Clocks {
-        wall: span(&own.timeout, &default.timeout, wall),
-        idle: span(&own.idle_timeout, &default.idle_timeout, idle),
-    }
-}
-
-/// Says what the run will do and what stands in its way, while somebody is there to answer;
-/// whether what is not committed is to be parked.
-fn before(
-    context: &Context,
-    workspace: &Workspace,
-    cast: &Cast,
-    limits: &Limits,
-    args: &DriveArgs,
-) -> Result<bool, Failure> {
-    let screen = context.screen;
-    for (role, players) in cast {
-        let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
-        screen.toned_note(
-            Tone::Dim,
-            &format!("{:<22} {}", role.id(), names.join(", then ")),
-        );
-    }
-    let all: Vec<&Preset> = cast
-        .values()
-        .flatten()
-        .map(|player| &player.preset)
-        .collect();
-    let found = agents::find_here(workspace, &all)?;
-    let mut here = found
-        .iter()
-        .map(|found| found.path.is_some() && found.is_it);
-    for (role, players) in cast {
-        let any = here.by_ref().take(players.len()).filter(|is| *is).count() > 0;
-        if !any {
-            let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
-            let mut failure = Failure::new(
-                FailureKind::Supplier,
-                Code::SupplierFailed,
-                format!("no agent for the {role} is installed: {}", names.join(", ")),
-            );
-            failure.hints = vec!["`cook agents` lists those that cook knows and finds".to_owned()];
-            return Err(failure);
-        }
-    }
-    let (_, snapshot) = workspace.require()?;
-    let (dispatch, _) = walk::dispatch_now(workspace, Some(&snapshot))?;
-    let lines = FileStore::at(workspace.repo.cook_dir()?.join("sessions"))
-        .lines()
-        .map_err(|fault| Failure::from(SessionError::new(fault)))?;
-    let row = |label: &str, text: String| {
-        // A plan names gates: none of them makes lines of its own.
-        let text = clean(&text, Lines::Fold);
-        screen.toned_note(Tone::Dim, &format!("{label:<22} {text}"));
-    };
-    let gates = gates(workspace, &snapshot)?;
-    row("gates", gates_named(&gates));
-    let spent = Spent::of(&lines, workspace.store_id());
-    let budgets = workspace.config()?.limits();
-    row("limits", limits_left(limits, &budgets, &snapshot, &spent));
-    let now = workspace.clock.now();
-    if let Some(text) = going_on(&lines, workspace.store_id(), &dispatch, &now) {
-        row("goes on", text);
-    }
-    let untrusted = gates.iter().find(|gate| !gate.trusted);
-    // Where the work is stopped none would run.
-    if let Some(gate) = untrusted.filter(|gate| gate.configured || dispatch.role.is_some()) {
-        let message = format!(
-            "a gate would stop the run: `{}` is not trusted on this machine",
-            gate.run
-        );
-        let hint = format!("run `cook trust {}`", quoted(&gate.run));
-        return Err(Refusal::new(Code::TrustMissing, message)
-            .replace_hints([hint])
-            .into());
-    }
-    if let Some(run) = &workspace.config()?.notify.run
-        && !workspace.trust()?.is_trusted(run)
-    {
-        return Err(Refusal::new(
-            Code::TrustMissing,
-            format!("the command of `[notify]` is not trusted on this machine: `{run}`"),
-        )
-        .replace_hints([format!("run `cook trust {}`", quoted(run))])
-        .into());
-    }
-    for name in workspace.repo.parked(workspace.store_id())? {
-        screen.note(&format!(
-            "an earlier run left changes parked as `{name}`; they are put back when this one ends"
-        ));
-    }
-    let worktree = workspace.repo.status()?.worktree;
-    if worktree.is_clean() || args.yes {
-        return Ok(false);
-    }
-    if args.park_changes {
-        return Ok(true);
-    }
-    screen.note("paths that are not committed:");
-    for path in worktree.dirty.iter().take(NAMED) {
-        screen.toned_note(Tone::Dim, &format!("  {path}"));
-    }
-    let rest = worktree.dirty.len().saturating_sub(NAMED) as u64 + worktree.more;
-    if rest > 0 {
-        screen.toned_note(Tone::Dim, &format!("  and {rest} more"));
-    }
-    if std::io::stdin().is_terminal() && !screen.json {
-        screen.note("they stay as they are, and roles that need a clean worktree will stop at them. Go on? [y/N]");
+        self.0.note(question);
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line);
-        if read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes") {
-            return Ok(false);
-        }
-    }
-    Err(Refusal::new(
-        Code::DirtyWorktree,
-        format!(
-            "{} not committed",
-            paths_are(worktree.dirty.len() as u64 + worktree.more)
-        ),
-    )
-    .replace_hints(["commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them"])
-    .into())
-}
-
-/// A command that must pass, and whether it may run here.
-struct Gate {
-    run: String,
-    /// In `cook.toml`, and not only in the plan.
-    configured: bool,
-    trusted: bool,
-}
-
-/// The gates of the settings, then those that open slices name.
-fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>, Failure> {
-    let trust = workspace.trust()?;
-    let configured = workspace.config()?.gate_specs().into_iter();
-    let mut named: Vec<(String, bool)> = configured.map(|gate| (gate.run, true)).collect();
-    let slices = snapshot.plan.candidate_slices.iter();
-    for slice in slices.filter(|slice| slice.status.is_open()) {
-        for run in slice.verification_commands.iter().flatten() {
-            if named.iter().all(|(known, _)| known != run) {
-                named.push((run.clone(), false));
-            }
-        }
-    }
-    let gates = named.into_iter().map(|(run, configured)| Gate {
-        trusted: trust.is_trusted(&run),
-        run,
-        configured,
-    });
-    Ok(gates.collect())
-}
-
-fn gates_named(gates: &[Gate]) -> String {
-    let mut text = counted(gates.len() as u64, "gate");
-    for (place, gate) in gates.iter().take(NAMED).enumerate() {
-        text.push_str(if place == 0 { ": " } else { ", " });
-        text.push_str(&format!(
-            "`{}` ({}{})",
-            gate.run,
-            if gate.configured { "" } else { "of the plan, " },
-            match gate.trusted {
-                true => "trusted",
-                false => "not trusted on this machine",
-            }
-        ));
-    }
-    match gates.len().saturating_sub(NAMED) {
-        0 => text,
-        rest => format!("{text} and {rest} more"),
-    }
-}
-
-/// What binds the run: an agent that tells no cost is bound by tokens, steps and attempts.
-fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &Spent) -> String {
-    let counters = &snapshot.counters;
-    let granted = &counters.granted;
-    let mut parts = vec![format!(
-        "{} of wall time",
-        humantime::format_duration(limits.wall)
-    )];
-    parts.push(match limits.cost_micro_usd {
-        0 => "no limit of cost".to_owned(),
-        micro => {
-            let all = micro.saturating_add(granted.cost_micro_usd.unwrap_or(0));
-            let left = all.saturating_sub(spent.micro_usd);
-            format!(
-                "{:.2} of {:.2} US dollars left",
-                left as f64 / 1e6,
-                all as f64 / 1e6
-            )
-        }
-    });
-    parts.push(match limits.tokens {
-        None => "no limit of tokens".to_owned(),
-        Some(all) => format!(
-            "{} of {all} tokens left for calls of unknown cost",
-            all.saturating_sub(spent.unpriced_tokens)
-        ),
-    });
-    let steps = budgets.steps().saturating_add(granted.steps.unwrap_or(0));
-    parts.push(format!(
-        "{} of {steps} steps left",
-        steps.saturating_sub(counters.steps.0)
-    ));
-    let attempts = budgets
-        .attempts()
-        .saturating_add(granted.attempts_per_slice.unwrap_or(0));
-    let active = snapshot.active.slice_id.as_ref();
-    let spent = active.and_then(|id| Some((id, counters.attempts.get(id)?)));
-    parts.push(match spent {
-        Some((id, spent)) => format!(
-            "{} of {attempts} attempts left for `{id}`",
-            attempts.saturating_sub(spent.0)
-        ),
-        None => format!("{attempts} attempts for each slice"),
-    });
-    parts.join(", ")
-}
-
-/// What becomes of the step that the last run was at, and why; none where no session was held.
-fn going_on(lines: &[Value], workflow: &str, dispatch: &Dispatch, now: &str) -> Option<String> {
-    let last = lines
-        .iter()
-        .rev()
-        .find(|line| line["workflow"] == workflow)?;
-    let Some(role) = dispatch.role else {
-        return Some("no session begins, because the work is stopped".to_owned());
-    };
-    let cut = last["class"] == "interrupted" || last["error"] == "interrupted";
-    Some(match last["reset_at"].as_str() {
-        Some(until) if until > now => {
-            let agent = last["supplier"].as_str().unwrap_or("the agent");
-            format!("resumes the wait for the limit of {agent}, which holds until {until}")
-        }
-        _ if cut && last["role"] == role.short() => format!(
-            "begins the step of the {role} again, because its session was ended before it reported; no attempt is spent"
-        ),
-        _ => format!(
-            "resumes with the {role}, because {}",
-            dispatch.reason.trim_end_matches('.')
-        ),
-    })
-}
-
-/// Puts parked changes of this workflow back, newest first: they lie on each other so.
-fn put_back(screen: Screen, workspace: &Workspace) -> Result<(), Failure> {
-    for name in workspace
-        .repo
-        .parked(workspace.store_id())?
-        .into_iter()
-        .rev()
-    {
-        match workspace.repo.unpark(&name)? {
-            Unparked::PutBack => screen.note("what was parked is in the worktree again"),
-            Unparked::Stay(why) => {
-                screen.toned_note(
-                    Tone::Warn,
-                    &format!("parked changes stay where they are, because {why}: `git stash apply --index {name}` puts them back, then `git update-ref -d {name}`"),
-                );
-                break;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Prints what happens on standard error. A signal is answered from another thread, so the
-/// line that stands there is shared with it.
-pub(super) struct Onlooker(Arc<Mutex<Shown>>);
-
-struct Shown {
-    screen: Screen,
-    line: LiveLine,
-    last: String,
-    begun: Instant,
-}
-
-impl Onlooker {
-    pub(super) fn new(screen: Screen) -> Self {
-        Self(Arc::new(Mutex::new(Shown {
-            screen,
-            line: LiveLine::default(),
-            last: String::new(),
-            begun: Instant::now(),
-        })))
-    }
-}
-
-impl Shown {
-    fn told(&mut self, moment: &Moment) {
-        let now = self.begun.elapsed();
-        self.line.learn(moment, now);
-        let passing = matches!(moment, Moment::Shows { .. } | Moment::Ends { .. });
-        if !passing {
-            // Others may print after this one.
-            self.erase();
-        }
-        if let Some((tone, line)) = moment_line(moment, self.screen.verbose)
-            && line != self.last
-        {
-            self.say(tone, &line);
-            self.last = line;
-        }
-        if passing || matches!(moment, Moment::Waits { .. }) {
-            self.show(now);
-        }
+        read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
     }
 
-    fn show(&mut self, now: Duration) {
-        if self.screen.redraws {
-            if let Some(sent) = self.line.redrawn(now) {
-                self.screen.draw(&sent);
-            }
-        } else if let Some(line) = self.line.plain(now) {
-            self.screen.toned_note(Tone::Dim, &line);
-        }
-    }
-
-    fn say(&mut self, tone: Tone, line: &str) {
-        self.erase();
-        self.screen.toned_note(tone, line);
-    }
-
-    fn erase(&mut self) {
-        if let Some(sent) = self.line.erased() {
-            self.screen.draw(sent);
-        }
-    }
-}
-
-impl Drop for Shown {
-    fn drop(&mut self) {
-        self.erase();
-    }
-}
-
-fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
-    shown.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Audience for Onlooker {
-    fn told(&mut self, moment: &Moment) -> Heed {
-        lock(&self.0).told(moment);
-        Heed::GoOn
-    }
-
-    fn alarm(&self) -> Option<Alarm> {
-        let shown = Arc::clone(&self.0);
-        Some(Box::new(move |times| {
-            let mut shown = lock(&shown);
-            let text = shown.line.end_is_asked(times);
-            shown.say(Tone::Warn, &text);
-        }))
+    fn audience(&self) -> Box<dyn Audience> {
+        Box::new(Onlooker::new(self.0))
     }
 }

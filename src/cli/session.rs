@@ -1,11 +1,12 @@
 //! `cook session`: what was said to agents.
 
-use super::args::{SessionArgs, SessionCommand};
-use super::ask::{named, store};
-use super::{Answer, Context, agents, answer, caller, input, note};
-use crate::drive::drop_spares;
+use crate::drive::{drop_spares, self};
 use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
+use super::{caller, input};
+use super::call::{named, store};
+use super::context::{Answer, Context, answer, note};
 use crate::walk::Workspace;
+use clap::{Args, Subcommand};
 use cook_agents::open_command;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use cook_os::disk::{Durable, NewFile};
@@ -16,7 +17,62 @@ use cook_store::session::{
 use cook_store::store::Store;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(super) struct SessionArgs {
+    #[command(subcommand)]
+    pub command: SessionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SessionCommand {
+    /// The calls, newest first
+    Log {
+        /// At most this many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// What was said, by ref, prefix, hash or name
+    Show {
+        /// Which
+        name: String,
+    },
+    /// Which call went on from which
+    Tree {
+        /// Only what leads to it and away from it
+        name: Option<String>,
+    },
+    /// Recompute every hash
+    Verify,
+    /// Give a ref a name, which also keeps it
+    Name {
+        /// Which
+        name: String,
+        /// Letters, digits, `.`, `_`, `-`
+        label: String,
+    },
+    /// Write an episode or a series as one file
+    Export {
+        /// Which
+        name: String,
+        /// Where to; standard output when left out
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Take in what was exported
+    Import {
+        /// The file (`-` or nothing = standard input)
+        file: Option<PathBuf>,
+    },
+    /// Let go of what no name holds and nobody used for a while
+    Gc,
+    /// Fork the agent's own session and start its own interface on it
+    Open {
+        /// Which
+        name: String,
+    },
+}
 
 pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
     let workspace = context.workspace()?;
@@ -342,8 +398,8 @@ fn open(workspace: &Workspace, store: &FileStore, text: &str) -> Answer {
         _ => store.get(&entry.hash).map(|_| ()),
     }
     .map_err(kept)?;
-    let preset = agents::chosen(workspace, Some(&entry.supplier))?;
-    agents::is_that_one(workspace, &preset)?;
+    let preset = drive::chosen(workspace, Some(&entry.supplier))?;
+    drive::is_that_one(workspace, &preset)?;
     let root = workspace.repo.root();
     let argv = entry
         .native

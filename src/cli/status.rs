@@ -1,16 +1,11 @@
-//! `cook status`, `cook ready`, `cook graph`.
+//! `cook status`: where the work stands.
 
-use super::args::GraphArgs;
-use super::{Answer, Context, answer};
+use super::context::{Answer, Context, answer};
 use crate::drive::{self, Live};
 use crate::lifecycle;
-use crate::view::{
-    Edge, GraphAnswer, LastChanged, Node, ReadyAnswer, RunView, SessionView, StatusAnswer,
-    WaitingSlice,
-};
+use crate::view::{LastChanged, RunView, SessionView, StatusAnswer};
 use crate::walk::{self, Workspace};
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{SliceGraph, waits_for};
 use cook_os::clock::Clock;
 use cook_os::process::is_alive;
 
@@ -80,54 +75,5 @@ fn watched(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
         waits_until: live.waits_until,
         sessions,
         last_changed,
-    })
-}
-
-pub(super) fn ready(context: &Context) -> Answer {
-    let (_, snapshot) = context.workspace()?.require()?;
-    let plan = &snapshot.plan;
-    let waiting = plan
-        .open_slices()
-        .map(|slice| WaitingSlice {
-            slice_id: slice.slice_id.clone(),
-            waits_for: waits_for(plan, slice),
-        })
-        .filter(|slice| !slice.waits_for.is_empty())
-        .collect();
-    answer(ReadyAnswer {
-        ready: SliceGraph::new(plan).ready(plan),
-        waiting,
-    })
-}
-
-pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
-    let (_, snapshot) = context.workspace()?.require()?;
-    let plan = &snapshot.plan;
-    let nodes = plan
-        .candidate_slices
-        .iter()
-        .map(|slice| Node {
-            slice_id: slice.slice_id.clone(),
-            goal: slice.goal.clone(),
-            status: slice.status,
-        })
-        .collect();
-    let mut edges = Vec::new();
-    for slice in &plan.candidate_slices {
-        for dependency in slice
-            .blocked_on
-            .iter()
-            .filter(|entry| plan.slice(entry).is_some())
-        {
-            edges.push(Edge {
-                from: dependency.clone(),
-                to: slice.slice_id.clone(),
-            });
-        }
-    }
-    answer(GraphAnswer {
-        nodes,
-        edges,
-        dot: args.dot,
     })
 }

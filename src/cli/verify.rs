@@ -1,10 +1,48 @@
-//! `cook verify`, `cook fsck`.
+//! `cook verify`: recomputes everything.
 
-use super::args::{VerifyArgs, VerifyScope};
-use super::{Answer, Context, answer};
+use super::context::{Answer, Context, answer};
 use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
-use cook_core::diagnostic::counted;
+use clap::{Args, ValueEnum};
+
+/// What `cook verify` looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerifyScope {
+    /// Contract, documents, histories, log
+    ControlPlane,
+    /// The stop verifier, and the votes when they are due
+    Stop,
+    /// Everything
+    All,
+}
+
+/// How `cook verify` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerifyFormat {
+    /// For people
+    Human,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// What to look at
+    #[arg(value_enum, default_value_t = VerifyScope::All)]
+    pub scope: VerifyScope,
+    /// Findings that need a re-ground fail too
+    #[arg(long)]
+    pub strict: bool,
+    /// Run gates again instead of believing receipts
+    #[arg(long)]
+    pub rerun: bool,
+    /// Trust the stop verifier and the gates of this repository for this run (for CI)
+    #[arg(long)]
+    pub trust_repo: bool,
+    /// human or json
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Human)]
+    pub format: VerifyFormat,
+}
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
     let mut workspace = context.workspace()?;
@@ -26,23 +64,5 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         strict: args.strict,
         checked,
         findings,
-    })
-}
-
-pub(super) fn fsck(context: &Context) -> Answer {
-    let workspace = context.workspace()?;
-    let report = workspace.store()?.fsck()?;
-    answer(VerifyAnswer {
-        scope: "fsck",
-        strict: false,
-        checked: vec![
-            format!("{} objects, {} bytes", report.objects, report.bytes),
-            format!(
-                "{} in {}",
-                counted(report.transitions, "transition"),
-                counted(report.workflows, "workflow")
-            ),
-        ],
-        findings: report.findings,
     })
 }

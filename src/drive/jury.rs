@@ -2,16 +2,20 @@
 //! same evidence, in a session of its own, one after another or all at once; none is shown what
 //! another one said.
 
+use super::authority::{Breach, Watch};
+use super::cast::Player;
+use super::driver::Driver;
+use super::left::watches;
+use super::moment::Moment;
+use super::outcome::{Played, Step};
 use super::talk::{Asked, Scene};
-use super::turn::Played;
-use super::{Breach, Driver, Moment, Player, Step, Watch};
 use crate::walk::{self, Prompts, Workspace};
 use cook_agents::Progress;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{self, Dispatch, Head};
 use cook_core::model::{Role, Snapshot};
 use cook_os::process::Heed;
-use cook_store::session::{Fault, Grade, On, Ref, Reply, SessionError, SessionStore, plant};
+use cook_store::session::{Fault, Grade, On, SessionError, SessionStore, plant};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -105,7 +109,7 @@ impl Driver<'_> {
             });
             rooms.push(self.room(workspace, role)?);
         }
-        let dir = super::watches(workspace)?.join(cook_store::store::fresh_id());
+        let dir = watches(workspace)?.join(cook_store::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.spare.refresh()?;
@@ -222,27 +226,6 @@ impl Driver<'_> {
             self.book(scene.role, *slot, asked);
         }
         all
-    }
-
-    /// The vote of this wave that came out of the same session of the same agent.
-    pub(super) fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>, Failure> {
-        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
-        let session = |name: Ref| -> Result<Option<(String, String)>, Failure> {
-            let entry = self.sessions.entry(name).map_err(kept)?;
-            Ok(entry.and_then(|entry| Some((entry.supplier, entry.exid?))))
-        };
-        let Some(mine) = session(reply.exchange)? else {
-            return Ok(None);
-        };
-        for vote in &snapshot.ledger.wave.votes {
-            let name = vote.session.as_deref().and_then(|text| text.parse().ok());
-            if let Some(name) = name
-                && session(name)?.as_ref() == Some(&mine)
-            {
-                return Ok(Some(vote.seq.0));
-            }
-        }
-        Ok(None)
     }
 }
 

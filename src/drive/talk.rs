@@ -1,7 +1,10 @@
 //! A session: the prompt, and where its report breaks a rule one request more; with what was
 //! done beside. Whoever did what he may not is asked nothing more.
 
-use super::{Breach, Driver, Moment, Player, Watch};
+use super::authority::{Breach, Watch};
+use super::cast::Player;
+use super::driver::Driver;
+use super::moment::Moment;
 use crate::walk::Workspace;
 use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
 use cook_core::diagnostic::{Code, Failure, Finding};

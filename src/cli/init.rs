@@ -1,19 +1,35 @@
 //! `cook init`, and `cook record bootstrapper`: the contract, the log, the first documents.
 
-use super::args::InitArgs;
-use super::doors::mission_text;
-use super::record::transition_answer;
-use super::{Answer, Context, answer, caller};
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context, answer, note};
+use super::{input, transition};
 use crate::scaffold::{self, Contract, Fate, TRACKED};
 use crate::view::NoteAnswer;
 use crate::walk::{self, Workspace};
+use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
 use cook_core::model::{Event, Import, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, Snapshot};
 use cook_store::store::Store;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// The whole mission
+    #[arg(long, value_name = "TEXT", conflicts_with = "mission_file")]
+    pub mission: Option<String>,
+    /// Read the mission from a file (`-` = standard input)
+    #[arg(long, value_name = "FILE")]
+    pub mission_file: Option<PathBuf>,
+    /// Commit the contract files, and nothing else
+    #[arg(long)]
+    pub commit: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
-    let given = mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
+    let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     let (workspace, was_lost) = crate::drive::open_whole(&context.dir)?;
     caller::not_apart(&workspace)?;
     if was_lost {
@@ -48,7 +64,7 @@ pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
         .into());
     }
     if dry_run {
-        return super::note(
+        return note(
             "bootstrap",
             vec!["cook would set the contract up".to_owned()],
         );
@@ -325,5 +341,5 @@ fn finish(
         },
     );
     let summary = lines.join("; ");
-    answer(transition_answer(applied, summary, findings))
+    answer(transition::transition_answer(applied, summary, findings))
 }

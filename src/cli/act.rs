@@ -1,0 +1,29 @@
+//! `cook act`: orders an agent to do something.
+
+use super::call::{CallArgs, chosen, one, prepare, store, words};
+use super::caller;
+use super::context::{Answer, Context};
+use clap::Args;
+use cook_store::session::Deed;
+
+#[derive(Debug, Args)]
+pub(super) struct ActArgs {
+    /// The order (`-` = standard input)
+    #[arg(value_name = "DO")]
+    pub say: String,
+    /// The agent
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    #[command(flatten)]
+    pub call: CallArgs,
+}
+
+pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
+    caller::not_nested()?;
+    let workspace = context.workspace()?;
+    let store = store(&workspace)?;
+    let say = words(&args.say)?;
+    let prepared = prepare(&workspace, &store, say, &args.call)?;
+    let preset = chosen(&workspace, &store, args.agent.as_deref(), prepared.on)?;
+    one(context, &workspace, &store, preset, prepared, Deed::Act)
+}

@@ -1,0 +1,29 @@
+//! `cook cancel`: ends the workflow.
+
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context};
+use super::transition;
+use clap::Args;
+use cook_core::model::Event;
+
+#[derive(Debug, Args)]
+pub(super) struct CancelArgs {
+    /// Why
+    pub why: Option<String>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
+    let actor = caller::user_door(args.as_user.as_user)?;
+    let why = args
+        .why
+        .clone()
+        .unwrap_or_else(|| "cancelled by hand".to_owned());
+    transition::record(
+        &context.workspace()?,
+        &Event::Cancelled { why },
+        actor,
+        "cancelled; nothing was deleted",
+    )
+}

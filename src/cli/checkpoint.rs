@@ -1,0 +1,48 @@
+//! `cook checkpoint`: keeps a line about what was done and what comes next.
+
+use super::brief_change::{self, BriefAuthorArgs};
+use super::context::{Answer, Context, answer};
+use super::recover::torn;
+use super::{input, queued};
+use crate::lifecycle;
+use crate::view::CheckpointAnswer;
+use crate::walk;
+use clap::Args;
+use cook_core::diagnostic::Finding;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
+    /// What was done, what comes next (`-` = standard input)
+    pub text: String,
+    /// Take this artifact in as the whole next brief first; when it is refused, nothing is kept
+    #[arg(long, value_name = "FILE")]
+    pub brief: Option<PathBuf>,
+}
+
+pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
+    let text = match args.text.as_str() {
+        "-" => input::read_text(None)?,
+        text => text.to_owned(),
+    };
+    if let Some(file) = &args.brief {
+        brief_change::import(context, Some(file), None, &BriefAuthorArgs::default())?;
+    }
+    let workspace = context.workspace()?;
+    let mut findings = queued::take_in(&workspace);
+    let (entry, behind) = match lifecycle::checkpoint(&workspace, &text) {
+        Ok(kept) => kept,
+        Err(failure) => {
+            let request = walk::Asked::Checkpoint { text, item: None };
+            return queued::or_leave(&workspace, failure, request);
+        }
+    };
+    findings.extend(behind);
+    if workspace.store.is_some()
+        && let Err(failure) = walk::follow_brief(&workspace)
+    {
+        findings.push(Finding::new(failure.code, failure.message));
+    }
+    findings.extend(torn(&workspace)?);
+    answer(CheckpointAnswer { entry, findings })
+}

@@ -1,0 +1,39 @@
+//! What every command gets, and how it answers.
+
+use crate::view::{NoteAnswer, Screen, Show};
+use crate::walk::Workspace;
+use cook_core::diagnostic::Failure;
+use std::path::PathBuf;
+
+/// What every command gets.
+pub(super) struct Context {
+    /// Where the command was called, or what `-C` names.
+    pub dir: PathBuf,
+    pub dir_is_named: bool,
+    /// Where answers go.
+    pub screen: Screen,
+}
+
+impl Context {
+    /// Opens the worktree.
+    pub fn workspace(&self) -> Result<Workspace, Failure> {
+        Workspace::open(&self.dir)
+    }
+}
+
+/// An answer of any command.
+pub(super) type Answer = Result<Box<dyn Show>, Failure>;
+
+/// Boxes an answer.
+pub(super) fn answer(value: impl Show + 'static) -> Answer {
+    Ok(Box::new(value))
+}
+
+/// An answer of a few lines.
+pub(super) fn note(what: &'static str, lines: Vec<String>) -> Answer {
+    answer(NoteAnswer {
+        what,
+        lines,
+        findings: Vec::new(),
+    })
+}

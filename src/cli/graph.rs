@@ -1,0 +1,48 @@
+//! `cook graph`: the plan as a graph.
+
+use super::context::{Answer, Context, answer};
+use crate::view::{Edge, GraphAnswer, Node};
+use clap::Args;
+
+/// How `cook graph` prints.
+#[derive(Debug, Args)]
+pub(super) struct GraphArgs {
+    /// Mermaid (the default)
+    #[arg(long, conflicts_with = "dot")]
+    pub mermaid: bool,
+    /// Graphviz
+    #[arg(long)]
+    pub dot: bool,
+}
+
+pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
+    let (_, snapshot) = context.workspace()?.require()?;
+    let plan = &snapshot.plan;
+    let nodes = plan
+        .candidate_slices
+        .iter()
+        .map(|slice| Node {
+            slice_id: slice.slice_id.clone(),
+            goal: slice.goal.clone(),
+            status: slice.status,
+        })
+        .collect();
+    let mut edges = Vec::new();
+    for slice in &plan.candidate_slices {
+        for dependency in slice
+            .blocked_on
+            .iter()
+            .filter(|entry| plan.slice(entry).is_some())
+        {
+            edges.push(Edge {
+                from: dependency.clone(),
+                to: slice.slice_id.clone(),
+            });
+        }
+    }
+    answer(GraphAnswer {
+        nodes,
+        edges,
+        dot: args.dot,
+    })
+}

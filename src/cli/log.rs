@@ -1,0 +1,70 @@
+//! `cook log`: the transitions, newest first.
+
+use super::context::{Answer, Context, answer};
+use crate::view::{LogAnswer, LogRow, WorktreeLog};
+use clap::Args;
+use cook_core::diagnostic::Failure;
+use cook_os::clock::Clock;
+use cook_store::store::{Meta, Store};
+
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// At most this many
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub limit: usize,
+    /// The logs of all worktrees, removed ones among them
+    #[arg(long)]
+    pub all_worktrees: bool,
+}
+
+pub(super) fn log(context: &Context, args: &LogArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let mut worktrees = Vec::new();
+    if args.all_worktrees {
+        for other in Store::all_worktrees(&workspace.place())? {
+            let place = if other.here {
+                "here"
+            } else {
+                "another worktree"
+            };
+            if let Some(store) = Store::open_other(workspace.place(), &other.id)? {
+                worktrees.push(WorktreeLog {
+                    id: other.id,
+                    place: place.to_owned(),
+                    transitions: rows(&store, args.limit)?,
+                });
+            }
+        }
+        worktrees.sort_by_key(|tree| tree.place != "here");
+    } else {
+        let store = workspace.store()?;
+        worktrees.push(WorktreeLog {
+            id: store.id().to_owned(),
+            place: "here".to_owned(),
+            transitions: rows(store, args.limit)?,
+        });
+    }
+    answer(LogAnswer { worktrees })
+}
+
+fn rows(store: &Store, limit: usize) -> Result<Vec<LogRow>, Failure> {
+    let undone = store.snapshot()?.undone.seqs;
+    let mut rows = Vec::new();
+    for meta in store.entries()?.take(limit) {
+        rows.push(row(&meta?, &undone));
+    }
+    Ok(rows)
+}
+
+fn row(meta: &Meta, undone: &[u64]) -> LogRow {
+    LogRow {
+        seq: meta.seq,
+        operation: meta.commit.clone(),
+        time: Clock::of_epoch(meta.epoch_seconds),
+        event: meta.event.clone(),
+        rule: meta.rule.clone(),
+        actor: meta.actor.clone(),
+        subject: meta.subject.clone(),
+        undone: undone.contains(&meta.seq),
+    }
+}

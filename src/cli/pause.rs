@@ -1,0 +1,27 @@
+//! `cook pause`: stops the work.
+
+use super::caller;
+use super::context::{Answer, Context};
+use super::transition;
+use clap::Args;
+use cook_core::model::Event;
+
+#[derive(Debug, Args)]
+pub(super) struct PauseArgs {
+    /// Why
+    pub why: Option<String>,
+}
+
+pub(super) fn pause(context: &Context, args: &PauseArgs) -> Answer {
+    let why = args
+        .why
+        .clone()
+        .unwrap_or_else(|| "paused by hand".to_owned());
+    let actor = caller::pauser()?;
+    transition::record(
+        &context.workspace()?,
+        &Event::Paused { why },
+        actor,
+        "paused",
+    )
+}

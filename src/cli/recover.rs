@@ -1,0 +1,22 @@
+//! `cook recover`: the message a session gets when its context was lost.
+
+use super::context::{Answer, Context, answer};
+use crate::lifecycle;
+use crate::view::RecoverAnswer;
+use crate::walk::Workspace;
+use cook_core::diagnostic::{Failure, Finding};
+
+pub(super) fn recover(context: &Context) -> Answer {
+    let workspace = context.workspace()?;
+    answer(RecoverAnswer {
+        recovery: lifecycle::recover(&workspace)?,
+        findings: torn(&workspace)?,
+    })
+}
+
+pub(super) fn torn(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+    Ok(match &workspace.store {
+        Some(store) => store.trail_finding()?.into_iter().collect(),
+        None => Vec::new(),
+    })
+}

@@ -1,0 +1,42 @@
+//! `cook refocus`: changes the mission.
+
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context};
+use super::{input, transition};
+use crate::scaffold;
+use crate::walk;
+use clap::Args;
+use cook_core::diagnostic::Failure;
+use cook_core::model::Event;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct RefocusArgs {
+    /// The whole new mission
+    #[arg(long, value_name = "TEXT", required_unless_present = "mission_file")]
+    pub mission: Option<String>,
+    /// Read it from a file (`-` = standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "mission")]
+    pub mission_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
+    let actor = caller::user_door(args.as_user.as_user)?;
+    let mission = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
+        .ok_or_else(|| Failure::usage("the mission is missing"))?;
+    let workspace = context.workspace()?;
+    let event = Event::Refocused {
+        mission: mission.clone(),
+    };
+    workspace.require()?;
+    walk::dry_run(&workspace, &event, actor)?;
+    scaffold::write_mission(workspace.repo.root(), &mission)?;
+    transition::record(
+        &workspace,
+        &event,
+        actor,
+        "new mission; the old plan stays in the log",
+    )
+}

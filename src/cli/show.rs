@@ -1,0 +1,35 @@
+//! `cook show`: one transition.
+
+use super::context::{Answer, Context, answer};
+use super::diff::{changes, fields};
+use crate::view::EntryAnswer;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// A number, an id, `@` or `@-`
+    #[arg(default_value = "@")]
+    pub operation: String,
+}
+
+pub(super) fn show(context: &Context, args: &ShowArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let store = workspace.store()?;
+    let entry = store.entry(&args.operation)?;
+    let before = match &entry.parent {
+        Some(parent) => Some(store.entry(parent)?.snapshot),
+        None => None,
+    };
+    answer(EntryAnswer {
+        changes: changes(before.as_ref(), &entry.snapshot)?,
+        seq: entry.seq,
+        event: fields(&entry.event)?,
+        facts: fields(&entry.facts)?,
+        records: entry.records,
+        operation: entry.commit,
+        time: entry.time,
+        rule: entry.rule,
+        actor: format!("{:?}", entry.actor).to_lowercase(),
+        subject: entry.subject,
+    })
+}

@@ -1,0 +1,60 @@
+//! One event of the user's, recorded, and the answer of every command that moves state.
+
+use super::context::{Answer, answer};
+use super::{follow, queued};
+use crate::view::TransitionAnswer;
+use crate::walk::{self, Applied, Workspace};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine;
+use cook_core::model::{Actor, Event, WaitingKind};
+
+/// Records one event of the user's and answers with who is due.
+pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary: &str) -> Answer {
+    workspace.require()?;
+    let mut findings = match event {
+        // It was made from the tip as it stands.
+        Event::Undone { .. } => Vec::new(),
+        _ => queued::take_in(workspace),
+    };
+    let applied = walk::transition(workspace, event, actor)?;
+    findings.extend(applied.findings.clone());
+    findings.extend(follow::follow(workspace, &applied.step.snapshot));
+    answer(transition_answer(applied, summary.to_owned(), findings))
+}
+
+/// A stopped workflow is left by the door that its state names, so that more
+/// budget does not bring a cancelled one back.
+pub(super) fn fits(workspace: &Workspace, brought: WaitingKind, what: &str) -> Result<(), Failure> {
+    let (_, snapshot) = workspace.require()?;
+    match &snapshot.ledger.waiting {
+        Some(waiting) if waiting.kind != brought => Err(Failure::from(
+            Refusal::new(
+                Code::DoorClosed,
+                format!("the work does not wait for {what}: {}", waiting.what),
+            )
+            .hint(format!("run `{}`", waiting.exit)),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The answer of every command that moves state.
+pub(super) fn transition_answer(
+    applied: Applied,
+    summary: String,
+    findings: Vec<Finding>,
+) -> TransitionAnswer {
+    TransitionAnswer {
+        ticket: applied
+            .tip
+            .as_ref()
+            .map(|tip| machine::ticket(&tip.commit, &applied.head)),
+        operation: applied.tip.map(|tip| tip.commit).into(),
+        event: applied.event,
+        summary,
+        snapshot: applied.step.snapshot,
+        head: applied.head,
+        next: applied.step.next,
+        findings,
+    }
+}

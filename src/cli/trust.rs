@@ -1,0 +1,119 @@
+//! `cook trust`: lets cook run a command.
+
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context, answer, note};
+use super::transition;
+use crate::walk::{self, Workspace};
+use clap::Args;
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Actor, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+
+#[derive(Debug, Args)]
+pub(super) struct TrustArgs {
+    /// The command, as `cook` printed it
+    #[arg(required_unless_present_any = ["list", "gates"])]
+    pub command: Option<String>,
+    /// Trust every command that begins with these words
+    #[arg(long, requires = "command")]
+    pub prefix: bool,
+    /// Trust the gates of `cook.toml` and the stop verifier as they stand
+    #[arg(long, conflicts_with = "command")]
+    pub gates: bool,
+    /// List what is trusted here
+    #[arg(long, conflicts_with_all = ["command", "gates"])]
+    pub list: bool,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
+    let workspace = context.workspace()?;
+    let mut trust = workspace.trust()?;
+    if args.list {
+        let (commands, prefixes) = trust.listed();
+        let mut lines: Vec<String> = commands
+            .iter()
+            .map(|command| format!("command  {command}"))
+            .collect();
+        lines.extend(prefixes.iter().map(|prefix| format!("prefix   {prefix} …")));
+        if lines.is_empty() {
+            lines.push("nothing is trusted on this machine".to_owned());
+        }
+        return note("trust_list", lines);
+    }
+    let actor = caller::user_door(args.as_user.as_user)?;
+    let mut lines = Vec::new();
+    let commands: Vec<String> = match &args.command {
+        Some(command) => vec![command.clone()],
+        None => workspace
+            .config()?
+            .gate_specs()
+            .into_iter()
+            .map(|gate| gate.run)
+            .chain(stop_verifier_here(&workspace))
+            .collect(),
+    };
+    for command in &commands {
+        if args.prefix {
+            trust.trust_prefix(command)?;
+            lines.push(format!(
+                "trusted: every command that begins with `{command}`"
+            ));
+        } else {
+            trust.trust(command)?;
+            lines.push(format!("trusted: `{command}`"));
+        }
+    }
+    let given: Vec<String> = commands
+        .into_iter()
+        .map(|command| match args.prefix {
+            true => format!("{command} …"),
+            false => command,
+        })
+        .collect();
+    match record_trust(
+        &workspace,
+        actor,
+        &given,
+        args.command.is_none(),
+        lines.clone(),
+    )? {
+        Some(answer) => answer,
+        None => note("trusted", lines),
+    }
+}
+
+/// The stop verifier's command, where its script is in the worktree.
+fn stop_verifier_here(workspace: &Workspace) -> Option<String> {
+    let script = workspace.repo.root().join(STOP_VERIFIER_SCRIPTS[0]);
+    script.is_file().then(|| STOP_VERIFIER.to_owned())
+}
+
+/// After `cook trust`: writes down that it was given, and leaves the state that waited for
+/// it when nothing else is missing. None without a log, where there is nothing to write to.
+fn record_trust(
+    workspace: &Workspace,
+    actor: Actor,
+    commands: &[String],
+    settings: bool,
+    mut said: Vec<String>,
+) -> Result<Option<Answer>, Failure> {
+    let (_, Some(before)) = workspace.current()? else {
+        return Ok(None);
+    };
+    let resume = Resume {
+        trust: commands.to_vec(),
+        settings,
+        ..Resume::default()
+    };
+    let applied = walk::transition(workspace, &Event::Resumed(resume), actor)?;
+    if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
+        said.push("resumed".to_owned());
+    }
+    let findings = applied.findings.clone();
+    Ok(Some(answer(transition::transition_answer(
+        applied,
+        said.join("; "),
+        findings,
+    ))))
+}

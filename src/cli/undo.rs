@@ -1,0 +1,80 @@
+//! `cook undo`: what the user takes back.
+
+use super::caller::{self, AsUser};
+use super::context::{Answer, Context};
+use super::transition;
+use crate::walk::Workspace;
+use clap::Args;
+use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use cook_core::model::{Count, Event};
+
+#[derive(Debug, Args)]
+pub(super) struct UndoArgs {
+    /// Back to how it was after this transition (default: before the newest)
+    #[arg(default_value = "@-")]
+    pub operation: String,
+    #[command(flatten)]
+    pub as_user: AsUser,
+}
+
+pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
+    let actor = caller::user_door(args.as_user.as_user)?;
+    let workspace = context.workspace()?;
+    workspace.require()?;
+    let store = workspace.store()?;
+    let target = store.entry(&args.operation)?;
+    let mut undone = Vec::new();
+    let mut operations = Vec::new();
+    for meta in store.entries()? {
+        let meta = meta?;
+        if meta.seq <= target.seq {
+            break;
+        }
+        undone.push(meta.seq);
+        operations.push(meta.commit);
+    }
+    if operations.is_empty() {
+        return Err(Refusal::new(
+            Code::UndoTooFar,
+            "that is the newest transition; nothing comes after it",
+        )
+        .into());
+    }
+    let later = later_commits(&workspace, target.snapshot.ledger.head_seen.as_deref())?;
+    let summary = format!(
+        "{} taken back to #{}{later}",
+        counted(operations.len() as u64, "transition"),
+        target.seq
+    );
+    let event = Event::Undone {
+        to: Box::new(target.snapshot),
+        to_seq: Count(target.seq),
+        undone,
+        operations,
+    };
+    transition::record(&workspace, &event, actor, &summary)
+}
+
+/// The user's repository is not touched; what came later is named.
+fn later_commits(workspace: &Workspace, since: Option<&str>) -> Result<String, Failure> {
+    let Some(since) = since else {
+        return Ok(String::new());
+    };
+    let head = workspace.repo.head()?;
+    let range = workspace.repo.range(&head, since, false)?;
+    if range.commits.is_empty() {
+        return Ok(String::new());
+    }
+    let names: Vec<&str> = range
+        .commits
+        .iter()
+        .rev()
+        .take(10)
+        .map(|commit| commit.id.get(..12).unwrap_or(&commit.id))
+        .collect();
+    Ok(format!(
+        "; your repository keeps its {} ({})",
+        counted(range.commits.len() as u64, "later commit"),
+        names.join(", ")
+    ))
+}

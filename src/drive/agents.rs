@@ -1,0 +1,149 @@
+//! Agents that may be run here: trusted, installed, and the programs that they are taken for.
+
+use crate::walk::Workspace;
+use cook_agents::{Found, Preset, find, presets};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::model::Config;
+use std::collections::BTreeMap;
+
+/// Programs that only the repository names are not run before they are trusted.
+pub fn find_here(workspace: &Workspace, presets: &[&Preset]) -> Result<Vec<Found>, Failure> {
+    let cache = workspace.repo.cook_dir()?.join("agents.json");
+    let lacking = presets
+        .iter()
+        .map(|preset| untrusted(workspace, preset))
+        .collect::<Result<Vec<Option<String>>, Failure>>()?;
+    let asked: Vec<&Preset> = presets
+        .iter()
+        .zip(&lacking)
+        .filter(|(_, words)| words.is_none())
+        .map(|(preset, _)| *preset)
+        .collect();
+    let mut answers = find(&asked, workspace.repo.root(), &cache)?.into_iter();
+    Ok(lacking
+        .into_iter()
+        .map(|words| match words {
+            None => answers.next().unwrap_or_else(|| absent("it was not asked")),
+            Some(words) => absent(&format!("not trusted here: `cook trust '{words}'`")),
+        })
+        .collect())
+}
+
+fn absent(why: &str) -> Found {
+    Found {
+        path: None,
+        is_it: false,
+        version: None,
+        problem: Some(why.to_owned()),
+    }
+}
+
+/// What must be trusted before an agent of `cook.toml` may be run, when it is not.
+fn untrusted(workspace: &Workspace, preset: &Preset) -> Result<Option<String>, Failure> {
+    match preset.trust_words() {
+        Some(words) if !workspace.trust()?.is_trusted(&words) => Ok(Some(words)),
+        _ => Ok(None),
+    }
+}
+
+/// The agent of that name, or the one that the settings name; it may be run here.
+pub fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failure> {
+    let config = workspace.config()?;
+    let name = match name.or_else(|| default_agent(config)) {
+        Some(name) => name,
+        None => {
+            return Err(Failure::usage("no agent is named")
+                .hint("name one with `--agent NAME`, or set `[sessions] agent` in `.agent/cook.toml`; `cook agents` lists them"));
+        }
+    };
+    let preset = Preset::of(name, config)?;
+    if let Some(words) = untrusted(workspace, &preset)? {
+        let mut failure = Failure::new(
+            FailureKind::Refused,
+            Code::AgentUntrusted,
+            format!(
+                "agent `{name}` is defined by `.agent/cook.toml`, and not trusted on this machine: it runs `{}`",
+                preset.bin()
+            ),
+        );
+        failure.hints = vec![format!(
+            "look at `[agents.{name}]`, then run `cook trust '{words}'`"
+        )];
+        return Err(failure);
+    }
+    Ok(preset)
+}
+
+/// Refuses a program that has the name of an agent's and says that it is another.
+pub fn is_that_one(workspace: &Workspace, preset: &Preset) -> Result<(), Failure> {
+    for found in find_here(workspace, &[preset])? {
+        if found.path.is_some() && found.problem.is_none() && !found.is_it {
+            let why = lacks(preset, &found).unwrap_or_default();
+            return Err(
+                Failure::new(FailureKind::Supplier, Code::SupplierFailed, why).hint(format!(
+                    "put the agent before it on PATH, or name its program: `[agents.{}] bin` in `.agent/cook.toml`",
+                    preset.name()
+                )),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Why an agent cannot work here.
+fn lacks(preset: &Preset, found: &Found) -> Option<String> {
+    let name = preset.name();
+    match (&found.problem, &found.path) {
+        (Some(problem), _) => Some(format!("agent `{name}`: {problem}")),
+        (None, None) => Some(format!("agent `{name}`: there is no `{}`", preset.bin())),
+        (None, Some(path)) => (!found.is_it).then(|| {
+            format!(
+                "agent `{name}`: `{}` is another program of that name",
+                path.display()
+            )
+        }),
+    }
+}
+
+/// What is wrong with the agents that the settings define or name.
+pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+    let config = workspace.config()?;
+    let mut wrong: Vec<(String, String)> = presets(config)
+        .into_iter()
+        .filter_map(|(name, preset)| Some((format!("agents.{name}"), preset.err()?.to_string())))
+        .collect();
+    for (name, place) in named(config) {
+        match Preset::of(name, config) {
+            Ok(preset) => {
+                let found = find_here(workspace, &[&preset])?;
+                let why = found.iter().find_map(|found| lacks(&preset, found));
+                wrong.extend(why.map(|why| (place, why)));
+            }
+            // A table that makes no agent is named already.
+            Err(_) if config.agents.contains_key(name) => {}
+            Err(error) => wrong.push((place, error.to_string())),
+        }
+    }
+    let finding = |(place, why)| Finding::new(Code::AgentUnfit, why).at(place);
+    Ok(wrong.into_iter().map(finding).collect())
+}
+
+/// The agents that settings name, each with one place that names it.
+fn named(config: &Config) -> BTreeMap<&str, String> {
+    let roles = config.roles.iter().flat_map(|(role, set)| {
+        let all = set.agent.iter().chain(&set.agents).chain(&set.fallback);
+        all.map(move |name| (name.as_str(), format!("roles.{role}")))
+    });
+    let own = config.sessions.agent.as_deref();
+    roles
+        .chain(own.map(|name| (name, "sessions".to_owned())))
+        .collect()
+}
+
+fn default_agent(config: &Config) -> Option<&str> {
+    let role = config
+        .roles
+        .get("default")
+        .and_then(|role| role.agent.as_deref());
+    config.sessions.agent.as_deref().or(role)
+}

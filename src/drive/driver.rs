@@ -1,0 +1,140 @@
+//! The driver of one worktree's workflow: what it holds, and how it writes down what happens.
+
+use super::authority::Watch;
+use super::cast::{Cast, Limits};
+use super::live::Board;
+use super::moment::{Audience, Moment};
+use super::spare::Spare;
+use crate::walk::{self, Applied, Workspace};
+use cook_agents::Spent;
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::model::{Actor, Event, Role};
+use cook_git::Repo;
+use cook_os::process::Patience;
+use cook_store::session::{Fault, FileStore, SessionError};
+use cook_store::store::Lease;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Drives one worktree's workflow.
+pub struct Driver<'a> {
+    pub(super) dir: PathBuf,
+    pub(super) cast: Cast,
+    pub(super) limits: Limits,
+    pub(super) sessions: FileStore,
+    pub(super) lease: Lease,
+    pub(super) patience: Patience,
+    pub(super) audience: &'a mut dyn Audience,
+    pub(super) board: Board,
+    pub(super) spare: Spare,
+    pub(super) tally: Tally,
+    /// The worktree held what is not committed when the run began.
+    pub(super) beside_edits: bool,
+    /// What earlier runs of this workflow took.
+    pub(super) before: Spent,
+    /// Suppliers that said until when their limit holds, RFC 3339.
+    pub(super) limited: BTreeMap<String, String>,
+}
+
+/// What a run has used and met so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) sessions: u64,
+    pub(super) spent: Spent,
+    /// Sessions in a row that failed.
+    pub(super) failures: u32,
+    /// Steps in a row after which everything stood as before.
+    pub(super) idle: u32,
+    /// What the role was told when its last report was refused.
+    pub(super) refused: Option<(Role, String)>,
+    /// Nobody could play the last time, and what keeps one from it ends by itself; after how
+    /// long, where that was said.
+    pub(super) passing: Option<Option<Duration>>,
+    /// Waits in a row for that.
+    pub(super) waits: u32,
+    /// Whose session was ended because somebody asked for it.
+    pub(super) cut: Option<Role>,
+    /// Judges are held one after another, whatever the settings say.
+    pub(super) one_by_one: bool,
+}
+
+impl<'a> Driver<'a> {
+    /// Takes the workflow's lease.
+    ///
+    /// # Errors
+    /// No log, or another driver.
+    pub fn new(
+        dir: &Path,
+        cast: Cast,
+        limits: Limits,
+        audience: &'a mut dyn Audience,
+    ) -> Result<Self, Failure> {
+        let workspace = Workspace::open(dir)?;
+        let lease = workspace.store()?.lease("cook run")?;
+        let sessions = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
+        let patience = Patience::begin(audience.alarm()).map_err(|error| {
+            Failure::state(Code::Interrupted, "signals cannot be handled").caused_by(&error)
+        })?;
+        Ok(Self {
+            dir: workspace.repo.root().to_owned(),
+            cast,
+            limits,
+            sessions,
+            lease,
+            patience,
+            audience,
+            board: Board::new(&workspace)?,
+            spare: Spare::new(&workspace)?,
+            tally: Tally::default(),
+            beside_edits: false,
+            before: Spent::default(),
+            limited: BTreeMap::new(),
+        })
+    }
+
+    /// Somebody has asked for an end since it was made.
+    pub fn is_asked_to_end(&self) -> bool {
+        self.patience.is_over()
+    }
+
+    /// Ends a watch whose session is settled.
+    pub(super) fn end(&self, watch: Watch) -> Result<(), Failure> {
+        self.spare.forget(watch.dir())?;
+        watch.end(&Repo::discover(&self.dir)?)
+    }
+
+    /// Stops the work with a reason; the reason.
+    pub(super) fn block(&mut self, why: String) -> Result<String, Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let event = Event::Blocked {
+            why: why.clone(),
+            exit: "cook resume".to_owned(),
+        };
+        match self.record(&workspace, &event) {
+            // A budget or a question stopped it already.
+            Err(failure) if failure.code == Code::DoorClosed => {}
+            other => {
+                other?;
+            }
+        }
+        Ok(why)
+    }
+
+    pub(super) fn record(
+        &mut self,
+        workspace: &Workspace,
+        event: &Event,
+    ) -> Result<Applied, Failure> {
+        let applied = walk::transition_holding(workspace, &self.lease, event, Actor::Role)?;
+        let untold = |finding: &&Finding| finding.code == Code::NotifyFailed;
+        for finding in applied.findings.iter().filter(untold) {
+            self.audience.told(&Moment::Untold(finding));
+        }
+        Ok(applied)
+    }
+}
+
+pub(super) fn kept(fault: Fault) -> Failure {
+    SessionError::new(fault).into()
+}

@@ -1,0 +1,106 @@
+//! A whole run, as `cook run` and `cook step` hold it.
+
+use super::cast::{Cast, Limits};
+use super::driver::Driver;
+use super::operator::{Operator, Order};
+use super::outcome::Outcome;
+use super::parking::{park, put_back, uncommitted};
+use super::preflight::{before, cast};
+use super::spare::open_whole;
+use crate::walk::Workspace;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::Head;
+use cook_core::model::Snapshot;
+use std::path::Path;
+use std::time::Duration;
+
+/// What a run came to, and how it left the worktree.
+#[derive(Debug)]
+pub struct Held {
+    /// Of the driver.
+    pub outcome: Outcome,
+    /// The documents now.
+    pub snapshot: Snapshot,
+    /// HEAD.
+    pub head: Head,
+    /// Paths that are not committed now.
+    pub uncommitted: u64,
+}
+
+/// Holds a run from what the last one left to what this one leaves.
+///
+/// # Errors
+/// What stands in the way of it, and what ended it.
+pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
+    let (workspace, was_lost) = open_whole(order.dir)?;
+    workspace.require()?;
+    if was_lost {
+        operator.note(
+            "what cook keeps in the git dir was gone, and is put back as the last run left it",
+        );
+    }
+    settle_first(order.dir, operator)?;
+    let workspace = Workspace::open(order.dir)?;
+    let config = workspace.config()?;
+    let cast = cast(&workspace, config, order.agent)?;
+    let limits = Limits {
+        steps: order.steps.unwrap_or(u64::MAX),
+        wall: config.wall(),
+        cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
+        tokens: config.tokens(),
+    };
+    let told = cast.clone();
+    let mut audience = operator.audience();
+    // Comes before the driver: until a session may begin a signal ends cook, also at a question.
+    let parks = before(operator, &workspace, &told, &limits, order)?;
+    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut *audience)?;
+    if parks {
+        park(operator, &workspace)?;
+    }
+    let outcome = driver.run().map_err(begun_again);
+    drop(audience);
+    // Also after a failure: they are the user's.
+    let parked = put_back(operator, &workspace);
+    let outcome = outcome?;
+    parked?;
+    let workspace = Workspace::open(order.dir)?;
+    let (_, snapshot) = workspace.require()?;
+    Ok(Held {
+        outcome,
+        snapshot,
+        head: workspace.repo.head()?,
+        uncommitted: uncommitted(&workspace)?,
+    })
+}
+
+/// Settles what a killed run left, before the settings are read: its session may have
+/// changed them.
+fn settle_first(dir: &Path, operator: &dyn Operator) -> Result<(), Failure> {
+    let workspace = Workspace::open(dir)?;
+    workspace.require()?;
+    let mut audience = operator.audience();
+    let none = Limits {
+        steps: 0,
+        wall: Duration::ZERO,
+        cost_micro_usd: 0,
+        tokens: None,
+    };
+    let mut driver = Driver::new(workspace.repo.root(), Cast::new(), none, &mut *audience)?;
+    driver.recover()?;
+    match driver.is_asked_to_end() {
+        false => Ok(()),
+        true => Err(Failure::state(
+            Code::Interrupted,
+            "interrupted before a session began",
+        )),
+    }
+}
+
+/// A gate that is ended takes the report along whose commit it was for.
+fn begun_again(mut failure: Failure) -> Failure {
+    if failure.code == Code::Interrupted {
+        let hint = "the report of the last session was not taken: `cook run` begins its step again";
+        failure.hints.push(hint.to_owned());
+    }
+    failure
+}

@@ -1,0 +1,101 @@
+//! What is told while a run goes on, and to whom.
+
+use super::authority::Breach;
+use crate::walk::Applied;
+use cook_agents::{Progress, Spent};
+use cook_core::diagnostic::Finding;
+use cook_core::machine::Dispatch;
+use cook_core::model::Role;
+use cook_os::process::{Alarm, Heed};
+use cook_store::store::Recovery;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What an audience is told.
+#[derive(Debug)]
+pub enum Moment<'a> {
+    /// A session of an earlier run was found unfinished and settled.
+    Recovered {
+        /// Whose it was.
+        role: Role,
+        /// What it had done that it may not.
+        breach: &'a Breach,
+    },
+    /// A session begins.
+    Begins {
+        /// The role.
+        role: Role,
+        /// Why it is its turn.
+        dispatch: &'a Dispatch,
+        /// Who plays it.
+        agent: &'a str,
+        /// How long it may be silent.
+        idle: Duration,
+    },
+    /// What an agent shows while it works.
+    Shows {
+        /// Which of the sessions that are held at once, by the order in which they began.
+        slot: usize,
+        /// What.
+        progress: Progress<'a>,
+    },
+    /// An agent has ended; its answer is not looked at yet.
+    Ends {
+        /// As in [`Moment::Shows`].
+        slot: usize,
+        /// What this run's calls have taken so far.
+        spent: &'a Spent,
+    },
+    /// The command of `[notify]` was not told of a change of the policy.
+    Untold(&'a Finding),
+    /// The report was not usable and is asked for once more.
+    Repairs(&'a [Finding]),
+    /// The role did what it may not.
+    Breached {
+        /// The role.
+        role: Role,
+        /// What it did.
+        breach: &'a Breach,
+    },
+    /// What was not committed in the worktree changed while a session was held elsewhere: copies
+    /// of how it was.
+    Beside(&'a [String]),
+    /// `.agent/` was behind the log, and shows its tip now.
+    CaughtUp(&'a Recovery),
+    /// Lock files that a git of the session left which was ended, and that are removed.
+    Unlocked(&'a [PathBuf]),
+    /// The session gave no report, or the report was refused.
+    CameToNothing {
+        /// The role.
+        role: Role,
+        /// Why.
+        why: &'a str,
+    },
+    /// The report was taken.
+    Recorded {
+        /// The role.
+        role: Role,
+        /// What it led to.
+        applied: &'a Applied,
+        /// How long the session took.
+        took: Duration,
+        /// What it cost; none = unknown.
+        cost_micro_usd: Option<u64>,
+    },
+    /// A limit of the supplier's is waited for.
+    Waits {
+        /// Until when, RFC 3339.
+        until: &'a str,
+    },
+}
+
+/// Whoever looks on.
+pub trait Audience {
+    /// Is told what happens.
+    fn told(&mut self, moment: &Moment) -> Heed;
+
+    /// What is to be called at once when somebody asks for an end.
+    fn alarm(&self) -> Option<Alarm> {
+        None
+    }
+}

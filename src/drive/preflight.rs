@@ -1,0 +1,361 @@
+//! What is settled before a run: who plays what, how far it may go, and what stands in its way.
+
+use super::agents::{chosen, find_here};
+use super::cast::{Cast, Limits, Player};
+use super::operator::{Operator, Order};
+use super::parking::paths_are;
+use crate::walk::{self, Workspace};
+use cook_agents::{Preset, Spent};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
+use cook_core::machine::{Dispatch, Worktree, quoted};
+use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
+use cook_os::process::Clocks;
+use cook_store::session::{FileStore, SessionError};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Roles that agents play here.
+const PLAYED: [Role; 5] = [
+    Role::Regrounder,
+    Role::Implementer,
+    Role::Reviewer,
+    Role::Auditor,
+    Role::StopJudge,
+];
+/// Paths that are named before a run.
+const NAMED: usize = 10;
+
+/// Who plays what, by the settings; every agent is known and may be run here.
+pub(super) fn cast(
+    workspace: &Workspace,
+    config: &Config,
+    only: Option<&str>,
+) -> Result<Cast, Failure> {
+    let default = config.roles.get("default").cloned().unwrap_or_default();
+    let mut cast = Cast::new();
+    for role in PLAYED {
+        let own = config.roles.get(role.short()).cloned().unwrap_or_default();
+        let first = only
+            .map(str::to_owned)
+            .or_else(|| own.agent.clone())
+            .or_else(|| default.agent.clone())
+            .or_else(|| config.sessions.agent.clone());
+        let mut names: Vec<String> = match only {
+            None if !own.agents.is_empty() => own.agents.clone(),
+            _ => first.into_iter().collect(),
+        };
+        let fallback = match own.fallback.is_empty() {
+            true => &default.fallback,
+            false => &own.fallback,
+        };
+        names.extend(fallback.iter().cloned());
+        if names.is_empty() {
+            return Err(Failure::usage(format!("no agent is named for the {role}")).hint(
+                "name one with `--agent NAME`, or set `[roles.default] agent` in `.agent/cook.toml`; `cook agents` lists them",
+            ));
+        }
+        let model = own.model.clone().or_else(|| default.model.clone());
+        let mut players = Vec::new();
+        for name in names {
+            players.push(Player {
+                preset: chosen(workspace, Some(&name))?,
+                access: access(role, &own, &default),
+                clocks: clocks(config, &own, &default),
+                price: config.price(&name, model.as_deref()),
+                model: model.clone(),
+            });
+        }
+        cast.insert(role, players);
+    }
+    Ok(cast)
+}
+
+fn access(role: Role, own: &RoleConfig, default: &RoleConfig) -> Access {
+    own.access.or(default.access).unwrap_or(match role {
+        Role::Implementer => Access::Write,
+        _ => Access::Read,
+    })
+}
+
+fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
+    let (wall, idle) = config.sessions.clocks();
+    let span = |own: &Option<String>, default: &Option<String>, fallback: Duration| {
+        own.as_ref()
+            .or(default.as_ref())
+            .and_then(|text| humantime::parse_duration(text).ok())
+            .unwrap_or(fallback)
+    };
+    Clocks {
+        wall: span(&own.timeout, &default.timeout, wall),
+        idle: span(&own.idle_timeout, &default.idle_timeout, idle),
+    }
+}
+
+/// Says what the run will do and what stands in its way, while somebody is there to answer;
+/// whether what is not committed is to be parked.
+pub(super) fn before(
+    operator: &dyn Operator,
+    workspace: &Workspace,
+    cast: &Cast,
+    limits: &Limits,
+    order: &Order,
+) -> Result<bool, Failure> {
+    show_cast(operator, cast);
+    require_agents(workspace, cast)?;
+    let (_, snapshot) = workspace.require()?;
+    let (dispatch, _) = walk::dispatch_now(workspace, Some(&snapshot))?;
+    let gates = gates(workspace, &snapshot)?;
+    show_prospect(operator, workspace, limits, &gates, &snapshot, &dispatch)?;
+    require_trust(workspace, &gates, &dispatch)?;
+    for name in workspace.repo.parked(workspace.store_id())? {
+        operator.note(&format!(
+            "an earlier run left changes parked as `{name}`; they are put back when this one ends"
+        ));
+    }
+    let worktree = workspace.repo.status()?.worktree;
+    if worktree.is_clean() || order.goes_beside {
+        return Ok(false);
+    }
+    if order.parks {
+        return Ok(true);
+    }
+    show_uncommitted(operator, &worktree);
+    let question = "they stay as they are, and roles that need a clean worktree will stop at them. Go on? [y/N]";
+    if operator.agrees(question) {
+        return Ok(false);
+    }
+    Err(Refusal::new(
+        Code::DirtyWorktree,
+        format!(
+            "{} not committed",
+            paths_are(worktree.dirty.len() as u64 + worktree.more)
+        ),
+    )
+    .replace_hints(["commit them, or say `--park-changes` to have them put aside and back, or `--yes` to go on beside them"])
+    .into())
+}
+
+fn show_cast(operator: &dyn Operator, cast: &Cast) {
+    for (role, players) in cast {
+        let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
+        operator.show(&format!("{:<22} {}", role.id(), names.join(", then ")));
+    }
+}
+
+/// Each role has an agent that is installed.
+fn require_agents(workspace: &Workspace, cast: &Cast) -> Result<(), Failure> {
+    let all: Vec<&Preset> = cast
+        .values()
+        .flatten()
+        .map(|player| &player.preset)
+        .collect();
+    let found = find_here(workspace, &all)?;
+    let mut here = found
+        .iter()
+        .map(|found| found.path.is_some() && found.is_it);
+    for (role, players) in cast {
+        let any = here.by_ref().take(players.len()).filter(|is| *is).count() > 0;
+        if !any {
+            let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
+            let mut failure = Failure::new(
+                FailureKind::Supplier,
+                Code::SupplierFailed,
+                format!("no agent for the {role} is installed: {}", names.join(", ")),
+            );
+            failure.hints = vec!["`cook agents` lists those that cook knows and finds".to_owned()];
+            return Err(failure);
+        }
+    }
+    Ok(())
+}
+
+/// What must pass, what is left to spend, and where the last run stopped.
+fn show_prospect(
+    operator: &dyn Operator,
+    workspace: &Workspace,
+    limits: &Limits,
+    gates: &[Gate],
+    snapshot: &Snapshot,
+    dispatch: &Dispatch,
+) -> Result<(), Failure> {
+    let lines = FileStore::at(workspace.repo.cook_dir()?.join("sessions"))
+        .lines()
+        .map_err(|fault| Failure::from(SessionError::new(fault)))?;
+    let row = |label: &str, text: String| {
+        // A plan names gates: none of them makes lines of its own.
+        let text = clean(&text, Lines::Fold);
+        operator.show(&format!("{label:<22} {text}"));
+    };
+    row("gates", gates_named(gates));
+    let spent = Spent::of(&lines, workspace.store_id());
+    let budgets = workspace.config()?.limits();
+    row("limits", limits_left(limits, &budgets, snapshot, &spent));
+    let now = workspace.clock.now();
+    if let Some(text) = going_on(&lines, workspace.store_id(), dispatch, &now) {
+        row("goes on", text);
+    }
+    Ok(())
+}
+
+/// Every command that the run would start is trusted.
+fn require_trust(
+    workspace: &Workspace,
+    gates: &[Gate],
+    dispatch: &Dispatch,
+) -> Result<(), Failure> {
+    let untrusted = gates.iter().find(|gate| !gate.trusted);
+    // Where the work is stopped none would run.
+    if let Some(gate) = untrusted.filter(|gate| gate.configured || dispatch.role.is_some()) {
+        let message = format!(
+            "a gate would stop the run: `{}` is not trusted on this machine",
+            gate.run
+        );
+        let hint = format!("run `cook trust {}`", quoted(&gate.run));
+        return Err(Refusal::new(Code::TrustMissing, message)
+            .replace_hints([hint])
+            .into());
+    }
+    if let Some(run) = &workspace.config()?.notify.run
+        && !workspace.trust()?.is_trusted(run)
+    {
+        return Err(Refusal::new(
+            Code::TrustMissing,
+            format!("the command of `[notify]` is not trusted on this machine: `{run}`"),
+        )
+        .replace_hints([format!("run `cook trust {}`", quoted(run))])
+        .into());
+    }
+    Ok(())
+}
+
+fn show_uncommitted(operator: &dyn Operator, worktree: &Worktree) {
+    operator.note("paths that are not committed:");
+    for path in worktree.dirty.iter().take(NAMED) {
+        operator.show(&format!("  {path}"));
+    }
+    let rest = worktree.dirty.len().saturating_sub(NAMED) as u64 + worktree.more;
+    if rest > 0 {
+        operator.show(&format!("  and {rest} more"));
+    }
+}
+
+/// A command that must pass, and whether it may run here.
+struct Gate {
+    run: String,
+    /// In `cook.toml`, and not only in the plan.
+    configured: bool,
+    trusted: bool,
+}
+
+/// The gates of the settings, then those that open slices name.
+fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Gate>, Failure> {
+    let trust = workspace.trust()?;
+    let configured = workspace.config()?.gate_specs().into_iter();
+    let mut named: Vec<(String, bool)> = configured.map(|gate| (gate.run, true)).collect();
+    let slices = snapshot.plan.candidate_slices.iter();
+    for slice in slices.filter(|slice| slice.status.is_open()) {
+        for run in slice.verification_commands.iter().flatten() {
+            if named.iter().all(|(known, _)| known != run) {
+                named.push((run.clone(), false));
+            }
+        }
+    }
+    let gates = named.into_iter().map(|(run, configured)| Gate {
+        trusted: trust.is_trusted(&run),
+        run,
+        configured,
+    });
+    Ok(gates.collect())
+}
+
+fn gates_named(gates: &[Gate]) -> String {
+    let mut text = counted(gates.len() as u64, "gate");
+    for (place, gate) in gates.iter().take(NAMED).enumerate() {
+        text.push_str(if place == 0 { ": " } else { ", " });
+        text.push_str(&format!(
+            "`{}` ({}{})",
+            gate.run,
+            if gate.configured { "" } else { "of the plan, " },
+            match gate.trusted {
+                true => "trusted",
+                false => "not trusted on this machine",
+            }
+        ));
+    }
+    match gates.len().saturating_sub(NAMED) {
+        0 => text,
+        rest => format!("{text} and {rest} more"),
+    }
+}
+
+/// What binds the run: an agent that tells no cost is bound by tokens, steps and attempts.
+fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &Spent) -> String {
+    let counters = &snapshot.counters;
+    let granted = &counters.granted;
+    let mut parts = vec![format!(
+        "{} of wall time",
+        humantime::format_duration(limits.wall)
+    )];
+    parts.push(match limits.cost_micro_usd {
+        0 => "no limit of cost".to_owned(),
+        micro => {
+            let all = micro.saturating_add(granted.cost_micro_usd.unwrap_or(0));
+            let left = all.saturating_sub(spent.micro_usd);
+            format!(
+                "{:.2} of {:.2} US dollars left",
+                left as f64 / 1e6,
+                all as f64 / 1e6
+            )
+        }
+    });
+    parts.push(match limits.tokens {
+        None => "no limit of tokens".to_owned(),
+        Some(all) => format!(
+            "{} of {all} tokens left for calls of unknown cost",
+            all.saturating_sub(spent.unpriced_tokens)
+        ),
+    });
+    let steps = budgets.steps().saturating_add(granted.steps.unwrap_or(0));
+    parts.push(format!(
+        "{} of {steps} steps left",
+        steps.saturating_sub(counters.steps.0)
+    ));
+    let attempts = budgets
+        .attempts()
+        .saturating_add(granted.attempts_per_slice.unwrap_or(0));
+    let active = snapshot.active.slice_id.as_ref();
+    let spent = active.and_then(|id| Some((id, counters.attempts.get(id)?)));
+    parts.push(match spent {
+        Some((id, spent)) => format!(
+            "{} of {attempts} attempts left for `{id}`",
+            attempts.saturating_sub(spent.0)
+        ),
+        None => format!("{attempts} attempts for each slice"),
+    });
+    parts.join(", ")
+}
+
+/// What becomes of the step that the last run was at, and why; none where no session was held.
+fn going_on(lines: &[Value], workflow: &str, dispatch: &Dispatch, now: &str) -> Option<String> {
+    let last = lines
+        .iter()
+        .rev()
+        .find(|line| line["workflow"] == workflow)?;
+    let Some(role) = dispatch.role else {
+        return Some("no session begins, because the work is stopped".to_owned());
+    };
+    let cut = last["class"] == "interrupted" || last["error"] == "interrupted";
+    Some(match last["reset_at"].as_str() {
+        Some(until) if until > now => {
+            let agent = last["supplier"].as_str().unwrap_or("the agent");
+            format!("resumes the wait for the limit of {agent}, which holds until {until}")
+        }
+        _ if cut && last["role"] == role.short() => format!(
+            "begins the step of the {role} again, because its session was ended before it reported; no attempt is spent"
+        ),
+        _ => format!(
+            "resumes with the {role}, because {}",
+            dispatch.reason.trim_end_matches('.')
+        ),
+    })
+}

@@ -1,0 +1,104 @@
+//! Has agents answer once.
+
+use super::agents::{chosen, find_here};
+use crate::walk::Workspace;
+use cook_agents::{AgentSupplier, Preset, presets, probe_version};
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_os::process::Clocks;
+use cook_store::session::{Deed, Grade, Ref, Supplier, Turn};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long an agent may take over one word.
+const PROBE: Clocks = Clocks {
+    wall: Duration::from_secs(120),
+    idle: Duration::from_secs(90),
+};
+
+/// Has agents answer once; what was seen, and what is wrong.
+pub fn probe(
+    workspace: &Workspace,
+    only: Option<&str>,
+) -> Result<(Vec<String>, Vec<Finding>), Failure> {
+    let config = workspace.config()?;
+    let all: Vec<Preset> = match only {
+        Some(name) => vec![chosen(workspace, Some(name))?],
+        None => presets(config)
+            .into_values()
+            .filter_map(Result::ok)
+            .collect(),
+    };
+    let borrowed: Vec<&Preset> = all.iter().collect();
+    let found = find_here(workspace, &borrowed)?;
+    let here: Vec<&Preset> = borrowed
+        .into_iter()
+        .zip(&found)
+        .filter(|(_, found)| only.is_some() || (found.path.is_some() && found.is_it))
+        .map(|(preset, _)| preset)
+        .collect();
+    let root = workspace.repo.cook_dir()?.join("sessions");
+    let heard = std::thread::scope(|scope| {
+        let asked: Vec<_> = here
+            .iter()
+            .map(|preset| {
+                let root: PathBuf = root.clone();
+                let dir = workspace.repo.root();
+                scope.spawn(move || one_turn(preset, dir.to_owned(), root))
+            })
+            .collect();
+        asked
+            .into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err("the probe failed".to_owned()))
+            })
+            .collect::<Vec<_>>()
+    });
+    let mut checked = Vec::new();
+    let mut findings = Vec::new();
+    for (preset, heard) in here.iter().zip(heard) {
+        match heard {
+            Ok(said) => checked.push(format!("agent {}: {said}", preset.name())),
+            Err(why) => findings
+                .push(Finding::new(Code::AgentSilent, why).at(format!("agent {}", preset.name()))),
+        }
+    }
+    if here.is_empty() {
+        checked.push("no agent is installed".to_owned());
+    }
+    Ok((checked, findings))
+}
+
+fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, String> {
+    let version = probe_version(preset, &dir);
+    let supplier = AgentSupplier::new(preset.clone(), dir, root, PROBE);
+    let turn = Turn {
+        name: Ref::new(Grade::Exchange),
+        prompt: "Answer with the one word: ready",
+        deed: Deed::Ask,
+        fork: None,
+        schema: None,
+    };
+    match supplier.call(&turn) {
+        Ok(answer) => {
+            let said: String = answer.output.chars().take(60).collect();
+            let version = version
+                .map(|version| format!(" {version}"))
+                .unwrap_or_default();
+            Ok(format!(
+                "answered{version} in {} ms: {said}",
+                answer.duration_ms
+            ))
+        }
+        Err(lapse) => Err(match lapse.failure {
+            cook_store::session::Failure::Failed(why)
+            | cook_store::session::Failure::Absent(why)
+            | cook_store::session::Failure::TimedOut(why)
+            | cook_store::session::Failure::Unparseable(why) => match lapse.class {
+                Some(class) => format!("{class}: {why}"),
+                None => why,
+            },
+        }),
+    }
+}

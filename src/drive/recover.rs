@@ -1,0 +1,53 @@
+//! Ends and puts back what a run that is gone left.
+
+use super::authority::Watch;
+use super::driver::{Driver, kept};
+use super::left::{all_watches, left_in, unreadable, watches};
+use super::live;
+use super::moment::Moment;
+use crate::walk::Workspace;
+use cook_agents::{end_left, settle_left};
+use cook_core::diagnostic::Failure;
+use std::time::Duration;
+
+/// How long after its cook an agent may still have been at work that nobody found alive.
+const GRACE: Duration = Duration::from_secs(60);
+
+impl Driver<'_> {
+    /// Ends what an earlier run left: its agents' processes, and what their sessions changed.
+    /// What came when none of them can have been at work any more is the user's. Comes before a
+    /// look at the worktree.
+    ///
+    /// # Errors
+    /// Unreadable state.
+    pub fn recover(&mut self) -> Result<(), Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let end = match end_left(workspace.store_id()) {
+            true => None,
+            false => live::last_sign(&workspace)?.map(|seen| seen + GRACE),
+        };
+        settle_left(&self.sessions, &workspace.clock).map_err(kept)?;
+        workspace.repo.sweep_throwaways()?;
+        for path in left_in(&watches(&workspace)?)? {
+            if let Some(watch) = Watch::left_behind(&path, end)? {
+                let unlocked = watch.unlock(&workspace)?;
+                if !unlocked.is_empty() {
+                    self.audience.told(&Moment::Unlocked(&unlocked));
+                }
+                let breach = watch.settle(&workspace)?;
+                let role = watch.role();
+                self.audience.told(&Moment::Recovered {
+                    role,
+                    breach: &breach,
+                });
+                self.end(watch)?;
+            } else {
+                // It was ended before the session began.
+                std::fs::remove_dir_all(&path).map_err(|error| unreadable(&path, &error))?;
+            }
+        }
+        workspace.repo.unpin_all_but(&all_watches(&workspace)?)?;
+        self.spare.settled();
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! What a session gave becomes a transition, or an attempt that came to nothing.
+
+use super::authority::Breach;
+use super::cast::Player;
+use super::driver::Driver;
+use super::moment::Moment;
+use super::outcome::{Ended, Played, Step};
+use super::talk::Heard;
+use crate::walk::{self, Workspace};
+use cook_agents::{AgentFailure, FailureClass};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::model::{Event, Role, Snapshot};
+use cook_core::report::{self, Parsed, Provenance, Reported};
+use cook_store::session::{Fault, Ref, Reply, SessionError, SessionStore};
+use std::time::Instant;
+
+impl Driver<'_> {
+    /// Somebody recorded something while a session was held. Where that stops the work, the run
+    /// ends; else the report counts as far as it still fits.
+    pub(super) fn stopped_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        let (_, snapshot) = workspace.require()?;
+        let (dispatch, _) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+        if dispatch.role.is_some() {
+            return Ok(None);
+        }
+        let why = "the work was stopped meanwhile; what the session committed stays, and its report is in `cook session log`";
+        self.audience.told(&Moment::CameToNothing { role, why });
+        Ok(Some(Step::Ended(Ended::Policy(dispatch.policy))))
+    }
+
+    /// The session did what its role may not: its report is not taken.
+    pub(super) fn breached(&mut self, role: Role, breach: &Breach) -> Result<Played, Failure> {
+        self.audience.told(&Moment::Breached { role, breach });
+        if breach.log_moved {
+            return Err(Failure::from(cook_core::diagnostic::Refusal::new(
+                Code::StaleFacts,
+                format!(
+                    "the log was moved during the session of the {role}: its report no longer fits the log"
+                ),
+            )));
+        }
+        let why = format!("it did what its role may not: {}", breach.what.join("; "));
+        let workspace = Workspace::open(&self.dir)?;
+        let codes = vec![Code::AuthorityBreached.id().to_owned()];
+        self.spend(&workspace, role, codes, why)
+    }
+
+    /// What a session gave becomes a transition, or an attempt that failed.
+    pub(super) fn weigh(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        player: &Player,
+        heard: Heard,
+        ticket: Option<&str>,
+        started: Instant,
+    ) -> Result<Played, Failure> {
+        match heard {
+            Heard::Unusable(findings) => {
+                self.refuse(workspace, role, codes(&findings), told(&findings))
+            }
+            Heard::Report(report) => {
+                let (parsed, reply) = *report;
+                self.take(workspace, role, parsed, &reply, ticket, started)
+            }
+            Heard::Malformed(findings) => {
+                let why = format!("the report breaks the rules twice: {}", told(&findings));
+                self.refuse(workspace, role, codes(&findings), why)
+            }
+            Heard::Nothing(failed) => self.failed(workspace, role, player, &failed),
+            Heard::Unkept(error) => Ok(Played::Another(error.to_string())),
+        }
+    }
+
+    /// Hands a report in, as `cook record` does.
+    fn take(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        parsed: Parsed,
+        reply: &Reply,
+        ticket: Option<&str>,
+        started: Instant,
+    ) -> Result<Played, Failure> {
+        let Some(report) = parsed.report else {
+            return self.refuse(workspace, role, Vec::new(), told(&parsed.findings));
+        };
+        if role == Role::StopJudge
+            && let (_, snapshot) = workspace.require()?
+            && let Some(vote) = self.twin(&snapshot, reply)?
+        {
+            let why = format!("its session is the one that gave vote {vote} already");
+            let codes = vec![Code::JudgeNotIndependent.id().to_owned()];
+            return self.refuse(workspace, role, codes, why);
+        }
+        let provenance = Provenance {
+            session: Some(reply.exchange.to_string()),
+            ticket: ticket.map(str::to_owned),
+        };
+        let Reported::Event(event) = report::event(&report, provenance) else {
+            return Ok(Played::Another("the report asks for nothing".to_owned()));
+        };
+        // Its gates, and whoever is told, take their own time.
+        let took = started.elapsed();
+        match self.record(workspace, &event) {
+            Ok(applied) => {
+                self.tally.refused = None;
+                self.audience.told(&Moment::Recorded {
+                    role,
+                    applied: &applied,
+                    took,
+                    cost_micro_usd: reply.cost_micro_usd,
+                });
+                Ok(Played::Step(Step::Moved))
+            }
+            Err(failure) if failure.kind == FailureKind::Refused => {
+                let mut why = format!("[{}] {}", failure.code.id(), failure.message);
+                for hint in &failure.hints {
+                    why.push_str("; ");
+                    why.push_str(hint);
+                }
+                self.refuse(workspace, role, vec![failure.code.id().to_owned()], why)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Writes down that a session failed by its own doing.
+    fn refuse(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        codes: Vec<String>,
+        why: String,
+    ) -> Result<Played, Failure> {
+        self.audience
+            .told(&Moment::CameToNothing { role, why: &why });
+        self.spend(workspace, role, codes, why)
+    }
+
+    /// The same where the audience knows it.
+    fn spend(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        codes: Vec<String>,
+        why: String,
+    ) -> Result<Played, Failure> {
+        self.record(workspace, &Event::Refused { role, codes })?;
+        self.tally.refused = Some((role, why.clone()));
+        Ok(Played::Step(Step::Nothing(why)))
+    }
+
+    fn failed(
+        &mut self,
+        workspace: &Workspace,
+        role: Role,
+        player: &Player,
+        failed: &AgentFailure,
+    ) -> Result<Played, Failure> {
+        let why = format!("{}: {}", player.preset.name(), failed.why());
+        match failed.class {
+            FailureClass::Interrupted => Ok(Played::Step(Step::Ended(Ended::Asked))),
+            FailureClass::Agent => self.refuse(
+                workspace,
+                role,
+                vec![Code::SupplierFailed.id().to_owned()],
+                why,
+            ),
+            FailureClass::Config => {
+                self.audience
+                    .told(&Moment::CameToNothing { role, why: &why });
+                Ok(Played::Another(why))
+            }
+            FailureClass::Environment => {
+                self.audience
+                    .told(&Moment::CameToNothing { role, why: &why });
+                match &failed.reset_at {
+                    Some(until) => {
+                        let name = player.preset.name().to_owned();
+                        self.limited.insert(name, until.clone());
+                        Ok(Played::Step(self.wait(workspace, until, why)?))
+                    }
+                    None => {
+                        if failed.passes() {
+                            self.tally.passing = Some(failed.again_after());
+                        }
+                        Ok(Played::Another(why))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The vote of this wave that came out of the same session of the same agent.
+    fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>, Failure> {
+        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
+        let session = |name: Ref| -> Result<Option<(String, String)>, Failure> {
+            let entry = self.sessions.entry(name).map_err(kept)?;
+            Ok(entry.and_then(|entry| Some((entry.supplier, entry.exid?))))
+        };
+        let Some(mine) = session(reply.exchange)? else {
+            return Ok(None);
+        };
+        for vote in &snapshot.ledger.wave.votes {
+            let name = vote.session.as_deref().and_then(|text| text.parse().ok());
+            if let Some(name) = name
+                && session(name)?.as_ref() == Some(&mine)
+            {
+                return Ok(Some(vote.seq.0));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn codes(findings: &[Finding]) -> Vec<String> {
+    findings
+        .iter()
+        .map(|finding| finding.code.id().to_owned())
+        .collect()
+}
+
+fn told(findings: &[Finding]) -> String {
+    let lines: Vec<String> = findings
+        .iter()
+        .take(5)
+        .map(|finding| format!("[{}] {}", finding.code.id(), finding.message))
+        .collect();
+    lines.join("; ")
+}
