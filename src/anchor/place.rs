@@ -9,7 +9,6 @@ use super::sources::{Sources, Text};
 use super::text::{context, digest, first_occurrence, is_telling, occurrences, split};
 use super::then::{Found, Then, moved, short};
 use cook_core::diagnostic::{Failure, counted};
-use cook_core::digest::hex;
 use cook_core::model::{Count, Stamp, Verdict};
 use cook_git::{Entry, changed_lines};
 

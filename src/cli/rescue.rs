@@ -1,9 +1,9 @@
 //! `cook rescue`: what was set aside, looked at and put back.
 
-use clap::{Args, Subcommand};
-use crate::view::{RescueAnswer, RescueFile, RescueRef, RescueRow, RescuedFile};
 use super::caller;
 use super::context::{Answer, Context, answer, note};
+use crate::view::{RescueAnswer, RescueFile, RescueRef, RescueRow, RescuedFile};
+use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::machine;
 use cook_os::clock::Clock;

@@ -1,10 +1,10 @@
 //! `cook session`: what was said to agents.
 
-use crate::drive::{drop_spares, self};
-use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
-use super::{caller, input};
 use super::call::{named, store};
 use super::context::{Answer, Context, answer, note};
+use super::{caller, input};
+use crate::drive::{self, drop_spares};
+use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use crate::walk::Workspace;
 use clap::{Args, Subcommand};
 use cook_agents::open_command;

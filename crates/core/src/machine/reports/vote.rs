@@ -2,7 +2,7 @@
 
 use super::read_only::require_same_tree;
 use crate::diagnostic::{Code, Refusal};
-use crate::machine::slices::hex;
+use crate::digest::hex;
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{Count, ReportRecord, Submission, Verdicts, Vote};
