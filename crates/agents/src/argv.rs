@@ -4,18 +4,6 @@
 use super::Preset;
 use cook_core::model::Access;
 
-/// All names, blocks among them.
-pub(super) const NAMES: [&str; 8] = [
-    "access",
-    "cwd",
-    "model",
-    "new_session",
-    "schema",
-    "schema_file",
-    "schema_json",
-    "session",
-];
-
 /// What the names stand for in one run.
 #[derive(Debug, Default)]
 pub(super) struct Values<'a> {

@@ -21,6 +21,7 @@ pub mod scripted;
 mod spent;
 mod supplier;
 mod surroundings;
+mod task;
 mod usage;
 
 pub use error::AgentError;
@@ -30,7 +31,8 @@ pub use left::{end_left, settle_left};
 pub use listen::Progress;
 pub use preset::{Preset, presets};
 pub use redact::redact;
-pub use run::{Report, Task, open_command, run, transcript_digest};
+pub use run::{Report, open_command, run, transcript_digest};
 pub use spent::Spent;
 pub use supplier::{AgentSupplier, Watch};
 pub use surroundings::Surroundings;
+pub use task::Task;

@@ -1,7 +1,6 @@
 //! Presets: those built in, and the user's tables over them.
 
 use super::AgentError;
-use super::argv::NAMES;
 use cook_core::digest::sha256;
 use cook_core::model::{
     Access, AccessArgs, AgentKind, AgentTable, Config, Continuation, Counting, EventFormat, Grain,
@@ -10,6 +9,18 @@ use cook_core::model::{
 use cook_os::process::Polite;
 use cook_store::session::Window;
 use std::collections::BTreeMap;
+
+/// All names that stand in braces in a command line, blocks among them.
+const NAMES: [&str; 8] = [
+    "access",
+    "cwd",
+    "model",
+    "new_session",
+    "schema",
+    "schema_file",
+    "schema_json",
+    "session",
+];
 
 /// An agent that can be started.
 #[derive(Debug, Clone, PartialEq)]

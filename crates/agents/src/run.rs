@@ -4,13 +4,13 @@ use super::acp::Conversation;
 use super::argv::{Values, command};
 use super::failure::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, Told};
+use super::task::Task;
 use super::{AgentError, Preset, redact, usage};
 use cook_core::digest::hex;
 use cook_core::model::{Access, AgentKind, SessionNaming};
 use cook_os::disk::{self, Links};
 use cook_os::process::{
-    Clocks, DEPTH_VARIABLE, Heed, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
-    supervise,
+    DEPTH_VARIABLE, Heed, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised, supervise,
 };
 use cook_store::session::{Failure, Native};
 use serde_json::{Value, json};
@@ -26,37 +26,6 @@ const MAX_SEARCHED: usize = 50_000;
 const MAX_DEPTH: usize = 8;
 /// Largest record that is digested; a larger one is not gone on from.
 const MAX_TRANSCRIPT: u64 = 512 << 20;
-
-/// What an agent is to do, and within what.
-#[derive(Debug)]
-pub struct Task<'a> {
-    /// The agent.
-    pub preset: &'a Preset,
-    /// All that it is told; goes to its stdin.
-    pub prompt: &'a str,
-    /// What it may do.
-    pub access: Access,
-    /// Where it works.
-    pub dir: &'a Path,
-    /// Its model; none = its own choice.
-    pub model: Option<&'a str>,
-    /// The shape of its answer.
-    pub schema: Option<&'a Value>,
-    /// The record of its own to fork; none = a fresh session.
-    pub fork: Option<&'a Native>,
-    /// How long it may take.
-    pub clocks: Clocks,
-    /// What marks all its processes; unique.
-    pub invocation: &'a str,
-    /// The role it plays, for `COOK_ROLE`.
-    pub role: Option<&'a str>,
-    /// Further variables.
-    pub env: &'a [(String, OsString)],
-    /// A directory for the session files that cook names.
-    pub state: &'a Path,
-    /// A directory for what is kept of this run alone; it must not be there yet.
-    pub keep: &'a Path,
-}
 
 /// What came of a run. Its raw output lies in [`Task::keep`], capped and redacted.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! An agent program as a supplier of conversations.
 
 use super::listen::Progress;
-use super::run::{Report, Task, run, transcript_digest};
+use super::run::{Report, run, transcript_digest};
+use super::task::Task;
 use super::usage;
 use super::{FailureClass, Preset, Surroundings};
 use cook_core::diagnostic;

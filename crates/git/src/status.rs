@@ -1,16 +1,15 @@
 //! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
 
-use super::baseline::PIN_REFS;
 use super::history::{Entry, path_text};
+use super::look::{is_unwatched, present};
 use super::program::Call;
+use super::refs::PIN_REFS;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::machine::{Head, MAX_PATHS, Worktree};
 use cook_core::model::{CONTRACT_FILES, SETTINGS_FILES};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::path::Path;
 
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -141,32 +140,6 @@ impl Repo {
             }
         }
         Ok(uncommitted)
-    }
-}
-
-/// What stands at a path. Only absence is absence: any other error that was taken for it
-/// would make a decision rest on a file that is there.
-pub(super) fn present(path: &Path) -> io::Result<Option<std::fs::Metadata>> {
-    match path.symlink_metadata() {
-        Ok(found) => Ok(Some(found)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// The path of an entry of `git ls-files -v` that git does not look at: a lower-case letter
-/// is assume-unchanged, `S` skip-worktree.
-pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
-    match entry {
-        [tag, b' ', path @ ..] if tag.is_ascii_lowercase() || *tag == b'S' => Some(path),
-        _ => None,
     }
 }
 

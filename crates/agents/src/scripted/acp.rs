@@ -1,46 +1,16 @@
 //! The other side of the Agent Client Protocol: a scripted agent that answers a client's
 //! requests on its stdin, and asks some of its own.
 
-use super::play::{Player, print};
+use super::player::{Player, print};
 use cook_os::disk::{append_line, open_to_append};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{self, BufRead};
-use std::path::PathBuf;
 
-/// How a scripted agent behaves before its first prompt.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Acp {
-    /// A file that gets each line that comes from the client.
-    pub heard: Option<PathBuf>,
-    /// The version that it says it speaks.
-    pub version: u64,
-    /// It offers to fork a session.
-    pub forks: bool,
-    /// It wants a login before a session.
-    pub login: bool,
-    /// It answers everything with a number that was not asked for.
-    pub wrong_id: bool,
-    /// Its sessions let a client choose the model: `option`, `method`, or not at all.
-    pub models: Option<String>,
-}
-
-impl Default for Acp {
-    fn default() -> Self {
-        Self {
-            heard: None,
-            version: 1,
-            forks: false,
-            login: false,
-            wrong_id: false,
-            models: None,
-        }
-    }
-}
+/// What is done at one prompt, by its number; the exit code when it was the last.
+type Turn<'a> = &'a mut dyn FnMut(&mut Player, usize) -> io::Result<Option<u8>>;
 
 /// Answers until the client closes the pipe; the exit code.
-pub(super) fn serve(player: &mut Player) -> io::Result<u8> {
+pub(super) fn serve(player: &mut Player, turn: Turn) -> io::Result<u8> {
     while let Some(message) = hear(player)? {
         let (id, params) = (message["id"].clone(), &message["params"]);
         match message["method"].as_str() {
@@ -68,7 +38,7 @@ pub(super) fn serve(player: &mut Player) -> io::Result<u8> {
                 let text = params["prompt"][0]["text"].as_str();
                 player.input = text.unwrap_or_default().to_owned();
                 let number = player.note()?;
-                if let Some(code) = player.turn(number)? {
+                if let Some(code) = turn(player, number)? {
                     return Ok(code);
                 }
             }

@@ -7,8 +7,11 @@
 mod acp;
 mod dialect;
 mod play;
+mod player;
+mod script;
 mod worktree;
 
-pub use acp::Acp;
 pub use dialect::Dialect;
-pub use play::{Arguments, Script, Step, play};
+pub use play::play;
+pub use player::Arguments;
+pub use script::{Acp, Script, Step};

@@ -1,147 +1,16 @@
-//! A script and its playing.
+//! Playing a script.
 
-use super::acp::{self, Acp};
-use super::dialect::{Beside, Dialect, Utterance, lines};
+use super::acp;
+use super::dialect::{Dialect, Utterance};
+use super::player::{Arguments, Player, print};
+use super::script::{Left, Step};
 use super::worktree::{replace, with_head};
-use cook_os::disk::{append_line, open_to_append};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
-
-/// What a scripted agent does.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Script {
-    /// In whose events it speaks.
-    pub dialect: Dialect,
-    /// A file that gets one JSON line for each call: arguments, directory, input.
-    pub log: Option<PathBuf>,
-    /// A directory in which it keeps a record of each session, as real agents do.
-    pub records: Option<PathBuf>,
-    /// False: its input is not read.
-    pub deaf: bool,
-    /// How it behaves where it speaks the Agent Client Protocol.
-    pub acp: Acp,
-    /// What is done at each call.
-    pub steps: Vec<Step>,
-    /// What is done instead at the call of that number (from 1, by the lines of `log`).
-    pub calls: BTreeMap<String, Vec<Step>>,
-    /// What is done instead when the input holds that text; the first that fits.
-    pub when: Vec<(String, Vec<Step>)>,
-}
-
-/// One thing that a scripted agent does.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Step {
-    /// Its session begins.
-    Session,
-    /// It answers, and its work is done: session, answer and end in one.
-    Reply(String),
-    /// The same, with the commit that HEAD names by then in place of `{head}`.
-    ReplyWithHead(String),
-    /// It answers with what a program prints that gets its input, and its work is done.
-    ReplyOf(Vec<String>),
-    /// It answers with its whole input, and its work is done.
-    Echo,
-    /// It answers with all that its session's record holds, and its work is done.
-    Recall,
-    /// It says something.
-    Answer(String),
-    /// Its work is done.
-    Done,
-    /// It reports an error.
-    Error(String),
-    /// It uses a tool.
-    Tool(String),
-    /// It asks for permission and says which option was chosen (Agent Client Protocol).
-    Permission(Vec<String>),
-    /// It asks its client for something else and says what came back (same).
-    Request(String),
-    /// It waits until it is cancelled, and then says so in order (same).
-    AwaitCancel,
-    /// Its turn ends for that reason (same).
-    Stop(String),
-    /// It compacts its context.
-    Compact(String),
-    /// What it reports with the next answer and end: `usage`, `cost_usd`, `data`.
-    Report(Reported),
-    /// A line on stdout.
-    Print(String),
-    /// A line on stderr.
-    PrintError(String),
-    /// Bytes on stdout, as they are.
-    Bytes(Vec<u8>),
-    /// So many bytes of lines on stdout.
-    Flood(u64),
-    /// So many bytes on stdout without a line end.
-    FloodLine(u64),
-    /// It waits, in milliseconds.
-    Sleep(u64),
-    /// It waits for ever.
-    Hang,
-    /// It ends with this exit code.
-    Exit(u8),
-    /// These signals (`INT`, `TERM`) do nothing from now on.
-    Ignore(Vec<String>),
-    /// A file is written, its directories too.
-    Write(String, String),
-    /// In a file, the first place of a text becomes another one; it must be there.
-    Replace(String, String, String),
-    /// A file is removed.
-    Remove(String),
-    /// A program is run to its end; a failure of it ends the agent with exit code 70.
-    Run(Vec<String>),
-    /// It goes to a directory.
-    Enter(String),
-    /// Its process id goes into a file.
-    Pid(String),
-    /// Its environment goes into a file, as JSON.
-    Environment(String),
-    /// It closes its stdout.
-    CloseStdout,
-    /// A child with a script of its own is left running.
-    Leave(Left),
-}
-
-/// What is reported beside the words.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Reported {
-    usage: Option<Value>,
-    cost_usd: Option<f64>,
-    data: Option<Value>,
-}
-
-/// A child that is left running.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Left {
-    steps: Value,
-    #[serde(default)]
-    own_session: bool,
-    /// With an environment without any mark.
-    #[serde(default)]
-    own_environment: bool,
-    /// With this agent's stdout still open.
-    #[serde(default)]
-    holds_stdout: bool,
-}
-
-/// How it was called: the arguments that a preset gives it.
-#[derive(Debug, Clone, Default)]
-pub struct Arguments {
-    /// All of them.
-    pub all: Vec<String>,
-    /// The session to begin.
-    pub session: Option<String>,
-    /// The session to fork.
-    pub fork: Option<String>,
-}
 
 /// Plays a script: a file, or the script itself. 64 = the script cannot be read.
 pub fn play(script: &str, arguments: &Arguments) -> ExitCode {
@@ -165,35 +34,10 @@ pub fn play(script: &str, arguments: &Arguments) -> ExitCode {
     }
 }
 
-pub(super) struct Player {
-    pub(super) script: Script,
-    pub(super) arguments: Arguments,
-    pub(super) input: String,
-    pub(super) session: String,
-    /// The client's number for the prompt in work.
-    pub(super) request: u64,
-    answer: String,
-    reported: Reported,
-    began: bool,
-}
-
 impl Player {
-    fn of(script: Script, arguments: &Arguments) -> Self {
-        Self {
-            script,
-            arguments: arguments.clone(),
-            input: String::new(),
-            session: String::new(),
-            request: 0,
-            answer: String::new(),
-            reported: Reported::default(),
-            began: false,
-        }
-    }
-
     fn play(&mut self) -> io::Result<u8> {
         if self.script.dialect == Dialect::Acp && !self.script.deaf {
-            return acp::serve(self);
+            return acp::serve(self, &mut Self::turn);
         }
         if !self.script.deaf {
             let mut input = Vec::new();
@@ -213,7 +57,7 @@ impl Player {
     }
 
     /// One request, by what the script says about it; the exit code when it was the last.
-    pub(super) fn turn(&mut self, number: usize) -> io::Result<Option<u8>> {
+    fn turn(&mut self, number: usize) -> io::Result<Option<u8>> {
         self.remember(&self.input.clone(), true)?;
         let script = &self.script;
         let fitting = script
@@ -230,92 +74,6 @@ impl Player {
             }
         }
         Ok(None)
-    }
-
-    /// Writes the call down; which one it is.
-    pub(super) fn note(&self) -> io::Result<usize> {
-        let Some(log) = &self.script.log else {
-            return Ok(1);
-        };
-        let line = json!({
-            "args": self.arguments.all,
-            "cwd": std::env::current_dir()?.display().to_string(),
-            "pwd": std::env::var("PWD").ok(),
-            "input": self.input,
-        });
-        append_line(&mut open_to_append(log)?, &line.to_string())?;
-        Ok(std::fs::read_to_string(log)?.lines().count())
-    }
-
-    fn record(&self, session: &str) -> Option<PathBuf> {
-        let path = Path::new(session);
-        if path.is_absolute() {
-            return Some(path.to_owned());
-        }
-        let dir = self.script.records.as_ref()?;
-        Some(dir.join(format!("{session}.jsonl")))
-    }
-
-    /// Adds to the session's record; a fork begins with a copy of what it is a fork of.
-    fn remember(&self, text: &str, first: bool) -> io::Result<()> {
-        let Some(path) = self.record(&self.session) else {
-            return Ok(());
-        };
-        if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir)?;
-        }
-        let forked = self
-            .arguments
-            .fork
-            .as_deref()
-            .and_then(|id| self.record(id));
-        if let (true, Some(from)) = (first, forked) {
-            std::fs::copy(from, &path)?;
-        }
-        append_line(&mut open_to_append(&path)?, &json!(text).to_string())
-    }
-
-    fn recalled(&self) -> io::Result<String> {
-        let Some(path) = self.record(&self.session) else {
-            return Ok(self.input.clone());
-        };
-        let lines = std::fs::read_to_string(path)?;
-        let texts = lines
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok());
-        Ok(texts.collect::<Vec<String>>().join("\n"))
-    }
-
-    fn say(&mut self, utterance: Utterance) -> io::Result<()> {
-        if !self.began && !matches!(utterance, Utterance::Session(_)) {
-            self.began = true;
-            let session = self.session.clone();
-            self.say(Utterance::Session(&session))?;
-        }
-        let beside = Beside {
-            session: &self.session,
-            answer: &self.answer,
-            data: self.reported.data.as_ref(),
-            usage: self.reported.usage.as_ref(),
-            cost_usd: self.reported.cost_usd,
-            request: self.request,
-        };
-        for line in lines(self.script.dialect, utterance, beside) {
-            print(line.as_bytes())?;
-            print(b"\n")?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn answer(&mut self, text: &str) -> io::Result<()> {
-        self.answer = text.to_owned();
-        self.remember(text, false)?;
-        self.say(Utterance::Answer(text))
-    }
-
-    fn reply(&mut self, text: &str) -> io::Result<()> {
-        self.answer(text)?;
-        self.say(Utterance::Done)
     }
 
     /// Does one thing; the exit code when it was the last.
@@ -422,12 +180,6 @@ fn said_by(argv: &[String], input: &str) -> io::Result<String> {
     let output = child.wait_with_output()?;
     let _ = writer.join();
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-pub(super) fn print(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
 }
 
 /// Lines of 100 bytes, or one that does not end.

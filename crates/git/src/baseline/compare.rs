@@ -2,8 +2,9 @@
 
 use super::super::program::Call;
 use super::super::{Repo, RepoError};
+use super::difference::Difference;
+use super::stand::{Baseline, Stand, WORK_INDEX};
 use super::take::{aside, dirs, stand, there};
-use super::{Baseline, Difference, Stand, WORK_INDEX};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 

@@ -2,14 +2,14 @@
 //! take away and clear (`git gc --prune=now`) could not be put back.
 
 use super::super::program::Call;
+use super::super::refs::PIN_REFS;
+use super::super::remove::remove_tree;
 use super::super::{Repo, RepoError};
-use super::Stand;
+use super::stand::{Baseline, Stand};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where the refs are that hold it.
-pub(in super::super) const PIN_REFS: &str = "refs/cook/watch/";
 /// Branches and tags that are held, newest first. Whether one is merged is not asked: in a long
 /// history the answer takes seconds.
 const MOST: &str = "--count=200";
@@ -27,6 +27,17 @@ impl Repo {
             !baselines.contains(rest.split('/').next().unwrap_or_default())
         };
         Ok(remove(self, PIN_REFS, is_stale)?)
+    }
+}
+
+impl Baseline {
+    /// Removes what putting back would have needed.
+    ///
+    /// # Errors
+    /// When the directory or the refs cannot be removed.
+    pub fn forget(self, repo: &Repo) -> Result<(), Failure> {
+        unpin(repo, &self.dir)?;
+        remove_tree(&self.dir).map_err(|error| RepoError::io("remove", &self.dir, error).into())
     }
 }
 
@@ -56,7 +67,7 @@ pub(super) fn pin(repo: &Repo, dir: &Path, stand: &Stand) -> Result<(), RepoErro
 }
 
 /// Lets go of what a baseline held.
-pub(super) fn unpin(repo: &Repo, dir: &Path) -> Result<(), RepoError> {
+fn unpin(repo: &Repo, dir: &Path) -> Result<(), RepoError> {
     remove(repo, &place(dir), |_| true)
 }
 

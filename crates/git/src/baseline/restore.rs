@@ -1,11 +1,12 @@
 //! Putting a repository back to its baseline.
 
+use super::super::look::is_unwatched;
 use super::super::program::Call;
-use super::super::status::is_unwatched;
+use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
-use super::pins::PIN_REFS;
+use super::difference::Difference;
+use super::stand::{Baseline, INDEX, STASH_LOG, WORK_INDEX};
 use super::take::{UNHIDE, aside, stash};
-use super::{Baseline, Difference, INDEX, RESCUED_REFS, STASH_LOG, WORK_INDEX};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{Durable, NewFile};
 use std::collections::BTreeSet;

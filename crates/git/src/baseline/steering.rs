@@ -1,7 +1,7 @@
 //! Files in the git dir that decide what git does: configuration, hooks, excludes.
 
 use super::super::RepoError;
-use super::super::status::present;
+use super::super::look::present;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, Mode, NewFile};
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,12 @@
 //! Taking a baseline: everything that is compared, and copies of what could not be made again.
 
+use super::super::look::{is_unwatched, present};
 use super::super::program::{Call, Program};
-use super::super::status::{is_unwatched, present};
+use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
-use super::pins::{PIN_REFS, pin};
+use super::pins::pin;
+use super::stand::{Baseline, INDEX, OBJECTS, STAND, STASH_LOG, Stand, WORK_INDEX};
 use super::steering::Dirs;
-use super::{Baseline, INDEX, OBJECTS, RESCUED_REFS, STAND, STASH_LOG, Stand, WORK_INDEX};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, NewFile};
@@ -36,6 +37,22 @@ impl Repo {
     /// When the repository cannot be read, or the directory not be written.
     pub fn baseline(&self, dir: &Path) -> Result<Baseline, Failure> {
         Ok(take(self, dir)?)
+    }
+}
+
+impl Baseline {
+    /// Whether a ref moves while others work, and not by whoever works here: a branch that was
+    /// or is checked out in another worktree, what a fetch brought.
+    ///
+    /// # Errors
+    /// When the worktrees cannot be listed.
+    pub fn moves_by_others(&self, repo: &Repo, name: &str) -> Result<bool, Failure> {
+        if name.starts_with("refs/remotes/") || self.stand.elsewhere.contains(name) {
+            return Ok(true);
+        }
+        Ok(worktrees(repo)?
+            .iter()
+            .any(|one| one.branch.as_deref() == Some(name)))
     }
 }
 

@@ -4,8 +4,9 @@
 //! program sets). A difference without such a time belongs to the session.
 
 use super::super::{Entry, Repo, RepoError};
+use super::difference::Difference;
+use super::stand::{Baseline, WORK_INDEX};
 use super::take::aside;
-use super::{Baseline, Difference, WORK_INDEX};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -7,15 +7,18 @@
 //! what redirects git to another repository is removed from the environment;
 //! only processes that were started here are ever ended.
 
+mod child;
 mod interrupt;
 mod long;
 mod lookup;
 mod markers;
 mod output;
+mod pipes;
 mod short;
 mod supervised;
 mod tree;
 
+pub use child::{Clocks, Ending, Heed, Input, Line, Listener, Outcome, Polite, Supervised};
 pub use interrupt::{Alarm, Patience, interrupted};
 pub use long::{Ended, Live, Long, Source, run};
 pub use lookup::{is_program, on_path};
@@ -24,10 +27,9 @@ pub use markers::{
     is_agent_marker, session_around, session_marker,
 };
 pub use output::{KEPT_PER_STREAM, Kept};
+pub use pipes::MAX_LINE;
 pub use short::{Captured, Short, capture};
-pub use supervised::{
-    Clocks, Ending, Heed, Input, Line, Listener, MAX_LINE, Outcome, Polite, Supervised, supervise,
-};
+pub use supervised::supervise;
 pub use tree::{end_marked, is_alive, working_directories};
 
 use std::ffi::{OsStr, OsString};

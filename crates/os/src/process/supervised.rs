@@ -1,30 +1,22 @@
 //! Children that are listened to while they run: agents.
 //!
 //! Invariants: the child leads a session of its own and carries the invocation in its
-//! environment; no line longer than [`MAX_LINE`] and no more than the stated ends of a
+//! environment; no line longer than [`super::MAX_LINE`] and no more than the stated ends of a
 //! stream are held in memory, however much is written; whatever ends the child, nothing
 //! it started outlives the call, also after a normal exit.
 
+use super::child::{Ending, Heed, Line, Listener, Outcome, Polite, Supervised};
 use super::interrupt::{Attention, interrupted};
 use super::long::{Source, has_exited, program_path};
 use super::markers::INVOCATION_VARIABLE;
-use super::output::{Keeper, Kept};
+use super::pipes::{Piece, Stream, WAITING, feed, pump};
 use super::tree::Tree;
 use super::{ProcessError, check_directory, inherited_by_agents};
 use process_wrap::std::{ChildWrapper, CommandWrap};
-use std::ffi::OsString;
-use std::io::{Read, Write};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Longest line that is handed on whole, in bytes; of a longer one the beginning is.
-pub const MAX_LINE: usize = 16 * 1024 * 1024;
-/// Bytes kept of the beginning of a stream.
-const HEAD: usize = 1024 * 1024;
-/// Bytes kept of its end.
-const TAIL: usize = 8 * 1024 * 1024;
 /// How long a child has to leave after the event that ends its work.
 const LEAVE: Duration = Duration::from_secs(2);
 /// How long a child that was asked politely has before its group is.
@@ -39,137 +31,6 @@ const TICK: Duration = Duration::from_millis(10);
 const PULSE: Duration = Duration::from_millis(250);
 /// How often it is noted who belongs to the child.
 const LOOK: Duration = Duration::from_millis(250);
-/// Pieces that may wait between a pipe and the listener.
-const WAITING: usize = 16;
-/// Messages that may wait for a child to read them; one that lets more pile up hears no more.
-const UNREAD: usize = 256;
-
-/// The signal a child takes as a request to end its work in order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Polite {
-    /// SIGINT, as from Ctrl-C.
-    Interrupt,
-    /// SIGTERM.
-    #[default]
-    Terminate,
-}
-
-/// How long a child may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clocks {
-    /// In all.
-    pub wall: Duration,
-    /// Without a byte of output on either stream.
-    pub idle: Duration,
-}
-
-/// A child to be listened to.
-#[derive(Debug, Clone)]
-pub struct Supervised<'a> {
-    /// The program and its arguments.
-    pub argv: &'a [String],
-    /// Where it runs; `PWD` says so too.
-    pub dir: &'a Path,
-    /// Variables it gets beside the cleaned environment; the last of a name counts.
-    pub env: &'a [(String, OsString)],
-    /// What it reads.
-    pub stdin: Input<'a>,
-    /// The mark that all its processes carry as `COOK_INVOCATION`.
-    pub invocation: &'a str,
-    /// How long it may take.
-    pub clocks: Clocks,
-    /// How it likes to be asked to end.
-    pub polite: Polite,
-}
-
-/// What a child reads on its stdin.
-#[derive(Debug, Clone, Copy)]
-pub enum Input<'a> {
-    /// This, then the end.
-    Whole(&'a [u8]),
-    /// This, then what the listener says, until the work is done.
-    Open(&'a [u8]),
-}
-
-/// One line of output, without its end.
-#[derive(Debug, Clone, Copy)]
-pub struct Line<'a> {
-    /// The stream.
-    pub source: Source,
-    /// The line, or its first [`MAX_LINE`] bytes.
-    pub bytes: &'a [u8],
-    /// False when the line was longer.
-    pub whole: bool,
-}
-
-/// What the listener wants after a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heed {
-    /// More of it.
-    GoOn,
-    /// The child's work is done: it has two seconds to leave.
-    Finished,
-    /// The child must end now.
-    Stop,
-}
-
-/// Whoever listens to a child.
-pub trait Listener {
-    /// The child runs under this process id.
-    fn started(&mut self, _pid: u32) {}
-
-    /// A line came.
-    fn line(&mut self, line: Line) -> Heed;
-
-    /// Time passes: since the start, and since the last output. Four times a second.
-    fn pulse(&mut self, _elapsed: Duration, _quiet: Duration) -> Heed {
-        Heed::GoOn
-    }
-
-    /// What a child with an open input is told now; asked after all that is heard.
-    fn says(&mut self) -> Vec<u8> {
-        Vec::new()
-    }
-
-    /// The child is going to be ended; what it is told before that comes from
-    /// [`Listener::says`]. [`Heed::Finished`] at a later line means that it has understood.
-    fn takes_leave(&mut self) {}
-}
-
-/// What ended a child.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Itself.
-    Exited,
-    /// Cook, because its work was done and it did not leave: its exit code says nothing.
-    Finished,
-    /// The listener stopped it.
-    Stopped,
-    /// It took too long in all.
-    WallClock,
-    /// It said nothing for too long.
-    IdleClock,
-    /// Cook was interrupted.
-    Interrupted,
-}
-
-/// A child that has ended.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// What ended it.
-    pub ending: Ending,
-    /// Exit code; none when a signal ended it.
-    pub code: Option<i32>,
-    /// Wall time until the child itself had ended.
-    pub duration: Duration,
-    /// What is kept of stdout.
-    pub stdout: Kept,
-    /// What is kept of stderr.
-    pub stderr: Kept,
-    /// No process of it was left when this was returned, as far as could be seen.
-    pub swept: bool,
-}
-
 /// Starts a child, listens to it until it ends, and ends all it started.
 ///
 /// # Errors
@@ -245,98 +106,6 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
     wrapped
         .spawn()
         .map_err(|cause| ProcessError::start(program.as_ref(), cause))
-}
-
-/// Writes the input beside the listening: a child that reads late or never must not stop
-/// it. The pipe is closed when nothing more can come through the sender.
-fn feed(pipe: Option<impl Write + Send + 'static>, input: Input) -> Option<SyncSender<Vec<u8>>> {
-    let mut pipe = pipe?;
-    let (sender, messages) = sync_channel::<Vec<u8>>(UNREAD);
-    let (first, stays_open) = match input {
-        Input::Whole(bytes) => (bytes.to_vec(), false),
-        Input::Open(bytes) => (bytes.to_vec(), true),
-    };
-    std::thread::spawn(move || {
-        let mut next = Some(first);
-        while let Some(bytes) = next {
-            // A child may close its stdin before it has read all.
-            if pipe.write_all(&bytes).and_then(|()| pipe.flush()).is_err() {
-                break;
-            }
-            next = messages.recv().ok();
-        }
-    });
-    stays_open.then_some(sender)
-}
-
-enum Piece {
-    Bytes(Source, Vec<u8>),
-    End(Source),
-}
-
-/// Reads a pipe to its end on a thread of its own.
-fn pump(pipe: Option<impl Read + Send + 'static>, source: Source, to: SyncSender<Piece>) {
-    std::thread::spawn(move || {
-        if let Some(mut pipe) = pipe {
-            let mut piece = vec![0; 64 * 1024];
-            loop {
-                match pipe.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(read) => {
-                        if to
-                            .send(Piece::Bytes(source, piece[..read].to_vec()))
-                            .is_err()
-                        {
-                            return;
-                        }
-                    }
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-        }
-        let _ = to.send(Piece::End(source));
-    });
-}
-
-/// One stream as it comes.
-struct Stream {
-    keeper: Keeper,
-    line: Vec<u8>,
-    whole: bool,
-}
-
-impl Default for Stream {
-    fn default() -> Self {
-        Self {
-            keeper: Keeper::of(HEAD, TAIL),
-            line: Vec::new(),
-            whole: true,
-        }
-    }
-}
-
-impl Stream {
-    /// Takes bytes in and hands on each line that they end.
-    fn take(&mut self, bytes: &[u8], mut hand_on: impl FnMut(&[u8], bool)) {
-        self.keeper.take(bytes);
-        let mut rest = bytes;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            self.add(&rest[..end]);
-            hand_on(&self.line, self.whole);
-            self.line.clear();
-            self.line.shrink_to(1024 * 1024);
-            self.whole = true;
-            rest = &rest[end + 1..];
-        }
-        self.add(rest);
-    }
-
-    fn add(&mut self, bytes: &[u8]) {
-        let room = MAX_LINE - self.line.len();
-        self.whole &= bytes.len() <= room;
-        self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    }
 }
 
 struct Run<'a, 'b> {

@@ -4,7 +4,7 @@
 //! A receipt that cannot be read back word for word counts as none: the gate can
 //! always be run again, and nothing is proved by a damaged file.
 
-use super::{ReceiptError, words};
+use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_core::model::Receipt;
@@ -89,13 +89,13 @@ impl Receipts {
                 .write_all(&stream.bytes())
                 .and_then(|()| encoder.finish())
                 .map_err(|cause| ReceiptError::io("pack", &path, cause))?;
-            super::write(&path, &packed)?;
+            files::write(&path, &packed)?;
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
-        super::write(&self.receipt_path(&receipt.id), &json)?;
+        files::write(&self.receipt_path(&receipt.id), &json)?;
         if !receipt.dirty {
             for key in keys(receipt) {
-                super::write(&self.index_path(&key), receipt.id.as_bytes())?;
+                files::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
         }
         self.made.borrow_mut().insert(receipt.id.clone());
@@ -110,7 +110,7 @@ impl Receipts {
         if !is_digest(id) {
             return Ok(None);
         }
-        let Some(bytes) = super::read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
+        let Some(bytes) = files::read(&self.receipt_path(id), RECEIPT_LIMIT)? else {
             return Ok(None);
         };
         let receipt: Option<Receipt> = serde_json::from_slice(&bytes).ok();
@@ -171,7 +171,7 @@ impl Receipts {
         if !is_digest(digest) {
             return Ok(None);
         }
-        let Some(packed) = super::read(&self.output_path(digest), OUTPUT_LIMIT)? else {
+        let Some(packed) = files::read(&self.output_path(digest), OUTPUT_LIMIT)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
@@ -184,7 +184,7 @@ impl Receipts {
     }
 
     fn indexed(&self, key: &str) -> Result<Option<Receipt>, Failure> {
-        match super::read(&self.index_path(key), 64)? {
+        match files::read(&self.index_path(key), 64)? {
             Some(id) => self.get(&String::from_utf8_lossy(&id)),
             None => Ok(None),
         }

@@ -6,7 +6,7 @@
 //! hold: its command never changes. A list that cannot be read is an error: neither
 //! nothing nor everything is trusted then.
 
-use super::{ReceiptError, words};
+use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
 use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SchemaVersion};
@@ -53,7 +53,7 @@ impl Trust {
             path: path.clone(),
             why,
         };
-        let bytes = super::read(&path, LIMIT).map_err(|error| {
+        let bytes = files::read(&path, LIMIT).map_err(|error| {
             let why = std::error::Error::source(&error).map(ToString::to_string);
             unreadable(why.unwrap_or_else(|| error.to_string()))
         })?;
@@ -152,7 +152,7 @@ impl Trust {
     fn save(&self) -> Result<(), Failure> {
         let mut json = serde_json::to_vec_pretty(&self.list).unwrap_or_default();
         json.push(b'\n');
-        Ok(super::write(&self.path, &json)?)
+        Ok(files::write(&self.path, &json)?)
     }
 }
 

@@ -1,11 +1,13 @@
 //! Bringing `.agent/` up to the tip without losing a byte that somebody else wrote.
 
-use super::displaced::{self, Aside};
+use super::aside::Aside;
+use super::compare::{Comparison, compare};
+use super::displaced;
 use super::error::StoreError;
 use super::objects;
 use super::stamp::{Shown, Stamp, Stat};
 use super::tree::{self, Document, History};
-use super::view::{Comparison, Glance, View, agent_dir};
+use super::view::{Glance, View, agent_dir};
 use cook_os::disk::{self, Durable, Mode, NewFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
@@ -166,7 +168,7 @@ impl View<'_> {
             }
             Glance::Unknown(_) => {}
         }
-        Ok(match self.compare(dir, history)? {
+        Ok(match compare(self.log, self.tip, dir, history)? {
             Comparison::Equal => Step::Keep,
             Comparison::Prefix(length) => Step::Append(length),
             Comparison::Differs(_) => {

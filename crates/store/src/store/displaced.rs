@@ -3,17 +3,15 @@
 //! never part of the chain.
 
 use super::Store;
+use super::aside::Aside;
 use super::error::StoreError;
 use super::log::{self, Log, TreeEntry};
 use super::place::{self, Place};
-use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use cook_os::disk::{self, Durable, Mode, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
-
-/// A file larger than this is not set aside; the operation that needs it is refused.
-pub const MAX_KEPT: u64 = 64 << 20;
 
 /// Files of one kept copy that are listed.
 const MAX_LISTED: usize = 10_000;
@@ -63,77 +61,6 @@ pub struct KeptCopy {
     pub why: String,
     /// What it holds, sorted by path; at most 10,000.
     pub files: Vec<KeptFile>,
-}
-
-/// A file that is about to be overwritten.
-pub(super) struct Aside {
-    name: String,
-    mode: u32,
-    bytes: Vec<u8>,
-}
-
-impl Aside {
-    /// Reads a file of a directory, following nothing.
-    pub(super) fn read(dir: &Path, name: &str) -> Result<Self, StoreError> {
-        Self::read_as(dir.join(name), name.to_owned())
-    }
-
-    /// The same, kept under another name.
-    fn read_as(path: PathBuf, name: String) -> Result<Self, StoreError> {
-        let failed =
-            |error: std::io::Error| StoreError::unreadable(path.display().to_string(), error);
-        let refused = |what: &str| StoreError::AgentDir {
-            path: path.clone(),
-            what: what.to_owned(),
-        };
-        let found = disk::look(&path)
-            .map_err(failed)?
-            .ok_or_else(|| refused("vanished while it was read"))?;
-        if found.is_symlink() {
-            let target = std::fs::read_link(&path).map_err(failed)?;
-            return Ok(Self {
-                name,
-                mode: log::LINK,
-                bytes: target.as_os_str().as_encoded_bytes().to_vec(),
-            });
-        }
-        if !found.is_file() {
-            return Err(refused("is not a file; move it away"));
-        }
-        if found.len() > MAX_KEPT {
-            return Err(StoreError::TooLarge {
-                path,
-                bytes: found.len(),
-                cap: MAX_KEPT,
-            });
-        }
-        Ok(Self {
-            name,
-            mode: mode_of(&found),
-            bytes: disk::read(&path, MAX_KEPT, Links::Refuse)
-                .map_err(failed)?
-                .unwrap_or_default(),
-        })
-    }
-
-    /// The content, unless it is a symlink.
-    pub(super) fn regular(&self) -> Option<&[u8]> {
-        (self.mode != log::LINK).then_some(self.bytes.as_slice())
-    }
-}
-
-#[cfg(unix)]
-fn mode_of(found: &std::fs::Metadata) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    match found.permissions().mode() & 0o111 {
-        0 => log::FILE,
-        _ => log::EXECUTABLE,
-    }
-}
-
-#[cfg(not(unix))]
-fn mode_of(_found: &std::fs::Metadata) -> u32 {
-    log::FILE
 }
 
 /// The name under which one component of a path is kept: as it is, with what could not be

@@ -4,11 +4,11 @@ use super::error::StoreError;
 use super::log::{self, Log, TreeEntry};
 use super::objects::{self, Stand};
 use super::trail::Intake;
+use super::transition::Transition;
 use super::tree::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
     Histories, History, RECEIPTS, TRAIL,
 };
-use super::write::Transition;
 use cook_core::model::{Actor, Citation, CitedExchange};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;

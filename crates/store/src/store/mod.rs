@@ -7,12 +7,15 @@
 //! branch moved and not before; a reader never writes; nothing that the log does
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
+mod aside;
 mod checkout;
+mod compare;
 mod difference;
 mod displaced;
 mod encode;
 mod error;
 mod fsck;
+mod history_file;
 mod lease;
 mod lock;
 mod log;
@@ -23,12 +26,14 @@ mod read;
 mod replay;
 mod stamp;
 mod trail;
+mod transition;
 mod tree;
 mod view;
 mod write;
 
+pub use aside::MAX_KEPT;
 pub use difference::{Difference, DifferenceKind};
-pub use displaced::{KeptCopy, KeptFile, KeptKind, MAX_KEPT};
+pub use displaced::{KeptCopy, KeptFile, KeptKind};
 pub use error::StoreError;
 pub use fsck::FsckReport;
 pub use lease::{Lease, LeaseHolder};
@@ -38,9 +43,10 @@ pub use place::{Place, fresh_id};
 pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
 pub use replay::{ReplayReport, Replayed};
 pub use trail::Trail;
+pub use transition::Transition;
 pub use tree::{FORMAT, History, HistoryDigest};
 pub use view::ViewStatus;
-pub use write::{Committed, Locked, Recovered, Recovery, Staged, Transition};
+pub use write::{Committed, Locked, Recovered, Recovery, Staged};
 
 use log::Log;
 

@@ -5,6 +5,7 @@
 //! write was interrupted and will be rolled forward.
 
 use super::Store;
+use super::compare::{Comparison, compare, ends_line};
 use super::difference::{Difference, DifferenceKind, changed_fields, is_history, missing, plain};
 use super::error::StoreError;
 use super::log::Log;
@@ -16,8 +17,7 @@ use cook_core::machine::OutsideEdit;
 use cook_os::disk::{self, Links};
 use git2::Oid;
 use serde_json::Value;
-use std::fs::{Metadata, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// A document in `.agent/` larger than this is not read, only reported.
@@ -82,15 +82,6 @@ pub(super) enum Glance {
     Unknown(Metadata),
     Missing,
     NotAFile,
-}
-
-/// How a history file compares with the log, as far as it goes.
-pub(super) enum Comparison {
-    Equal,
-    /// The file is a proper prefix of the log's, this many bytes long.
-    Prefix(u64),
-    /// It differs in this line (from 1).
-    Differs(u64),
 }
 
 impl<'r> View<'r> {
@@ -313,7 +304,7 @@ impl<'r> View<'r> {
             Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
             Glance::Unknown(_) => {}
         }
-        let (line, torn) = match self.compare(dir, history)? {
+        let (line, torn) = match compare(self.log, self.tip, dir, history)? {
             Comparison::Equal => return Ok(None),
             // An interrupted append left a prefix that still holds what was shown.
             Comparison::Prefix(length)
@@ -348,48 +339,6 @@ impl<'r> View<'r> {
             .map_or(0, |before| before.histories.of(history).bytes)
     }
 
-    /// Reads a history file once against the log's.
-    pub(super) fn compare(&self, dir: &Path, history: History) -> Result<Comparison, StoreError> {
-        let path = dir.join(history.file());
-        let failed = |error: io::Error| StoreError::unreadable(history.file(), error);
-        let mut file =
-            disk::open_no_follow(OpenOptions::new().read(true), &path).map_err(failed)?;
-        let (blobs, _) = objects::segments(self.log, self.tip, history, 0)?;
-        let mut done = 0;
-        let mut theirs = Vec::new();
-        for blob in blobs {
-            let size = self.log.size(blob)?;
-            theirs.clear();
-            (&mut file)
-                .take(size)
-                .read_to_end(&mut theirs)
-                .map_err(failed)?;
-            // A blob is named by its digest, so only one that differs need be inflated.
-            if objects::blob_id(self.log, &theirs)? == blob {
-                done += size;
-                continue;
-            }
-            let ours = self.log.blob(blob)?;
-            let equal = common_prefix(&ours, &theirs);
-            done += equal as u64;
-            if equal < theirs.len() {
-                return line_at(&path, done)
-                    .map(Comparison::Differs)
-                    .map_err(failed);
-            }
-            if equal < ours.len() {
-                return Ok(Comparison::Prefix(done));
-            }
-        }
-        let mut rest = [0];
-        if file.read(&mut rest).map_err(failed)? == 0 {
-            return Ok(Comparison::Equal);
-        }
-        line_at(&path, done)
-            .map(Comparison::Differs)
-            .map_err(failed)
-    }
-
     /// Whether the tip shows that file at all: the brief and its history are there from
     /// the first time somebody adds to them.
     pub(super) fn is_shown(&self, name: &str) -> bool {
@@ -422,42 +371,6 @@ pub(super) fn shown_files() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .map(Document::file)
         .chain(History::ALL.into_iter().map(History::file))
-}
-
-/// How many bytes both begin with.
-pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let shorter = a.len().min(b.len());
-    if a[..shorter] == b[..shorter] {
-        return shorter;
-    }
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
-}
-
-/// The line (from 1) in which a byte of a file stands.
-pub(super) fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
-    let file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
-    let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
-    let mut line = 1;
-    loop {
-        let chunk = reader.fill_buf()?;
-        if chunk.is_empty() {
-            return Ok(line);
-        }
-        line += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let length = chunk.len();
-        reader.consume(length);
-    }
-}
-
-fn ends_line(path: &Path, length: u64) -> io::Result<bool> {
-    if length == 0 {
-        return Ok(true);
-    }
-    let mut file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
-    file.seek(SeekFrom::Start(length - 1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last[0] == b'\n')
 }
 
 impl Store {

@@ -7,8 +7,8 @@
 //! can fail any more, only lag behind.
 
 use super::Store;
+use super::aside::MAX_KEPT;
 use super::difference::Difference;
-use super::displaced::MAX_KEPT;
 use super::encode::{self, actor_word, one_line};
 use super::error::StoreError;
 use super::lock;
@@ -17,49 +17,17 @@ use super::objects::{self, Meta, Stand, Tip};
 use super::pack::{self, Packing};
 use super::place;
 use super::trail::{self, Intake};
+use super::transition::{Transition, check};
 use super::tree::{self, Document};
 use super::view::View;
 use cook_core::diagnostic::{Code, Finding};
-use cook_core::machine::{Facts, OutsideEdit};
-use cook_core::model::{Actor, CitedExchange, Event, Receipt, Records, Said, Snapshot};
+use cook_core::machine::OutsideEdit;
 use cook_os::disk;
 use git2::Oid;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
-
-/// What one commit holds, as `apply` returned it.
-#[derive(Debug, Clone)]
-pub struct Transition {
-    /// The tip that `snapshot` follows; none for the first transition.
-    pub parent: Option<Tip>,
-    /// What happened.
-    pub event: Event,
-    /// What it was judged by; `facts.now` is the commit's time.
-    pub facts: Facts,
-    /// Who caused it.
-    pub actor: Actor,
-    /// The rule it was taken under: one short word.
-    pub rule: String,
-    /// The slice or mission it is about, for the message.
-    pub subject: String,
-    /// The documents after it, sequence and revisions set.
-    pub snapshot: Snapshot,
-    /// What it appends to the histories.
-    pub records: Records,
-    /// The receipts it brings.
-    pub receipts: Vec<Receipt>,
-    /// What was said in the session that its report was taken from.
-    pub exchanges: Vec<CitedExchange>,
-    /// Epoch of the writer's lease.
-    pub lease_epoch: u64,
-    /// True: files edited outside cook are set aside and the log's version is
-    /// put back (re-ground, adopt, restore, repair). False: they stay as they are.
-    pub displace: bool,
-}
 
 /// What recovery did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -349,47 +317,6 @@ fn names(differences: &[Difference]) -> BTreeSet<String> {
         .iter()
         .map(|difference| difference.file.clone())
         .collect()
-}
-
-/// What can be told of a transition by itself. Returns its time.
-fn check(transition: &Transition) -> Result<i64, StoreError> {
-    let seq = transition.parent.as_ref().map_or(0, |tip| tip.seq) + 1;
-    let snapshot = &transition.snapshot;
-    let numbers = [
-        ("ledger.seq", Some(snapshot.ledger.seq)),
-        ("state.revision", snapshot.state.revision),
-        ("active.revision", snapshot.active.revision),
-    ];
-    for (name, found) in numbers {
-        if found.map(|count| count.0) != Some(seq) {
-            return Err(StoreError::malformed(format!("`{name}` is not {seq}")));
-        }
-    }
-    let word = &transition.rule;
-    if word.is_empty() || word.len() > 40 || !word.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(StoreError::malformed("the rule is not one short word"));
-    }
-    for receipt in &transition.receipts {
-        let plain = receipt.id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if receipt.id.is_empty() || receipt.id.len() > 128 || !plain {
-            return Err(StoreError::malformed("a receipt's id is not a digest"));
-        }
-    }
-    for cited in &transition.exchanges {
-        let plain = |text: &str| {
-            text.bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        };
-        let digest = |said: &Said| said.hash.strip_prefix("sha256:").is_some_and(plain);
-        if cited.exchange.is_empty() || !plain(&cited.exchange) || !cited.said.iter().all(digest) {
-            return Err(StoreError::malformed(
-                "an exchange is not named by a ref and a digest",
-            ));
-        }
-    }
-    OffsetDateTime::parse(&transition.facts.now, &Rfc3339)
-        .map(OffsetDateTime::unix_timestamp)
-        .map_err(|_| StoreError::malformed("`facts.now` is not an RFC 3339 time"))
 }
 
 impl Staged<'_> {

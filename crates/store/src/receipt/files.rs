@@ -1,0 +1,17 @@
+//! The files of receipts and trust: the owner's alone, whole or not at all.
+
+use super::ReceiptError;
+use cook_os::disk::{self, Durable, Links, NewFile};
+use std::path::Path;
+
+/// Writes a file that only the owner may read, its directories where they are missing.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), ReceiptError> {
+    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| NewFile::at(path, Durable::Content).write(bytes))
+        .map_err(|cause| ReceiptError::io("write", path, cause))
+}
+
+/// Reads a file of at most `limit` bytes; none when there is none.
+pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReceiptError> {
+    disk::read(path, limit, Links::Follow).map_err(|cause| ReceiptError::io("read", path, cause))
+}
