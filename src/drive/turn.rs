@@ -169,6 +169,6 @@ fn no_role(dispatch: &Dispatch) -> Failure {
         Code::NotInitialised,
         format!("the contract needs repair: {}", dispatch.reason),
     )
-    .hint("run `cook init`")
+    .replace_hints(["run `cook init`"])
     .into()
 }

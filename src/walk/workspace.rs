@@ -131,7 +131,7 @@ impl Workspace {
     fn no_log(&self) -> Failure {
         let failure = Failure::state(Code::NotInitialised, "there is no log for this worktree");
         match self.is_log_lost() {
-            true => failure.hint(PUTS_BACK),
+            true => failure.replace_hints([PUTS_BACK]),
             false => failure,
         }
     }

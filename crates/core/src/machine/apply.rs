@@ -133,7 +133,8 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
         import,
     } = event
     else {
-        return Err(Refusal::new(Code::NotYourTurn, "there is no log yet").hint("run `cook init`"));
+        return Err(Refusal::new(Code::NotYourTurn, "there is no log yet")
+            .replace_hints(["run `cook init`"]));
     };
     let (snapshot, next) = bootstrap::first(
         facts,

@@ -53,10 +53,10 @@ impl From<ReceiptError> for Failure {
                 Failure::state(Code::NotWritable, error.to_string()).caused_by(cause)
             }
             ReceiptError::Trust { path, .. } => {
-                Failure::state(Code::TrustUnreadable, error.to_string()).hint(format!(
-                    "look at `{}`, and remove it to start anew",
+                Failure::state(Code::TrustUnreadable, error.to_string()).replace_hints([format!(
+                    "move `{}` away, then run `cook trust --gates`",
                     path.display()
-                ))
+                )])
             }
             ReceiptError::Script { .. } => Failure::state(Code::NotWritable, error.to_string())
                 .hint("run `cook init`, which writes what is missing"),

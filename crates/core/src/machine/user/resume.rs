@@ -132,16 +132,10 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 limits.steps.unwrap_or(0) > 0 || limits.attempts_per_slice.unwrap_or(0) > 0
             };
             if !resume.budget.as_ref().is_some_and(adds) {
-                return Err(
-                    Refusal::new(Code::BudgetSpent, "the budget is spent").hint(format!(
-                        "run `{}`",
-                        work.before
-                            .ledger
-                            .waiting
-                            .as_ref()
-                            .map_or("cook resume --budget steps=20", |waiting| &waiting.exit)
-                    )),
-                );
+                let waiting = work.before.ledger.waiting.as_ref();
+                let exit = waiting.map_or("cook resume --budget steps=20", |waiting| &waiting.exit);
+                return Err(Refusal::new(Code::BudgetSpent, "the budget is spent")
+                    .replace_hints([format!("run `{exit}`")]));
             }
         }
         (_, Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel)) => {
