@@ -791,7 +791,7 @@ fn a_hook_of_theirs_in_a_group_of_cooks_stays() {
 fn a_file_that_cannot_be_changed_is_left_as_it_is() {
     let repo = Repo::set_up();
     for (text, why) in [
-        ("{ not json", "it is no JSON"),
+        ("{ not json", "it is not valid JSON"),
         ("{\"hooks\": []}", "is not what it should be"),
         ("{\"hooks\": {\"Stop\": {}}}", "is not what it should be"),
     ] {

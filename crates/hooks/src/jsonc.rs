@@ -21,7 +21,7 @@ const BOM: &str = "\u{feff}";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsoncError {
     /// Not JSON, with or without comments.
-    #[error("it is no JSON (line {0})")]
+    #[error("it is not valid JSON (line {0})")]
     Syntax(usize),
     /// Something else stands where an object or a list belongs.
     #[error("`{0}` is not what it should be")]

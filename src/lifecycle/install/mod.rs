@@ -61,7 +61,7 @@ impl Change {
 /// What installing would do to each file.
 ///
 /// # Errors
-/// A file that cannot be read, is no JSON, or is somebody else's.
+/// A file that cannot be read, is not valid JSON, or is somebody else's.
 pub fn installing(
     workspace: &Workspace,
     agent: Agent,
@@ -369,7 +369,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error.to_string())),
-        Ok(found) if !found.is_file() => return Err(failed("it is no file".to_owned())),
+        Ok(found) if !found.is_file() => return Err(failed("it is not a file".to_owned())),
         Ok(found) if found.len() > MAX_FILE => return Err(failed("it is too large".to_owned())),
         Ok(_) => {}
     }
