@@ -9,7 +9,8 @@ mod cli_support;
 use agent_support::{Scripted, Workplace, is_alive, pid_in, settle, wait_for};
 use assert_fs::TempDir;
 use cli_support::{Repo, Run, run};
-use cook_store::session::{Episode, replay_prompt};
+use cook_store::session::{Episode, GitStore, SessionStore, replay_prompt};
+use cook_store::store::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -95,12 +96,46 @@ impl Desk {
         self.repo.root.join(".git/cook/sessions")
     }
 
+    fn log(&self) -> PathBuf {
+        self.repo.root.join(".git/cook/log.git")
+    }
+
+    /// The file that says which event is the newest.
+    fn tip(&self) -> PathBuf {
+        self.log().join("refs/sessions/record")
+    }
+
+    fn store(&self) -> GitStore {
+        let git_dir = self.repo.root.join(".git");
+        GitStore::open(Place {
+            common_dir: git_dir.clone(),
+            git_dir,
+            worktree: self.repo.root.clone(),
+        })
+        .unwrap()
+    }
+
+    /// The record of calls.
     fn lines(&self) -> Vec<Value> {
-        std::fs::read_to_string(self.sessions().join("log.jsonl"))
-            .unwrap_or_default()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        self.store().lines().unwrap()
+    }
+
+    /// The object of the exchange that was kept last.
+    fn newest_exchange(&self) -> String {
+        let log = self.log().display().to_string();
+        let of = "refs/sessions/record:exchange-0";
+        let object = self.repo.git(&["--git-dir", &log, "rev-parse", of]);
+        object.trim().to_owned()
+    }
+
+    /// Writes other bytes where an object is kept; those that were there.
+    fn damage(&self, id: &str, bytes: &[u8]) -> Vec<u8> {
+        let path = self.log().join("objects").join(&id[..2]).join(&id[2..]);
+        let good = std::fs::read(&path).unwrap();
+        // Git keeps its objects from being written by mistake.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        good
     }
 
     fn episode(&self, name: &str) -> Episode {
@@ -480,15 +515,6 @@ fn refs_that_name_nothing_or_too_much_make_nothing() {
     }
 }
 
-/// The file of an object.
-fn object(desk: &Desk, hash: &str) -> PathBuf {
-    let digits = hash.strip_prefix("sha256:").unwrap();
-    desk.sessions()
-        .join("objects")
-        .join(&digits[..2])
-        .join(format!("{}.json", &digits[2..]))
-}
-
 #[test]
 fn object_corrupt_is_found_named_and_mended_by_an_import() {
     let desk = desk(&[("one", "text", ""), ("two", "text", "")]);
@@ -513,9 +539,7 @@ fn object_corrupt_is_found_named_and_mended_by_an_import() {
         .cook(&["session", "verify"])
         .exits(0)
         .says("3 objects");
-    let file = object(&desk, reply["hash"]["exchange"].as_str().unwrap());
-    let good = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, good.replace("begin", "began")).unwrap();
+    desk.damage(&desk.newest_exchange(), b"x\x9c began");
     desk.repo
         .cook(&["session", "verify"])
         .exits(1)
@@ -836,17 +860,9 @@ fn two_branches_of_one_checkpoint_never_see_each_other() {
     assert_eq!(right["output"], "begin\nthe root\nRIGHT");
     // A record that somebody else added to is not gone on from.
     let records = desk.away.path().join("one-records/records");
-    let native = std::fs::read_to_string(
-        desk.sessions()
-            .join("refs")
-            .join(format!("{}.json", root.episode)),
-    )
-    .unwrap();
-    let native: Value = serde_json::from_str(&native).unwrap();
-    let record = records.join(format!(
-        "{}.jsonl",
-        native["native"]["session"].as_str().unwrap()
-    ));
+    let entry = desk.store().entry(root.episode.parse().unwrap()).unwrap();
+    let native = entry.unwrap().native.unwrap();
+    let record = records.join(format!("{}.jsonl", native.session));
     let mut text = std::fs::read_to_string(&record).unwrap();
     text.push_str("\"typed by hand\"\n");
     std::fs::write(&record, text).unwrap();
@@ -1373,9 +1389,7 @@ fn an_import_believes_no_count_and_writes_nothing_before_it_is_checked() {
         let file = there.file("changed.json", &changed.to_string());
         let import = there.repo.cook(&["session", "import", &file]);
         import.fails(1, "object_corrupt").says("session export");
-        for kind in ["objects", "refs", "naming", "log.jsonl"] {
-            assert!(!there.sessions().join(kind).exists(), "{place} left {kind}");
-        }
+        assert!(!there.tip().exists(), "{place} left something");
     }
     let file = there.file("whole.json", &text);
     there.repo.cook(&["session", "import", &file]).exits(0);
@@ -1416,13 +1430,12 @@ fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
     desk.repo
         .cook(&["session", "export", &series, "--output", &copy])
         .exits(0);
-    for name in [&series, &first.episode] {
-        let path = desk.sessions().join(format!("refs/{name}.json"));
-        let good = std::fs::read_to_string(&path).unwrap();
-        let bad = good.replace("\"length\":1", "\"length\":2");
-        assert_ne!(good, bad);
-        std::fs::write(&path, &bad).unwrap();
+    for bad in [&b"x"[..], b""] {
+        let tip = std::fs::read_to_string(desk.tip()).unwrap();
+        desk.damage(tip.trim(), bad);
         desk.ask("one", "x", &["--on-series", &series])
+            .fails(1, "object_corrupt");
+        desk.ask("one", "x", &["--on-episode", &first.episode])
             .fails(1, "object_corrupt");
         desk.repo
             .cook(&["session", "verify"])
@@ -1432,14 +1445,21 @@ fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
             .cook(&["session", "import", &copy])
             .exits(0)
             .says(".damaged");
-        let aside = path.with_extension("json.damaged");
-        assert_eq!(std::fs::read_to_string(aside).unwrap(), bad);
+        let aside = desk.sessions().join("damaged");
+        let aside = aside.join(format!("{}.damaged", tip.trim()));
+        assert_eq!(std::fs::read(aside).unwrap(), bad);
         desk.repo.cook(&["session", "verify"]).exits(0);
     }
-    // A link in the place of a ref is nothing to follow, and is mended too.
-    let path = desk.sessions().join(format!("refs/{series}.json"));
-    let away = desk.away.path().join("moved.json");
-    std::fs::rename(&path, &away).unwrap();
+    // A link in the place of an object is nothing to follow, and is mended too.
+    let tip = std::fs::read_to_string(desk.tip()).unwrap();
+    let away = desk.away.path().join("moved");
+    std::fs::write(&away, desk.damage(tip.trim(), b"")).unwrap();
+    let path = desk
+        .log()
+        .join("objects")
+        .join(&tip[..2])
+        .join(&tip[2..].trim());
+    std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&away, &path).unwrap();
     desk.repo.cook(&["session", "verify"]).exits(1);
     desk.repo.cook(&["session", "import", &copy]).exits(0);
@@ -1502,26 +1522,29 @@ fn one_damaged_file_keeps_no_other_from_being_checked_or_cleared() {
     desk.repo
         .cook(&["session", "name", &first.episode, "good"])
         .exits(0);
-    let sessions = desk.sessions();
-    std::fs::write(sessions.join("names/bad"), "what").unwrap();
-    std::fs::write(sessions.join("objects/stray"), "x").unwrap();
-    let link = sessions.join("refs/ex_01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
-    std::os::unix::fs::symlink("/dev/null", link).unwrap();
+    desk.asked("one", "again", &["--on-episode", "good"]);
+    let stray = desk.tip().with_file_name("stray");
+    std::fs::write(&stray, "x").unwrap();
+    let inflight = desk.sessions().join("inflight/what");
+    std::fs::write(&inflight, "x").unwrap();
+    let tip = std::fs::read_to_string(desk.tip()).unwrap();
+    let tip = tip.trim();
+    desk.damage(tip, b"x");
     let mut verify = desk.repo.cook(&["session", "verify"]).exits(1);
-    for what in ["bad", "objects/stray", "ex_01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
+    for what in ["stray", "inflight/what", tip, "3 objects"] {
         verify = verify.says(what);
     }
+    // What cannot be read may have held anything: nothing goes, and the rest goes on.
     desk.repo
         .cook(&["session", "gc"])
         .exits(0)
-        .says("names/bad");
-    desk.repo
-        .cook(&["session", "name", &first.episode, "bad"])
-        .exits(0);
-    std::fs::remove_file(sessions.join("objects/stray")).unwrap();
-    // No name and no record holds the link: clearing takes it away.
-    desk.repo.cook(&["session", "gc"]).exits(0).says("1 ref");
+        .says(tip)
+        .says("let go of 0 refs");
+    std::fs::remove_file(stray).unwrap();
+    std::fs::remove_file(inflight).unwrap();
     desk.repo.cook(&["session", "verify"]).exits(0);
+    desk.repo.cook(&["session", "gc"]).exits(0);
+    desk.asked("one", "again", &["--on-episode", "good"]);
 }
 
 #[test]
@@ -1688,7 +1711,7 @@ fn an_agent_that_removes_the_store_loses_the_past_and_nothing_else() {
     let first = desk.asked("one", "begin", &[]);
     desk.plays(
         "one",
-        json!([{"run": ["rm", "-rf", ".git/cook/sessions"]}, {"reply": "gone"}]),
+        json!([{"run": ["rm", "-rf", ".git/cook/log.git", ".git/cook/sessions"]}, {"reply": "gone"}]),
     );
     let run = desk.ask("one", "x", &["--on-episode", &first.episode]);
     assert!(matches!(run.code, 0 | 1), "{}", run.err);
@@ -1741,9 +1764,7 @@ fn a_session_is_opened_on_a_fork() {
         .fails(5, "supplier_failed")
         .says("exit status: 3");
     let before = desk.agent("one").calls().len();
-    let file = object(&desk, first["hash"]["exchange"].as_str().unwrap());
-    let good = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, good.replace("begin", "began")).unwrap();
+    desk.damage(&desk.newest_exchange(), b"x\x9c began");
     desk.repo
         .cook(&["session", "open", series])
         .fails(1, "object_corrupt");
@@ -1814,7 +1835,7 @@ fn the_documentation_runs_as_it_stands() {
     let examples = examples(&text);
     for example in &examples {
         script += example;
-        script += "printf '@@ %s %s %s\\n' \"$(wc -l < .git/cook/sessions/log.jsonl || echo 0)\" \"$episode\" \"$series\"\n";
+        script += "printf '@@ %s %s %s\\n' \"$(cook session log -n 999 --json | grep -o '\"depth\"' | wc -l)\" \"$episode\" \"$series\"\n";
         script += "if test -s \"$refs\"; then grep -v '^episode ' \"$refs\" >&2 || true; fi\n";
     }
     assert!(script.matches("\ncook ").count() > 12, "{script}");

@@ -7,7 +7,7 @@ use super::input;
 use crate::walk::Workspace;
 use clap::Args;
 use cook_core::diagnostic::Failure;
-use cook_store::session::{Deed, FileStore};
+use cook_store::session::{Deed, GitStore};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
 
 fn requested(
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     file: &Path,
     args: &CallArgs,
 ) -> Result<(Option<String>, Prepared), Failure> {

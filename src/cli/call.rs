@@ -12,7 +12,7 @@ use cook_core::model::Config;
 use cook_core::schema::GivenSchema;
 use cook_os::process::Clocks;
 use cook_store::session::{
-    Call, Deed, Entry, Fault, FileStore, Grade, NativeUse, On, Prior, Ref, SessionError,
+    Call, Deed, Entry, Fault, GitStore, Grade, NativeUse, On, Prior, Ref, SessionError,
     SessionStore, call, resolve,
 };
 use serde::Deserialize;
@@ -84,7 +84,7 @@ pub(super) struct Onset {
 /// The agent; where there is none of that name, what the call was to go on from is still good.
 pub(super) fn chosen(
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     agent: Option<&str>,
     on: Option<On>,
 ) -> Result<Preset, Failure> {
@@ -101,10 +101,15 @@ pub(super) fn chosen(
     })
 }
 
+/// The session store of this repository, as it is.
+pub(super) fn kept_in(workspace: &Workspace) -> Result<GitStore, Failure> {
+    GitStore::open(workspace.place()).map_err(|fault| SessionError::new(fault).into())
+}
+
 /// The session store of this repository; calls of a cook that was killed are ended and
 /// written down first.
-pub(super) fn store(workspace: &Workspace) -> Result<FileStore, Failure> {
-    let store = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
+pub(super) fn store(workspace: &Workspace) -> Result<GitStore, Failure> {
+    let store = kept_in(workspace)?;
     settle_left(&store, &workspace.clock)
         .map_err(|fault| Failure::from(SessionError::new(fault)))?;
     Ok(store)
@@ -113,7 +118,7 @@ pub(super) fn store(workspace: &Workspace) -> Result<FileStore, Failure> {
 pub(super) fn one(
     context: &Context,
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     preset: Preset,
     mut prepared: Prepared,
     deed: Deed,
@@ -173,7 +178,7 @@ pub(super) fn one(
 /// is asked for.
 pub(super) fn compare_tree(
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     prepared: &mut Prepared,
 ) -> Result<(), Failure> {
     let Some((what, prior)) = drift(workspace, store, prepared.on)? else {
@@ -189,7 +194,7 @@ pub(super) fn compare_tree(
 }
 
 /// The refs that a call goes on from, and what is kept of the window.
-fn prior(store: &FileStore, on: On) -> Result<(Prior, Option<Entry>), Fault> {
+fn prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Fault> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
         On::Series(name) => {
@@ -208,7 +213,7 @@ fn prior(store: &FileStore, on: On) -> Result<(Prior, Option<Entry>), Fault> {
 /// Says how the worktree differs from the one that the conversation left.
 fn drift(
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     on: Option<On>,
 ) -> Result<Option<(String, Prior)>, Failure> {
     let Some(on) = on else { return Ok(None) };
@@ -246,7 +251,7 @@ pub(super) fn words(text: &str) -> Result<String, Failure> {
 
 pub(super) fn prepare(
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     say: String,
     args: &CallArgs,
 ) -> Result<Prepared, Failure> {
@@ -281,7 +286,7 @@ pub(super) fn prepare(
 }
 
 pub(super) fn on(
-    store: &FileStore,
+    store: &GitStore,
     onset: &Onset,
     findings: &mut Vec<Finding>,
 ) -> Result<On, Failure> {
@@ -311,7 +316,7 @@ pub(super) fn on(
 
 /// The ref that a text names, with a word on what was chosen or let go of.
 pub(super) fn named(
-    store: &FileStore,
+    store: &GitStore,
     text: &str,
     grade: Option<Grade>,
     findings: &mut Vec<Finding>,

@@ -11,7 +11,7 @@ use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
 use cook_core::schema::GivenSchema;
 use cook_git::Repo;
-use cook_store::session::{Call, Deed, FileStore, Reply, SessionStore, call};
+use cook_store::session::{Call, Deed, GitStore, Reply, SessionStore, call};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
 fn ask_all(
     workspace: &Workspace,
     config: &Config,
-    store: &FileStore,
+    store: &GitStore,
     presets: &[Preset],
     prepared: &Prepared,
 ) -> Vec<Outcome> {
@@ -93,7 +93,7 @@ fn ask_all(
 
 fn ask_one(
     root: &std::path::Path,
-    store: &FileStore,
+    store: &GitStore,
     preset: &Preset,
     prepared: &Prepared,
     price: Option<Price>,
@@ -160,7 +160,7 @@ fn lapsed(failure: &Failure) -> MemberFailure {
 }
 
 /// Of two answers out of one session of an agent's, the later does not count.
-fn independent(store: &FileStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
+fn independent(store: &GitStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
     let mut sessions = BTreeSet::new();
     outcomes
         .into_iter()

@@ -11,7 +11,7 @@ use cook_agents::open_command;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
-    Archive, Fault, FileStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
+    Archive, Fault, GitStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
     load_exchange, load_series, reads_as_ref, verify,
 };
 use cook_store::store::Store;
@@ -102,7 +102,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
     }
 }
 
-fn give_name(store: &FileStore, name: &str, label: &str) -> Answer {
+fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     let name = named(store, name, None, &mut Vec::new())?;
     if reads_as_ref(label) {
         return Err(Failure::usage(
@@ -131,7 +131,7 @@ fn kept(fault: Fault) -> Failure {
     SessionError::new(fault).into()
 }
 
-fn show(store: &FileStore, text: &str) -> Answer {
+fn show(store: &GitStore, text: &str) -> Answer {
     let mut findings = Vec::new();
     let name = named(store, text, None, &mut findings)?;
     let entry = store.entry(name).map_err(kept)?;
@@ -178,7 +178,7 @@ fn said(exchange: &cook_store::session::Exchange) -> (String, String, String) {
 }
 
 /// Calls below the call that they went on from; a failed one below what it left.
-fn tree(store: &FileStore, text: Option<&str>) -> Answer {
+fn tree(store: &GitStore, text: Option<&str>) -> Answer {
     let lines: Vec<Value> = store.lines().map_err(kept)?;
     let lines: Vec<Value> = lines
         .into_iter()
@@ -239,18 +239,14 @@ fn roots(
     children.get(&of).into_iter().flatten().rev().copied()
 }
 
-fn check(store: &FileStore) -> Answer {
+fn check(store: &GitStore) -> Answer {
     let checked = verify(store).map_err(kept)?;
-    let mut seen = vec![
+    let seen = vec![
         counted(checked.objects as u64, "object"),
         counted(checked.refs as u64, "ref"),
         counted(checked.names as u64, "name"),
         counted(checked.lines as u64, "line"),
     ];
-    if checked.older > 0 {
-        let older = counted(checked.older as u64, "part");
-        seen.push(format!("{older} of an older cook's without a digest"));
-    }
     answer(VerifyAnswer {
         scope: "session",
         strict: false,
@@ -263,7 +259,7 @@ fn check(store: &FileStore) -> Answer {
     })
 }
 
-fn export(context: &Context, store: &FileStore, text: &str, output: Option<&Path>) -> Answer {
+fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>) -> Answer {
     let name = named(store, text, None, &mut Vec::new())?;
     let archive = Archive::of(store, name).map_err(kept)?;
     let text = serde_json::to_string_pretty(&archive).unwrap_or_default();
@@ -307,7 +303,7 @@ const MAX_IMPORT: u64 = 1 << 30;
 fn import(
     context: &Context,
     workspace: &Workspace,
-    store: &FileStore,
+    store: &GitStore,
     file: Option<&Path>,
 ) -> Answer {
     let file = file.map(|file| match file {
@@ -346,7 +342,7 @@ fn refused(fault: Fault) -> Failure {
     failure
 }
 
-fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
+fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
     let now = workspace.clock.epoch_millis();
     let keep = workspace.config()?.sessions.keep();
     let since = u64::try_from(now).unwrap_or_default();
@@ -369,10 +365,6 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
         ),
         format!("{} stay", counted(cleared.kept as u64, "ref")),
     ];
-    if cleared.indexed > 0 {
-        let entries = counted(cleared.indexed as u64, "place");
-        lines.push(format!("the index was put right in {entries}"));
-    }
     for (what, why) in &cleared.unreadable {
         lines.push(format!(
             "{what} cannot be read and may hold any ref, so none was let go of ({why}): `cook session verify`"
@@ -382,7 +374,7 @@ fn gc(workspace: &Workspace, store: &FileStore) -> Answer {
 }
 
 /// The agent's own interface on a fork: what is typed there changes nothing here.
-fn open(workspace: &Workspace, store: &FileStore, text: &str) -> Answer {
+fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     caller::not_nested()?;
     let name = named(store, text, None, &mut Vec::new())?;
     let mut entry = store.entry(name).map_err(kept)?;

@@ -11,7 +11,7 @@ use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Actor, Event, Role};
 use cook_git::Repo;
 use cook_os::process::Patience;
-use cook_store::session::{Fault, FileStore, SessionError};
+use cook_store::session::{Fault, GitStore, SessionError};
 use cook_store::store::Lease;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Driver<'a> {
     pub(super) dir: PathBuf,
     pub(super) cast: Cast,
     pub(super) limits: Limits,
-    pub(super) sessions: FileStore,
+    pub(super) sessions: GitStore,
     pub(super) lease: Lease,
     pub(super) patience: Patience,
     pub(super) audience: &'a mut dyn Audience,
@@ -72,7 +72,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Self, Failure> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
-        let sessions = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
+        let sessions = GitStore::open(workspace.place()).map_err(kept)?;
         let patience = Patience::begin(audience.alarm()).map_err(|error| {
             Failure::state(Code::Interrupted, "signals cannot be handled").caused_by(&error)
         })?;

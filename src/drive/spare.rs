@@ -2,8 +2,9 @@
 //! session that takes `.git/cook` away takes the log, the kept sessions and its own baseline.
 //! Between runs it rests in `.git/cook/spare` and goes where that goes.
 //!
-//! Files that are written once are linked, the others copied, and only what changed is touched
-//! again. Invariant: putting back fills in what is missing and overwrites nothing.
+//! Files that never change in place are linked, the others copied, and only what changed is
+//! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
+//! was kept of sessions since then follows what was kept before.
 
 use super::left_in;
 use super::live;
@@ -11,40 +12,36 @@ use crate::walk::{SPARE_DIR, Workspace, place_of};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
-use cook_store::store::Store;
+use cook_store::session::{GitStore, SessionError};
+use cook_store::store::{Place, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// What is not part of the copy: who holds what, which calls are being made, copies at rest.
 const LEFT_OUT: [&str; 5] = ["leases", "live", "lock", "sessions/inflight", RESTS];
 /// Where copies rest, below `.git/cook`.
 const RESTS: &str = "spare";
-/// Directories whose files are written once: a name says what is in it.
-const WRITTEN_ONCE: [&str; 6] = [
+/// Directories whose files are written once or replaced, never changed: they can be linked.
+const LINKED: [&str; 5] = [
+    "log.git/objects",
     "outputs",
+    "receipts",
     "sessions/attempts",
-    "sessions/naming",
-    "sessions/objects",
-    "sessions/refs",
-    "sessions/sealed",
+    "watch",
 ];
-/// Directories whose files are replaced, never changed: they can be linked too.
-const REPLACED: [&str; 3] = ["log.git/objects", "receipts", "watch"];
-/// The record that grows line by line.
-const APPENDED: &str = "log.jsonl";
+/// Where the copy says which event of the sessions was the newest.
+const RECORD: &str = "log.git/refs/sessions/record";
 /// How deep directories are followed.
 const DEPTH: usize = 12;
-/// A directory that changed so lately may change again within one tick of its clock.
-const YOUNG: Duration = Duration::from_secs(2);
 
 /// The copy of one driver.
 #[derive(Debug)]
 pub(super) struct Spare {
+    place: Place,
     of: PathBuf,
     at: PathBuf,
     rests: PathBuf,
@@ -59,6 +56,7 @@ impl Spare {
         let of = workspace.repo.cook_dir()?;
         let at = spares(&workspace.repo).join(id);
         Ok(Self {
+            place: workspace.place(),
             rests: of.join(RESTS).join(id),
             of,
             // One that a driver left is let go of when its sessions are settled.
@@ -98,7 +96,7 @@ impl Spare {
     /// # Errors
     /// When it cannot be written.
     pub fn fill_in(&self) -> Result<(), Failure> {
-        fill_in(&self.at, &self.of).map(|_| ())
+        fill_in(&self.at, &self.place).map(|_| ())
     }
 
     /// Forgets the watch of a session that is settled: one that came back would settle it
@@ -166,7 +164,7 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
     let mut back = false;
     for spare in left_in(&spares(&repo))? {
         if is_lost || own.as_ref() == Some(&spare) {
-            back |= fill_in(&spare, &repo.cook_dir()?)?;
+            back |= fill_in(&spare, &place)?;
         }
     }
     if let Some(id) = ended {
@@ -183,8 +181,9 @@ fn spares(repo: &Repo) -> PathBuf {
 }
 
 /// Whether anything was missing.
-fn fill_in(from: &Path, to: &Path) -> Result<bool, Failure> {
-    restore(from, to, Path::new(""), 0).map_err(|error| {
+fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
+    let to = place.cook_dir();
+    let failed = |error: io::Error| {
         Failure::state(
             Code::WriteFailed,
             format!(
@@ -194,7 +193,16 @@ fn fill_in(from: &Path, to: &Path) -> Result<bool, Failure> {
             ),
         )
         .caused_by(&error)
-    })
+    };
+    let lacked = restore(from, &to, Path::new(""), 0).map_err(failed)?;
+    let newest = match fs::read_to_string(from.join(RECORD)) {
+        Ok(newest) => newest,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(lacked),
+        Err(error) => return Err(failed(error)),
+    };
+    let joined = GitStore::open(place.clone()).and_then(|store| store.join(newest.trim()));
+    let joined = joined.map_err(|fault| Failure::from(SessionError::new(fault)))?;
+    Ok(lacked || joined)
 }
 
 /// Lets go of copies at rest: what was let go of elsewhere has room only then.
@@ -222,22 +230,14 @@ fn move_dir(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Makes `to` hold what `from` holds; `path` is where that lies below `.git/cook`.
 fn mirror(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<()> {
-    let once = lies_in(path, &WRITTEN_ONCE);
-    let link = once || lies_in(path, &REPLACED);
-    let changed = match fs::symlink_metadata(from) {
-        Ok(found) => found.modified()?,
+    if !from.exists() {
         // It was let go of meanwhile.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    if once && fs::symlink_metadata(to).is_ok_and(|there| is_same(&there, changed)) {
         return Ok(());
     }
     fs::create_dir_all(to)?;
     let mut gone: BTreeSet<OsString> = fs::read_dir(to)?
         .map(|entry| Ok(entry?.file_name()))
         .collect::<io::Result<_>>()?;
-    let mut is_leaf = true;
     for entry in entries(from)? {
         let name = entry.file_name();
         let (source, target, path) = (entry.path(), to.join(&name), path.join(&name));
@@ -245,12 +245,11 @@ fn mirror(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<()> {
             continue;
         }
         let kind = entry.file_type()?;
-        let known = gone.remove(&name);
+        gone.remove(&name);
         if kind.is_dir() && depth < DEPTH {
-            is_leaf = false;
             mirror(&source, &target, &path, depth + 1)?;
-        } else if kind.is_file() && !(once && known) {
-            copy(&source, &target, link)?;
+        } else if kind.is_file() {
+            copy(&source, &target, is_linked(&path))?;
         }
     }
     for name in gone {
@@ -260,29 +259,23 @@ fn mirror(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<()> {
             false => fs::remove_file(target)?,
         }
     }
-    let is_old = |changed: SystemTime| changed.elapsed().is_ok_and(|age| age > YOUNG);
-    if once && is_leaf && is_old(changed) {
-        // Says that nothing below it need be looked at; where it cannot, all is.
-        let times = fs::FileTimes::new().set_modified(changed);
-        let _ = fs::File::open(to).and_then(|dir| dir.set_times(times));
-    }
     Ok(())
 }
 
-fn lies_in(path: &Path, dirs: &[&str]) -> bool {
-    dirs.iter().any(|dir| path.starts_with(dir))
+fn is_linked(path: &Path) -> bool {
+    LINKED.iter().any(|dir| path.starts_with(dir))
 }
 
-fn is_same(there: &fs::Metadata, changed: SystemTime) -> bool {
-    there.modified().is_ok_and(|time| time == changed)
-}
-
+/// What lies in a directory, last name first: refs before the objects that they lead to, so
+/// that no copied ref leads to what came later.
 fn entries(dir: &Path) -> io::Result<Vec<fs::DirEntry>> {
-    match fs::read_dir(dir) {
-        Ok(entries) => entries.collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
+    let mut entries: Vec<_> = match fs::read_dir(dir) {
+        Ok(entries) => entries.collect::<io::Result<_>>()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+    Ok(entries)
 }
 
 /// A link where the file can be linked, else a copy; nothing where it is there already.
@@ -315,20 +308,6 @@ fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Lines that were added to a record that was begun anew go behind those it had.
-fn prepend(earlier: &Path, path: &Path) -> io::Result<bool> {
-    let (mut all, now) = (fs::read(earlier)?, fs::read(path)?);
-    if now.starts_with(&all) {
-        return Ok(false);
-    }
-    all.extend(now);
-    let dir = path.parent().unwrap_or(path);
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    file.write_all(&all)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(true)
-}
-
 /// Fills in what `to` lacks of what `from` holds; whether it lacked anything.
 fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool> {
     fs::create_dir_all(to)?;
@@ -340,11 +319,8 @@ fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool
         if kind.is_dir() && depth < DEPTH {
             lacked |= restore(&source, &target, &path.join(entry.file_name()), depth + 1)?;
         } else if kind.is_file() && fs::symlink_metadata(&target).is_err() {
-            let link = lies_in(path, &WRITTEN_ONCE) || lies_in(path, &REPLACED);
-            copy(&source, &target, link)?;
+            copy(&source, &target, is_linked(path))?;
             lacked = true;
-        } else if kind.is_file() && entry.file_name() == APPENDED {
-            lacked |= prepend(&source, &target)?;
         }
     }
     Ok(lacked)
@@ -353,22 +329,30 @@ fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cook_store::session::{SessionStore, plant};
 
     #[test]
     fn what_is_missing_comes_back_and_nothing_is_overwritten() {
         let dir = tempfile::tempdir().unwrap();
-        let (of, at) = (dir.path().join("cook"), dir.path().join("spare/x"));
+        let place = Place {
+            common_dir: dir.path().to_owned(),
+            git_dir: dir.path().to_owned(),
+            worktree: dir.path().to_owned(),
+        };
+        let (of, at) = (place.cook_dir(), dir.path().join("spare/x"));
         let write = |name: &str, text: &str| {
             let path = of.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        write("log.git/objects/aa/1", "one");
-        write("log.git/refs/heads/x", "tip 1");
-        write("sessions/log.jsonl", "a\n");
+        let sessions = || GitStore::open(place.clone()).unwrap();
+        let keep = || plant(&sessions(), "about", "text", "2026-01-02T03:04:05Z").unwrap();
+        let first = keep();
+        write("trust.json", "one");
         write("leases/x", "held");
-        write("sessions/refs/ep_1.json", "ep_1");
+        write("sessions/attempts/ex_1/out", "ex_1");
         let begin = || Spare {
+            place: place.clone(),
             of: of.clone(),
             at: at.clone(),
             rests: of.join("spare/x"),
@@ -377,48 +361,47 @@ mod tests {
         let spare = begin();
         spare.refresh().unwrap();
         // Written in place: the copy does not follow until it is brought up to date.
-        write("sessions/log.jsonl", "");
-        assert_eq!(
-            fs::read_to_string(at.join("sessions/log.jsonl")).unwrap(),
-            "a\n"
-        );
-        write("sessions/log.jsonl", "a\nb\n");
-        write("log.git/refs/heads/x", "tip 2");
-        fs::remove_file(of.join("log.git/objects/aa/1")).unwrap();
-        write("log.git/objects/bb/2", "two");
+        write("trust.json", "");
+        let copied = || fs::read_to_string(at.join("trust.json")).unwrap();
+        assert_eq!(copied(), "one");
+        write("trust.json", "two");
+        write("outputs/1", "1");
+        let second = keep();
         spare.refresh().unwrap();
-        assert!(!at.join("log.git/objects/aa/1").exists());
+        assert_eq!(copied(), "two");
+        fs::remove_file(of.join("outputs/1")).unwrap();
+        spare.refresh().unwrap();
+        assert!(!at.join("outputs/1").exists());
         fs::remove_dir_all(&of).unwrap();
-        write("sessions/log.jsonl", "newer\n");
+        let since = keep();
         write("lock", "newer");
         spare.fill_in().unwrap();
         spare.fill_in().unwrap();
         let read = |name: &str| fs::read_to_string(of.join(name)).unwrap();
-        assert_eq!(read("log.git/refs/heads/x"), "tip 2");
-        assert_eq!(read("log.git/objects/bb/2"), "two");
-        assert_eq!(read("sessions/log.jsonl"), "a\nb\nnewer\n");
+        for name in [first, second, since] {
+            assert!(sessions().entry(name).unwrap().is_some(), "{name}");
+        }
+        assert_eq!(read("trust.json"), "two");
         assert_eq!(read("lock"), "newer");
         assert!(!of.join("leases").exists());
-        assert_eq!(read("sessions/refs/ep_1.json"), "ep_1");
+        assert_eq!(read("sessions/attempts/ex_1/out"), "ex_1");
         spare.settled();
         drop(spare);
         assert!(!dir.path().join("spare").exists());
 
         // It rests, and what changed meanwhile is all that is written when it is needed again.
         let rests = of.join("spare/x");
-        let stamp = rests.join("sessions/refs/ep_1.json");
-        let known = fs::metadata(&stamp).unwrap().modified().unwrap();
-        write("sessions/refs/ep_2.json", "ep_2");
+        let stamp = |name: &str| fs::metadata(name).unwrap().modified().unwrap();
+        let known = stamp(rests.join("trust.json").to_str().unwrap());
+        let third = keep();
         let spare = begin();
         spare.refresh().unwrap();
         assert!(!rests.exists());
         assert!(!at.join("spare").exists());
-        let again = fs::metadata(at.join("sessions/refs/ep_1.json")).unwrap();
-        assert_eq!(again.modified().unwrap(), known);
-        assert_eq!(
-            fs::read_to_string(at.join("sessions/refs/ep_2.json")).unwrap(),
-            "ep_2"
-        );
+        assert_eq!(stamp(at.join("trust.json").to_str().unwrap()), known);
+        fs::remove_dir_all(&of).unwrap();
+        spare.fill_in().unwrap();
+        assert!(sessions().entry(third).unwrap().is_some());
         // The index of receipts is written anew under the names it has.
         write("receipts/index/gate", "1");
         spare.refresh().unwrap();
@@ -428,13 +411,13 @@ mod tests {
             of.join("receipts/index/gate"),
         )
         .unwrap();
-        fs::remove_file(of.join("sessions/refs/ep_1.json")).unwrap();
+        fs::remove_file(of.join("sessions/attempts/ex_1/out")).unwrap();
         spare.refresh().unwrap();
         assert_eq!(
             fs::read_to_string(at.join("receipts/index/gate")).unwrap(),
             "2"
         );
-        assert!(!at.join("sessions/refs/ep_1.json").exists());
+        assert!(!at.join("sessions/attempts/ex_1/out").exists());
         // A driver that was ended in between leaves it: the next one needs it.
         std::mem::forget(spare);
         drop(begin());

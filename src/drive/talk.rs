@@ -13,7 +13,7 @@ use cook_core::report::{self, Parsed};
 use cook_git::Throwaway;
 use cook_os::process::{Heed, WORKFLOW_VARIABLE};
 use cook_store::session::{
-    Call, Continuation, Deed, FileStore, NativeUse, On, Reply, SessionError, Supplier, call,
+    Call, Continuation, Deed, GitStore, NativeUse, On, Reply, SessionError, Supplier, call,
 };
 use cook_store::store::History;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ impl Scene<'_> {
     /// One call. The agent is listened to by whoever `watched` tells.
     pub fn ask(
         &self,
-        sessions: &FileStore,
+        sessions: &GitStore,
         say: &str,
         on: Option<On>,
         watched: &mut dyn FnMut(Progress) -> Heed,

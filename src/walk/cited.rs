@@ -4,7 +4,7 @@ use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{CitedExchange, Event, Said};
 use cook_store::session::{
-    Exchange, Fault, FileStore, Grade, Ref, SessionError, SessionStore, load_episode,
+    Exchange, Fault, GitStore, Grade, Ref, SessionError, SessionStore, load_episode,
 };
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExc
     let Some(name) = name else {
         return Ok(Vec::new());
     };
-    let store = FileStore::at(workspace.repo.cook_dir()?.join("sessions"));
+    let store = GitStore::open(workspace.place()).map_err(kept)?;
     let Some(entry) = store.entry(name).map_err(kept)? else {
         return Ok(Vec::new());
     };

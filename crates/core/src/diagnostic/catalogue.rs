@@ -320,5 +320,6 @@ codes! {
     DemoFailed "demo_failed" Failure Error "the demonstration did not finish", "mend what is named, then run `cook demo` again";
     DemoNotCaught "demo_not_caught" Failure Error "an agent misbehaved in the demonstration and was not caught; this is a defect in cook", "report it";
     SessionStoreFailed "session_store" Failure Error "the session store cannot be read or written", "run `cook doctor`";
+    SessionLayoutEarlier "session_layout_earlier" Failure Error "an earlier cook kept its sessions in another layout, which is not read", "move `<git dir>/cook/sessions` away, or remove it";
     TrustUnreadable "trust_unreadable" Failure Error "the list of trusted commands cannot be read", "move `<git dir>/cook/trust.json` away, then run `cook trust --gates`";
 }

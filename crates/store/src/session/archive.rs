@@ -5,7 +5,8 @@
 //! are free; what is damaged here and whole there is mended, and set aside.
 
 use super::error::Fault;
-use super::file::{FileStore, MAX_OBJECT, Taken};
+use super::event::Batch;
+use super::git::{GitStore, MAX_OBJECT};
 use super::hash::ContentHash;
 use super::reference::{Grade, Ref};
 use super::store::{SessionStore, load_episode, load_series};
@@ -15,6 +16,7 @@ use cook_core::model::is_hidden;
 use cook_os::clock::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Longest field of a ref, in bytes: a supplier's names are far shorter.
@@ -82,39 +84,40 @@ impl Archive {
     ///
     /// # Errors
     /// `object_corrupt` when the refs do not name the value, or a ref is taken by another.
-    pub fn keep(&self, store: &FileStore, at: &str) -> Result<TakenIn, Fault> {
+    pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, Fault> {
         let episodes = self.episodes();
-        if let Some(why) = self.objection(store, &episodes)? {
+        if let Some(why) = self.objection(&episodes) {
+            return Err(wrong(&why));
+        }
+        let mut aside = store.mend()?.aside;
+        if let Some(why) = self.misses(store)? {
             return Err(wrong(&why));
         }
         let mut entries = vec![portable(self.episode.clone(), self.series.is_some())];
         entries.extend(self.series.clone().map(|series| portable(series, true)));
-        let mut taken = Vec::new();
-        for entry in &entries {
-            let chained = self.series.is_some();
-            let how = store.taken(entry, |there| portable(there.clone(), chained) == *entry)?;
-            if how == Taken::Other {
-                return Err(wrong(&format!("{} names something else here", entry.name)));
+        let names: Vec<Ref> = entries.iter().map(|entry| entry.name).collect();
+        let mut new = Vec::new();
+        for entry in entries {
+            match store.entry(entry.name)? {
+                None => new.push(entry),
+                Some(there) if there.hash == entry.hash => {}
+                Some(_) => {
+                    return Err(wrong(&format!("{} names something else here", entry.name)));
+                }
             }
-            taken.push(how);
         }
-        let mut aside = Vec::new();
-        for episode in &episodes {
-            keep_episode(store, episode, &mut aside)?;
-        }
-        if let Content::Series(series) = &self.content {
-            keep_series(store, series, &mut aside)?;
-        }
-        let new = taken.iter().any(|how| *how != Taken::Same);
-        if new {
-            let names: Vec<Ref> = entries.iter().map(|entry| entry.name).collect();
-            store.record(&json!({"schema_version": 1, "at": at, "imported": names}))?;
-        }
-        for (entry, how) in entries.iter().zip(taken) {
-            match how {
-                Taken::Damaged => aside.push(store.mend(entry)?),
-                _ => store.name(entry)?,
-            }
+        let mut objects = objects_of(&self.content, &episodes);
+        aside.extend(store.mend_exchanges(&objects)?);
+        let known: HashSet<ContentHash> = store.objects()?.into_iter().collect();
+        objects.retain(|object| !known.contains(&object.hash()));
+        if !new.is_empty() || !objects.is_empty() {
+            let line = json!({"schema_version": 1, "at": at, "imported": names});
+            store.keep(&Batch {
+                objects,
+                line: Some(line).filter(|_| !new.is_empty()),
+                entries: new,
+                ..Batch::default()
+            })?;
         }
         let series = self.series.as_ref().map(|series| series.name);
         Ok(TakenIn {
@@ -130,29 +133,27 @@ impl Archive {
         }
     }
 
-    /// What is wrong with the file, if anything.
-    fn objection(&self, store: &FileStore, episodes: &[&Episode]) -> Result<Option<String>, Fault> {
+    /// What is wrong with the file by itself, if anything.
+    fn objection(&self, episodes: &[&Episode]) -> Option<String> {
         let versions = [Some(&self.episode), self.series.as_ref()];
         let mut versions = versions
             .into_iter()
             .flatten()
             .map(|entry| entry.schema_version);
         if self.schema_version != 1 || versions.any(|version| version != 1) {
-            return Ok(Some("its schema version is not 1".to_owned()));
+            return Some("its schema version is not 1".to_owned());
         }
         let Some(current) = episodes.last() else {
-            return Ok(Some("it holds no window".to_owned()));
+            return Some("it holds no window".to_owned());
         };
         if episodes
             .iter()
             .any(|episode| episode.exchanges().is_empty())
         {
-            return Ok(Some(
-                "it holds a window in which nothing was said".to_owned(),
-            ));
+            return Some("it holds a window in which nothing was said".to_owned());
         }
         if let Some(why) = too_long(episodes) {
-            return Ok(Some(why));
+            return Some(why);
         }
         let why = fits(
             &self.episode,
@@ -162,21 +163,25 @@ impl Archive {
         )
         .or_else(|| self.chain_objection(current, episodes.len()));
         if why.is_some() {
-            return Ok(why);
+            return why;
         }
         if self.episode.hash != *current.hash() || self.episode.episode.is_some() {
-            return Ok(Some("its refs do not name what it holds".to_owned()));
+            return Some("its refs do not name what it holds".to_owned());
         }
-        let own = self.series.as_ref().map(|series| series.name);
-        match self.episode.series {
-            Some(name) if own.is_some_and(|own| own != name) => Ok(Some(format!(
-                "its window is said to be of {name}, which is not in it"
-            ))),
-            Some(name) if own.is_none() && store.entry(name)?.is_none() => Ok(Some(format!(
-                "its window is said to be of {name}, which is neither in it nor here"
-            ))),
-            _ => Ok(None),
-        }
+        let own = self.series.as_ref().map(|series| series.name)?;
+        let other = self.episode.series.filter(|name| *name != own)?;
+        Some(format!(
+            "its window is said to be of {other}, which is not in it"
+        ))
+    }
+
+    /// What the file needs and is neither in it nor here.
+    fn misses(&self, store: &GitStore) -> Result<Option<String>, Fault> {
+        let series = self.episode.series.filter(|_| self.series.is_none());
+        let Some(name) = series else { return Ok(None) };
+        Ok(store.entry(name)?.is_none().then(|| {
+            format!("its window is said to be of {name}, which is neither in it nor here")
+        }))
     }
 
     fn chain_objection(&self, current: &Episode, windows: usize) -> Option<String> {
@@ -272,41 +277,37 @@ fn portable(entry: Entry, chained: bool) -> Entry {
     }
 }
 
-fn put(store: &FileStore, object: &Object, aside: &mut Vec<PathBuf>) -> Result<ContentHash, Fault> {
-    let (hash, damaged) = store.put_whole(object)?;
-    aside.extend(damaged);
-    Ok(hash)
-}
-
-fn keep_episode(
-    store: &FileStore,
-    episode: &Episode,
-    aside: &mut Vec<PathBuf>,
-) -> Result<(), Fault> {
-    let mut parent = None;
-    for (index, exchange) in episode.exchanges().iter().enumerate() {
-        let exchange = put(store, &Object::of_exchange(exchange), aside)?;
-        let window = Object::Episode {
-            parent,
-            exchange,
-            length: index as u64 + 1,
-        };
-        parent = Some(put(store, &window, aside)?);
+/// The values as they are kept, each once.
+fn objects_of(content: &Content, episodes: &[&Episode]) -> Vec<Object> {
+    let mut objects = Vec::new();
+    for episode in episodes {
+        let mut parent = None;
+        for (index, exchange) in episode.exchanges().iter().enumerate() {
+            objects.push(Object::of_exchange(exchange));
+            let window = Object::Episode {
+                parent,
+                exchange: exchange.hash().clone(),
+                length: index as u64 + 1,
+            };
+            parent = Some(window.hash());
+            objects.push(window);
+        }
     }
-    Ok(())
-}
-
-fn keep_series(store: &FileStore, series: &Series, aside: &mut Vec<PathBuf>) -> Result<(), Fault> {
-    let mut parent = None;
-    for (index, episode) in series.episodes().iter().enumerate() {
-        let chain = Object::Series {
-            parent,
-            episode: episode.hash().clone(),
-            length: index as u64 + 1,
-        };
-        parent = Some(put(store, &chain, aside)?);
+    if let Content::Series(_) = content {
+        let mut parent = None;
+        for (index, episode) in episodes.iter().enumerate() {
+            let chain = Object::Series {
+                parent,
+                episode: episode.hash().clone(),
+                length: index as u64 + 1,
+            };
+            parent = Some(chain.hash());
+            objects.push(chain);
+        }
     }
-    Ok(())
+    let mut seen = HashSet::new();
+    objects.retain(|object| seen.insert(object.hash()));
+    objects
 }
 
 fn wrong(why: &str) -> Fault {

@@ -7,6 +7,7 @@
 //! an order is given once, and what mends the form of its answer is asked, not ordered.
 
 use super::error::{Fault, NoRecap, Prior, SessionError};
+use super::event::Batch;
 use super::hash::ContentHash;
 use super::reference::{Grade, On, Ref};
 use super::replay;
@@ -586,38 +587,28 @@ impl Talk<'_> {
             recap,
             transport,
         } = said;
-        let store = self.store;
         let exchange = Exchange::new(kind, say, answer.output.as_str(), answer.exid.clone());
-        let exchange_hash = store.put(&Object::of_exchange(&exchange))?;
-        let sealed = recap.is_some().then(|| self.start.clone());
-        let mut parent = match (&recap, &self.start.episode) {
-            (None, Some(entry)) => Some((entry.hash.clone(), entry.length, entry.bytes)),
-            _ => None,
+        let exchange_hash = exchange.hash().clone();
+        let mut objects = vec![Object::of_exchange(&exchange)];
+        let before = match &recap {
+            Some(text) => Some(begun_with(text, &mut objects)),
+            None => self
+                .start
+                .episode
+                .as_ref()
+                .map(|entry| (entry.hash.clone(), entry.length, entry.bytes)),
         };
-        if let Some(text) = &recap {
-            let first = Exchange::new(Kind::Recap, RECAP, text.as_str(), None);
-            let hash = store.put(&Object::of_exchange(&first))?;
-            let window = store.put(&Object::Episode {
-                parent: None,
-                exchange: hash,
-                length: 1,
-            })?;
-            parent = Some((window, 1, (RECAP.len() + text.len()) as u64));
-        }
-        let (parent_hash, length, bytes) = match parent {
+        let (parent, length, bytes) = match before {
             Some((hash, length, bytes)) => (Some(hash), length, bytes),
             None => (None, 0, 0),
         };
-        let episode_hash = store.put(&Object::Episode {
-            parent: parent_hash,
+        let window = Object::Episode {
+            parent,
             exchange: exchange_hash.clone(),
             length: length + 1,
-        })?;
-        let series_object = self.series_object(&episode_hash, sealed.as_ref())?;
-        let series_hash = match &series_object {
-            Some(object) => Some(store.put(object)?),
-            None => None,
         };
+        let episode_hash = window.hash();
+        objects.push(window);
         let entry = |name: Ref, hash: &ContentHash, length: u64| Entry {
             schema_version: 1,
             name,
@@ -643,40 +634,28 @@ impl Talk<'_> {
             at: self.call.at.to_owned(),
         };
         let episode = entry(names.episode, &episode_hash, length + 1);
-        store.name(&entry(names.exchange, &exchange_hash, 1))?;
-        store.name(&episode)?;
+        let mut entries = vec![entry(names.exchange, &exchange_hash, 1), episode.clone()];
         let mut series = None;
-        if let (Some(name), Some(hash), Some(object)) = (names.series, &series_hash, &series_object)
-        {
-            let Object::Series { length, .. } = object else {
-                return Err(corrupt(name));
-            };
-            let kept = entry(name, hash, *length);
-            store.name(&kept)?;
-            series = Some(kept);
+        if let Some(name) = names.series {
+            let (object, length) = self.series_object(&episode_hash, recap.is_some())?;
+            series = Some(entry(name, &object.hash(), length));
+            entries.extend(series.clone());
+            objects.push(object);
         }
-        if let (Some(sealed), Some(name)) = (sealed, names.series)
-            && let Some(window) = sealed.episode
-            && store.sealed(window.name)?.is_none()
-        {
-            store.seal(window.name, name)?;
-        }
+        let line = self.kept_line(kind, transport, names, answer);
+        self.store.keep(&Batch {
+            objects,
+            entries,
+            sealed: self.seals(recap.is_some(), names.series)?,
+            label: None,
+            line: Some(line),
+        })?;
+        let series_hash = series.as_ref().map(|series| series.hash.clone());
         self.start = Start {
             episode: Some(episode),
             grows: series.is_some(),
             series,
         };
-        let mut line = json!({
-            "kind": kind,
-            "transport": transport,
-            "exchange": names.exchange,
-            "episode": names.episode,
-            "series": names.series,
-        });
-        if let Some(line) = line.as_object_mut() {
-            line.extend(self.spent(answer));
-        }
-        self.note(&line)?;
         Ok(Reply {
             output: answer.output.clone(),
             data: None,
@@ -698,41 +677,57 @@ impl Talk<'_> {
         })
     }
 
-    /// The chain after this turn; none for an atom.
-    fn series_object(
-        &self,
-        episode: &ContentHash,
-        sealed: Option<&Start>,
-    ) -> Result<Option<Object>, Fault> {
-        if self.supplier.grain() == Grain::Atom {
+    /// The line of a turn that is kept.
+    fn kept_line(&self, kind: Kind, transport: Transport, names: &Names, answer: &Answer) -> Value {
+        let mut line = json!({
+            "kind": kind,
+            "transport": transport,
+            "exchange": names.exchange,
+            "episode": names.episode,
+            "series": names.series,
+        });
+        if let Some(line) = line.as_object_mut() {
+            line.extend(self.spent(answer));
+        }
+        self.line(&line)
+    }
+
+    /// The window that a new one follows, unless it was sealed before, and the chain that
+    /// goes on.
+    fn seals(&self, begins: bool, series: Option<Ref>) -> Result<Option<(Ref, Ref)>, Fault> {
+        let window = self.start.episode.as_ref().filter(|_| begins);
+        let Some((window, series)) = window.zip(series) else {
             return Ok(None);
-        }
-        let fresh = Object::Series {
-            parent: None,
-            episode: episode.clone(),
-            length: 1,
         };
-        let Some(before) = self.start.series.as_ref().filter(|_| self.start.grows) else {
-            return Ok(Some(fresh));
+        let sealed = self.store.sealed(window.name)?;
+        Ok(sealed.is_none().then_some((window.name, series)))
+    }
+
+    /// The chain after this turn, and its length.
+    fn series_object(&self, episode: &ContentHash, begins: bool) -> Result<(Object, u64), Fault> {
+        let (parent, length) = match self.start.series.as_ref().filter(|_| self.start.grows) {
+            None => (None, 1),
+            Some(before) if begins => (Some(before.hash.clone()), before.length + 1),
+            Some(before) => match self.store.get(&before.hash)? {
+                Object::Series { parent, length, .. } => (parent, length),
+                _ => return Err(corrupt(before.name)),
+            },
         };
-        if sealed.is_some() {
-            return Ok(Some(Object::Series {
-                parent: Some(before.hash.clone()),
-                episode: episode.clone(),
-                length: before.length + 1,
-            }));
-        }
-        match self.store.get(&before.hash)? {
-            Object::Series { parent, length, .. } => Ok(Some(Object::Series {
-                parent,
-                episode: episode.clone(),
-                length,
-            })),
-            _ => Err(corrupt(before.name)),
-        }
+        let episode = episode.clone();
+        let chain = Object::Series {
+            parent,
+            episode,
+            length,
+        };
+        Ok((chain, length))
     }
 
     fn note(&self, what: &Value) -> Result<(), Fault> {
+        self.store.record(&self.line(what))
+    }
+
+    /// A line of the record of calls.
+    fn line(&self, what: &Value) -> Value {
         let mut line = json!({
             "schema_version": 1,
             "at": self.call.at,
@@ -743,8 +738,21 @@ impl Talk<'_> {
         if let (Some(line), Some(what)) = (line.as_object_mut(), what.as_object()) {
             line.extend(what.clone());
         }
-        self.store.record(&line)
+        line
     }
+}
+
+/// A window that begins with a summary: its hash, its length and the bytes said in it.
+fn begun_with(recap: &str, objects: &mut Vec<Object>) -> (ContentHash, u64, u64) {
+    let first = Object::of_exchange(&Exchange::new(Kind::Recap, RECAP, recap, None));
+    let window = Object::Episode {
+        parent: None,
+        exchange: first.hash(),
+        length: 1,
+    };
+    let hash = window.hash();
+    objects.extend([first, window]);
+    (hash, 1, (RECAP.len() + recap.len()) as u64)
 }
 
 /// What a summary is asked for with.

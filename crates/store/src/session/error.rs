@@ -173,6 +173,9 @@ pub enum Fault {
     /// The tree is not the one the conversation was about.
     #[error("the worktree is not the one the conversation left: {0}")]
     TreeDrift(String),
+    /// An earlier cook kept its sessions in another way.
+    #[error("an earlier cook kept its sessions in another layout, which is not read: `{}`", .0.display())]
+    EarlierLayout(std::path::PathBuf),
     /// The store cannot be read or written.
     #[error("the session store: {0}")]
     Store(#[source] std::io::Error),
@@ -261,6 +264,10 @@ fn next_step(fault: &Fault, prior: &Prior) -> String {
         Fault::ReadOnlyViolated { .. } => "look with `git status`".to_owned(),
         Fault::TreeDrift(_) => {
             "leave `--require-tree` out to go on with the tree as it is".to_owned()
+        }
+        Fault::EarlierLayout(found) => {
+            let dir = found.parent().unwrap_or(found);
+            format!("move `{}` away, or remove it", dir.display())
         }
         Fault::Store(_) => "run `cook doctor`".to_owned(),
     }
@@ -363,6 +370,7 @@ fn boundary(fault: &Fault) -> (FailureKind, Code) {
         Fault::SupplierUnparseable { .. } => (Supplier, Code::SupplierUnparseable),
         Fault::ReadOnlyViolated { .. } => (Supplier, Code::ReadOnlyViolated),
         Fault::TreeDrift(_) => (Check, Code::TreeDrift),
+        Fault::EarlierLayout(_) => (State, Code::SessionLayoutEarlier),
         Fault::Store(_) => (State, Code::SessionStoreFailed),
     }
 }

@@ -8,13 +8,16 @@
 mod archive;
 mod check;
 mod conversation;
-mod digest;
 mod error;
-mod file;
+mod event;
+mod git;
 mod hash;
+mod inflight;
 mod library;
 mod plant;
+mod record;
 mod reference;
+mod repair;
 mod replay;
 mod resolve;
 mod store;
@@ -22,19 +25,22 @@ mod stored;
 mod supplier;
 mod upkeep;
 mod value;
+mod writer;
 
 pub use archive::{Archive, Content, TakenIn};
 pub use check::{Checked, verify};
 pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
 pub use error::{Fault, NoRecap, Prior, SessionError};
-pub use file::{FileStore, Interrupted};
+pub use event::Batch;
+pub use git::GitStore;
 pub use hash::ContentHash;
+pub use inflight::{InFlight, Interrupted};
 pub use library::{Act, Ask, Atom, EpisodeRef, Repl};
 pub use plant::plant;
 pub use reference::{Grade, On, Ref};
 pub use replay::prompt as replay_prompt;
 pub use resolve::{Named, reads_as_ref, resolve};
-pub use store::{InFlight, MemoryStore, SessionStore, load_episode, load_exchange, load_series};
+pub use store::{MemoryStore, SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
 pub use supplier::{
     Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, combined, estimate,

@@ -2,6 +2,7 @@
 //! without the others.
 
 use super::error::Fault;
+use super::event::Batch;
 use super::hash::ContentHash;
 use super::reference::{Grade, Ref};
 use super::store::SessionStore;
@@ -16,13 +17,12 @@ pub const COOK: &str = "cook";
 /// # Errors
 /// When the store cannot be written.
 pub fn plant(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Result<Ref, Fault> {
-    let exchange = Exchange::new(Kind::Recap, about, text, None);
-    let exchange_hash = store.put(&Object::of_exchange(&exchange))?;
-    let episode_hash = store.put(&Object::Episode {
+    let exchange = Object::of_exchange(&Exchange::new(Kind::Recap, about, text, None));
+    let window = Object::Episode {
         parent: None,
-        exchange: exchange_hash.clone(),
+        exchange: exchange.hash(),
         length: 1,
-    })?;
+    };
     let episode = Ref::new(Grade::Episode);
     let entry = |name: Ref, hash: ContentHash| Entry {
         schema_version: 1,
@@ -39,7 +39,14 @@ pub fn plant(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Res
         tree: None,
         at: at.to_owned(),
     };
-    store.name(&entry(Ref::new(Grade::Exchange), exchange_hash))?;
-    store.name(&entry(episode, episode_hash))?;
+    let entries = vec![
+        entry(Ref::new(Grade::Exchange), exchange.hash()),
+        entry(episode, window.hash()),
+    ];
+    store.keep(&Batch {
+        objects: vec![exchange, window],
+        entries,
+        ..Batch::default()
+    })?;
     Ok(episode)
 }

@@ -69,6 +69,36 @@ impl Object {
         }
     }
 
+    /// What it stands on: the chain it goes on from, and its newest part.
+    pub(super) fn stands_on(&self) -> [Option<&ContentHash>; 2] {
+        match self {
+            Self::Exchange { .. } => [None, None],
+            Self::Episode {
+                parent,
+                exchange: part,
+                ..
+            }
+            | Self::Series {
+                parent,
+                episode: part,
+                ..
+            } => [parent.as_ref(), Some(part)],
+        }
+    }
+
+    /// Its place in its chain, from 1.
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Exchange { .. } => 1,
+            Self::Episode { length, .. } | Self::Series { length, .. } => *length,
+        }
+    }
+
+    /// Whether it is an exchange: the only one that holds what was said.
+    pub(super) fn is_exchange(&self) -> bool {
+        matches!(self, Self::Exchange { .. })
+    }
+
     /// What kind of value it is.
     pub fn grade(&self) -> Grade {
         match self {
@@ -92,7 +122,7 @@ pub struct Native {
     pub totals: Option<serde_json::Value>,
 }
 
-/// What a ref file says of the value it names. Written once, never changed.
+/// What a ref says of the value it names. Written once, never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {

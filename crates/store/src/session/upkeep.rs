@@ -1,21 +1,18 @@
 //! Clearing a store: what nothing holds is let go of.
 //!
 //! Invariants: what stays is complete, windows that were sealed and their marks included; while
-//! something that stays cannot be read, nothing is let go of that it may lead to.
+//! something cannot be read, nothing is let go of that it may lead to.
 
-use super::check::link;
 use super::error::Fault;
-use super::file::FileStore;
+use super::event::{Event, Held, Index};
+use super::git::GitStore;
 use super::hash::ContentHash;
+use super::inflight::names_in;
 use super::reference::{Grade, Ref};
 use super::store::SessionStore;
-use super::stored::Object;
+use super::writer::Writer;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::time::Duration;
-
-/// Objects younger than this stay: a ref may be about to name them.
-const SETTLED: Duration = Duration::from_secs(3600);
 
 /// What was let go of.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -26,236 +23,200 @@ pub struct Cleared {
     pub objects: usize,
     /// What was printed in calls that left no ref.
     pub attempts: usize,
-    /// Entries of the index that were written again or taken out.
-    pub indexed: usize,
     /// Refs that stay.
     pub kept: usize,
-    /// What cannot be read and may hold anything, and why: no ref or object was let go of.
+    /// What cannot be read and may have held anything, and why: no ref or object was let go of.
     pub unreadable: Vec<(String, String)>,
 }
 
 /// Lets go of refs that no name holds, no record cites and that were last used before
 /// `since_ms` (since 1970), of objects that no other ref leads to, and of what was kept of
-/// those calls and of calls that failed before then.
+/// those calls and of calls that failed before then. A record that is damaged goes on with
+/// what of it can be read, and nothing else is done to it.
 ///
 /// # Errors
 /// When a call is being made, or the store cannot be read or written.
 pub fn clear(
-    store: &FileStore,
+    store: &GitStore,
     since_ms: u64,
     cited: &BTreeSet<Ref>,
     at: &str,
 ) -> Result<Cleared, Fault> {
     let _alone = store.alone()?;
-    let mut cleared = Cleared::default();
-    let all = store.beginning_with("")?;
-    let held = held(store, &mut cleared)?;
-    // What was sealed along a chain is found by the index.
-    cleared.indexed = index_again(store, &all)?;
-    let mut kept = Kept {
-        store,
-        names: BTreeSet::new(),
-        reached: BTreeSet::new(),
-        unreadable: Vec::new(),
+    let mut cleared = Cleared {
+        unreadable: store.mend()?.damaged,
+        ..Cleared::default()
     };
-    let stays =
-        |name: &Ref| name.given_at_ms() >= since_ms || held.contains(name) || cited.contains(name);
-    kept.close(all.iter().copied().filter(stays).collect())?;
-    cleared.unreadable.append(&mut kept.unreadable);
-    if cleared.unreadable.is_empty() {
-        let is_held = |name: &Ref| kept.names.contains(name);
-        cleared.expired = all.iter().copied().filter(|name| !is_held(name)).collect();
-        let_go(store, &mut cleared, &kept.reached, at)?;
+    if cleared.unreadable.is_empty() && store.is_there()? {
+        let writer = Writer::lock(store.place())?;
+        let stays = |name: &Ref| name.given_at_ms() >= since_ms || cited.contains(name);
+        let_go(&writer, stays, at, &mut cleared)?;
     }
-    cleared.indexed += drop_stale(store)?;
-    cleared.kept = all.len() - cleared.expired.len();
+    for name in &cleared.expired {
+        drop_attempt(store, *name)?;
+    }
+    cleared.kept = store.beginning_with("")?.len();
     cleared.attempts = drop_attempts(store, since_ms, cited)?;
     Ok(cleared)
 }
 
-/// What names of the user's hold.
-fn held(store: &FileStore, cleared: &mut Cleared) -> Result<BTreeSet<Ref>, Fault> {
-    let mut held = BTreeSet::new();
-    for label in store.label_names()? {
-        match store.labelled(&label) {
-            Ok(name) => held.extend(name),
-            Err(fault) => cleared
-                .unreadable
-                .push((format!("names/{label}"), fault.to_string())),
-        }
-    }
-    Ok(held)
-}
-
 fn let_go(
-    store: &FileStore,
-    cleared: &mut Cleared,
-    reached: &BTreeSet<ContentHash>,
+    writer: &Writer,
+    stays: impl Fn(&Ref) -> bool,
     at: &str,
+    cleared: &mut Cleared,
 ) -> Result<(), Fault> {
-    if !cleared.expired.is_empty() {
-        store.record(&json!({"schema_version": 1, "at": at, "expired": cleared.expired}))?;
+    let mut events = writer.events()?;
+    let mut index = Index::default();
+    for event in &events {
+        index.take_in(event.clone());
     }
-    for name in &cleared.expired {
-        store.forget(*name)?;
+    let mut kept = Reached::from(&index);
+    let labelled = index.labels().map(|(_, name)| name);
+    let names = index.entries().map(|entry| entry.name).filter(stays);
+    kept.close(labelled.chain(names).collect());
+    cleared.unreadable.append(&mut kept.missing);
+    let gone = |name: &Ref| !kept.names.contains(name);
+    let expired: Vec<Ref> = index
+        .entries()
+        .map(|entry| entry.name)
+        .filter(gone)
+        .collect();
+    let unreached = |hash: &&ContentHash| !kept.objects.contains(*hash);
+    let objects = index.objects.keys().filter(unreached).count();
+    if !cleared.unreadable.is_empty() || (expired.is_empty() && objects == 0) {
+        return Ok(());
     }
-    for hash in store.objects()? {
-        if !reached.contains(&hash) && store.discard(&hash, SETTLED)? {
-            cleared.objects += 1;
-        }
+    for event in &mut events {
+        let seq = event.seq;
+        event.entries.retain(|entry| !gone(&entry.name));
+        event.objects.retain(|one| kept.objects.contains(&one.hash));
+        event.sealed = event.sealed.filter(|(window, _)| !gone(window));
+        let is_current = |(label, _): &(String, Ref)| index.label_seq(label) == Some(seq);
+        event.label = event.label.take().filter(is_current);
     }
+    events.retain(|event| !event.is_empty());
+    let mut last = Event::nothing();
+    if !expired.is_empty() {
+        last.line = Some(json!({"schema_version": 1, "at": at, "expired": expired}));
+    }
+    writer.begin_anew(events, last)?;
+    (cleared.expired, cleared.objects) = (expired, objects);
     Ok(())
 }
 
 /// What stays, and all that it leads to.
-struct Kept<'a> {
-    store: &'a FileStore,
+struct Reached<'a> {
+    index: &'a Index,
     names: BTreeSet<Ref>,
-    reached: BTreeSet<ContentHash>,
-    unreadable: Vec<(String, String)>,
+    objects: BTreeSet<ContentHash>,
+    missing: Vec<(String, String)>,
 }
 
-impl Kept<'_> {
-    fn close(&mut self, mut open: Vec<Ref>) -> Result<(), Fault> {
+impl<'a> Reached<'a> {
+    fn from(index: &'a Index) -> Self {
+        Self {
+            index,
+            names: BTreeSet::new(),
+            objects: BTreeSet::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    fn close(&mut self, mut open: Vec<Ref>) {
         while let Some(name) = open.pop() {
+            let Some(entry) = self.index.entry(name) else {
+                continue;
+            };
             if !self.names.insert(name) {
                 continue;
             }
-            let entry = match self.store.entry(name) {
-                Ok(Some(entry)) => entry,
-                Ok(None) => {
-                    self.names.remove(&name);
-                    continue;
-                }
-                Err(fault) => {
-                    self.unreadable.push((name.to_string(), fault.to_string()));
-                    continue;
-                }
-            };
             self.reach(entry.hash.clone());
             // The current window of a chain is what the chain is gone on from, and that of an
             // exchange what it was said in.
             open.extend(entry.episode);
             open.extend(entry.series);
             match name.grade() {
-                Grade::Episode => match self.store.sealed(name) {
-                    Ok(series) => open.extend(series),
-                    Err(fault) => {
-                        let what = format!("sealed/{name}");
-                        self.unreadable.push((what, fault.to_string()));
-                    }
-                },
-                Grade::Series => open.extend(self.sealed_windows(entry.hash)?),
+                Grade::Episode => open.extend(self.index.sealed(name)),
+                Grade::Series => open.extend(self.sealed_windows(&entry.hash)),
                 Grade::Exchange => {}
             }
         }
-        Ok(())
     }
 
     /// The refs of the windows that were sealed along a chain.
-    fn sealed_windows(&self, chain: ContentHash) -> Result<Vec<Ref>, Fault> {
+    fn sealed_windows(&self, chain: &ContentHash) -> Vec<Ref> {
         let mut windows = Vec::new();
-        let mut at = self.parent(&chain);
+        let mut at = self.parent(chain);
         while let Some((chain, window)) = at {
-            for name in self.store.naming(&window)? {
-                if self.sealed_for(name, &chain) {
-                    windows.push(name);
-                }
-            }
+            let sealed = self.index.naming(&window).into_iter();
+            windows.extend(sealed.filter(|name| self.is_sealed_for(*name, &chain)));
             at = self.parent(&chain);
         }
-        Ok(windows)
+        windows
     }
 
     /// The chain before the current window of one, and that chain's own last window.
     fn parent(&self, chain: &ContentHash) -> Option<(ContentHash, ContentHash)> {
-        let Ok(Object::Series {
-            parent: Some(parent),
-            ..
-        }) = self.store.get(chain)
-        else {
-            return None;
+        let series = |hash| match self.index.objects.get(hash) {
+            Some(Held::Value(series)) => series.stands_on(),
+            _ => [None, None],
         };
-        match self.store.get(&parent) {
-            Ok(Object::Series { episode, .. }) => Some((parent, episode)),
-            _ => None,
-        }
+        let parent = series(chain)[0]?;
+        Some((parent.clone(), series(parent)[1]?.clone()))
     }
 
     /// Whether a window was sealed by a series that goes on from this chain; also when that
     /// cannot be known any more.
-    fn sealed_for(&self, window: Ref, chain: &ContentHash) -> bool {
-        match self.store.sealed(window) {
-            Ok(None) => false,
-            Ok(Some(series)) => match self.store.entry(series) {
-                Ok(Some(series)) => self
-                    .parent(&series.hash)
-                    .is_none_or(|(before, _)| before == *chain),
-                Ok(None) | Err(_) => true,
-            },
-            Err(_) => true,
-        }
+    fn is_sealed_for(&self, window: Ref, chain: &ContentHash) -> bool {
+        let Some(series) = self.index.sealed(window) else {
+            return false;
+        };
+        let goes_on = self.index.entry(series);
+        let before = goes_on.and_then(|entry| self.parent(&entry.hash));
+        before.is_none_or(|(before, _)| before == *chain)
     }
 
     /// Everything that an object stands on.
     fn reach(&mut self, from: ContentHash) {
         let mut open = vec![from];
         while let Some(hash) = open.pop() {
-            if !self.reached.insert(hash.clone()) {
+            if !self.objects.insert(hash.clone()) {
                 continue;
             }
-            match self.store.get(&hash) {
-                Ok(object) => {
-                    let link = link(&object);
-                    open.extend(link.parent);
-                    open.extend(link.part);
+            match self.index.objects.get(&hash) {
+                Some(Held::Value(object)) => {
+                    open.extend(object.stands_on().into_iter().flatten().cloned());
                 }
-                Err(fault) => {
-                    self.unreadable.push((hash.to_string(), fault.to_string()));
+                Some(Held::Blob(_)) => {}
+                None => {
+                    let why = "it is not in the store".to_owned();
+                    self.missing.push((hash.to_string(), why));
                 }
             }
         }
     }
 }
 
-/// The index follows from the refs: what is gone from it is written again.
-fn index_again(store: &FileStore, all: &[Ref]) -> Result<usize, Fault> {
-    let mut written = 0;
-    for name in all {
-        if let Ok(Some(entry)) = store.entry(*name) {
-            written += usize::from(store.index_again(&entry)?);
-        }
+fn drop_attempt(store: &GitStore, name: Ref) -> Result<bool, Fault> {
+    let attempt = store.root().join("attempts").join(name.to_string());
+    let is_there = attempt.is_dir();
+    if is_there {
+        std::fs::remove_dir_all(attempt).map_err(Fault::Store)?;
     }
-    Ok(written)
-}
-
-/// What leads to no ref is taken out of the index; a ref that cannot be read keeps its entry.
-fn drop_stale(store: &FileStore) -> Result<usize, Fault> {
-    let mut dropped = 0;
-    for (hash, name) in store.index()? {
-        let is_stale = match store.entry(name) {
-            Ok(entry) => entry.is_none_or(|entry| entry.hash != hash),
-            Err(_) => false,
-        };
-        if is_stale {
-            store.unindex(&hash, name)?;
-            dropped += 1;
-        }
-    }
-    Ok(dropped)
+    Ok(is_there)
 }
 
 /// Removes what was printed in calls that left no ref: answers that failed, and probes.
-fn drop_attempts(store: &FileStore, since_ms: u64, cited: &BTreeSet<Ref>) -> Result<usize, Fault> {
+fn drop_attempts(store: &GitStore, since_ms: u64, cited: &BTreeSet<Ref>) -> Result<usize, Fault> {
     let mut dropped = 0;
-    for attempt in store.lying_in("attempts")? {
-        let Ok(name) = attempt.name.parse::<Ref>() else {
+    for attempt in names_in(&store.root().join("attempts"))? {
+        let Ok(name) = attempt.parse::<Ref>() else {
             continue;
         };
         let is_old = name.given_at_ms() < since_ms && !cited.contains(&name);
-        if attempt.is_dir && is_old && matches!(store.entry(name), Ok(None)) {
-            store.drop_attempt(&attempt.name)?;
-            dropped += 1;
+        if is_old && matches!(store.entry(name), Ok(None)) {
+            dropped += usize::from(drop_attempt(store, name)?);
         }
     }
     Ok(dropped)

@@ -22,33 +22,33 @@ const MAX_OBJECT: u64 = 1 << 30;
 const LARGE: usize = 1 << 20;
 
 /// Modes of tree entries.
-pub(super) const FILE: u32 = 0o100_644;
+pub(crate) const FILE: u32 = 0o100_644;
 pub(super) const EXECUTABLE: u32 = 0o100_755;
 pub(super) const LINK: u32 = 0o120_000;
-pub(super) const FOLDER: u32 = 0o040_000;
+pub(crate) const FOLDER: u32 = 0o040_000;
 pub(super) const SUBMODULE: u32 = 0o160_000;
 
 /// An opened log.
-pub(super) struct Log {
+pub(crate) struct Log {
     repo: Repository,
     /// Directories of loose objects; the first is the log's own.
     objects: Vec<PathBuf>,
 }
 
 /// A commit, parsed.
-pub(super) struct Commit {
-    pub(super) tree: Oid,
-    pub(super) parents: Vec<Oid>,
-    pub(super) epoch_seconds: i64,
-    pub(super) message: String,
+pub(crate) struct Commit {
+    pub(crate) tree: Oid,
+    pub(crate) parents: Vec<Oid>,
+    pub(crate) epoch_seconds: i64,
+    pub(crate) message: String,
 }
 
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TreeEntry {
-    pub(super) mode: u32,
-    pub(super) name: String,
-    pub(super) id: Oid,
+pub(crate) struct TreeEntry {
+    pub(crate) mode: u32,
+    pub(crate) name: String,
+    pub(crate) id: Oid,
 }
 
 impl Log {
@@ -72,7 +72,7 @@ impl Log {
     }
 
     /// Where a ref points; `None` only when it does not exist.
-    pub(super) fn find_ref(&self, name: &str) -> Result<Option<Oid>, StoreError> {
+    pub(crate) fn find_ref(&self, name: &str) -> Result<Option<Oid>, StoreError> {
         match self.repo.refname_to_id(name) {
             Ok(id) => Ok(Some(id)),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
@@ -123,7 +123,7 @@ impl Log {
     }
 
     /// The name of an object with that content.
-    pub(super) fn name(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
+    pub(crate) fn name(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let head = format!("{} {}\0", kind.str(), bytes.len());
         // libgit2's own digest also looks for SHA-1 collisions, at several times the cost.
         // Whoever could plant one in the log could as well rewrite the log.
@@ -135,7 +135,7 @@ impl Log {
     }
 
     /// The object a full name means, whether it exists or not.
-    pub(super) fn oid(&self, hex: &str) -> Option<Oid> {
+    pub(crate) fn oid(&self, hex: &str) -> Option<Oid> {
         Oid::from_str_ext(hex, self.format())
             .ok()
             .filter(|id| id.to_string() == hex)
@@ -148,7 +148,7 @@ impl Log {
     }
 
     /// All objects by name.
-    pub(super) fn all(&self) -> Result<Vec<Oid>, StoreError> {
+    pub(crate) fn all(&self) -> Result<Vec<Oid>, StoreError> {
         let mut ids = Vec::new();
         self.odb()?
             .foreach(|id| {
@@ -163,7 +163,7 @@ impl Log {
 
     /// Writes an object; durable when it returns. A damaged one of that name is
     /// replaced: libgit2 would take it for written.
-    pub(super) fn write(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
+    pub(crate) fn write(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.name(kind, bytes)?;
         let failed = |error: io::Error| StoreError::write("an object of the log", error);
         if let Some(dir) = self.objects.first() {
@@ -185,6 +185,22 @@ impl Log {
             .map_err(|error| StoreError::write("an object of the log", error))
     }
 
+    /// Writes an object as a file of its own, also where a pack holds a damaged one: the file
+    /// is what is read.
+    pub(crate) fn write_anew(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
+        let id = self.name(kind, bytes)?;
+        if let Some(dir) = self.objects.first() {
+            write_loose(dir, id, kind, bytes)
+                .map_err(|error| StoreError::write("an object of the log", error))?;
+        }
+        Ok(id)
+    }
+
+    /// Where the file of an object of the log's own is, if it has one.
+    pub(super) fn loose_file(&self, id: Oid) -> Option<PathBuf> {
+        self.objects.first().map(|dir| loose_path(dir, id))
+    }
+
     /// Makes the directories of new objects durable: libgit2 syncs each object
     /// and the directory it lies in, not the entry of a directory it had to make.
     pub(super) fn sync_fan_out(&self) -> Result<(), StoreError> {
@@ -194,7 +210,7 @@ impl Log {
     }
 
     /// Writes a tree.
-    pub(super) fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<Oid, StoreError> {
+    pub(crate) fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<Oid, StoreError> {
         // Git orders a directory as if its name ended in a slash.
         let key = |entry: &TreeEntry| {
             let mut key = entry.name.clone();
@@ -213,7 +229,7 @@ impl Log {
     }
 
     /// Writes a commit under cook's one identity. No ref moves.
-    pub(super) fn write_commit(
+    pub(crate) fn write_commit(
         &self,
         tree: Oid,
         parent: Option<Oid>,
@@ -227,7 +243,7 @@ impl Log {
     }
 
     /// An object's content, checked against its name.
-    pub(super) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), StoreError> {
+    pub(crate) fn read(&self, id: Oid) -> Result<(ObjectType, Vec<u8>), StoreError> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
             StoreError::unreadable(format!("object {id} of the log"), error)
         };
@@ -274,13 +290,17 @@ impl Log {
         }
     }
 
-    pub(super) fn blob(&self, id: Oid) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn blob(&self, id: Oid) -> Result<Vec<u8>, StoreError> {
         self.read_as(id, ObjectType::Blob)
     }
 
-    pub(super) fn commit(&self, id: Oid) -> Result<Commit, StoreError> {
-        let bytes = self.read_as(id, ObjectType::Commit)?;
-        self.parse_commit(&String::from_utf8_lossy(&bytes))
+    pub(crate) fn commit(&self, id: Oid) -> Result<Commit, StoreError> {
+        self.commit_of(id, &self.read_as(id, ObjectType::Commit)?)
+    }
+
+    /// A commit from its content.
+    pub(crate) fn commit_of(&self, id: Oid, bytes: &[u8]) -> Result<Commit, StoreError> {
+        self.parse_commit(&String::from_utf8_lossy(bytes))
             .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it is malformed"))
     }
 
@@ -305,10 +325,14 @@ impl Log {
         })
     }
 
-    pub(super) fn tree(&self, id: Oid) -> Result<Vec<TreeEntry>, StoreError> {
-        let bytes = self.read_as(id, ObjectType::Tree)?;
+    pub(crate) fn tree(&self, id: Oid) -> Result<Vec<TreeEntry>, StoreError> {
+        self.tree_of(id, &self.read_as(id, ObjectType::Tree)?)
+    }
+
+    /// A tree's entries from its content.
+    pub(crate) fn tree_of(&self, id: Oid, bytes: &[u8]) -> Result<Vec<TreeEntry>, StoreError> {
         let width = id.as_bytes().len();
-        parse_tree(&bytes, width).ok_or_else(|| {
+        parse_tree(bytes, width).ok_or_else(|| {
             StoreError::unreadable(format!("tree {id} of the log"), "it is malformed")
         })
     }

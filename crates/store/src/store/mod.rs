@@ -8,6 +8,7 @@
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
 mod aside;
+pub(crate) mod chain;
 mod checkout;
 mod compare;
 mod difference;
@@ -18,7 +19,7 @@ mod fsck;
 mod history_file;
 mod lease;
 mod lock;
-mod log;
+pub(crate) mod log;
 mod objects;
 mod pack;
 mod place;

@@ -51,7 +51,17 @@ fn threshold_for_tests() -> Option<usize> {
 
 /// Packs at once, under the writer lock that the caller holds.
 pub(super) fn now(place: &Place, lock: &File) -> Packing {
-    match run(place, lock) {
+    pack(place, lock, &[])
+}
+
+/// The same, and what nothing leads to goes unless it was written lately: a reader may still
+/// look at it.
+pub(super) fn sweep(place: &Place, lock: &File) -> Packing {
+    pack(place, lock, &["--prune=1.hour.ago"])
+}
+
+fn pack(place: &Place, lock: &File, how: &[&str]) -> Packing {
+    match run(place, lock, how) {
         Ok(()) => Packing::Done,
         Err(why) => Packing::Failed(why),
     }
@@ -67,7 +77,7 @@ fn loose_objects(place: &Place) -> usize {
         .sum()
 }
 
-fn run(place: &Place, lock: &File) -> Result<(), String> {
+fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
     // git shares the lock's open file: when cook dies, the lock is held until git
     // has ended too, and nobody writes beside it.
     let shared = lock
@@ -88,6 +98,7 @@ fn run(place: &Place, lock: &File) -> Result<(), String> {
         .arg("--git-dir")
         .arg(place.log_dir())
         .args(["-c", "core.hooksPath=/dev/null", "gc", "--quiet"])
+        .args(how)
         .current_dir(place.cook_dir())
         .stdin(shared)
         .stdout(Stdio::null())

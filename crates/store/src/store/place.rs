@@ -249,6 +249,7 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
         "refs/heads",
         "refs/displaced",
         "refs/rescue",
+        "refs/sessions",
     ] {
         std::fs::create_dir(dir.join(part))?;
     }
