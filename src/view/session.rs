@@ -27,7 +27,7 @@ pub struct SessionLogAnswer {
 pub struct CallRow {
     /// `cook session tree`: how many calls it went on from.
     pub depth: usize,
-    /// The line of the record, `log.jsonl`.
+    /// The line of the record of calls.
     #[cfg_attr(feature = "schema", schemars(with = "Map<String, Value>"))]
     pub call: Value,
 }
