@@ -249,7 +249,7 @@ fn not_caught(why: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Culprit;
+    use super::super::culprit::Culprit;
     use super::super::place::set_up;
     use super::super::story::Story;
     use super::*;

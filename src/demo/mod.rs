@@ -5,76 +5,28 @@
 //! was caught is read from the log and the repository, never from the story.
 
 mod caught;
+mod culprit;
 mod place;
 mod story;
 mod why;
 
 pub use caught::Catch;
+pub use culprit::Culprit;
 pub use why::why;
 
 use crate::drive::{Audience, Driver, Ended, Limits, Outcome};
 use crate::walk::Workspace;
 use caught::Witness;
-use cook_core::diagnostic::{Code, Failure, FailureKind};
+use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use place::failed;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use story::Story;
 
 /// How long a demonstration may take before it counts as stuck.
 const WALL: Duration = Duration::from_secs(300);
-
-/// An agent that misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Culprit {
-    /// Reports what is not so.
-    Liar,
-    /// Weakens criteria, edits what is cook's, disarms a check.
-    Cheater,
-    /// Dies in the middle of its work.
-    Crasher,
-    /// Says nothing and does not end.
-    Hanger,
-    /// Prints without end.
-    Flooder,
-    /// Changes what it is only to look at.
-    Editor,
-}
-
-impl Culprit {
-    /// All six.
-    pub const ALL: [Culprit; 6] = [
-        Self::Liar,
-        Self::Cheater,
-        Self::Crasher,
-        Self::Hanger,
-        Self::Flooder,
-        Self::Editor,
-    ];
-
-    /// Its name on the command line.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Liar => "liar",
-            Self::Cheater => "cheater",
-            Self::Crasher => "crasher",
-            Self::Hanger => "hanger",
-            Self::Flooder => "flooder",
-            Self::Editor => "editor",
-        }
-    }
-}
-
-impl fmt::Display for Culprit {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.id())
-    }
-}
 
 /// A repository that is ready for its demonstration.
 pub struct Demo {
@@ -181,8 +133,4 @@ impl Demo {
             self.root.display()
         )
     }
-}
-
-fn failed(why: &str) -> Failure {
-    Failure::new(FailureKind::Check, Code::DemoFailed, why)
 }

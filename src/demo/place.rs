@@ -1,13 +1,13 @@
 //! The demonstration's repository: its directory, what a user would do in it, and the
 //! agents that work there.
 
+use super::culprit::Culprit;
 use super::story::{PLAYED, Story};
-use super::{Culprit, failed};
 use crate::drive::{Cast, Player};
 use crate::scaffold::{TRACKED, write_contract};
 use crate::walk::{self, Workspace};
 use cook_agents::Preset;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Access, Actor, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER};
 use cook_os::process::{Clocks, ProcessError, Short, capture};
 use cook_store::store::Store;
@@ -244,4 +244,8 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     }
     std::fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+pub(super) fn failed(why: &str) -> Failure {
+    Failure::new(FailureKind::Check, Code::DemoFailed, why)
 }

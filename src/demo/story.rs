@@ -3,7 +3,7 @@
 //! Invariant: only agents get anything of it. The driver is told nothing, so that what it
 //! decides it decides by what it measures.
 
-use super::Culprit;
+use super::culprit::Culprit;
 use cook_core::model::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};

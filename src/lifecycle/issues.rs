@@ -22,7 +22,7 @@ const READY: usize = 3;
 
 /// The tracker of a worktree, if it has one. The time for everything that is asked
 /// of it begins now.
-pub fn tracker_of(workspace: &Workspace, kind: Kind) -> Option<Box<dyn super::Tracker + '_>> {
+pub fn tracker_of(workspace: &Workspace, kind: Kind) -> Option<Box<dyn Tracker + '_>> {
     let (call, all) = match kind {
         // These are waited for longer.
         Kind::BeforeCompact => (1_200, 2_500),

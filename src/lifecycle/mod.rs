@@ -3,10 +3,14 @@
 //! `respond` measures, remembers and prints nothing. Invariants: a hook commits no transition; it
 //! ends well whatever it is given.
 
+mod effects;
+mod error;
+mod facts;
 pub mod install;
 mod issues;
 mod measure;
 mod respond;
+mod scene;
 mod session;
 mod tracker;
 

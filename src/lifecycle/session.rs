@@ -1,8 +1,11 @@
 //! The doors to a session's state that are not hooks: taking the workflow, a
 //! checkpoint by hand, the status line.
 
+use super::effects::give;
+use super::error::HookError;
 use super::issues::tracker_of;
-use super::respond::{HookError, give};
+use super::measure::{recovery, slice_in_work};
+use super::respond::SWITCH;
 use super::tracker::{Tracker, Wanted};
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
@@ -160,10 +163,7 @@ fn current_item(
     let state = session_state(workspace);
     let claimed = state.filter(|state| state.claimed).and_then(|s| s.item);
     let (_, snapshot) = workspace.current()?;
-    let slice = snapshot
-        .as_ref()
-        .and_then(super::measure::slice_in_work)
-        .map(str::to_owned);
+    let slice = snapshot.as_ref().and_then(slice_in_work).map(str::to_owned);
     if let (None, Some(tracker)) = (claimed.as_ref().or(slice.as_ref()), tracker) {
         let picture = tracker.picture(Wanted::Any);
         let behind = |why| Finding::new(Code::TrackerBehind, why);
@@ -195,7 +195,7 @@ pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
             .queue()
             .map_err(|error| unwritable(&error))?,
     };
-    super::measure::recovery(
+    recovery(
         workspace,
         snapshot.as_ref(),
         tracker.as_deref(),
@@ -229,7 +229,7 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
         return String::new();
     };
     let off = workspace.config().is_ok_and(|config| !config.hooks.enabled);
-    if off || std::env::var_os(super::SWITCH).is_some_and(|value| value == "off") {
+    if off || std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
         return String::new();
     }
     let Ok((_, snapshot)) = workspace.current() else {
@@ -249,10 +249,7 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
         Some(role) => role.short().to_owned(),
         None => state.continuation_policy.to_string(),
     });
-    let slice = snapshot
-        .as_ref()
-        .and_then(super::measure::slice_in_work)
-        .map(str::to_owned);
+    let slice = snapshot.as_ref().and_then(slice_in_work).map(str::to_owned);
     let full = percent.map(|percent| format!("context {percent:.0} %"));
     let parts: Vec<String> = [who, item.or(slice), full].into_iter().flatten().collect();
     format!("cook: {}", parts.join(" · "))

@@ -4,8 +4,8 @@
 //! What is owed is read from the documents each time, so a tracker that was away
 //! gets it at the next report; what is settled is remembered and not asked again.
 
-use super::Tracker;
 use super::error::TrackerError;
+use super::interface::Tracker;
 use super::issue::is_id;
 use super::memory::{Memory, MemoryError};
 use cook_core::model::{Plan, Slice, SliceStatus};

@@ -5,9 +5,9 @@
 //! about a slice is an entry of the checkpoint trail.
 
 use super::error::TrackerError;
+use super::interface::{Attempt, Closed, Commented, Presence, Tracker};
 use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, is_id, line, text};
-use super::ready::{Holder, Reach, ReadyIssue, ReadyList};
-use super::{Attempt, Closed, Commented, Presence, Tracker};
+use super::ready_list::{Holder, Reach, ReadyIssue, ReadyList};
 use cook_core::digest::sha256;
 use cook_core::machine::SliceGraph;
 use cook_core::model::{

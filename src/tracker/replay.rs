@@ -7,8 +7,9 @@
 //! that stood in the trail by then is searched for.
 
 use super::error::TrackerError;
+use super::interface::{Attempt, Commented, Tracker};
+use super::mark::carries;
 use super::memory::{Memory, MemoryError};
-use super::{Attempt, Commented, Tracker, carries};
 use std::collections::BTreeMap;
 
 /// Tries that an entry gets which fails for another reason than an outage.

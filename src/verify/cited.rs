@@ -1,6 +1,6 @@
 //! Records that came out of sessions, made again from what the log keeps of those sessions.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::model::{CitedExchange, Event};

@@ -1,6 +1,6 @@
 //! The tracked contract: there, readable, committed, and in step with the repository.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::scaffold;
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};

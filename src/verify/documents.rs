@@ -1,7 +1,7 @@
 //! The documents as they stand in `.agent/`: do they follow their schemas, are
 //! they the log's, do they contradict one another.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{self, FactSet, OutsideEdit};

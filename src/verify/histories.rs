@@ -3,7 +3,7 @@
 //! A clone holds none (they are not tracked), so these are a copied or restored
 //! worktree's. One pass with one buffer, whatever their size.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Record, SliceRecord, StopRecord, is_exact};
 use cook_core::schema::{self, Documented};

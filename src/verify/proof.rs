@@ -1,6 +1,6 @@
 //! The proof of done slices, checked again: which criterion lost it, and how.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{AnchorQuestion, FactSet, Verdict};

@@ -1,6 +1,6 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::walk::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::votes_at;

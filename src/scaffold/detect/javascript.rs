@@ -1,6 +1,8 @@
 //! `package.json` scripts by package manager, and Deno.
 
-use super::{Error, Files, Proposal};
+use super::check::Proposal;
+use super::files::Files;
+use crate::scaffold::error::Error;
 use serde_json::Value;
 
 /// Scripts that are checks, with the name their gate gets.

@@ -1,6 +1,8 @@
 //! Build tools that bring a test command of their own.
 
-use super::{Error, Files, Proposal};
+use super::check::Proposal;
+use super::files::Files;
+use crate::scaffold::error::Error;
 
 pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     cargo(files, found)?;

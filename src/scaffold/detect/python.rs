@@ -1,7 +1,9 @@
 //! Python: nox and tox where they are set up, else pytest or unittest through the
 //! project's environment tool.
 
-use super::{Error, Files, Proposal};
+use super::check::Proposal;
+use super::files::Files;
+use crate::scaffold::error::Error;
 
 pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     if files.has("noxfile.py") {

@@ -1,6 +1,8 @@
 //! Targets of make and just, for repositories whose build tool brings no test.
 
-use super::{Error, Files, Proposal};
+use super::check::Proposal;
+use super::files::Files;
+use crate::scaffold::error::Error;
 
 pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     let justfiles = ["justfile", "Justfile", ".justfile"];

@@ -1,0 +1,76 @@
+//! A command that says whether the repository is in order, before and after it has its name.
+
+use cook_core::model::GateTable;
+
+/// One command that says whether the repository is in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// A name that is its own: `test`, or `npm-test` when `test` is taken.
+    pub name: String,
+    /// The command; plain words with one blank between them.
+    pub run: &'static str,
+    /// The file that says so.
+    pub source: &'static str,
+    /// How long it may take.
+    pub timeout: &'static str,
+    /// Part of the stop verifier, and red is a must-fix finding.
+    pub required: bool,
+}
+
+impl Check {
+    /// The gate that `cook.toml` would hold for it.
+    pub fn gate(&self) -> GateTable {
+        GateTable {
+            run: self.run.to_owned(),
+            timeout: self.timeout.to_owned(),
+            required: self.required,
+            must_fail_at_basis: false,
+        }
+    }
+}
+
+/// A check before its name is settled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Proposal {
+    pub(super) tool: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) run: &'static str,
+    pub(super) source: &'static str,
+    pub(super) required: bool,
+}
+
+impl Proposal {
+    pub(super) fn new(
+        tool: &'static str,
+        kind: &'static str,
+        source: &'static str,
+        run: &'static str,
+    ) -> Self {
+        Self {
+            tool,
+            kind,
+            run,
+            source,
+            required: true,
+        }
+    }
+}
+
+/// Gives each proposal a name of its own.
+pub(super) fn named(proposals: &[Proposal]) -> Vec<Check> {
+    let shared = |kind| proposals.iter().filter(|other| other.kind == kind).count() > 1;
+    proposals
+        .iter()
+        .map(|proposal| Check {
+            name: if shared(proposal.kind) {
+                format!("{}-{}", proposal.tool, proposal.kind)
+            } else {
+                proposal.kind.to_owned()
+            },
+            run: proposal.run,
+            source: proposal.source,
+            timeout: "20m",
+            required: proposal.required,
+        })
+        .collect()
+}

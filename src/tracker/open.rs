@@ -1,0 +1,31 @@
+//! Opens the tracker of a worktree.
+
+use super::actor::Actor;
+use super::beads::Beads;
+use super::call::Bounds;
+use super::error::TrackerError;
+use super::find::find;
+use super::interface::{Presence, Tracker};
+use cook_core::model::TrackerKind;
+use std::path::Path;
+
+/// The tracker of a worktree, asked whether it answers. None: cook's own plan, because
+/// the settings say so or, with `auto`, because there is no other here.
+///
+/// # Errors
+/// `Absent` when the settings name a tracker that is not here, `Unavailable` when it
+/// is here and does not answer.
+pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Beads>, TrackerError> {
+    let path = std::env::var_os("PATH");
+    let Some(found) = find(kind, root, path.as_deref())? else {
+        return Ok(None);
+    };
+    let beads = Beads::new(&found, root, Actor::of(root), bounds);
+    let tracker = found.name;
+    match beads.detect() {
+        Presence::Present => Ok(Some(beads)),
+        Presence::Absent(_) if kind == TrackerKind::Auto => Ok(None),
+        Presence::Absent(why) => Err(TrackerError::Absent { tracker, why }),
+        Presence::Unavailable(why) => Err(TrackerError::Unavailable { tracker, why }),
+    }
+}

@@ -1,0 +1,111 @@
+//! Contract, documents, histories, log, plan evidence: what is checked without running a gate.
+
+use super::outcome::Outcome;
+use super::{cited, contract, documents, proof};
+use crate::walk::{self, Workspace};
+use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::machine::{self, FactSet};
+use cook_core::model::Snapshot;
+use cook_store::store::Replayed;
+
+/// Contract, documents, histories, log, plan evidence.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    outcome.findings.extend(workspace.config_problem().cloned());
+    let (_, snapshot) = workspace.current()?;
+    contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
+    let Some(snapshot) = snapshot else {
+        documents::check_without_log(workspace, &mut outcome)?;
+        return Ok(outcome.sorted());
+    };
+    documents::check(workspace, &snapshot, &mut outcome)?;
+    log(workspace, &mut outcome)?;
+    cited::check(workspace, &mut outcome)?;
+    standing(workspace, &snapshot, &mut outcome)?;
+    proof::check(workspace, &snapshot, &mut outcome)?;
+    Ok(outcome.sorted())
+}
+
+/// Runs every event again and compares what comes out with what the log holds.
+fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let report = workspace.store()?.replay(|before, event, facts, actor| {
+        let step =
+            machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+        Ok(Replayed {
+            snapshot: step.snapshot,
+            records: step.records,
+            rule: step.rule.id().to_owned(),
+        })
+    })?;
+    outcome.looked(format!(
+        "{} run again, {} compared",
+        counted(report.transitions, "transition"),
+        counted(report.records, "record")
+    ));
+    outcome.findings.extend(report.findings);
+    outcome.findings.extend(workspace.store()?.trail_finding()?);
+    Ok(())
+}
+
+/// What `dispatch` says now against what was written down, and what it noticed.
+fn standing(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let (dispatch, _) = walk::dispatch_now(workspace, Some(snapshot))?;
+    // Single files are reported by the checks that read them.
+    outcome.findings.extend(
+        dispatch
+            .findings
+            .iter()
+            .filter(|finding| {
+                !matches!(finding.code, Code::EditedOutside | Code::ContractUntracked)
+            })
+            .cloned(),
+    );
+    let stored = &snapshot.state;
+    if stored.next_mandatory_role.0 != dispatch.role {
+        let name = |role: Option<cook_core::model::Role>| role.map_or("nobody", |role| role.id());
+        outcome.findings.push(Finding::new(
+            Code::DispatchDiffers,
+            format!(
+                "{} is written down as next, and rule {} names {}",
+                name(stored.next_mandatory_role.0),
+                dispatch.rule,
+                name(dispatch.role)
+            ),
+        ));
+    }
+    if snapshot.ledger.script_doors.0 > 0 {
+        outcome.findings.push(Finding::new(
+            Code::ScriptedDoor,
+            format!(
+                "{} with --as-user",
+                match snapshot.ledger.script_doors.0 {
+                    1 => "1 user-only command was run".to_owned(),
+                    doors => format!("{doors} user-only commands were run"),
+                }
+            ),
+        ));
+    }
+    let set = FactSet {
+        head: true,
+        ..FactSet::default()
+    };
+    if workspace
+        .measure(&set, None)?
+        .head
+        .is_some_and(|head| head.commit.is_none())
+    {
+        outcome.findings.push(Finding::new(
+            Code::UnbornHead,
+            "the repository has no commit yet",
+        ));
+    }
+    outcome.looked(format!("dispatch: rule {}", dispatch.rule));
+    Ok(())
+}

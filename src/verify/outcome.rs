@@ -1,0 +1,32 @@
+//! What was looked at and what was found.
+
+use cook_core::diagnostic::Finding;
+
+/// What a check came to.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// One line for each thing that was looked at.
+    pub checked: Vec<String>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl Outcome {
+    pub(super) fn looked(&mut self, what: impl Into<String>) {
+        self.checked.push(what.into());
+    }
+
+    /// Takes another outcome in.
+    pub fn append(&mut self, mut other: Outcome) {
+        self.checked.append(&mut other.checked);
+        self.findings.append(&mut other.findings);
+    }
+
+    /// Worst first, without doubles.
+    pub fn sorted(mut self) -> Self {
+        self.findings
+            .sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
+        self.findings.dedup();
+        self
+    }
+}
