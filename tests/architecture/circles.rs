@@ -76,54 +76,8 @@ const CIRCULAR: &[(&str, &str)] = &[
         "crates/store/src/store/write.rs",
         "writing a transition and its encoding name each other",
     ),
-    (
-        "src/anchor/judge.rs",
-        "judging and placing an anchor name each other",
-    ),
-    (
-        "src/anchor/place.rs",
-        "judging and placing an anchor name each other",
-    ),
-    ("src/cli", "what commands share stands above them"),
-    (
-        "src/demo",
-        "the parts of the demonstration name one another",
-    ),
-    (
-        "src/drive/mod.rs",
-        "the loop and its spare sessions name each other",
-    ),
-    (
-        "src/drive/spare.rs",
-        "the loop and its spare sessions name each other",
-    ),
-    (
-        "src/scaffold/detect",
-        "the files that detection looks at stand above it",
-    ),
-    ("src/tracker", "what trackers share stands above them"),
-    (
-        "src/verify",
-        "the outcome stands above the checks that give it",
-    ),
     ("src/view/next.rs", "what is next and a run name each other"),
     ("src/view/run.rs", "what is next and a run name each other"),
-    (
-        "src/walk/context.rs",
-        "a prompt and its context name each other",
-    ),
-    (
-        "src/walk/mod.rs",
-        "a transition and its notice name each other",
-    ),
-    (
-        "src/walk/notify.rs",
-        "a transition and its notice name each other",
-    ),
-    (
-        "src/walk/prompting.rs",
-        "a prompt and its context name each other",
-    ),
 ];
 
 /// Words before the name of an item.

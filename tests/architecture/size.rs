@@ -52,17 +52,7 @@ const LONGER: &[(&str, &str)] = &[
         "crates/store/src/store/write.rs",
         "the writing of a transition and of the first",
     ),
-    ("src/anchor/judge.rs", "the judgements"),
-    ("src/anchor/place.rs", "the kinds of places"),
-    ("src/cli/args.rs", "the arguments of each command"),
-    ("src/cli/run.rs", "the command and the policy of a run"),
-    ("src/drive/mod.rs", "the loop and its settings"),
     ("src/lifecycle/install/mod.rs", "the files of each agent"),
-    ("src/lifecycle/respond.rs", "the events and their answers"),
-    (
-        "src/measure/mod.rs",
-        "the facts by what they are measured from",
-    ),
 ];
 
 /// Lines that hold code which is not for tests alone.
