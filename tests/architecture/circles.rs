@@ -13,26 +13,6 @@ use std::path::Path;
 /// Files, or folders, whose circles still have to be cut, and where they run.
 const CIRCULAR: &[(&str, &str)] = &[
     (
-        "crates/agents/src/acp",
-        "a conversation and the run that holds it name each other",
-    ),
-    (
-        "crates/agents/src/run.rs",
-        "a conversation and the run that holds it name each other",
-    ),
-    (
-        "crates/agents/src/argv.rs",
-        "the presets and the arguments made of them name each other",
-    ),
-    (
-        "crates/agents/src/preset.rs",
-        "the presets and the arguments made of them name each other",
-    ),
-    (
-        "crates/agents/src/scripted",
-        "the player and the protocol it speaks name each other",
-    ),
-    (
         "crates/core/src/diagnostic",
         "the codes and their families name each other",
     ),
@@ -43,38 +23,6 @@ const CIRCULAR: &[(&str, &str)] = &[
     (
         "crates/core/src/report",
         "the forms of a report name one another",
-    ),
-    (
-        "crates/git/src/baseline",
-        "the baseline and its parts name one another",
-    ),
-    (
-        "crates/git/src/status.rs",
-        "the baseline and the status name each other",
-    ),
-    (
-        "crates/hooks/src/core.rs",
-        "the step and what it answers name each other",
-    ),
-    (
-        "crates/hooks/src/guard.rs",
-        "the step and what it answers name each other",
-    ),
-    (
-        "crates/hooks/src/summary.rs",
-        "the step and what it answers name each other",
-    ),
-    (
-        "crates/store/src/receipt",
-        "the error of receipts stands above those that return it",
-    ),
-    (
-        "crates/store/src/store/encode.rs",
-        "writing a transition and its encoding name each other",
-    ),
-    (
-        "crates/store/src/store/write.rs",
-        "writing a transition and its encoding name each other",
     ),
     ("src/view/next.rs", "what is next and a run name each other"),
     ("src/view/run.rs", "what is next and a run name each other"),

@@ -10,14 +10,6 @@ const MOST_LINES: usize = 400;
 /// Files that are longer still, and what each of them has to be cut into.
 const LONGER: &[(&str, &str)] = &[
     (
-        "crates/agents/src/acp/mod.rs",
-        "the conversation and its messages",
-    ),
-    (
-        "crates/agents/src/scripted/play.rs",
-        "what is played and how it is said",
-    ),
-    (
         "crates/core/src/brief/fill.rs",
         "what each part of a brief is filled from",
     ),
@@ -33,24 +25,10 @@ const LONGER: &[(&str, &str)] = &[
         "crates/core/src/report/table.rs",
         "the table and the fields in it",
     ),
-    ("crates/hooks/src/core.rs", "the events and their answers"),
-    ("crates/hooks/src/jsonc.rs", "reading and editing"),
-    ("crates/os/src/process/supervised.rs", "starting and ending"),
     ("crates/store/src/session/check.rs", "what is checked"),
     (
         "crates/store/src/session/conversation.rs",
         "the conversations of the agents",
-    ),
-    ("crates/store/src/session/file.rs", "the files of a session"),
-    (
-        "crates/store/src/store/displaced.rs",
-        "what is put aside and what comes back",
-    ),
-    ("crates/store/src/store/replay.rs", "reading and replaying"),
-    ("crates/store/src/store/view.rs", "the files of the view"),
-    (
-        "crates/store/src/store/write.rs",
-        "the writing of a transition and of the first",
     ),
     ("src/lifecycle/install/mod.rs", "the files of each agent"),
 ];

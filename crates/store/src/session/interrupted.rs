@@ -1,0 +1,131 @@
+//! Calls whose cook was ended before the answer: found by the notes they left, and written into
+//! the record of calls.
+
+use super::error::Fault;
+use super::git::GitStore;
+use super::inflight::{dir, guard, name_of, names_in, read};
+use super::reference::Ref;
+use super::store::SessionStore;
+use cook_os::disk::open_no_follow;
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+
+/// A call whose process was killed.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// The name its exchange would have had: the mark of its processes.
+    pub name: Ref,
+    /// What was noted of it; none when the note cannot be read.
+    pub what: Option<Value>,
+    /// The beginning of a note that cannot be read, or why it could not.
+    damaged: String,
+    /// Held, so that nobody else takes it up at the same time.
+    file: File,
+}
+
+impl GitStore {
+    /// Keeps calls from being begun.
+    pub(super) fn alone(&self) -> Result<File, Fault> {
+        let guard = guard(self.root()).map_err(Fault::Store)?;
+        match guard.try_lock() {
+            Ok(()) => Ok(guard),
+            Err(TryLockError::WouldBlock) => Err(Fault::Store(io::Error::new(
+                io::ErrorKind::WouldBlock,
+                "a call is being made",
+            ))),
+            Err(TryLockError::Error(error)) => Err(Fault::Store(error)),
+        }
+    }
+
+    /// Calls that were begun and whose process is gone.
+    ///
+    /// # Errors
+    /// When a directory cannot be read.
+    pub fn interrupted(&self) -> Result<Vec<Interrupted>, Fault> {
+        let mut found = Vec::new();
+        for file in names_in(&dir(self.root()))? {
+            let Some(name) = name_of(&file) else { continue };
+            let path = dir(self.root()).join(&file);
+            let mut options = OpenOptions::new();
+            options.read(true).write(true);
+            let Ok(file) = open_no_follow(&mut options, &path) else {
+                continue;
+            };
+            if file.try_lock().is_err() || !path.exists() {
+                continue;
+            }
+            let (what, damaged) = match read(&path) {
+                Ok(what) => (Some(what), String::new()),
+                Err(why) => (None, why),
+            };
+            found.push(Interrupted {
+                name,
+                what,
+                damaged,
+                file,
+            });
+        }
+        found.sort_by_key(|call| call.name);
+        Ok(found)
+    }
+
+    /// Writes an interrupted call into the record of calls, one whose note is damaged with
+    /// what is left of the note. One that was kept before its process ended is no such call.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), Fault> {
+        let path = dir(self.root()).join(format!("{}.json", call.name));
+        if !matches!(self.entry(call.name), Ok(Some(_))) {
+            match self.record(&interrupted_line(&call, at)) {
+                // The note stays until the record is put right, which needs this command.
+                Err(Fault::ObjectCorrupt { .. }) => return Ok(()),
+                recorded => recorded?,
+            }
+        }
+        std::fs::remove_file(path).map_err(Fault::Store)?;
+        drop(call.file);
+        Ok(())
+    }
+
+    /// Files beside the calls that are being made that are no notes of them, and notes that
+    /// cannot be read.
+    pub(super) fn bad_notes(&self) -> Result<Vec<(String, &'static str)>, Fault> {
+        let mut bad = Vec::new();
+        for file in names_in(&dir(self.root()))? {
+            let path = dir(self.root()).join(&file);
+            // What a killed writer left means nothing.
+            let is_left = file.starts_with(".cook-") && file.ends_with(".tmp");
+            let why = match name_of(&file) {
+                None if is_left => continue,
+                None => "it is not part of the store; remove it",
+                // One that goes while it is looked at was that of a call that has ended.
+                Some(_) if read(&path).is_ok() || !path.exists() => continue,
+                Some(_) => {
+                    "the note of a call cannot be read: nothing is known of the call but its name; remove the file"
+                }
+            };
+            bad.push((format!("inflight/{}", file.escape_debug()), why));
+        }
+        Ok(bad)
+    }
+}
+
+fn interrupted_line(call: &Interrupted, at: &str) -> Value {
+    let (mut line, message) = match &call.what {
+        Some(what) => (what.clone(), "cook was ended before the answer"),
+        None => (
+            json!({"note": call.damaged}),
+            "cook was ended before the answer, and what it had noted of the call is damaged",
+        ),
+    };
+    if let Some(line) = line.as_object_mut() {
+        line.insert("schema_version".to_owned(), 1.into());
+        line.insert("at".to_owned(), at.into());
+        line.insert("exchange".to_owned(), call.name.to_string().into());
+        line.insert("error".to_owned(), "interrupted".into());
+        line.insert("message".to_owned(), message.into());
+    }
+    line
+}
