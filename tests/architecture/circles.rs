@@ -12,18 +12,6 @@ use std::path::Path;
 
 /// Files, or folders, whose circles still have to be cut, and where they run.
 const CIRCULAR: &[(&str, &str)] = &[
-    (
-        "crates/core/src/diagnostic",
-        "the codes and their families name each other",
-    ),
-    (
-        "crates/core/src/model",
-        "events, histories and settings name one another",
-    ),
-    (
-        "crates/core/src/report",
-        "the forms of a report name one another",
-    ),
     ("src/view/next.rs", "what is next and a run name each other"),
     ("src/view/run.rs", "what is next and a run name each other"),
 ];

@@ -3,114 +3,28 @@
 
 use super::field::{normalise, settle};
 use super::identity::line_digest;
+use super::material::{Filled, Material, Proof};
 use super::render::{Brief, Weight};
-use crate::diagnostic::{Finding, Severity};
+use crate::diagnostic::Severity;
 use crate::model::{
-    Anchor, Basis, BriefDocument, BriefLine, BriefStanding, MAX_ENTRIES, MAX_FIELD_CHARS, Policy,
-    Receipt, SliceRecord, Slot, Snapshot, Verdict,
+    Anchor, Basis, BriefLine, MAX_ENTRIES, MAX_FIELD_CHARS, Policy, Receipt, Slot, Snapshot,
+    Verdict,
 };
 use std::collections::BTreeMap;
-
-/// A slice's evidence as it stands now.
-#[derive(Debug, Clone)]
-pub struct Proof {
-    /// The slice.
-    pub slice_id: String,
-    /// What it proves.
-    pub criterion: String,
-    /// Where it is now.
-    pub anchor: String,
-    /// Its kind.
-    pub basis: Basis,
-    /// When it was last stamped.
-    pub at: String,
-    /// What it is worth.
-    pub verdict: Verdict,
-    /// Why.
-    pub why: String,
-}
-
-/// An attempt that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attempt {
-    /// The slice, when it is known.
-    pub slice_id: Option<String>,
-    /// One word: `gate_red`, `returned`, `refused`.
-    pub class: &'static str,
-    /// The last line of the error, or the reason.
-    pub line: String,
-    /// Log sequence.
-    pub seq: u64,
-}
-
-/// Who is due.
-#[derive(Debug, Clone)]
-pub struct Due {
-    /// The short name of the role; none when the work is stopped.
-    pub role: Option<&'static str>,
-    /// What is to be done.
-    pub action: String,
-    /// Why.
-    pub reason: String,
-    /// A command to run first.
-    pub command: Option<String>,
-}
-
-/// Everything the slots are filled from.
-#[derive(Debug, Clone)]
-pub struct Material<'a> {
-    /// The documents.
-    pub snapshot: &'a Snapshot,
-    /// Who is due.
-    pub due: Due,
-    /// What was noticed on the way.
-    pub findings: &'a [Finding],
-    /// Evidence of the plan's criteria.
-    pub proofs: &'a [Proof],
-    /// Reopened slices, oldest first.
-    pub reopened: &'a [SliceRecord],
-    /// Failed attempts, oldest first.
-    pub attempts: &'a [Attempt],
-    /// Slices and their heads that are on HEAD.
-    pub commits: &'a [(String, String)],
-    /// Protected paths of `cook.toml`.
-    pub protected: &'a [String],
-    /// HEAD's tree.
-    pub tree: Option<&'a str>,
-    /// The entries that were added, reconciled.
-    pub added: &'a BriefDocument,
-    /// Those of them whose anchor does not stand as it was stamped.
-    pub standings: &'a BTreeMap<String, BriefStanding>,
-}
-
-/// An entry of the whole brief.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filled {
-    /// What it says.
-    pub line: BriefLine,
-    /// Its id; `c…` for what cook fills in.
-    pub id: String,
-    /// Who added it; `cook` for what cook fills in.
-    pub by: String,
-    /// cook fills it in by itself; it is not stored.
-    pub own: bool,
-    /// How much it matters when room is short.
-    pub weight: Weight,
-}
 
 /// The whole brief, and its entries with where they come from, in the same order.
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
     let mut slots = Slots::default();
-    forbid(material, &mut slots);
-    established(material, &mut slots);
-    learned(material, &mut slots);
-    open(material, &mut slots);
-    next(material, &mut slots);
-    added(material, &mut slots);
+    fill_forbid(material, &mut slots);
+    fill_established(material, &mut slots);
+    fill_learned(material, &mut slots);
+    fill_open(material, &mut slots);
+    fill_next(material, &mut slots);
+    fill_added(material, &mut slots);
     let entries: Vec<Filled> = slots.0.into_values().flatten().collect();
     let brief = Brief {
-        task: whole(&task(material.snapshot)),
-        done_when: whole(&done_when(material.snapshot)),
+        task: fit(&task(material.snapshot)),
+        done_when: fit(&done_when(material.snapshot)),
         lines: entries.iter().map(|entry| entry.line.clone()).collect(),
     };
     (brief, entries)
@@ -160,7 +74,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn whole(text: &str) -> String {
+fn fit(text: &str) -> String {
     normalise(&cut(text)).unwrap_or_else(|_| "not known yet".to_owned())
 }
 
@@ -214,7 +128,7 @@ fn done_when(snapshot: &Snapshot) -> String {
     )
 }
 
-fn forbid(material: &Material, slots: &mut Slots) {
+fn fill_forbid(material: &Material, slots: &mut Slots) {
     let snapshot = material.snapshot;
     let notes = snapshot
         .active
@@ -238,7 +152,7 @@ fn forbid(material: &Material, slots: &mut Slots) {
     }
 }
 
-fn established(material: &Material, slots: &mut Slots) {
+fn fill_established(material: &Material, slots: &mut Slots) {
     for proof in material.proofs {
         if !matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
             continue;
@@ -251,7 +165,7 @@ fn established(material: &Material, slots: &mut Slots) {
         };
         slots.add(line, Weight::Established(proof.at.clone()));
     }
-    for receipt in passed(material) {
+    for receipt in passed_receipts(material) {
         let line = BriefLine::Established {
             claim: format!("Gate `{}` exits 0 on the tree of HEAD.", receipt.command),
             evidence: format!("receipt:{}", receipt.id),
@@ -274,7 +188,7 @@ fn established(material: &Material, slots: &mut Slots) {
 }
 
 /// Receipts of this tree; of another one they say nothing about now.
-fn passed<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
+fn passed_receipts<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
     let tree = material.tree;
     let runs = material.snapshot.evidence.runs.iter();
     runs.filter(move |run| run.passed() && !run.dirty && run.tree_oid.as_deref() == tree)
@@ -293,7 +207,7 @@ fn reopen(anchor: &str) -> String {
     }
 }
 
-fn learned(material: &Material, slots: &mut Slots) {
+fn fill_learned(material: &Material, slots: &mut Slots) {
     let mut lessons: Vec<(u64, BriefLine)> = Vec::new();
     for record in material.reopened {
         let why = record.findings.as_deref().unwrap_or_default().join("; ");
@@ -339,8 +253,8 @@ fn learned(material: &Material, slots: &mut Slots) {
     slots.keep_newest(Slot::Learned);
 }
 
-fn open(material: &Material, slots: &mut Slots) {
-    unproved(material, slots);
+fn fill_open(material: &Material, slots: &mut Slots) {
+    fill_unproved(material, slots);
     let snapshot = material.snapshot;
     for run in snapshot.evidence.runs.iter().filter(|run| !run.passed()) {
         let line = BriefLine::Open {
@@ -394,7 +308,7 @@ fn open(material: &Material, slots: &mut Slots) {
 }
 
 /// Criteria of the slice in work, and of done ones, that no evidence proves now.
-fn unproved(material: &Material, slots: &mut Slots) {
+fn fill_unproved(material: &Material, slots: &mut Slots) {
     for proof in material.proofs {
         if matches!(proof.verdict, Verdict::Verified | Verdict::Moved) {
             continue;
@@ -435,7 +349,7 @@ pub fn last_line(text: &str) -> String {
     line.map_or_else(|| "nothing".to_owned(), |line| line.trim().to_owned())
 }
 
-fn next(material: &Material, slots: &mut Slots) {
+fn fill_next(material: &Material, slots: &mut Slots) {
     let due = &material.due;
     let first = match &due.command {
         Some(command) => format!(" First run `{command}`."),
@@ -458,7 +372,7 @@ fn next(material: &Material, slots: &mut Slots) {
 }
 
 /// The entries that agents and the user added.
-fn added(material: &Material, slots: &mut Slots) {
+fn fill_added(material: &Material, slots: &mut Slots) {
     for entry in &material.added.entries {
         let slot = entry.line.slot();
         let list = slots.0.entry(slot).or_default();

@@ -10,6 +10,7 @@ mod artifact;
 mod field;
 mod fill;
 mod identity;
+mod material;
 mod mention;
 mod read;
 mod reconcile;
@@ -17,8 +18,9 @@ mod render;
 
 pub use artifact::{Artifact, Guide, VERSION, line_from_value, lines_from_value};
 pub use field::{Breach, normalise};
-pub use fill::{Attempt, Due, Filled, Material, Proof, fill, last_line};
+pub use fill::{fill, last_line};
 pub use identity::{entry_id, line_digest};
+pub use material::{Attempt, Due, Filled, Material, Proof};
 pub use mention::mentions;
 pub use read::{MAX_BYTES, Reading, read, read_reconciliation};
 pub use reconcile::{Author, Incoming, Reconciled, close, reconcile, undo};

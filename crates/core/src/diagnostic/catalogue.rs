@@ -1,6 +1,6 @@
 //! Every code, once: name, family, severity, meaning, hint.
 
-use super::{Family, Severity};
+use super::kind::{Family, Severity};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -6,44 +6,17 @@
 //! is generated from this list and a test keeps the two equal.
 
 mod catalogue;
+mod kind;
 mod secret;
 mod text;
 
 pub use catalogue::{CATALOGUE, Code};
+pub use kind::{Family, Severity};
 pub use secret::{REDACTED, redacted};
 pub use text::{Lines, clean, counted, harmless_json, listed_are};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// How much a code weighs in `cook verify`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Severity {
-    /// For the reader; never changes an exit code.
-    Note,
-    /// Worth a look; never changes an exit code.
-    Warning,
-    /// A re-ground puts it right; fails with `--strict`.
-    NeedsReground,
-    /// Fails.
-    Error,
-}
-
-/// Where a code is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// A breach of the report grammar or of its consistency rules.
-    Report,
-    /// A transition that is not taken.
-    Refusal,
-    /// Something `verify`, `next` or `status` points at.
-    Finding,
-    /// A command that cannot run.
-    Failure,
-}
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! Every key is optional, so that a table of the user's can change one thing of a preset
 //! that is built in; an unknown key is an error.
 
-use super::Access;
+use super::access::Access;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,10 +1,11 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
 use super::brief::BriefChange;
-use super::config::Limits;
 use super::evidence::Basis;
 use super::ledger::{Waiting, WaitingKind};
+use super::limits::Limits;
 use super::plan::{Plan, SliceStatus};
+use super::report::ReportRecord;
 use super::scalar::{Count, Priority, Text, Texts};
 use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
@@ -26,45 +27,6 @@ pub enum Actor {
     Role,
     /// cook's own runner.
     Runner,
-}
-
-/// One dimension's verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum RubricVerdict {
-    Pass,
-    Concern,
-    Fail,
-}
-
-/// One line of a rubric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RubricEntry {
-    /// pass, concern or fail.
-    pub verdict: RubricVerdict,
-    /// Why.
-    pub why: String,
-}
-
-/// The four dimensions, by key (`contract_coverage`, …).
-pub type Rubric = BTreeMap<String, RubricEntry>;
-
-/// A report as it is kept: the fields by key, and the rubric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReportRecord {
-    /// Whose report it is.
-    pub role: Role,
-    /// Text of each field, by key.
-    pub fields: BTreeMap<String, String>,
-    /// The four dimensions, by key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rubric: Option<Rubric>,
 }
 
 /// What a report says that cook can measure, and where the report came from.

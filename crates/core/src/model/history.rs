@@ -1,6 +1,6 @@
 //! Append-only records: `slice-history.jsonl` and `stop-check-history.jsonl`.
 
-use super::event::ReportRecord;
+use super::report::ReportRecord;
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
 use super::state::Role;
 use serde::{Deserialize, Serialize};

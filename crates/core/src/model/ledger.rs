@@ -2,7 +2,7 @@
 //! has to read a history: bounded by the plan's size, derived by `apply` alone,
 //! recomputed by `cook verify`.
 
-use super::config::Limits;
+use super::limits::Limits;
 use super::scalar::Count;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -5,6 +5,7 @@
 //! that a type here accepts is one that its schema in `protocol/schema/` accepts,
 //! and the other way round (a test draws documents from both sides).
 
+mod access;
 mod agent;
 mod anchor;
 mod brief;
@@ -20,8 +21,10 @@ mod history;
 pub mod hooks;
 mod known;
 mod ledger;
+mod limits;
 mod mission;
 mod plan;
+mod report;
 mod scalar;
 #[cfg(feature = "schema")]
 mod shape;
@@ -31,6 +34,7 @@ mod state;
 mod surface;
 mod trail;
 
+pub use access::Access;
 pub use agent::{
     AccessArgs, AgentKind, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain,
     Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
@@ -43,14 +47,13 @@ pub use brief::{
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use cited::{Citation, CitedExchange, Said};
 pub use config::{
-    Access, BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Limits, Notify, Price,
-    RoleConfig, Rules, Sessions, TrackerKind,
+    BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Notify, Price, RoleConfig, Rules,
+    Sessions, TrackerKind,
 };
 pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
-    PlannedSlice, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Rubric, RubricEntry,
-    RubricVerdict, Submission, USER_DOORS, Verdicts,
+    PlannedSlice, PolicyChange, Reconcile, Reground, Resume, Submission, USER_DOORS, Verdicts,
 };
 pub use evidence::{
     Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
@@ -63,8 +66,10 @@ pub use ledger::{
     Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, SliceLedger, Undone, Vote,
     Waiting, WaitingKind, Wave,
 };
+pub use limits::Limits;
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
 pub use plan::{Plan, Slice, SliceStatus};
+pub use report::{ReportRecord, Rubric, RubricEntry, RubricVerdict};
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};

@@ -4,9 +4,10 @@
 //! Keys given twice are told apart from keys given once, which a plain JSON value
 //! would not do.
 
-use super::parse::Raw;
-use super::table::{DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
-use super::text::Fence;
+use super::fence::Fence;
+use super::field::{Field, Kind};
+use super::raw::Raw;
+use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::{Reground, Role};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};

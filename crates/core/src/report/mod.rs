@@ -7,8 +7,11 @@
 //! here panics, whatever the bytes.
 
 mod event;
+mod fence;
+mod field;
 mod json;
 mod parse;
+mod raw;
 mod render;
 mod rules;
 mod schema;
@@ -17,10 +20,12 @@ mod text;
 mod value;
 
 pub use event::{Provenance, Reported, event};
-pub use parse::{MAX_BYTES, MAX_FIELD_CHARS, parse};
+pub use field::{Field, Kind};
+pub use parse::{MAX_BYTES, parse};
+pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, render, repair_prompt};
 pub use schema::schema;
-pub use table::{DIMENSIONS, Dimension, Field, Kind, fields, has_block, has_rubric};
+pub use table::{DIMENSIONS, Dimension, fields, has_block, has_rubric};
 pub(crate) use value::write_ids;
 
 use crate::diagnostic::Finding;

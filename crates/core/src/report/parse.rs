@@ -1,107 +1,18 @@
 //! From bytes to a report: size, text, one of the two forms, each field by its
 //! kind, then the rules between fields.
 
-use super::table::{DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
-use super::value::{
-    MAX_COUNT, after_marker, commit, count, is_none, leading_word, tidy, without_separator, yes_no,
-};
+use super::field::{Field, Kind};
+use super::raw::{MAX_FIELD_CHARS, Raw};
+use super::table::{DIMENSIONS, fields, has_block, has_rubric};
+use super::value::{MAX_COUNT, after_marker, commit, count, is_none, leading_word, yes_no};
 use super::{Parsed, Report, json, rules, text};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::digest::sha256;
-use crate::model::{Reground, ReportRecord, Role, Rubric, RubricEntry, RubricVerdict};
+use crate::model::{ReportRecord, Role};
 use std::collections::BTreeMap;
 
 /// Largest report that is read, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
-
-/// Longest field that is kept, in characters.
-pub const MAX_FIELD_CHARS: usize = 20_000;
-
-/// A report as one of the two forms holds it, before its values are judged.
-#[derive(Debug, Default)]
-pub(super) struct Raw {
-    /// By key, tidied.
-    pub fields: BTreeMap<&'static str, String>,
-    /// The rubric was there.
-    pub has_rubric: bool,
-    /// Its readable lines.
-    pub rubric: Rubric,
-    /// A regrounder's block.
-    pub block: Option<Reground>,
-    /// What the form itself breaks.
-    pub findings: Vec<Finding>,
-    /// The form could not be read at all: the findings say why, and the fields say nothing.
-    pub unreadable: bool,
-}
-
-impl Raw {
-    /// Keeps a field's value, unless it was there already.
-    pub fn put(&mut self, field: &'static Field, value: &str) {
-        let value = match field.below && field.key != "mission_anchor" {
-            true => tidy(value),
-            // A remark after a yes, a number or an id belongs on its line.
-            false => tidy(&clean(value, Lines::Fold)),
-        };
-        if self.fields.contains_key(field.key) {
-            self.findings.push(
-                Finding::new(
-                    Code::FieldDuplicated,
-                    format!("`{}` is given twice", field.label),
-                )
-                .at(field.key),
-            );
-        } else {
-            self.fields.insert(field.key, value);
-        }
-    }
-
-    /// Keeps one line of the rubric: `pass - why`, or a verdict and a reason apart.
-    pub fn rate(&mut self, key: &'static str, label: &str, verdict: &str, why: Option<&str>) {
-        let place = format!("rubric.{key}");
-        if self.rubric.contains_key(key) {
-            let twice = format!("`{label}` is rated twice");
-            self.findings
-                .push(Finding::new(Code::RubricDuplicated, twice).at(place));
-            return;
-        }
-        match entry(verdict, why) {
-            Ok(entry) => {
-                self.rubric.insert(key.to_owned(), entry);
-            }
-            Err(what) => self
-                .findings
-                .push(Finding::new(Code::RubricInvalid, format!("`{label}` {what}")).at(place)),
-        }
-    }
-}
-
-fn entry(verdict: &str, why: Option<&str>) -> Result<RubricEntry, &'static str> {
-    let (word, rest) = leading_word(verdict, &["pass", "concern", "fail"])
-        .ok_or("does not begin with pass, concern or fail")?;
-    let verdict = match word {
-        "pass" => RubricVerdict::Pass,
-        "concern" => RubricVerdict::Concern,
-        _ => RubricVerdict::Fail,
-    };
-    let why = reason(why.unwrap_or(rest));
-    match why.chars().count() {
-        0 => Err("does not say why"),
-        1..=MAX_FIELD_CHARS => Ok(RubricEntry { verdict, why }),
-        _ => Err("is longer than 20,000 characters"),
-    }
-}
-
-/// A rubric line's reason on one line, without the dash before it.
-fn reason(text: &str) -> String {
-    let mut text = clean(text, Lines::Fold);
-    loop {
-        let next = tidy(without_separator(&text));
-        if next == text {
-            return text;
-        }
-        text = next;
-    }
-}
 
 /// Reads a role's report.
 pub fn parse(role: Role, bytes: &[u8]) -> Parsed {

@@ -1,7 +1,8 @@
 //! A report as text: the canonical form, the format with placeholders, and what
 //! to ask for when a report was broken.
 
-use super::table::{DIMENSIONS, Field, HEADER_FIELDS, Kind, fields, has_block, has_rubric};
+use super::field::{Field, Kind};
+use super::table::{DIMENSIONS, HEADER_FIELDS, fields, has_block, has_rubric};
 use super::{Parsed, Report};
 use crate::diagnostic::{Finding, Lines, clean};
 use crate::model::{ReportRecord, Role, Rubric, RubricVerdict};

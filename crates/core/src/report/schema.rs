@@ -1,7 +1,8 @@
 //! The JSON Schema (2020-12) of a role's report in its JSON form, from the table.
 
-use super::parse::MAX_FIELD_CHARS;
-use super::table::{DIMENSIONS, Field, Kind, fields, has_block, has_rubric};
+use super::field::{Field, Kind};
+use super::raw::MAX_FIELD_CHARS;
+use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use super::value::MAX_COUNT;
 use crate::model::{Role, Slot};
 use serde_json::{Map, Value, json};

@@ -1,76 +1,8 @@
 //! The one table per role: which fields a report has, in order. The parser, the
 //! format shown in prompts, the JSON schema and the repair prompt all follow it.
 
+use super::field::{Field, Kind};
 use crate::model::Role;
-
-/// What a field may hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Any text.
-    Text,
-    /// Begins with the whole word yes or no.
-    YesNo,
-    /// Begins with a whole number of at least 0.
-    Count,
-    /// One text a line, or `none`.
-    List,
-    /// Begins with one of these words.
-    Choice(&'static [&'static str]),
-    /// A commit id of 7 to 64 hex digits, or `none`.
-    Sha,
-}
-
-/// One field of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
-    /// As it is written before the colon, without the list of its words.
-    pub label: &'static str,
-    /// As it stands in JSON and in records.
-    pub key: &'static str,
-    /// What it may hold.
-    pub kind: Kind,
-    /// Its absence is a breach.
-    pub required: bool,
-    /// The label's line may be empty when the value follows on the next lines.
-    pub below: bool,
-    /// What to write, for the format in prompts.
-    pub hint: &'static str,
-}
-
-impl Field {
-    const fn new(label: &'static str, key: &'static str, kind: Kind, hint: &'static str) -> Self {
-        Self {
-            label,
-            key,
-            kind,
-            required: true,
-            below: matches!(kind, Kind::Text | Kind::List),
-            hint,
-        }
-    }
-
-    const fn optional(mut self) -> Self {
-        self.required = false;
-        self
-    }
-
-    /// The words a field of a fixed choice begins with, in order.
-    pub fn words(&self) -> &'static [&'static str] {
-        match self.kind {
-            Kind::YesNo => &["yes", "no"],
-            Kind::Choice(words) => words,
-            _ => &[],
-        }
-    }
-
-    /// The label with the words it takes: `Acceptable as-is (yes/no)`.
-    pub fn title(&self) -> String {
-        match self.words() {
-            [] => self.label.to_owned(),
-            words => format!("{} ({})", self.label, words.join("/")),
-        }
-    }
-}
 
 /// One dimension of the rubric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 //! A line indented by four blanks or more is never a label nor a fence; that is
 //! how [`super::render`] writes values that hold such lines.
 
+use super::fence::{Fence, is_indented};
+use super::field::Field;
 use super::json;
-use super::parse::Raw;
-use super::table::{DIMENSIONS, Dimension, Field, PROGRESS, fields, has_block, has_rubric};
+use super::raw::Raw;
+use super::table::{DIMENSIONS, Dimension, PROGRESS, fields, has_block, has_rubric};
 use super::value::{after_marker, dedent};
 use crate::diagnostic::{Code, Finding};
 use crate::model::Role;
@@ -48,46 +50,6 @@ fn is_progress(line: &str) -> bool {
             .iter()
             .any(|word| word.eq_ignore_ascii_case(&label))
     })
-}
-
-/// The opening line of a fenced block.
-pub(super) struct Fence {
-    mark: char,
-    length: usize,
-    info: String,
-}
-
-impl Fence {
-    /// Reads an opening line.
-    pub fn open(line: &str) -> Option<Self> {
-        if is_indented(line) {
-            return None;
-        }
-        let line = line.trim();
-        let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
-        let info = line.trim_start_matches(mark);
-        let length = line.len() - info.len();
-        (length >= 3 && !info.contains('`')).then(|| Self {
-            mark,
-            length,
-            info: info.trim().to_ascii_lowercase(),
-        })
-    }
-
-    /// The block is marked as JSON.
-    pub fn is_json(&self) -> bool {
-        self.info.split_whitespace().next() == Some("json")
-    }
-
-    /// The line ends this block.
-    pub fn is_closed_by(&self, line: &str) -> bool {
-        let line = line.trim();
-        line.len() >= self.length && line.chars().all(|c| c == self.mark)
-    }
-}
-
-fn is_indented(line: &str) -> bool {
-    line.starts_with("    ")
 }
 
 /// Label and value of a line, decoration off, the label in lower case with single blanks.

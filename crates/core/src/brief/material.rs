@@ -1,0 +1,95 @@
+//! What a whole brief is filled from, and what it is filled with.
+
+use super::render::Weight;
+use crate::diagnostic::Finding;
+use crate::model::{
+    Basis, BriefDocument, BriefLine, BriefStanding, SliceRecord, Snapshot, Verdict,
+};
+use std::collections::BTreeMap;
+
+/// A slice's evidence as it stands now.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// The slice.
+    pub slice_id: String,
+    /// What it proves.
+    pub criterion: String,
+    /// Where it is now.
+    pub anchor: String,
+    /// Its kind.
+    pub basis: Basis,
+    /// When it was last stamped.
+    pub at: String,
+    /// What it is worth.
+    pub verdict: Verdict,
+    /// Why.
+    pub why: String,
+}
+
+/// An attempt that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The slice, when it is known.
+    pub slice_id: Option<String>,
+    /// One word: `gate_red`, `returned`, `refused`.
+    pub class: &'static str,
+    /// The last line of the error, or the reason.
+    pub line: String,
+    /// Log sequence.
+    pub seq: u64,
+}
+
+/// Who is due.
+#[derive(Debug, Clone)]
+pub struct Due {
+    /// The short name of the role; none when the work is stopped.
+    pub role: Option<&'static str>,
+    /// What is to be done.
+    pub action: String,
+    /// Why.
+    pub reason: String,
+    /// A command to run first.
+    pub command: Option<String>,
+}
+
+/// Everything the slots are filled from.
+#[derive(Debug, Clone)]
+pub struct Material<'a> {
+    /// The documents.
+    pub snapshot: &'a Snapshot,
+    /// Who is due.
+    pub due: Due,
+    /// What was noticed on the way.
+    pub findings: &'a [Finding],
+    /// Evidence of the plan's criteria.
+    pub proofs: &'a [Proof],
+    /// Reopened slices, oldest first.
+    pub reopened: &'a [SliceRecord],
+    /// Failed attempts, oldest first.
+    pub attempts: &'a [Attempt],
+    /// Slices and their heads that are on HEAD.
+    pub commits: &'a [(String, String)],
+    /// Protected paths of `cook.toml`.
+    pub protected: &'a [String],
+    /// HEAD's tree.
+    pub tree: Option<&'a str>,
+    /// The entries that were added, reconciled.
+    pub added: &'a BriefDocument,
+    /// Those of them whose anchor does not stand as it was stamped.
+    pub standings: &'a BTreeMap<String, BriefStanding>,
+}
+
+/// An entry of the whole brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// What it says.
+    pub line: BriefLine,
+    /// Its id; `c…` for what cook fills in.
+    pub id: String,
+    /// Who added it; `cook` for what cook fills in.
+    pub by: String,
+    /// cook fills it in by itself; it is not stored.
+    pub own: bool,
+    /// How much it matters when room is short.
+    pub weight: Weight,
+}

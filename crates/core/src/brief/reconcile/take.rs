@@ -1,0 +1,137 @@
+//! Entries that a change names: each one is there already, or new.
+
+use super::next::{Fates, Next};
+use crate::brief::identity::entry_id;
+use crate::diagnostic::{Code, Finding, Refusal};
+use crate::model::{Anchor, Basis, BriefEntry, BriefLine, Cause, FateVerdict, Slot, Stamp};
+
+impl Next<'_> {
+    /// Everything that is not given a fate goes on; a forbid is given one by the user alone.
+    pub(super) fn begin(&mut self, fates: &Fates) -> Result<(), Refusal> {
+        for entry in &self.prior.entries {
+            let Some(fate) = fates.get(entry.id.as_str()) else {
+                self.live.push(entry.clone());
+                continue;
+            };
+            if entry.line.slot() == Slot::Forbid {
+                self.user_only(entry)?;
+            }
+            if fate.verdict == FateVerdict::Demoted && entry.line.slot() != Slot::Established {
+                return Err(Refusal::new(
+                    Code::BriefContradictory,
+                    format!("`{}` is not established, so it cannot be demoted", entry.id),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn user_only(&self, entry: &BriefEntry) -> Result<(), Refusal> {
+        if self.author.is_user {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Code::UserOnly,
+            format!(
+                "only the user ends or changes the forbid `{}`: {}",
+                entry.id,
+                entry.line.head()
+            ),
+        ))
+    }
+
+    /// One entry of the change: one that is there, one that is there with another
+    /// source, or a new one.
+    pub(super) fn take(
+        &mut self,
+        line: BriefLine,
+        stamp: Option<Stamp>,
+        whole: bool,
+        fates: &Fates,
+    ) -> Result<(), Refusal> {
+        let id = self.known_as(&line, stamp.as_ref());
+        if fates.contains_key(id.as_str()) {
+            return Err(Refusal::new(
+                Code::BriefContradictory,
+                format!("`{id}` is kept among the entries and given an end"),
+            ));
+        }
+        self.warn_reopen(&line);
+        let Some(at) = self.live.iter().position(|entry| entry.id == id) else {
+            let entry = self.entry(id, line, stamp, whole);
+            self.record(Cause::Added, &entry, None, None);
+            self.matched.insert(entry.id.clone());
+            self.live.push(entry);
+            return Ok(());
+        };
+        self.matched.insert(id.clone());
+        let old = self.live[at].clone();
+        if old.line == line || self.same_but_moved(&old, &line) {
+            return Ok(());
+        }
+        if old.line.slot() == Slot::Forbid {
+            self.user_only(&old)?;
+        }
+        let entry = self.entry(id.clone(), line, stamp, whole);
+        self.record(
+            Cause::Superseded,
+            &old,
+            Some(id),
+            Some("reworded".to_owned()),
+        );
+        self.live[at] = entry;
+        Ok(())
+    }
+
+    /// The id of the earlier entry that a line repeats, else its own.
+    pub(super) fn known_as(&self, line: &BriefLine, stamp: Option<&Stamp>) -> String {
+        let id = entry_id(line, stamp);
+        let earlier = &self.prior.entries;
+        if earlier.iter().any(|entry| entry.id == id) {
+            return id;
+        }
+        let same = earlier
+            .iter()
+            .find(|entry| entry.line == *line || self.same_but_moved(entry, line));
+        same.map_or(id, |entry| entry.id.clone())
+    }
+
+    /// The same entry, its anchor written as it should be by now.
+    pub(super) fn same_but_moved(&self, entry: &BriefEntry, line: &BriefLine) -> bool {
+        let standing = self.incoming.standings.get(&entry.id);
+        let Some(now) = standing.and_then(|standing| standing.now.as_ref()) else {
+            return false;
+        };
+        let mut followed = entry.line.clone();
+        if let BriefLine::Established { evidence, .. } = &mut followed {
+            evidence.clone_from(now);
+        }
+        followed == *line
+    }
+
+    pub(super) fn warn_reopen(&mut self, line: &BriefLine) {
+        let BriefLine::Established {
+            claim,
+            evidence,
+            basis,
+            reopen,
+        } = line
+        else {
+            return;
+        };
+        let fixed = matches!(basis, Basis::User | Basis::Doc)
+            || matches!(
+                Anchor::parse(evidence),
+                Ok(Anchor::Commit(_) | Anchor::Receipt(_))
+            );
+        if !fixed && reopen.eq_ignore_ascii_case("none") {
+            self.findings.push(
+                Finding::new(
+                    Code::ReopenNotAbsolute,
+                    format!("`reopen: none` stands on {evidence}, which can change"),
+                )
+                .at(claim.clone()),
+            );
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Budgets of a workflow.
+
+use serde::{Deserialize, Serialize};
+
+/// Budgets. In `cook.toml` a value replaces the default; in a `Resume` it is added.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Red gates or refused reports a slice may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts_per_slice: Option<u64>,
+    /// Role events a workflow may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Wall time of one `cook run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<String>,
+    /// Money, in millionths of a dollar (`cost_usd` in the file).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
+}
+
+/// Attempts a slice has by default.
+pub const ATTEMPTS_PER_SLICE: u64 = 4;
+
+/// Steps a workflow has by default.
+pub const STEPS: u64 = 60;
+
+impl Limits {
+    /// Attempts a slice may cost.
+    pub fn attempts(&self) -> u64 {
+        self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE)
+    }
+
+    /// Role events a workflow may take.
+    pub fn steps(&self) -> u64 {
+        self.steps.unwrap_or(STEPS)
+    }
+}

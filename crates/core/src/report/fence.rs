@@ -1,0 +1,41 @@
+//! Fenced blocks.
+
+/// The opening line of a fenced block.
+pub(super) struct Fence {
+    mark: char,
+    length: usize,
+    info: String,
+}
+
+impl Fence {
+    /// Reads an opening line.
+    pub fn open(line: &str) -> Option<Self> {
+        if is_indented(line) {
+            return None;
+        }
+        let line = line.trim();
+        let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
+        let info = line.trim_start_matches(mark);
+        let length = line.len() - info.len();
+        (length >= 3 && !info.contains('`')).then(|| Self {
+            mark,
+            length,
+            info: info.trim().to_ascii_lowercase(),
+        })
+    }
+
+    /// The block is marked as JSON.
+    pub fn is_json(&self) -> bool {
+        self.info.split_whitespace().next() == Some("json")
+    }
+
+    /// The line ends this block.
+    pub fn is_closed_by(&self, line: &str) -> bool {
+        let line = line.trim();
+        line.len() >= self.length && line.chars().all(|c| c == self.mark)
+    }
+}
+
+pub(super) fn is_indented(line: &str) -> bool {
+    line.starts_with("    ")
+}
