@@ -7,7 +7,7 @@ use std::path::Path;
 /// Lines of code that a file may have.
 const MOST_LINES: usize = 400;
 
-/// Files that are longer still, and what each of them has to be cut into.
+/// Files that are longer still, and what each of them holds.
 const LONGER: &[(&str, &str)] = &[(
     "crates/store/src/session/conversation.rs",
     "the conversations of the agents",

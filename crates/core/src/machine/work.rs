@@ -41,7 +41,7 @@ impl<'a> Work<'a> {
             .ok_or_else(|| Refusal::new(Code::NoCommitYet, "the repository has no commit yet"))
     }
 
-    pub(super) fn next_head(&self) -> Option<String> {
+    pub fn next_head(&self) -> Option<String> {
         self.facts
             .head
             .as_ref()

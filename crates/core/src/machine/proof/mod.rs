@@ -6,9 +6,9 @@ mod complete;
 mod place;
 mod question;
 mod stored;
+mod text;
 
 pub(super) use claimed::{require_distinct, stamp};
 pub(super) use complete::require_complete;
 pub(super) use question::{dropped_by, may_drop, questions};
 pub(super) use stored::revalidate_done;
-mod text;

@@ -5,10 +5,10 @@ mod commit;
 mod implement;
 mod read_only;
 mod verdict;
+mod vote;
 
 pub(super) use ask::{ask, count_refusal};
 pub(super) use implement::{hand_back, implement, implement_needs};
 pub(super) use read_only::read_only_needs;
 pub(super) use verdict::{audit, review};
 pub(super) use vote::judge;
-mod vote;

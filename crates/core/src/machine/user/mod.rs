@@ -17,6 +17,7 @@ pub(super) use undo::undo;
 
 use crate::diagnostic::{Code, Refusal};
 
+/// A command that has nothing to do here.
 fn refusal(message: impl Into<String>) -> Refusal {
     Refusal::new(Code::DoorClosed, message)
 }
