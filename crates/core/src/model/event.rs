@@ -474,59 +474,45 @@ pub const USER_DOORS: [&str; 9] = [
     "said",
 ];
 
-impl Event {
-    /// Every name.
-    pub const NAMES: [&str; 21] = [
-        "bootstrapped",
-        "regrounded",
-        "implemented",
-        "returned",
-        "reviewed",
-        "audited",
-        "judged",
-        "asked",
-        "refused",
-        "paused",
-        "resumed",
-        "cancelled",
-        "blocked",
-        "refocused",
-        "adopted",
-        "branch_adopted",
-        "restored",
-        "undone",
-        "criterion_amended",
-        "briefed",
-        "said",
-    ];
+macro_rules! names {
+    ($($event:ident $name:literal)*) => {
+        impl Event {
+            /// Every name.
+            pub const NAMES: &[&str] = &[$($name),*];
 
-    /// The name in `Cook-Event` trailers and `event.json`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Event::Bootstrapped { .. } => "bootstrapped",
-            Event::Regrounded { .. } => "regrounded",
-            Event::Implemented { .. } => "implemented",
-            Event::Returned { .. } => "returned",
-            Event::Reviewed { .. } => "reviewed",
-            Event::Audited { .. } => "audited",
-            Event::Judged { .. } => "judged",
-            Event::Asked { .. } => "asked",
-            Event::Refused { .. } => "refused",
-            Event::Paused { .. } => "paused",
-            Event::Resumed(_) => "resumed",
-            Event::Cancelled { .. } => "cancelled",
-            Event::Blocked { .. } => "blocked",
-            Event::Refocused { .. } => "refocused",
-            Event::Adopted { .. } => "adopted",
-            Event::BranchAdopted => "branch_adopted",
-            Event::Restored => "restored",
-            Event::Undone { .. } => "undone",
-            Event::CriterionAmended { .. } => "criterion_amended",
-            Event::Briefed { .. } => "briefed",
-            Event::Said { .. } => "said",
+            /// The name in `Cook-Event` trailers and `event.json`.
+            pub fn name(&self) -> &'static str {
+                match self { $(Event::$event { .. } => $name,)* }
+            }
         }
-    }
+    };
+}
 
+names! {
+    Bootstrapped "bootstrapped"
+    Regrounded "regrounded"
+    Implemented "implemented"
+    Returned "returned"
+    Reviewed "reviewed"
+    Audited "audited"
+    Judged "judged"
+    Asked "asked"
+    Refused "refused"
+    Paused "paused"
+    Resumed "resumed"
+    Cancelled "cancelled"
+    Blocked "blocked"
+    Refocused "refocused"
+    Adopted "adopted"
+    BranchAdopted "branch_adopted"
+    Restored "restored"
+    Undone "undone"
+    CriterionAmended "criterion_amended"
+    Briefed "briefed"
+    Said "said"
+}
+
+impl Event {
     /// The role whose report this is.
     pub fn role(&self) -> Option<Role> {
         match self {
