@@ -196,10 +196,10 @@ fn edits_that_came_after_the_facts_are_stale_facts() {
 #[test]
 fn a_lower_lease_epoch_is_fenced_off() {
     let (_fixture, store) = Fixture::with(2);
-    let mut takeover = next(&store);
-    takeover.snapshot.ledger.lease_epoch.0 = 1;
-    takeover.lease_epoch = 1;
-    commit(&store, takeover).unwrap();
+    let mut raised = next(&store);
+    raised.snapshot.ledger.lease_epoch.0 = 1;
+    raised.lease_epoch = 1;
+    commit(&store, raised).unwrap();
     let mut old = next(&store);
     old.lease_epoch = 0;
     let error = commit(&store, old).unwrap_err();

@@ -228,7 +228,10 @@ const ELSEWHERE: &[(Code, &str)] = &[
         Code::AuthorityBreached,
         "the driver, which writes it down as a refused report",
     ),
-    (Code::Fenced, "the store, after a takeover of the lease"),
+    (
+        Code::Fenced,
+        "the store, when the log has a higher lease epoch",
+    ),
     (Code::SilentDrop, BRIEF),
     (Code::BriefEntryUnknown, BRIEF),
     (Code::BriefContradictory, BRIEF),

@@ -225,7 +225,7 @@ pub struct Ledger {
     pub high_value_gaps: Vec<String>,
     /// Times a user door was opened with `--as-user`.
     pub script_doors: Count,
-    /// Raised by a takeover; a writer with a lower one is fenced off.
+    /// Never lowered; a writer with a lower one is refused.
     pub lease_epoch: Count,
     /// Transitions since the last one that moved the work: changes of the brief and
     /// messages leave tickets and "as before" as they were.

@@ -88,7 +88,7 @@ pub enum StoreError {
         /// The stamp, without which the branch counts as it stands.
         stamp: PathBuf,
     },
-    /// A takeover raised the epoch.
+    /// The log has a higher lease epoch than the writer.
     #[error("lease epoch {epoch} was replaced by {current}")]
     Fenced {
         /// The writer's epoch.

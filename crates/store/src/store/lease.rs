@@ -1,12 +1,11 @@
 //! The lease: one driver per workflow. Alive = the OS lock on its file is held;
-//! what the file says only names the holder. A takeover replaces the file, and
-//! the log's `lease_epoch` fences off whoever held the old one.
+//! what the file says only names the holder.
 
 use super::Store;
 use super::error::StoreError;
 use super::lock;
 use super::place::Place;
-use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -59,7 +58,7 @@ impl Store {
                 });
             }
             if !is_current(&file, &path) {
-                // A takeover replaced the file between opening and locking it.
+                // It was deleted between opening and locking it.
                 continue;
             }
             say(&mut file, owner)?;
@@ -67,25 +66,7 @@ impl Store {
         }
     }
 
-    /// Takes the lease from whoever has it. The caller must commit a transition
-    /// that raises `lease_epoch` before it does anything else: only that stops
-    /// the old holder.
-    pub fn take_over_lease(&self, owner: &str) -> Result<Lease, StoreError> {
-        let path = self.lease_file()?;
-        let failed = |error| StoreError::write("the lease", error);
-        let new = NewFile::at(&path, Durable::Nothing).mode(Mode::Masked(0o644));
-        let mut fresh = new.begin().map_err(failed)?;
-        fresh
-            .file()
-            .try_lock()
-            .map_err(|error| failed(std::io::Error::other(error)))?;
-        say(fresh.file(), owner)?;
-        let file = fresh.finish().map_err(failed)?;
-        Ok(Lease { file })
-    }
-
-    /// Whether a lease is still the one of this workflow: its file may have been taken over, or
-    /// deleted.
+    /// Whether a lease is still the one of this workflow: its file may have been deleted.
     pub fn holds(&self, lease: &Lease) -> bool {
         is_current(&lease.file, &lease_of(&self.place, &self.id))
     }
