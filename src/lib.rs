@@ -6,14 +6,14 @@
 //! it and the world. The modules here measure, call them and print. They may import one another
 //! in the order that ARCHITECTURE.md gives (a test keeps it that way).
 
-pub mod anchor;
+mod anchor;
 pub mod cli;
-pub mod demo;
-pub mod drive;
+mod demo;
+mod drive;
 pub mod lifecycle;
 pub mod measure;
 pub mod scaffold;
 pub mod tracker;
-pub mod verify;
+mod verify;
 pub mod view;
 pub mod walk;

@@ -10,7 +10,9 @@ use cook::scaffold::{
     stop_verifier_is_stale, with_block, write_contract, write_mission,
 };
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::model::{Config, Evidence, Policy, Profile, SliceStatus, Timestamp, mission_anchor};
+use cook_core::model::{
+    Config, Evidence, GateTable, Policy, Profile, SliceStatus, Timestamp, mission_anchor,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -707,7 +709,13 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
         let config = Config::parse(&read(&root, ".agent/cook.toml")).unwrap();
         assert_eq!(config.gates.len(), contract.checks.len(), "{files:?}");
         for check in &contract.checks {
-            assert_eq!(config.gates[&check.name], check.gate());
+            let gate = GateTable {
+                run: check.run.to_owned(),
+                timeout: check.timeout.to_owned(),
+                required: check.required,
+                must_fail_at_basis: false,
+            };
+            assert_eq!(config.gates[&check.name], gate);
             assert!(check.run.split(' ').all(|word| !word.is_empty()));
             let plain = |c: char| c.is_ascii_alphanumeric() || " ./-_".contains(c);
             assert!(check.run.chars().all(plain), "{}", check.run);

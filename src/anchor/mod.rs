@@ -15,7 +15,7 @@ mod stamp;
 mod text;
 mod then;
 
-pub use cook_core::model::{Anchor, MAX_ANCHOR, Malformed, fits};
-pub use output::{TestOutcome, test_outcomes};
-pub use sources::Sources;
-pub use stamp::natural_basis;
+pub(crate) use cook_core::model::Anchor;
+pub(crate) use output::{TestOutcome, test_outcomes};
+pub(crate) use sources::Sources;
+pub(crate) use stamp::natural_basis;

@@ -24,6 +24,7 @@ pub enum Culprit {
 
 impl Culprit {
     /// All six.
+    #[cfg(test)]
     pub const ALL: [Culprit; 6] = [
         Self::Liar,
         Self::Cheater,

@@ -10,9 +10,9 @@ mod place;
 mod story;
 mod why;
 
-pub use caught::Catch;
-pub use culprit::Culprit;
-pub use why::why;
+pub(crate) use caught::Catch;
+pub(crate) use culprit::Culprit;
+pub(crate) use why::why;
 
 use crate::drive::{Audience, Driver, Ended, Limits, Outcome};
 use crate::walk::Workspace;

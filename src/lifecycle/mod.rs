@@ -6,7 +6,7 @@
 mod effects;
 mod error;
 mod facts;
-pub mod install;
+pub(crate) mod install;
 mod issues;
 mod measure;
 mod respond;
@@ -14,8 +14,7 @@ mod scene;
 mod session;
 mod tracker;
 
-pub use issues::tracker_of;
-pub use measure::command;
-pub use respond::{Call, OpenTracker, Response, SWITCH, respond};
-pub use session::{attach, checkpoint, recover, session_to_attach, statusline, take_around};
+pub(crate) use issues::tracker_of;
+pub use respond::{Call, OpenTracker, Response, respond};
+pub(crate) use session::{attach, checkpoint, recover, session_to_attach, statusline, take_around};
 pub use tracker::{Picture, Tracker, Wanted};

@@ -11,5 +11,5 @@ mod losses;
 mod world;
 
 pub use facts::measure;
-pub use losses::lost_tests;
-pub use world::{World, gate_commands, plan_gate, wants_gates};
+pub use world::World;
+pub(crate) use world::{gate_commands, plan_gate, wants_gates};

@@ -16,10 +16,11 @@ mod mission;
 mod scripts;
 mod text_file;
 
-pub use contract::{Contract, ContractFile, Fate, write_contract, write_mission};
-pub use detect::{Check, detect};
+pub(crate) use contract::Contract;
+pub use contract::{Fate, write_contract, write_mission};
+pub use detect::detect;
 pub use error::Error;
 pub use gitignore::{TRACKED, with_block};
-pub use mission::{FoundMission, MAX_MISSION_BYTES, find_mission, project_name};
+pub use mission::{find_mission, project_name};
 pub use scripts::{control_plane_script, stop_script, stop_verifier_is_stale};
-pub use text_file::{read_text_file, write_text_file};
+pub(crate) use text_file::{read_text_file, write_text_file};

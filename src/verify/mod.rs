@@ -12,6 +12,6 @@ mod outcome;
 mod proof;
 mod stop;
 
-pub use control_plane::control_plane;
-pub use outcome::Outcome;
-pub use stop::{released, stop};
+pub(crate) use control_plane::control_plane;
+pub(crate) use outcome::Outcome;
+pub(crate) use stop::{released, stop};

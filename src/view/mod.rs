@@ -25,32 +25,32 @@ mod status;
 mod transition;
 mod verify;
 
-pub use agents::{AgentRow, AgentsAnswer};
-pub use brief::{
+pub(crate) use agents::{AgentRow, AgentsAnswer};
+pub(crate) use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer,
     ShownEntry,
 };
-pub use check::CheckAnswer;
-pub use cost::{CostAnswer, CostRow};
-pub use demo::DemoAnswer;
-pub use exit::Exit;
-pub use history::{
+pub(crate) use check::CheckAnswer;
+pub(crate) use cost::{CostAnswer, CostRow};
+pub(crate) use demo::DemoAnswer;
+pub(crate) use exit::Exit;
+pub(crate) use history::{
     Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescueFile, RescueRef,
     RescueRow, RescuedFile, WorktreeLog,
 };
-pub use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
-pub use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
-pub use next::{NextAnswer, PromptAnswer, WhyAnswer};
-pub use page::{Page, Tone};
-pub use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
-pub use progress::LiveLine;
-pub use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
-pub use run::{RunAnswer, moment_line};
-pub use screen::{ColorChoice, Screen};
-pub use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
-pub use status::{LastChanged, RunView, SessionView, StatusAnswer};
-pub use transition::{NoteAnswer, Recorded, TransitionAnswer};
-pub use verify::{GateAnswer, VerifyAnswer};
+pub(crate) use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
+pub(crate) use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
+pub(crate) use next::{NextAnswer, PromptAnswer, WhyAnswer};
+pub(crate) use page::{Page, Tone};
+pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
+pub(crate) use progress::LiveLine;
+pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
+pub(crate) use run::{RunAnswer, moment_line};
+pub(crate) use screen::{ColorChoice, Screen};
+pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
+pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
+pub(crate) use transition::{NoteAnswer, TransitionAnswer};
+pub(crate) use verify::{GateAnswer, VerifyAnswer};
 
 use cook_core::diagnostic::Finding;
 use cook_core::model::SchemaVersion;

@@ -1,7 +1,5 @@
 //! A command that says whether the repository is in order, before and after it has its name.
 
-use cook_core::model::GateTable;
-
 /// One command that says whether the repository is in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
@@ -15,18 +13,6 @@ pub struct Check {
     pub timeout: &'static str,
     /// Part of the stop verifier, and red is a must-fix finding.
     pub required: bool,
-}
-
-impl Check {
-    /// The gate that `cook.toml` would hold for it.
-    pub fn gate(&self) -> GateTable {
-        GateTable {
-            run: self.run.to_owned(),
-            timeout: self.timeout.to_owned(),
-            required: self.required,
-            must_fail_at_basis: false,
-        }
-    }
 }
 
 /// A check before its name is settled.
