@@ -20,6 +20,11 @@ pub enum Links {
 /// `InvalidInput` when it is a directory, a FIFO, a socket or a device; a link that is
 /// refused; whatever else the system says.
 pub fn open_regular(path: &Path, links: Links) -> io::Result<Option<File>> {
+    Ok(open(path, links)?.map(|(file, _)| file))
+}
+
+/// The file, and how long it is: one look at it answers both questions.
+fn open(path: &Path, links: Links) -> io::Result<Option<(File, u64)>> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -41,8 +46,9 @@ pub fn open_regular(path: &Path, links: Links) -> io::Result<Option<File>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    match file.metadata()?.is_file() {
-        true => Ok(Some(file)),
+    let found = file.metadata()?;
+    match found.is_file() {
+        true => Ok(Some((file, found.len()))),
         false => Err(not_regular()),
     }
 }
@@ -56,10 +62,9 @@ fn not_regular() -> io::Error {
 /// # Errors
 /// As [`open_regular`]; `FileTooLarge` when there are more than `limit` bytes.
 pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
-    let Some(file) = open_regular(path, links)? else {
+    let Some((file, length)) = open(path, links)? else {
         return Ok(None);
     };
-    let length = file.metadata()?.len();
     let too_large = || {
         let what = format!("larger than {limit} bytes");
         Err(io::Error::new(ErrorKind::FileTooLarge, what))
@@ -67,8 +72,7 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
     if length > limit {
         return too_large();
     }
-    // One byte more than it says, so that one reading finds the end.
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
         true => too_large(),

@@ -55,7 +55,7 @@ fn digest(receipt: &Receipt) -> String {
         _ => BTreeMap::new(),
     };
     fields.remove("id");
-    sha256(&serde_json::to_vec(&fields).unwrap_or_default())
+    sha256(serde_json::to_vec(&fields).unwrap_or_default())
 }
 
 fn is_digest(text: &str) -> bool {

@@ -6,19 +6,19 @@
 //! not exist for cook.
 
 use super::error::StoreError;
-use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use cook_os::disk::{self, Durable, Mode, NewFile};
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// No object of a log is larger, before compression.
 const MAX_OBJECT: u64 = 1 << 30;
 
-/// Objects from this size on are written here: libgit2's deflate and its search for
-/// SHA-1 collisions take several times as long.
+/// Objects from this size on are written here, as those are that replace damaged ones: libgit2's
+/// deflate and its search for SHA-1 collisions take several times as long.
 const LARGE: usize = 1 << 20;
 
 /// Modes of tree entries.
@@ -386,7 +386,11 @@ fn write_loose(objects: &Path, id: Oid, kind: ObjectType, bytes: &[u8]) -> io::R
 }
 
 fn open_loose(objects: &Path, id: Oid) -> io::Result<Option<File>> {
-    disk::open_regular(&loose_path(objects, id), Links::Refuse)
+    match disk::open_no_follow(OpenOptions::new().read(true), &loose_path(objects, id)) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn loose_path(objects: &Path, id: Oid) -> PathBuf {
