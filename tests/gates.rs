@@ -2,7 +2,7 @@
 //! may run.
 #![allow(clippy::unwrap_used)]
 
-mod repo_support;
+mod support;
 
 use cook_core::diagnostic::Code;
 use cook_core::machine::{GateRun, Head};
@@ -11,12 +11,12 @@ use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
 use cook_store::receipt::{Gates, Receipts, Trust, merged, seal};
-use repo_support::{Scratch, hermetic};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use support::repo::{Scratch, hermetic};
 
 fn long(
     dir: &Path,

@@ -1,7 +1,7 @@
 //! Repositories of a chosen size, built the way a user's come about: by git, by
 //! the `cook` binary, and for long logs by the library's own walk.
 //!
-//! Shared by the benches and by the system call guards in `tests/hot_path.rs`.
+//! Shared by the benches and by the system call guards in `tests/cost/hot_path.rs`.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use cook::walk::{self, Workspace};

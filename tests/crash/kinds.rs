@@ -1,7 +1,7 @@
 //! One prepared repository for each kind of transition: the state right before
 //! it, the command that makes it, and what the log holds after it.
 
-use crate::workflow::{Sandbox, copy_tree, feed, reports, store};
+use crate::support::workflow::{Sandbox, copy_tree, feed, reports, store};
 use cook_store::store::Store;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -149,9 +149,14 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     sandbox.repository(&empty);
     std::fs::create_dir(empty.join(".agent")).unwrap();
     std::fs::write(empty.join(".agent/backlog.md"), NOTES).unwrap();
-    let args = ["init", "--mission", crate::workflow::MISSION];
+    let args = ["init", "--mission", crate::support::workflow::MISSION];
     build.add("init", &empty, &args, String::new());
-    let args = ["init", "--mission", crate::workflow::MISSION, "--commit"];
+    let args = [
+        "init",
+        "--mission",
+        crate::support::workflow::MISSION,
+        "--commit",
+    ];
     let fresh = build.add("init-commit", &empty, &args, String::new());
     let selected = build.add(
         "regrounder",

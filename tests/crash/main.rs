@@ -8,14 +8,14 @@
 mod kinds;
 mod packing;
 mod power;
+#[path = "../support/mod.rs"]
+mod support;
 mod sweep;
 mod trace;
-#[path = "../workflow/mod.rs"]
-mod workflow;
 
 use std::time::Instant;
+use support::workflow::Sandbox;
 use sweep::Tally;
-use workflow::Sandbox;
 
 /// Injections that the short sweep spreads over all kinds.
 const SHORT: usize = 320;

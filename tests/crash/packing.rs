@@ -1,7 +1,7 @@
 //! Packing when cook dies: nobody writes beside the `git gc` that goes on.
 
 use crate::kinds;
-use crate::workflow::{Sandbox, copy_tree, feed};
+use crate::support::workflow::{Sandbox, copy_tree, feed};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};

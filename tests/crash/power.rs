@@ -8,7 +8,7 @@
 //! the writes up to the next flush arrived: what a disk's cache may do.
 
 use crate::kinds::Stand;
-use crate::workflow::{Sandbox, copy_tree, feed, reports, store};
+use crate::support::workflow::{Sandbox, copy_tree, feed, reports, store};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;

@@ -2,7 +2,7 @@
 //! recovery by the binary itself, then a look at what is there.
 
 use crate::kinds::{Kind, NOTES, Stand};
-use crate::workflow::{MISSION, Sandbox, copy_tree, feed, feed_within, store};
+use crate::support::workflow::{MISSION, Sandbox, copy_tree, feed, feed_within, store};
 use cook_core::model::Policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

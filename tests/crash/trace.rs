@@ -2,8 +2,8 @@
 //! the view, then the stamp.
 
 use crate::kinds;
+use crate::support::workflow::Sandbox;
 use crate::sweep::{calls_of, strace_works};
-use crate::workflow::Sandbox;
 
 /// The last call whose line matches, and the first.
 fn last(lines: &[String], matches: impl Fn(&str) -> bool) -> usize {

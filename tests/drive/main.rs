@@ -3,16 +3,15 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-#[path = "../cli_support/mod.rs"]
-mod cli_support;
-#[path = "../job_support/mod.rs"]
-mod job_support;
+mod demo;
+#[path = "../support/mod.rs"]
+mod support;
 
-use cli_support::{Repo, Run};
-use job_support::{self as base, MISSION, SESSIONS as JOB};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use support::cook::{Repo, Run};
+use support::job::{self as base, MISSION, SESSIONS as JOB};
 
 /// The job with a player for every role.
 struct Job(base::Job);

@@ -198,7 +198,7 @@ fn every_rule_answers_somewhere() {
 }
 
 /// Entries of the brief decide nothing, so the workflows here have none.
-const BRIEF: &str = "tests/brief_contract.rs and tests/cli_brief.rs";
+const BRIEF: &str = "tests/cli/brief_contract.rs and tests/cli/brief.rs";
 
 /// Refusals that are not the machine's to make, with who makes them.
 const ELSEWHERE: &[(Code, &str)] = &[

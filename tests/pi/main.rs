@@ -6,16 +6,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-#[path = "../cli_support/mod.rs"]
-mod cli_support;
-#[path = "../job_support/mod.rs"]
-mod job_support;
-#[path = "../shims/model.rs"]
-mod model;
+#[path = "../support/mod.rs"]
+mod support;
 
-use cli_support::{Repo, run};
-use job_support::Job;
-use model::{Model, Step, Turn};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,6 +16,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use support::cook::{Repo, run};
+use support::job::Job;
+use support::model::{Model, Step, Turn};
 
 /// Sessions of the job: one slice that is sent back once, and three judges.
 const SESSIONS: usize = 13;

@@ -3,11 +3,20 @@
 //!
 //! Time stands still at [`NOW`], identities are fixed, HOME is temporary, git reads no
 //! settings but the repository's. Reports are written from small inputs in `reports`.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 pub mod agent;
+pub mod agents;
+pub mod cook;
 pub mod generated;
+pub mod hooks;
+pub mod job;
+pub mod model;
+pub mod repo;
 pub mod reports;
+pub mod store;
+pub mod tracker;
+pub mod workflow;
 
 use serde_json::Value;
 use std::io::Write;

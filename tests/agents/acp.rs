@@ -1,0 +1,659 @@
+//! Agents over the Agent Client Protocol, against a scripted one: a turn and its conduct,
+//! permissions by access, cancelling, dying, and each way of breaking the protocol.
+#![cfg(target_os = "linux")]
+
+use crate::support::COOK;
+use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
+use crate::support::cook::Repo;
+use crate::support::job::{Job, SESSIONS};
+use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
+use cook_core::model::{Access, Config};
+use cook_os::process::{Clocks, Heed};
+use cook_store::session::Failure;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What the client said, line by line.
+fn lines_of(file: &Path) -> Vec<Value> {
+    std::fs::read_to_string(file)
+        .unwrap_or_default()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+struct Bench {
+    temp: tempfile::TempDir,
+    agent: Scripted,
+    access: Access,
+    model: Option<&'static str>,
+    clocks: Clocks,
+    /// Another table than that of the scripted agent.
+    table: Option<String>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        Self {
+            agent: Scripted::new(temp.path(), "a", "acp"),
+            temp,
+            access: Access::Read,
+            model: None,
+            table: None,
+            clocks: Clocks {
+                wall: Duration::from_secs(30),
+                idle: Duration::from_secs(20),
+            },
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn heard(&self) -> Vec<Value> {
+        lines_of(&self.path("heard"))
+    }
+
+    fn plays(&self, steps: Value) -> Report {
+        self.behaves(json!({}), steps)
+    }
+
+    fn behaves(&self, mut acp: Value, steps: Value) -> Report {
+        acp["heard"] = json!(self.path("heard"));
+        let _ = std::fs::remove_file(self.path("heard"));
+        self.agent.script(json!({"acp": acp, "steps": steps}));
+        self.run("do it", &mut |_| Heed::GoOn)
+    }
+
+    fn run(&self, prompt: &str, watch: &mut dyn FnMut(Progress) -> Heed) -> Report {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let invocation = format!("acp-{}-{number}", std::process::id());
+        let table = self.table.clone().unwrap_or_else(|| self.agent.table());
+        let config = Config::parse(&table).unwrap();
+        run(
+            &Task {
+                preset: &Preset::of("a", &config).unwrap(),
+                prompt,
+                access: self.access,
+                dir: self.temp.path(),
+                model: self.model,
+                schema: None,
+                fork: None,
+                clocks: self.clocks,
+                invocation: &invocation,
+                role: Some("completion-reviewer"),
+                env: &[],
+                state: &self.path("state"),
+                keep: &self.path("attempts").join(&invocation),
+            },
+            watch,
+        )
+        .unwrap()
+    }
+}
+
+#[track_caller]
+fn failed(report: &Report, words: &str) -> FailureClass {
+    let failure = report.failure.clone().expect("it succeeded");
+    let said = match &failure.failure {
+        Failure::Failed(why) => format!("failed: {why}"),
+        Failure::Absent(why) => format!("absent: {why}"),
+        Failure::TimedOut(why) => format!("timed out: {why}"),
+        Failure::Unparseable(why) => format!("unparseable: {why}"),
+    };
+    assert!(said.contains(words), "{said}");
+    failure.class
+}
+
+#[test]
+fn a_turn_from_greeting_to_stop_reason() {
+    let bench = Bench::new();
+    bench
+        .agent
+        .script(json!({"acp": {"heard": bench.path("heard")}, "steps": [
+        {"answer": "PROGRESS: let me look\nat it"}, {"tool": "grep\u{1b}[2J x"},
+        {"report": {"usage": {"inputTokens": 10, "outputTokens": 2}, "cost_usd": 0.25}},
+        {"reply": "done: ü\nand \u{202e}more"}]}));
+    let prompt = format!("first\nsecond é {}", "x".repeat(1_000_000));
+    let mut shown = Vec::new();
+    let report = bench.run(&prompt, &mut |progress| {
+        match progress {
+            Progress::Tool(tool) => shown.push(format!("tool {tool}")),
+            Progress::Said(said) => shown.push(format!("said {said}")),
+            _ => {}
+        }
+        Heed::GoOn
+    });
+    assert_eq!(report.failure, None);
+    // What came before the tool was not the answer.
+    assert_eq!(report.text, "done: ü\nand more");
+    assert!(report.swept && report.session.is_some());
+    assert_eq!(report.exit, Some(0), "it leaves when its input ends");
+    let usage = json!({"inputTokens": 10, "outputTokens": 2});
+    assert_eq!(report.usage, Some(usage));
+    assert_eq!(report.cost_micro_usd, Some(250_000));
+    assert_eq!(shown[0], "said PROGRESS: let me look");
+    assert_eq!(shown[1], "said at it");
+    assert!(shown[2].starts_with("tool grep") && !shown[2].contains('\u{1b}'));
+    assert!(
+        bench.agent.input(0) == prompt,
+        "the input is not the prompt"
+    );
+    let heard = bench.heard();
+    let methods: Vec<_> = heard.iter().map(|message| &message["method"]).collect();
+    assert_eq!(methods, ["initialize", "session/new", "session/prompt"]);
+    let offered = &heard[0]["params"]["clientCapabilities"];
+    assert_eq!(
+        offered,
+        &json!({"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false})
+    );
+    assert_eq!(heard[0]["params"]["protocolVersion"], 1);
+    let here = bench.temp.path().display().to_string();
+    assert_eq!(heard[1]["params"], json!({"cwd": here, "mcpServers": []}));
+    let kept = std::fs::read_to_string(report.kept.join("stdout")).unwrap();
+    assert!(kept.contains("\"stopReason\":\"end_turn\""), "{kept}");
+}
+
+#[test]
+fn a_last_tool_does_not_take_the_answer_away() {
+    let bench = Bench::new();
+    let report =
+        bench.plays(json!([{"answer": "it is done"}, {"tool": "tidy up"}, {"done": null}]));
+    assert_eq!((report.failure, report.text.as_str()), (None, "it is done"));
+}
+
+#[test]
+fn permissions_are_answered_by_the_access_of_the_role() {
+    let all = ["allow_always", "allow_once", "reject_once", "reject_always"];
+    for (access, options, chosen) in [
+        (Access::Read, &all[..], "reject_once"),
+        (Access::None, &all[..], "reject_once"),
+        (
+            Access::Read,
+            &["allow_once", "reject_always"],
+            "reject_always",
+        ),
+        (Access::Read, &["allow_once"], "cancelled"),
+        (Access::Write, &all[..], "allow_once"),
+        (Access::Full, &all[..], "allow_once"),
+        (Access::Write, &["allow_always"], "cancelled"),
+        (Access::Write, &[], "cancelled"),
+    ] {
+        let mut bench = Bench::new();
+        bench.access = access;
+        let report = bench.plays(json!([{"permission": options}, {"done": null}]));
+        assert_eq!(report.failure, None);
+        let said = format!("session/request_permission: {chosen}");
+        assert_eq!(report.text, said, "{access:?} {options:?}");
+    }
+    // Some give up then: why stands in the failure.
+    let bench = Bench::new();
+    let asks = json!({"jsonrpc": "2.0", "id": 1, "method": "session/request_permission",
+        "params": {"toolCall": {"title": "rm -rf x"}, "options": []}});
+    let report = bench.plays(json!([{"print": asks.to_string()}, {"done": null}]));
+    failed(
+        &report,
+        "the answer is empty: it was not allowed `rm -rf x`",
+    );
+}
+
+#[test]
+fn what_was_not_offered_is_no_method() {
+    let bench = Bench::new();
+    for method in [
+        "fs/read_text_file",
+        "fs/write_text_file",
+        "terminal/create",
+        "_x/y",
+    ] {
+        let report = bench.plays(json!([{"request": method}, {"done": null}]));
+        assert_eq!(report.failure, None);
+        assert_eq!(report.text, format!("{method}: -32601"));
+    }
+}
+
+#[test]
+fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
+    let bench = Bench::new();
+    let heard = bench.path("heard");
+    for (steps, patience) in [
+        (json!([{"tool": "rm"}, {"await_cancel": null}]), 2),
+        // It hears nothing any more.
+        (
+            json!([{"tool": "rm"}, {"ignore": ["TERM", "INT"]}, {"hang": null}]),
+            8,
+        ),
+    ] {
+        let acp = json!({"heard": heard});
+        bench.agent.script(json!({"acp": acp, "steps": steps}));
+        let mut pid = 0;
+        let mut since = None;
+        let report = bench.run("x", &mut |progress| match progress {
+            Progress::Started(id) => {
+                pid = id;
+                Heed::GoOn
+            }
+            Progress::Tool("rm") => {
+                since = Some(Instant::now());
+                Heed::Stop
+            }
+            _ => Heed::GoOn,
+        });
+        assert_eq!(failed(&report, "it was stopped"), FailureClass::Interrupted);
+        assert!(since.unwrap().elapsed() < Duration::from_secs(patience));
+        assert!(pid > 1 && !is_alive(pid) && report.swept);
+    }
+    let cancels = |message: &&Value| message["method"] == "session/cancel";
+    let heard = bench.heard();
+    assert_eq!(heard.iter().filter(cancels).count(), 1);
+    let session = |number: usize| heard[number]["params"]["sessionId"].as_str();
+    assert!(session(3).is_some() && session(3) == session(2));
+    // A permission that is asked for while it is cancelled is not given.
+    let mut bench = Bench::new();
+    bench.access = Access::Write;
+    let report = {
+        bench.agent.script(json!({"acp": {"heard": bench.path("heard")}, "steps": [
+            {"tool": "rm"}, {"sleep": 300}, {"permission": ["allow_once"]}, {"await_cancel": null}]}));
+        bench.run("x", &mut |progress| match progress {
+            Progress::Tool("rm") => Heed::Stop,
+            _ => Heed::GoOn,
+        })
+    };
+    assert_eq!(failed(&report, "it was stopped"), FailureClass::Interrupted);
+    let heard = bench.heard();
+    let answer = heard.iter().find(|message| message["id"] == "q1").unwrap();
+    assert_eq!(answer["result"]["outcome"], json!({"outcome": "cancelled"}));
+}
+
+#[test]
+fn one_that_dies_is_at_fault_and_leaves_nothing_running() {
+    let bench = Bench::new();
+    let file = bench.path("daemon");
+    let daemon = json!([{"ignore": ["TERM", "INT"]}, {"pid": file}, {"hang": null}]);
+    let leave = json!({"leave": {"steps": daemon, "own_session": true}});
+    let report = bench.plays(json!([
+        {"tool": "bash"}, leave, {"sleep": 700}, {"print_error": "out of luck"}, {"exit": 3}]));
+    assert_eq!(failed(&report, "failed: out of luck"), FailureClass::Agent);
+    assert!(!is_alive(pid_in(&file)) && report.swept);
+    let report = bench.plays(json!([{"run": ["bash", "-c", "kill -9 $PPID"]}]));
+    assert_eq!(failed(&report, "by a signal"), FailureClass::Agent);
+    let report = bench.plays(json!([{"answer": "all is"}, {"exit": 0}]));
+    failed(&report, "unparseable: it left before its turn was over");
+}
+
+#[test]
+fn the_process_is_ended_after_its_turn() {
+    let bench = Bench::new();
+    let begin = Instant::now();
+    let report = bench.plays(json!([{"reply": "ok"}, {"ignore": ["TERM", "INT"]}, {"hang": null}]));
+    assert_eq!((report.failure, report.text.as_str()), (None, "ok"));
+    assert!(begin.elapsed() < Duration::from_secs(10) && report.swept);
+    // Its input was closed: how it takes that is no news about the turn.
+    let report = bench.plays(json!([{"reply": "ok"}, {"exit": 130}]));
+    assert_eq!((report.failure, report.text.as_str()), (None, "ok"));
+}
+
+#[test]
+fn lines_that_are_no_messages() {
+    let bench = Bench::new();
+    let report = bench.plays(json!([
+        {"print": "warning: x"}, {"bytes": [255, 254, 10, 123, 10]}, {"print": "[]"},
+        {"flood": 20_000_000}, {"print": "{\"id\":{},\"method\":\"m\"}"}, {"reply": "still here"}]));
+    assert_eq!((report.failure, report.text.as_str()), (None, "still here"));
+    let report = bench.plays(json!([{"print": "{\"jsonrpc\": "}, {"exit": 0}]));
+    let class = failed(
+        &report,
+        "unparseable: a line is not a message: {\"jsonrpc\":",
+    );
+    assert_eq!(class, FailureClass::Agent);
+    // Somebody else's session, another's answer, half an update: none of it is an answer.
+    let stranger = json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "other",
+        "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "lies"}}}});
+    let report = bench.plays(json!([
+        {"print": stranger.to_string()}, {"print": "{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"},
+        {"print": "{\"method\":\"session/update\",\"params\":{\"sessionId\":7}}"},
+        {"done": null}]));
+    failed(&report, "failed: the answer is empty");
+    let report = bench.plays(json!([{"flood_line": 17_000_000}, {"print": ""}, {"exit": 1}]));
+    failed(&report, "unparseable: a line is not a message");
+    let long: Vec<Value> = (0..5)
+        .map(|_| json!({"answer": "x".repeat(1_000_000)}))
+        .collect();
+    let mut steps = long;
+    steps.push(json!({"done": null}));
+    failed(&bench.plays(json!(steps)), "longer than cook takes");
+}
+
+#[test]
+fn one_that_never_opens_a_session_is_given_up() {
+    let mut bench = Bench::new();
+    bench.clocks.idle = Duration::from_millis(1500);
+    // Signs of life are not an answer: it is the wall clock of the opening that ends it.
+    let noise: Vec<Value> = (0..40)
+        .flat_map(|_| [json!({"print_error": "."}), json!({"sleep": 200})])
+        .collect();
+    bench.agent.script(json!({"deaf": true, "steps": noise}));
+    let begin = Instant::now();
+    let report = bench.run("x", &mut |_| Heed::GoOn);
+    let class = failed(&report, "timed out: it did not open a session in time");
+    assert_eq!(class, FailureClass::Agent);
+    assert!(begin.elapsed() < Duration::from_secs(7) && report.swept);
+    bench
+        .agent
+        .script(json!({"deaf": true, "steps": [{"hang": null}]}));
+    failed(&bench.run("x", &mut |_| Heed::GoOn), "timed out");
+    // Answers to what was never asked do not open one either.
+    let report = bench.behaves(json!({"wrong_id": true}), json!([]));
+    failed(&report, "timed out");
+    let report = bench.plays(json!([{"await_cancel": null}]));
+    failed(&report, "timed out: it said nothing");
+    assert_eq!(bench.heard().last().unwrap()["method"], "session/cancel");
+}
+
+/// It asks without end and reads no answer: what waits for it is bounded, and the clock ends it.
+#[test]
+fn one_that_only_asks_is_not_answered_for_ever() {
+    let script = r#"echo '{"id":0,"result":{"protocolVersion":1}}'; echo '{"id":1,"result":{"sessionId":"s"}}'
+        while :; do echo '{"id":7,"method":"x"}'; done"#;
+    let mut bench = Bench::new();
+    bench.clocks.wall = Duration::from_secs(3);
+    let script = serde_json::to_string(script).unwrap();
+    bench.table = Some(format!(
+        "[agents.a]\nkind = \"acp\"\nbin = \"bash\"\nstart = [\"-c\", {script}]\n"
+    ));
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.unwrap().trim().trim_end_matches(" kB");
+        kib.parse::<u64>().unwrap()
+    };
+    let (before, mut most) = (resident(), 0);
+    let report = bench.run("x", &mut |_| {
+        most = most.max(resident());
+        Heed::GoOn
+    });
+    failed(&report, "timed out: it took longer");
+    assert!(report.swept);
+    assert!(
+        most < before + 300 * 1024,
+        "{before} KiB at first, {most} at most"
+    );
+}
+
+#[test]
+fn errors_are_told_by_whose_fault_they_are() {
+    let bench = Bench::new();
+    let report = bench.behaves(json!({"login": true}), json!([]));
+    let class = failed(&report, "it wants a login first: Authentication required");
+    assert_eq!(class, FailureClass::Environment);
+    let report = bench.behaves(json!({"version": 2}), json!([]));
+    assert_eq!(failed(&report, "version 2"), FailureClass::Config);
+    let report = bench.plays(json!([{"error": "API Error: 529 overloaded"}]));
+    assert_eq!(failed(&report, "529 overloaded"), FailureClass::Environment);
+    let report = bench.plays(json!([{"error": "usage limit reached|1735689600"}]));
+    assert_eq!(failed(&report, "limit"), FailureClass::Environment);
+    let reset_at = report.failure.unwrap().reset_at;
+    assert_eq!(reset_at.as_deref(), Some("2025-01-01T00:00:00Z"));
+    let report = bench.plays(json!([{"answer": "half"}, {"error": "the tool broke"}]));
+    assert_eq!(failed(&report, "the tool broke"), FailureClass::Agent);
+    for reason in ["max_tokens", "max_turn_requests", "refusal", "cancelled"] {
+        let report = bench.plays(json!([{"answer": "half"}, {"stop": reason}]));
+        assert_eq!(failed(&report, reason), FailureClass::Agent);
+    }
+    let report = bench.plays(json!([{"answer": "half"}, {"stop": "bored"}]));
+    failed(&report, "unparseable: its turn ended without a reason");
+}
+
+#[test]
+fn a_model_is_chosen_as_the_session_offers_it() {
+    let mut bench = Bench::new();
+    bench.model = Some("big");
+    for (models, method) in [
+        ("option", "session/set_config_option"),
+        ("method", "session/set_model"),
+    ] {
+        let report = bench.behaves(json!({"models": models}), json!([{"reply": "ok"}]));
+        assert_eq!(report.failure, None, "{models}");
+        let heard = bench.heard();
+        assert_eq!(heard[2]["method"], method);
+        assert!(heard[2]["params"].to_string().contains("\"big\""));
+    }
+    bench.model = Some("unknown");
+    let report = bench.behaves(json!({"models": "option"}), json!([{"reply": "ok"}]));
+    assert_eq!(failed(&report, "Invalid params"), FailureClass::Config);
+    bench.model = Some("big");
+    let report = bench.plays(json!([{"reply": "ok"}]));
+    let class = failed(&report, "offers no choice of model");
+    assert_eq!(class, FailureClass::Config);
+}
+
+fn refs(run: &crate::support::cook::Run) -> (String, String) {
+    let words: Vec<&str> = run.err.lines().last().unwrap().split(' ').collect();
+    (words[1].to_owned(), words[3].to_owned())
+}
+
+/// A repository with the agent `a`, and where it notes what it hears.
+fn workplace(acp: Value) -> (Repo, Scripted, PathBuf) {
+    let repo = Repo::set_up();
+    let agent = Scripted::new(&repo.beside("agents"), "a", "acp");
+    let heard = repo.beside("heard");
+    let mut acp = acp;
+    acp["heard"] = json!(heard);
+    agent.script(json!({"acp": acp, "steps": [{"recall": null}]}));
+    settle(&repo, std::slice::from_ref(&agent), "");
+    repo.commit("agents", None);
+    (repo, agent, heard)
+}
+
+#[test]
+fn a_conversation_goes_on_by_a_fork_where_the_agent_offers_one() {
+    let (repo, agent, heard) = workplace(json!({"forks": true}));
+    let first = repo.cook(&["ask", "remember one", "--agent", "a"]).exits(0);
+    let (episode, series) = refs(&first);
+    let second = ["ask", "and two", "--agent", "a", "--on-series", &series];
+    let second = repo.cook(&second).exits(0);
+    assert_eq!(
+        second.out.matches("remember one").count(),
+        2,
+        "{}",
+        second.out
+    );
+    assert_eq!(agent.input(1), "and two");
+    // A branch of the first never sees the second, and the source is as it was.
+    let branch = ["ask", "or three", "--agent", "a", "--on-episode", &episode];
+    let branch = repo.cook(&branch).exits(0);
+    assert!(branch.out.contains("remember one") && !branch.out.contains("and two"));
+    let methods: Vec<Value> = lines_of(&heard)
+        .iter()
+        .map(|message| message["method"].clone())
+        .filter(|method| method.as_str().unwrap().starts_with("session/"))
+        .collect();
+    assert_eq!(
+        methods,
+        [
+            "session/new",
+            "session/prompt",
+            "session/fork",
+            "session/prompt",
+            "session/fork",
+            "session/prompt"
+        ]
+    );
+    let log = repo.cook(&["session", "log"]).exits(0);
+    assert_eq!(log.out.matches(" fork").count(), 2, "{}", log.out);
+    repo.cook(&["session", "verify"]).exits(0);
+    // One that no longer offers it is told by replay on demand.
+    agent.script(json!({"acp": {"heard": heard}, "steps": [{"echo": null}]}));
+    let on = ["ask", "four", "--agent", "a", "--on-episode", &episode];
+    let refused = repo.cook(&on).exits(5);
+    assert!(refused.err.contains("--native never"), "{}", refused.err);
+    let told = repo
+        .cook(&[&on[..], &["--native", "never"]].concat())
+        .exits(0);
+    assert!(told.out.contains("remember one"), "{}", told.out);
+}
+
+#[test]
+fn a_conversation_is_told_where_the_agent_could_only_load_it() {
+    let (repo, agent, heard) = workplace(json!({}));
+    let first = repo.cook(&["ask", "remember one", "--agent", "a"]).exits(0);
+    let (_, series) = refs(&first);
+    let second = ["ask", "and two", "--agent", "a", "--on-series", &series];
+    repo.cook(&second).exits(0);
+    assert!(agent.input(1).contains("remember one") && agent.input(1).contains("and two"));
+    let methods = lines_of(&heard);
+    let methods = methods.iter().map(|message| message["method"].as_str());
+    assert_eq!(
+        methods
+            .filter(|method| *method == Some("session/load"))
+            .count(),
+        0
+    );
+    let required = [&second[..], &["--native", "require"]].concat();
+    repo.cook(&required)
+        .exits(5)
+        .says("continuation_not_supported");
+}
+
+#[test]
+fn an_ask_that_edits_is_found_out() {
+    let (repo, agent, _) = workplace(json!({}));
+    agent.plays(json!([{"write": ["README.md", "mine now"]}, {"reply": "looked at it"}]));
+    repo.cook(&["ask", "look", "--agent", "a"])
+        .exits(5)
+        .says("read_only_violated");
+    repo.git(&["checkout", "-q", "README.md"]);
+    repo.cook(&["act", "write", "--agent", "a"]).exits(0);
+}
+
+#[test]
+fn a_schema_is_told_and_checked() {
+    let (repo, agent, _) = workplace(json!({}));
+    let schema = r#"{"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"}}}"#;
+    let file = repo.beside("schema.json");
+    std::fs::write(&file, schema).unwrap();
+    agent.script(
+        json!({"calls": {"1": [{"reply": "yes"}]}, "steps": [{"reply": "{\"ok\": true}"}]}),
+    );
+    let file = file.display().to_string();
+    let run = repo.cook(&["ask", "is it?", "--agent", "a", "--schema", &file, "--json"]);
+    let answer = run.exits(0).json();
+    assert_eq!(answer["data"], json!({"ok": true}), "{answer}");
+    assert!(agent.input(0).contains("\"required\":[\"ok\"]"));
+    assert_eq!(agent.calls().len(), 2);
+}
+
+/// Ctrl-C: the turn is cancelled in the protocol's own words before the process is ended.
+#[test]
+fn a_signal_cancels_the_turn() {
+    let (repo, agent, heard) = workplace(json!({}));
+    let pid = repo.beside("pid");
+    agent.script(json!({"acp": {"heard": heard}, "steps": [
+        {"pid": pid}, {"tool": "think"}, {"await_cancel": null}]}));
+    let mut child = repo
+        .cook_command(&["ask", "think long", "--agent", "a"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let agent_pid = pid_in(&pid);
+    interrupt(&child);
+    let status = wait_for(|| child.try_wait().unwrap());
+    assert!(!status.success());
+    assert!(!is_alive(agent_pid));
+    assert_eq!(lines_of(&heard).last().unwrap()["method"], "session/cancel");
+    repo.cook(&["session", "verify"]).exits(0);
+}
+
+fn interrupt(child: &std::process::Child) {
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert!(kill.success());
+}
+
+/// `cook run`: the first Ctrl-C lets the turn end, the second one cancels it.
+#[test]
+fn a_second_signal_to_a_run_cancels_the_turn() {
+    let job = acp_job();
+    let (heard, pid) = (job.state.join("heard"), job.state.join("pid"));
+    let script = json!({"dialect": "acp", "acp": {"heard": heard}, "steps": [
+        {"pid": pid}, {"tool": "think"}, {"await_cancel": null}]});
+    std::fs::write(job.state.join("script.json"), script.to_string()).unwrap();
+    let mut child = job
+        .repo
+        .cook_command(&["run"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let agent = pid_in(&pid);
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(child.try_wait().unwrap().is_none() && is_alive(agent));
+    interrupt(&child);
+    let status = wait_for(|| child.try_wait().unwrap());
+    assert!(!is_alive(agent), "{status}");
+    assert_eq!(lines_of(&heard).last().unwrap()["method"], "session/cancel");
+    std::fs::remove_file(job.state.join("script.json")).unwrap();
+    job.repo.cook(&["run"]).exits(0);
+    job.is_done();
+}
+
+#[test]
+fn agents_and_doctor_know_it() {
+    let (repo, agent, _) = workplace(json!({}));
+    agent.plays(json!([{"reply": "ready"}]));
+    let agents = repo.cook(&["agents", "--json"]).exits(0).json();
+    let rows = agents["agents"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["name"] == "a").unwrap();
+    assert_eq!(row["installed"], true, "{row}");
+    assert!(row["capabilities"].to_string().contains("acp"), "{row}");
+    repo.cook(&["doctor", "--probe", "--agent", "a"])
+        .says("agent a: answered");
+    agent.script(json!({"acp": {"login": true}, "steps": []}));
+    repo.cook(&["doctor", "--probe", "--agent", "a"])
+        .says("environment: it wants a login first");
+}
+
+/// The smoke script's job over the protocol; a script in `$STATE/script.json` is played instead.
+fn acp_job() -> Job {
+    let script = json!({"dialect": "acp", "steps": [
+        {"tool": "look around"}, {"permission": ["allow_once", "reject_once"]}, {"tool": "work"},
+        {"reply_of": ["bash", Job::player()]}]})
+    .to_string();
+    let start = [
+        "-c",
+        r#"[ -f "$STATE/script.json" ] && set -- "$1" "$(cat "$STATE/script.json")"; exec "$1" scripted-agent "$2""#,
+        "sh",
+        COOK,
+        &script,
+    ];
+    Job::with(&format!(
+        "[agents.player]\nkind = \"acp\"\nbin = \"/bin/sh\"\nstart = {}\n\
+         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n",
+        json!(start)
+    ))
+}
+
+/// Twenty-five sessions over the protocol, from the first re-ground to `done`.
+#[test]
+fn a_whole_job_is_driven_over_the_protocol() {
+    let job = acp_job();
+    std::fs::write(job.state.join("mischief"), "reviewer once\n").unwrap();
+    let run = job.repo.cook(&["run"]).exits(0);
+    // A report that breaks the rules is asked for again, in the same conversation.
+    assert!(run.err.contains("asked for once more"), "{}", run.err);
+    assert!(!run.err.contains("came to nothing"), "{}", run.err);
+    assert!(run.err.contains("PROGRESS: counting words"), "{}", run.err);
+    assert!(run.out.contains("the work is done"), "{}", run.out);
+    assert_eq!(job.calls().len(), SESSIONS + 1);
+    job.is_done();
+}

@@ -1,0 +1,362 @@
+//! The easy ways to `done`, each closed: proof that proves nothing, forged
+//! state, a plan that grades itself, a taken-back no, an agent at a user's door.
+
+use crate::support::cook::{GATE, Repo, plan, run};
+use serde_json::{Value, json};
+
+fn accept(evidence: Value) -> Value {
+    json!({"reconcile": {"slice_id": "a", "decision": "accepted"}, "evidence": evidence, "select": "b"})
+}
+
+#[track_caller]
+fn refused(repo: &Repo, report: &str, role: &str, code: &str) {
+    let before = repo.fingerprint();
+    repo.record(role, report).fails(4, code);
+    assert!(before == repo.fingerprint(), "a refusal changed something");
+}
+
+#[test]
+fn a_gate_that_its_author_takes_away_is_missed() {
+    let repo = Repo::selected();
+    let settings = repo.read(".agent/cook.toml");
+    repo.write("a.txt", "one\ntwo\n");
+    let sha = repo.commit("a", Some("a"));
+    // Not committed: gates are read from the worktree.
+    repo.write(".agent/cook.toml", "");
+    let report = repo.implementation("a", &sha);
+    let weaker = format!("{settings}\n[limits]\nattempts_per_slice = 400\n");
+    for edited in [weaker.as_str(), "[gates.fake]\nrun = \"true\"\n"] {
+        repo.write(".agent/cook.toml", edited);
+        refused(&repo, &report, "implementer", "not_your_turn");
+        repo.cook(&["next", "--exit-code"])
+            .exits(10)
+            .says("cook.toml");
+    }
+    let sha = repo.commit("fewer gates", Some("a"));
+    let report = repo.implementation("a", &sha);
+    refused(&repo, &report, "implementer", "not_your_turn");
+    repo.cook(&["verify", "control-plane", "--strict"])
+        .exits(1)
+        .says("contract_edited");
+}
+
+#[test]
+fn a_green_gate_is_no_evidence_for_a_criterion() {
+    let repo = Repo::reviewed();
+    let report = repo.reground("accepted", "a", "b", &accept(json!([])));
+    refused(&repo, &report, "regrounder", "evidence_missing");
+    let one = json!([{"criterion": "prints one", "anchor": "test:one", "basis": "test"}]);
+    let report = repo.reground("accepted", "a", "b", &accept(one));
+    refused(&repo, &report, "regrounder", "evidence_missing");
+}
+
+#[test]
+fn one_proof_copied_to_every_criterion_is_refused() {
+    let repo = Repo::reviewed();
+    let receipts = &repo.document("verification-evidence.json")["runs"];
+    let id = receipts[0]["id"].as_str().unwrap();
+    let same = |anchor: String, basis: &str| {
+        json!([{"criterion": "prints one", "anchor": anchor, "basis": basis},
+               {"criterion": "prints two", "anchor": anchor, "basis": basis}])
+    };
+    for (anchor, basis) in [
+        (format!("receipt:{id}"), "output"),
+        (format!("cmd:{GATE}#exit"), "output"),
+        ("test:one".to_owned(), "test"),
+        ("README.md:1".to_owned(), "observed"),
+        ("a.txt:1".to_owned(), "observed"),
+    ] {
+        let report = repo.reground("accepted", "a", "b", &accept(same(anchor.clone(), basis)));
+        let before = repo.fingerprint();
+        let run = repo.record("regrounder", &report).exits(4);
+        assert!(run.err.contains("evidence_"), "{anchor}: {}", run.err);
+        assert!(before == repo.fingerprint(), "{anchor}");
+    }
+}
+
+#[test]
+fn evidence_that_names_a_test_nobody_ran_is_refused() {
+    let repo = Repo::reviewed();
+    let lie = json!([{"criterion": "prints one", "anchor": "test:one", "basis": "test"},
+                     {"criterion": "prints two", "anchor": "test:never written", "basis": "test"}]);
+    let report = repo.reground("accepted", "a", "b", &accept(lie));
+    let before = repo.fingerprint();
+    let run = repo.record("regrounder", &report).exits(4);
+    assert!(run.err.contains("evidence_"), "{}", run.err);
+    assert!(before == repo.fingerprint());
+}
+
+#[test]
+fn forged_state_neither_stops_next_nor_passes_verify() {
+    let repo = Repo::selected();
+    repo.edit("state.json", |state| {
+        state["continuation_policy"] = json!("done");
+        state["project_done"] = json!(true);
+        state["current_phase"] = json!("done");
+        state["next_mandatory_role"] = Value::Null;
+    });
+    let next = repo
+        .cook(&["next", "--json", "--exit-code"])
+        .exits(0)
+        .json();
+    assert_eq!(next["rule"], "2");
+    assert_eq!(next["role"], "completion-regrounder");
+    assert_eq!(next["policy"], "continue");
+    repo.cook(&["verify", "control-plane"])
+        .exits(1)
+        .says("state_forged");
+    repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+    assert_eq!(repo.rule(), "4");
+    repo.cook(&["verify", "control-plane"]).exits(0);
+}
+
+#[test]
+fn a_forged_history_is_named() {
+    let repo = Repo::committed();
+    repo.write(".agent/slice-history.jsonl", "");
+    repo.cook(&["verify", "control-plane"])
+        .exits(1)
+        .says("history_forged");
+    assert_eq!(repo.rule(), "2");
+}
+
+#[test]
+fn a_plan_cannot_mark_its_slices_done() {
+    let repo = Repo::selected();
+    let mut marked = plan();
+    marked["candidate_slices"][1]["status"] = json!("done");
+    repo.edit("state.json", |state| {
+        state["requires_reground"] = json!(true)
+    });
+    let report = repo.reground("none", "none", "a", &json!({"plan": marked}));
+    refused(&repo, &report, "regrounder", "plan_marks_done");
+}
+
+#[test]
+fn an_adopted_plan_cannot_mark_its_slices_done() {
+    let repo = Repo::selected();
+    repo.edit("plan.json", |plan| {
+        plan["candidate_slices"][1]["status"] = json!("done");
+    });
+    let before = repo.fingerprint();
+    repo.cook(&["adopt", "--as-user"])
+        .fails(4, "adopt_illegal")
+        .says("plan_marks_done");
+    assert!(before == repo.fingerprint());
+}
+
+#[test]
+fn undo_past_a_no_does_not_remove_the_no() {
+    let repo = Repo::wave();
+    repo.record_with(&["stop-judge", "--session", "s1"], repo.judge(false))
+        .exits(0);
+    repo.cook(&["undo", "--as-user"]).exits(0);
+    let status = repo.cook(&["status", "--json"]).exits(0).json();
+    assert_eq!(
+        status["unanswered"].as_array().unwrap().len(),
+        1,
+        "{status}"
+    );
+    assert!(status["wave"].as_u64().unwrap() >= 1);
+    let empty = repo.reground("none", "none", "none", &json!({}));
+    refused(&repo, &empty, "regrounder", "no_unanswered");
+    let history = repo.read(".agent/stop-check-history.jsonl");
+    assert!(history.contains("\"can_stop\":false"), "{history}");
+}
+
+#[test]
+fn undo_does_not_bring_counters_back() {
+    let repo = Repo::committed();
+    let before = repo.cook(&["status", "--json"]).json();
+    repo.cook(&["undo", "--as-user"]).exits(0);
+    let after = repo.cook(&["status", "--json"]).json();
+    assert_eq!(before["steps"], after["steps"]);
+    assert_eq!(
+        after["script_doors"].as_u64().unwrap(),
+        before["script_doors"].as_u64().unwrap() + 1
+    );
+}
+
+const DOORS: [&[&str]; 14] = [
+    &["adopt"],
+    &["adopt", "--discard"],
+    &["adopt", "--branch"],
+    &["undo"],
+    &["trust", "true"],
+    &["trust", "--gates"],
+    &["answer", "x"],
+    &[
+        "criteria", "amend", "a", "1", "--text", "t", "--reason", "r",
+    ],
+    &["resume"],
+    &["resume", "--new-wave"],
+    &["cancel"],
+    &["refocus", "--mission", "m"],
+    &["budget", "add", "steps=1"],
+    &["resume", "--trust", "true"],
+];
+
+#[test]
+fn every_user_door_is_closed_to_agents() {
+    let repo = Repo::selected();
+    let before = repo.fingerprint();
+    let trusted = repo.cook(&["trust", "--list"]).out;
+    for door in DOORS {
+        let mut as_user = door.to_vec();
+        as_user.push("--as-user");
+        for marker in [
+            "CLAUDECODE",
+            "CODEX_THREAD_ID",
+            "COOK_ROLE",
+            "COOK_INVOCATION",
+        ] {
+            repo.cook_env(&as_user, marker, "1")
+                .fails(4, "user_only")
+                .says(marker);
+        }
+        // Without a terminal and without the word.
+        repo.cook(door).fails(4, "user_only").says("--as-user");
+    }
+    assert!(before == repo.fingerprint());
+    assert_eq!(trusted, repo.cook(&["trust", "--list"]).out);
+}
+
+#[test]
+fn one_door_is_closed_under_every_marker_of_an_agent() {
+    let repo = Repo::selected();
+    for marker in [
+        "AGENT",
+        "AI_AGENT",
+        "CLAUDECODE",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_SESSION_ID",
+        "CODEX_SANDBOX",
+        "CODEX_THREAD_ID",
+        "COPILOT_AGENT_SESSION_ID",
+        "CURSOR_AGENT",
+        "CURSOR_TRACE_ID",
+        "GEMINI_CLI",
+        "OPENCODE",
+        "PI_CODING_AGENT",
+        "PI_SESSION_FILE",
+        "PI_SESSION_ID",
+        "QWEN_CODE",
+        "QWEN_CODE_SESSION_ID",
+    ] {
+        repo.cook_env(&["cancel", "--as-user"], marker, "1")
+            .fails(4, "user_only")
+            .says(marker);
+    }
+    // Keys and homes that a person has too say nothing.
+    repo.cook_env(&["cancel", "--as-user"], "CODEX_HOME", "/x")
+        .exits(0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_role_session_is_seen_through_a_cleaned_environment() {
+    let repo = Repo::selected();
+    let cook = env!("CARGO_BIN_EXE_cook");
+    for marker in ["COOK_ROLE", "COOK_INVOCATION"] {
+        let mut shell = repo.command("sh");
+        shell.env(marker, "completion-implementer").args([
+            "-c",
+            &format!("env -u {marker} {cook} cancel --as-user; exit $?"),
+        ]);
+        run(shell, b"").fails(4, "user_only").says(marker);
+    }
+}
+
+#[test]
+fn a_role_session_hands_in_its_own_report_only() {
+    let repo = Repo::committed();
+    let mut command = repo.cook_command(&["record", "reviewer"]);
+    command.env("COOK_ROLE", "completion-implementer");
+    run(command, repo.review(true).as_bytes()).fails(4, "inside_role");
+    let mut command = repo.cook_command(&["record", "reviewer"]);
+    command.env("COOK_ROLE", "completion-reviewer");
+    run(command, repo.review(true).as_bytes()).exits(0);
+}
+
+#[test]
+fn a_door_that_a_script_opened_is_shown_to_everyone() {
+    let repo = Repo::committed();
+    repo.cook(&["pause"]).exits(0);
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    repo.cook(&["status"])
+        .exits(0)
+        .says("--as-user")
+        .says("resumed");
+    let log = repo.root.join(".git/cook/log.git");
+    let log = log.to_str().unwrap();
+    let id = repo.git(&[
+        "--git-dir",
+        log,
+        "for-each-ref",
+        "--format=%(refname)",
+        "refs/heads",
+    ]);
+    let message = repo.git(&["--git-dir", log, "log", "-1", "--format=%B", &id]);
+    assert!(message.contains("Cook-Actor: script"), "{message}");
+    let prompt = repo.cook(&["next", "--prompt"]).exits(0).out;
+    assert!(prompt.contains("reviewer"), "{prompt}");
+    assert!(prompt.contains("--as-user"), "{prompt}");
+    repo.cook(&["verify", "control-plane"])
+        .exits(0)
+        .says("scripted_door");
+
+    let repo = Repo::wave();
+    repo.cook(&["pause"]).exits(0);
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    assert_eq!(repo.rule(), "8");
+    let prompt = repo.cook(&["next", "--prompt"]).exits(0).out;
+    assert!(prompt.contains("--as-user"), "a judge is told: {prompt}");
+}
+
+#[test]
+fn criteria_are_locked() {
+    let repo = Repo::selected();
+    repo.edit("state.json", |state| {
+        state["requires_reground"] = json!(true)
+    });
+    let cases: [(&str, Value); 3] = [
+        ("criteria_weakened", json!(["prints one"])),
+        (
+            "criteria_weakened",
+            json!(["prints one", "prints two or so"]),
+        ),
+        ("criteria_empty", json!([])),
+    ];
+    for (code, criteria) in cases {
+        let mut weaker = plan();
+        weaker["candidate_slices"][0]["acceptance_criteria"] = criteria;
+        let report = repo.reground("none", "none", "a", &json!({"plan": weaker}));
+        refused(&repo, &report, "regrounder", code);
+    }
+    let mut shorter = plan();
+    shorter["candidate_slices"].as_array_mut().unwrap().pop();
+    let report = repo.reground("none", "none", "a", &json!({"plan": shorter}));
+    refused(&repo, &report, "regrounder", "slice_removed");
+}
+
+#[test]
+fn done_means_done_at_this_head() {
+    let repo = Repo::done();
+    let next = repo
+        .cook(&["next", "--json", "--exit-code"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        (&next["rule"], &next["policy"]),
+        (&json!("S"), &json!("done"))
+    );
+    repo.cook(&["verify", "--strict"]).exits(0);
+    repo.write("later.txt", "x\n");
+    repo.commit("later", None);
+    repo.cook(&["verify", "--strict"])
+        .exits(1)
+        .says("head_moved_since_done");
+    assert_eq!(repo.rule(), "S");
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    assert_eq!(repo.rule(), "2");
+}

@@ -1,0 +1,585 @@
+//! Each command at the binary: what it answers, how it ends, what it refuses,
+//! and that what only reads never writes.
+
+use crate::support::cook::{MISSION, Repo, plan, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[test]
+fn wrong_usage_ends_with_two() {
+    let repo = Repo::set_up();
+    for args in [
+        &["frobnicate"][..],
+        &[],
+        &["next", "--prompt", "--json"],
+        &["record"],
+        &["verify", "everything"],
+        &["criteria", "amend", "a"],
+        &["budget", "add"],
+        &["rescue"],
+        &["diff", "1", "99"],
+        &["show", "zzz"],
+        &["completions", "tcsh-like"],
+        &["graph", "--mermaid", "--dot"],
+    ] {
+        let run = repo.cook(args).exits(2);
+        let silent = run.out.is_empty() || args.contains(&"--json");
+        assert!(silent && !run.err.is_empty(), "{args:?}");
+    }
+    repo.cook(&["--version"]).exits(0).says("cook ");
+    repo.cook(&["help", "record"]).exits(0).says("--check");
+}
+
+#[test]
+fn set_up_is_safe_to_repeat() {
+    let repo = Repo::set_up();
+    let before = repo.fingerprint();
+    repo.cook(&["init"]).exits(0).says("nothing to do");
+    repo.cook(&["init", "--commit"]).exits(0);
+    assert!(before == repo.fingerprint());
+    repo.cook(&["init", "--mission", "another"])
+        .fails(4, "door_closed")
+        .says("cook refocus");
+    assert!(before == repo.fingerprint());
+    repo.cook(&["init", "--mission", "   "]).fails(2, "usage");
+}
+
+#[test]
+fn only_the_contract_is_committed() {
+    let repo = Repo::born();
+    repo.write("staged.txt", "x");
+    repo.git(&["add", "staged.txt"]);
+    repo.cook(&["init", "--mission", MISSION, "--commit"])
+        .exits(0);
+    let files = repo.git(&["show", "--name-only", "--format=", "HEAD"]);
+    assert!(
+        files.contains(".agent/mission.md") && !files.contains("staged.txt"),
+        "{files}"
+    );
+    assert_eq!(repo.git(&["diff", "--cached", "--name-only"]), "staged.txt");
+}
+
+#[test]
+fn a_missing_contract_file_is_the_bootstrappers() {
+    let repo = Repo::selected();
+    std::fs::remove_file(repo.root.join(".agent/README.md")).unwrap();
+    assert_eq!(repo.rule(), "1");
+    repo.cook(&["verify", "control-plane"])
+        .exits(1)
+        .says("contract_missing");
+    repo.cook(&["init"]).exits(0);
+    assert!(repo.root.join(".agent/README.md").exists());
+}
+
+#[test]
+fn a_mission_nobody_gave_is_asked_for() {
+    let repo = Repo::unborn();
+    repo.cook(&["init"]).exits(0);
+    repo.cook(&["next", "--exit-code"])
+        .exits(10)
+        .says("cook answer");
+    repo.cook(&["answer", "Count words", "--as-user"]).exits(0);
+    assert_eq!(repo.read(".agent/mission.md").trim(), "Count words");
+    repo.cook(&["status"]).exits(0).says("Count words");
+}
+
+#[test]
+fn stopped_states_have_exit_codes_of_their_own() {
+    let repo = Repo::selected();
+    repo.cook(&["next", "--exit-code"]).exits(0);
+    repo.cook(&["pause", "lunch"]).exits(0);
+    repo.cook(&["pause"]).fails(4, "door_closed");
+    repo.cook(&["next"]).exits(0).says("lunch");
+    repo.cook(&["next", "--exit-code"]).exits(12);
+    repo.cook(&["next", "--prompt"]).exits(4);
+    repo.cook(&["answer", "x", "--as-user"])
+        .fails(4, "door_closed")
+        .says("cook resume");
+    repo.cook(&["budget", "add", "steps=1", "--as-user"])
+        .fails(4, "door_closed");
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    repo.cook(&["resume", "--as-user"]).fails(4, "door_closed");
+    assert_eq!(repo.rule(), "4");
+
+    let report = |repo: &Repo, policy: Value| {
+        repo.edit("state.json", |state| {
+            state["requires_reground"] = json!(true)
+        });
+        let text = repo.reground("none", "none", "a", &json!({"policy": policy}));
+        repo.record("regrounder", &text).exits(0);
+    };
+    report(
+        &repo,
+        json!({"to": "blocked", "why": "no network", "exit": "cook resume"}),
+    );
+    repo.cook(&["next", "--exit-code"])
+        .exits(11)
+        .says("no network")
+        .says("cook resume");
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    report(
+        &repo,
+        json!({"to": "await_user_input", "question": "which port?"}),
+    );
+    repo.cook(&["next", "--exit-code"])
+        .exits(10)
+        .says("which port?");
+    repo.cook(&["answer", "8080", "--as-user"]).exits(0);
+}
+
+#[test]
+fn a_cancelled_workflow_comes_back_by_resume_alone() {
+    let repo = Repo::selected();
+    repo.cook(&["cancel", "no time", "--as-user"]).exits(0);
+    repo.cook(&["cancel", "--as-user"]).fails(4, "door_closed");
+    repo.cook(&["next", "--exit-code"])
+        .exits(12)
+        .says("cancelled");
+    repo.cook(&["status"]).exits(0).says("cancelled");
+    repo.cook(&["budget", "add", "steps=1", "--as-user"])
+        .fails(4, "door_closed");
+    repo.cook(&["next", "--exit-code"]).exits(12);
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    assert_eq!(repo.rule(), "2");
+}
+
+#[test]
+fn a_new_mission_keeps_the_old_plan_in_the_log() {
+    let repo = Repo::selected();
+    repo.cook(&["refocus", "--mission", "\n", "--as-user"])
+        .exits(2);
+    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+        .exits(0);
+    assert_eq!(repo.read(".agent/mission.md").trim(), "Another aim");
+    repo.cook(&["status"]).exits(0).says("Another aim");
+    assert!(["1", "2", "3"].contains(&repo.rule().as_str()));
+    repo.cook(&["diff", "@-", "@"])
+        .exits(0)
+        .says("mission_anchor");
+    repo.cook(&["show", "3"]).exits(0).says("regrounded");
+    repo.cook(&["verify", "control-plane"]).exits(0);
+}
+
+#[test]
+fn an_amended_criterion_voids_its_review_and_is_shown() {
+    let repo = Repo::committed();
+    repo.record("reviewer", repo.review(true)).exits(0);
+    assert_eq!(repo.rule(), "6");
+    let amend = |slice: &str, number: &str| {
+        repo.cook(&[
+            "criteria",
+            "amend",
+            slice,
+            number,
+            "--text",
+            "prints uno",
+            "--reason",
+            "it is Spanish",
+            "--as-user",
+        ])
+    };
+    amend("z", "1").fails(4, "slice_unknown");
+    amend("a", "9").exits(4);
+    amend("a", "0").exits(4);
+    amend("a", "1").exits(0);
+    assert_eq!(repo.rule(), "5");
+    repo.cook(&["next", "--prompt"])
+        .exits(0)
+        .says("prints uno")
+        .says("it is Spanish");
+}
+
+#[test]
+fn budgets_are_added_and_wrong_ones_named() {
+    let repo = Repo::selected();
+    repo.cook(&["budget", "add", "steps=7", "attempts=2", "--as-user"])
+        .exits(0);
+    repo.cook(&["status"]).exits(0).says("of 67");
+    for wrong in [
+        "steps",
+        "steps=0",
+        "steps=-1",
+        "steps=many",
+        "gold=3",
+        "cost=-1",
+        "wall=long",
+    ] {
+        repo.cook(&["budget", "add", wrong, "--as-user"])
+            .fails(2, "usage");
+    }
+}
+
+#[test]
+fn ready_and_graph_show_the_plan() {
+    let repo = Repo::selected();
+    repo.cook(&["ready"]).exits(0).says("b waits for a");
+    let graph = repo.cook(&["graph"]).exits(0);
+    assert!(
+        graph.out.starts_with("graph LR\n") && graph.out.contains("s0 --> s1"),
+        "{}",
+        graph.out
+    );
+    let dot = repo.cook(&["graph", "--dot"]).exits(0);
+    assert!(
+        dot.out.starts_with("digraph") && dot.out.contains("s0 -> s1"),
+        "{}",
+        dot.out
+    );
+    let json = repo.cook(&["graph", "--json"]).exits(0).json();
+    assert_eq!(json["edges"], json!([{"from": "a", "to": "b"}]));
+}
+
+#[test]
+fn the_log_is_read_by_number_id_and_place() {
+    let repo = Repo::committed();
+    let log = repo.cook(&["log", "--json"]).exits(0).json();
+    let rows = log["worktrees"][0]["transitions"]
+        .as_array()
+        .unwrap()
+        .clone();
+    assert_eq!(rows[0]["event"], "implemented");
+    assert_eq!(rows.last().unwrap()["event"], "bootstrapped");
+    let id = rows[0]["operation"].as_str().unwrap();
+    for name in ["@", id, &id[..12]] {
+        let shown = repo.cook(&["show", name, "--json"]).exits(0).json();
+        assert_eq!(shown["operation"], id, "{name}");
+    }
+    let number = rows[0]["seq"].as_u64().unwrap().to_string();
+    repo.cook(&["show", &number]).exits(0).says(id);
+    let first = repo.cook(&["show", "1"]).exits(0);
+    assert!(first.out.contains("\n  state\n"), "{}", first.out);
+    repo.cook(&["diff", "@", "@"])
+        .exits(0)
+        .says("the same documents");
+    repo.cook(&["log", "-n", "1"]).exits(0);
+    repo.cook(&["show", "99"]).fails(2, "operation_unknown");
+}
+
+#[test]
+fn undo_takes_back_and_never_touches_the_repository() {
+    let repo = Repo::committed();
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    repo.cook(&["undo", "@", "--as-user"])
+        .fails(4, "undo_too_far");
+    repo.cook(&["undo", "--as-user"])
+        .exits(0)
+        .says("1 transition");
+    assert_eq!(head, repo.git(&["rev-parse", "HEAD"]));
+    assert_eq!(repo.rule(), "2");
+    repo.cook(&["log"]).exits(0).says("taken back");
+    let report = repo.reground("none", "none", "a", &json!({"plan": plan()}));
+    repo.record("regrounder", &report).exits(0);
+    // The commit is there, so the report is what is missing.
+    let next = repo.cook(&["next", "--json"]).json();
+    assert_eq!(next["rule"], "4");
+    assert!(
+        next["action"].as_str().unwrap().contains("report"),
+        "{next}"
+    );
+    repo.record("implementer", repo.implementation("a", &head))
+        .exits(0);
+    repo.cook(&["verify", "control-plane"]).exits(0);
+}
+
+#[test]
+fn a_legal_edit_of_the_plan_is_adopted() {
+    let repo = Repo::selected();
+    repo.cook(&["adopt", "--as-user"]).fails(4, "door_closed");
+    repo.edit("plan.json", |plan| {
+        plan["candidate_slices"][1]["acceptance_criteria"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!("prints four"));
+    });
+    assert_eq!(repo.rule(), "2");
+    repo.cook(&["adopt", "--as-user"]).exits(0);
+    assert_eq!(
+        repo.document("plan.json")["candidate_slices"][1]["acceptance_criteria"][1],
+        "prints four"
+    );
+    repo.cook(&["verify", "control-plane"]).exits(0);
+    repo.edit("plan.json", |plan| {
+        plan["candidate_slices"][1]["acceptance_criteria"] = json!(["prints four"]);
+    });
+    let before = repo.fingerprint();
+    repo.cook(&["adopt", "--as-user"])
+        .fails(4, "adopt_illegal")
+        .says("criteria_weakened");
+    assert!(before == repo.fingerprint());
+    repo.edit("state.json", |state| state["project_done"] = json!(true));
+    repo.cook(&["adopt", "--as-user"])
+        .fails(4, "adopt_illegal")
+        .says("--discard");
+}
+
+#[test]
+fn another_branch_stops_the_work_until_it_is_adopted() {
+    let repo = Repo::selected();
+    repo.git(&["switch", "-q", "-c", "topic"]);
+    let next = repo
+        .cook(&["next", "--json", "--exit-code"])
+        .exits(10)
+        .json();
+    assert_eq!(next["rule"], "S");
+    repo.cook(&["next"]).says("git switch main");
+    repo.cook(&["adopt", "--branch", "--as-user"]).exits(0);
+    assert_ne!(repo.rule(), "S");
+    repo.git(&["switch", "-q", "main"]);
+    assert_eq!(repo.rule(), "S");
+}
+
+/// Every file below a directory, the git dir included, with length and moment of change.
+fn everything(root: &Path) -> BTreeMap<String, (u64, std::time::SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut todo = vec![root.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let meta = std::fs::symlink_metadata(&path).unwrap();
+            found.insert(
+                path.display().to_string(),
+                (meta.len(), meta.modified().unwrap()),
+            );
+            if meta.is_dir() {
+                todo.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_only_reads_never_writes() {
+    let readers: [&[&str]; 17] = [
+        &["next"],
+        &["next", "--json"],
+        &["next", "--prompt"],
+        &["why"],
+        &["status"],
+        &["ready"],
+        &["graph"],
+        &["log"],
+        &["log", "--all-worktrees"],
+        &["show"],
+        &["diff"],
+        &["rescue", "list"],
+        &["verify", "control-plane"],
+        &["doctor"],
+        &["doctor", "--config"],
+        &["fsck"],
+        &["trust", "--list"],
+    ];
+    for make in [
+        Repo::born as fn() -> Repo,
+        Repo::unborn,
+        Repo::committed,
+        Repo::done,
+    ] {
+        let repo = make();
+        let before = everything(&repo.root);
+        for args in readers {
+            repo.cook(args);
+            assert_eq!(before, everything(&repo.root), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fresh_clone_passes_on_its_contract_alone() {
+    let repo = Repo::selected();
+    let clone = repo.root.parent().unwrap().join("clone");
+    repo.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
+    let cook = |args: &[&str]| {
+        let mut command = repo.cook_command(args);
+        command.current_dir(&clone);
+        run(command, b"")
+    };
+    cook(&["verify", "control-plane"])
+        .exits(0)
+        .says("the contract alone");
+    let mut script = repo.command("bash");
+    script
+        .current_dir(&clone)
+        .arg(".agent/verify_completion_control_plane.sh");
+    run(script, b"").exits(0);
+    let mut script = repo.command("bash");
+    script
+        .current_dir(&clone)
+        .env("PATH", "/usr/bin:/bin")
+        .arg(".agent/verify_completion_control_plane.sh");
+    let missing = run(script, b"");
+    assert!(
+        missing.code != 0 && missing.err.contains("cook"),
+        "{missing:?}"
+    );
+    cook(&["init"]).exits(0);
+    assert_eq!(cook(&["next", "--json"]).json()["rule"], "3");
+}
+
+#[test]
+fn linked_worktrees_have_workflows_of_their_own() {
+    let repo = Repo::selected();
+    let linked = repo.root.parent().unwrap().join("linked");
+    let path = linked.to_str().unwrap();
+    let cook = |args: &[&str]| {
+        let mut command = repo.cook_command(args);
+        command.current_dir(&linked);
+        run(command, b"")
+    };
+    repo.git(&["worktree", "add", "-q", "-b", "side", path]);
+    cook(&["status"]).fails(3, "not_initialised");
+    cook(&["init"]).exits(0);
+    assert_eq!(cook(&["next", "--json"]).json()["rule"], "3");
+    assert_eq!(repo.rule(), "4");
+    cook(&["pause"]).exits(0);
+    assert_eq!(repo.rule(), "4");
+    repo.cook(&["log"]).exits(0);
+    let all = repo
+        .cook(&["log", "--all-worktrees", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(all["worktrees"].as_array().unwrap().len(), 2);
+    // Removed and made again: a new workflow, and the old one still in the log.
+    repo.git(&["worktree", "remove", "--force", path]);
+    repo.git(&["worktree", "add", "-q", path, "side"]);
+    cook(&["status"]).fails(3, "not_initialised");
+    let all = repo
+        .cook(&["log", "--all-worktrees", "--json"])
+        .exits(0)
+        .json();
+    assert_eq!(all["worktrees"].as_array().unwrap().len(), 2);
+    assert_eq!(repo.rule(), "4");
+}
+
+#[test]
+fn the_view_survives_git_clean_stash_and_branch_switches_in_every_state() {
+    type State = (&'static str, fn() -> Repo);
+    let states: [State; 6] = [
+        ("set up", Repo::set_up),
+        ("selected", Repo::selected),
+        ("committed", Repo::committed),
+        ("reviewed", Repo::reviewed),
+        ("wave", Repo::wave),
+        ("done", Repo::done),
+    ];
+    for (name, make) in states {
+        let repo = make();
+        let rule = repo.rule();
+        let tip = repo.cook(&["log", "--json"]).out;
+        repo.git(&["switch", "-q", "-c", "other"]);
+        assert_eq!(repo.rule(), "S", "{name}");
+        repo.git(&["switch", "-q", "main"]);
+        assert_eq!(repo.rule(), rule, "{name}: after a branch switch");
+        repo.write("new.txt", "x");
+        repo.git(&["stash", "-q", "-u"]);
+        assert_eq!(repo.rule(), rule, "{name}: after a stash");
+        repo.git(&["stash", "drop", "-q"]);
+        repo.git(&["clean", "-fdxq"]);
+        assert_eq!(
+            tip,
+            repo.cook(&["log", "--json"]).out,
+            "{name}: the log is lost"
+        );
+        let after = repo.rule();
+        assert!(after == "2" || after == "S", "{name}: rule {after}");
+        repo.cook(&["adopt", "--discard", "--as-user"]).exits(0);
+        assert_eq!(repo.rule(), rule, "{name}: after git clean");
+        repo.cook(&["verify", "control-plane"]).exits(0);
+    }
+}
+
+#[test]
+fn an_older_layout_is_taken_in() {
+    let repo = Repo::selected();
+    let documents: Vec<(&str, Value)> = ["state.json", "plan.json", "active-slice.json"]
+        .into_iter()
+        .map(|name| (name, repo.document(name)))
+        .collect();
+    let old = Repo::born();
+    for (name, mut value) in documents {
+        let object = value.as_object_mut().unwrap();
+        for later in [
+            "revision",
+            "task_type",
+            "evaluation_profile",
+            "current_stop_wave_id",
+        ] {
+            object.remove(later);
+        }
+        if name == "active-slice.json" {
+            object.insert(
+                "basis_commit".to_owned(),
+                json!(old.git(&["rev-parse", "HEAD"])),
+            );
+        }
+        old.write(&format!(".agent/{name}"), value.to_string());
+    }
+    old.write(".agent/mission.md", format!("{MISSION}\n"));
+    old.write(".agent/slice-history.jsonl", "");
+    old.write(".agent/stop-check-history.jsonl", "");
+    old.cook(&["next"]).exits(0);
+    old.cook(&["init"]).exits(0).says("older state");
+    let status = old.cook(&["status", "--json"]).exits(0).json();
+    let ids: Vec<&str> = status["slices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|slice| slice["slice_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["a", "b"]);
+    old.cook(&["verify", "control-plane"]).exits(0);
+}
+
+#[test]
+fn completions_and_the_manual_name_every_command() {
+    let dir = Repo::directory();
+    let man = dir.cook(&["man"]).exits(0).out;
+    for shell in ["bash", "zsh", "fish"] {
+        let text = dir.cook(&["completions", shell]).exits(0).out;
+        for command in ["init", "record", "verify", "rescue"] {
+            assert!(text.contains(command), "{shell}: {command}");
+            assert!(man.contains(command), "man: {command}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let repo = Repo::selected();
+    let cook = env!("CARGO_BIN_EXE_cook");
+    let mut shell = repo.command("bash");
+    shell.args([
+        "-c",
+        &format!("set -o pipefail; {cook} show --json | head -c 1 >/dev/null"),
+    ]);
+    let run = run(shell, b"");
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+}
+
+#[test]
+fn a_hint_is_said_once_a_code() {
+    let repo = Repo::born();
+    let run = repo.cook(&["verify", "control-plane"]).exits(1);
+    assert_eq!(
+        run.out.matches("[contract_missing]").count(),
+        5,
+        "{}",
+        run.out
+    );
+    assert_eq!(run.out.matches("run `cook init`").count(), 1, "{}", run.out);
+    repo.cook(&["init", "--mission", MISSION]).exits(0);
+    let run = repo.cook(&["verify", "control-plane"]).exits(0);
+    assert_eq!(
+        run.out.matches("run `cook init --commit`").count(),
+        1,
+        "{}",
+        run.out
+    );
+    assert_eq!(
+        run.out.matches("[contract_untracked]").count(),
+        5,
+        "{}",
+        run.out
+    );
+}

@@ -1,0 +1,277 @@
+//! `cook gate` and `cook trust`: commands that hang, fork, flood, fail, are
+//! missing or are nobody's yet.
+
+use crate::support::cook::{GATE, Repo, plan};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn with_gate(toml: &str) -> Repo {
+    let repo = Repo::set_up();
+    repo.write(".agent/cook.toml", toml);
+    repo.commit("gates", None);
+    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+    repo
+}
+
+#[test]
+fn a_green_gate_keeps_a_receipt_that_is_found_again() {
+    let repo = with_gate("[gates]\nt = { run = \"bash test.sh\" }\n");
+    let first = repo.cook(&["gate", "--json"]).exits(0).json();
+    assert_eq!(first["gates"][0]["passed"], true);
+    let again = repo.cook(&["gate", "--json"]).exits(0).json();
+    assert_eq!(
+        first["gates"][0]["receipt"]["id"],
+        again["gates"][0]["receipt"]["id"]
+    );
+    repo.cook(&["gate", "t"]).exits(0).says("green");
+    repo.cook(&["gate", "u"]).fails(2, "usage").says("t");
+}
+
+#[test]
+fn a_red_gate_shows_its_output_and_fails() {
+    let repo = with_gate(
+        "[gates]\nt = { run = \"bash test.sh\" }\nl = { run = \"false\", required = false }\n",
+    );
+    repo.cook(&["gate"]).exits(0).says("red");
+    repo.write("red", "");
+    repo.write("results", "not ok 1 - \u{1b}[2Jone\n");
+    let run = repo
+        .cook(&["gate"])
+        .exits(1)
+        .says("not ok 1")
+        .says("proves nothing");
+    assert!(!run.out.contains('\u{1b}'));
+}
+
+#[test]
+fn a_gate_that_hangs_and_forks_is_ended_with_its_children() {
+    let repo = with_gate("[gates]\nt = { run = \"bash hang.sh\", timeout = \"1s\" }\n");
+    repo.write(
+        "hang.sh",
+        "(sleep 3; touch survived) &\nsetsid sleep 300 &\nsleep 300\n",
+    );
+    let began = Instant::now();
+    repo.cook(&["gate"]).exits(1).says("red").says("1s");
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!repo.root.join("survived").exists(), "a child lived on");
+}
+
+#[test]
+fn a_gate_that_floods_is_cut_and_one_that_is_missing_is_said_so() {
+    let repo = with_gate("[gates]\nt = { run = \"bash flood.sh\" }\n");
+    repo.write(
+        "flood.sh",
+        "head -c 50000000 /dev/zero | tr '\\0' x; exit 3\n",
+    );
+    let gate = repo.cook(&["gate", "--json"]).exits(1);
+    assert!(gate.out.len() < 200_000, "{} bytes", gate.out.len());
+    assert_eq!(gate.json()["gates"][0]["receipt"]["exit_code"], 3);
+
+    let repo = with_gate("[gates]\nt = { run = \"no-such-program --x\" }\n");
+    repo.cook(&["gate"]).exits(1).says("no-such-program");
+}
+
+#[test]
+fn an_untrusted_gate_is_not_run() {
+    let repo = Repo::set_up();
+    repo.write(".agent/cook.toml", "[gates]\nt = { run = \"touch ran\" }\n");
+    repo.commit("gates", None);
+    repo.cook(&["gate"])
+        .fails(4, "trust_missing")
+        .says("cook trust 'touch ran'");
+    assert!(!repo.root.join("ran").exists());
+    repo.cook(&["doctor"]).exits(0).says("gate_untrusted");
+    repo.cook(&["trust", "touch", "--prefix", "--as-user"])
+        .exits(0);
+    repo.cook(&["trust", "--list"]).exits(0).says("touch …");
+    // Nothing waited for it, and yet the use of a user's door is on record.
+    repo.cook(&["log", "--json"])
+        .exits(0)
+        .says("\"actor\": \"script\"");
+    repo.cook(&["show", "@"]).exits(0).says("touch …");
+    repo.cook(&["gate"]).exits(0);
+    assert!(repo.root.join("ran").exists());
+}
+
+#[test]
+fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
+    let repo = Repo::set_up();
+    let block = json!({"plan": plan(), "select": "a"});
+    let report = repo.reground("none", "none", "a", &block);
+    repo.record("regrounder", &report).exits(0).says(GATE);
+    let next = repo
+        .cook(&["next", "--json", "--exit-code"])
+        .exits(10)
+        .json();
+    assert_eq!(next["policy"], "await_user_input");
+    assert!(
+        next["blocking_command"]
+            .as_str()
+            .unwrap()
+            .contains("cook trust")
+    );
+    repo.cook(&["resume", "--as-user"])
+        .fails(4, "trust_missing");
+    repo.cook(&["answer", "yes", "--as-user"])
+        .fails(4, "door_closed");
+    repo.cook(&["trust", GATE, "--as-user"])
+        .exits(0)
+        .says("resumed");
+    assert_eq!(repo.rule(), "4");
+    repo.cook(&["gate", "--slice", "a"]).exits(0).says(GATE);
+    repo.cook(&["gate", "--slice", "z"])
+        .fails(4, "slice_unknown");
+}
+
+#[test]
+fn red_gates_send_the_slice_back_and_cost_an_attempt() {
+    let repo = Repo::selected();
+    repo.write("red", "");
+    let sha = repo.commit("half", Some("a"));
+    repo.record("implementer", repo.implementation("a", &sha))
+        .exits(0)
+        .says("red");
+    assert_eq!(repo.rule(), "4");
+    let active = repo.document("active-slice.json");
+    assert_eq!(active["status"], "in_progress");
+    assert!(
+        active["must_fix_findings"][0]
+            .as_str()
+            .unwrap()
+            .contains(GATE)
+    );
+    let status = repo.cook(&["status", "--json"]).json();
+    assert_eq!(status["slices"][0]["attempts"], 1);
+}
+
+#[test]
+fn verify_runs_gates_again_when_asked() {
+    let repo = Repo::done();
+    repo.cook(&["verify", "--rerun", "--strict"]).exits(0);
+    repo.cook(&["verify", "--trust-repo"]).exits(0);
+    repo.cook(&["verify", "--rerun", "--trust-repo"]).exits(0);
+}
+
+/// Every way of calling `verify` but those that trust the repository.
+const VERIFICATIONS: [&[&str]; 8] = [
+    &["verify"],
+    &["verify", "--strict"],
+    &["verify", "--rerun"],
+    &["verify", "--strict", "--rerun"],
+    &["verify", "stop"],
+    &["verify", "stop", "--strict"],
+    &["verify", "control-plane"],
+    &["verify", "control-plane", "--strict", "--rerun"],
+];
+
+#[test]
+fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
+    let origin = Repo::done();
+    let script = ".agent/verify_completion_stop.sh";
+    let planted =
+        origin
+            .read(script)
+            .replacen('\n', "\ntouch \"$(dirname \"$0\")/tmp-started\"\n", 1);
+    origin.write(script, planted);
+    origin.commit("plant", None);
+
+    let clone = Repo::directory();
+    let from = origin.root.to_str().unwrap();
+    clone.git(&["clone", "-q", from, "."]);
+    let started = clone.root.join(".agent/tmp-started");
+    for arguments in VERIFICATIONS {
+        let run = clone.cook(arguments);
+        assert!(!started.exists(), "{arguments:?} started the script");
+        if arguments.contains(&"control-plane") {
+            assert_eq!(run.code, 0, "{arguments:?}: {}", run.out);
+            assert!(run.out.contains("no log here"), "{}", run.out);
+            continue;
+        }
+        let run = run.exits(1).says("log_missing");
+        let run = run.says("stop_verifier_untrusted");
+        let run = run.says("cook trust 'bash .agent/verify_completion_stop.sh'");
+        assert!(!run.out.contains("cook init"), "{}", run.out);
+    }
+    // `init` in a clone takes nothing for trusted that the clone brought.
+    clone.cook(&["init"]).exits(0);
+    clone.cook(&["verify"]).exits(1).says("not_done");
+    assert!(!started.exists());
+
+    clone
+        .cook(&["verify", "stop", "--trust-repo"])
+        .exits(0)
+        .says("checked  bash .agent");
+    assert!(started.exists(), "the script that was planted does run");
+    std::fs::remove_file(&started).unwrap();
+
+    let command = "bash .agent/verify_completion_stop.sh";
+    clone
+        .cook(&["trust", "bash", "--prefix", "--as-user"])
+        .exits(0);
+    clone.cook(&["verify", "stop"]).exits(1);
+    assert!(!started.exists(), "a prefix does not cover the script");
+    clone.cook(&["trust", command, "--as-user"]).exits(0);
+    clone.cook(&["verify", "stop"]).exits(0);
+    assert!(started.exists());
+
+    // Trust is of what the scripts hold.
+    std::fs::remove_file(&started).unwrap();
+    let other = ".agent/verify_completion_control_plane.sh";
+    clone.write(other, clone.read(other) + "\n# changed\n");
+    clone
+        .cook(&["verify", "stop"])
+        .exits(1)
+        .says("stop_verifier_untrusted");
+    assert!(!started.exists());
+}
+
+#[test]
+fn the_end_rests_on_a_verifier_that_is_trusted_here() {
+    let repo = Repo::selected();
+    let script = ".agent/verify_completion_stop.sh";
+    repo.write(script, repo.read(script) + "\n# the user's own\n");
+    repo.commit("our own check", None);
+    repo.cook(&["init", "--as-user"]).exits(0);
+    repo.edit("state.json", |state| {
+        state["requires_reground"] = json!(true)
+    });
+    let report = repo.reground("none", "none", "a", &json!({"plan": plan()}));
+    repo.record("regrounder", &report).exits(0);
+    let next = repo.cook(&["next", "--exit-code"]).exits(10);
+    assert!(
+        next.out
+            .contains("cook trust 'bash .agent/verify_completion_stop.sh'"),
+        "{}",
+        next.out
+    );
+    repo.cook(&["trust", "--gates", "--as-user"])
+        .exits(0)
+        .says("resumed");
+    assert_eq!(repo.rule(), "4");
+}
+
+#[test]
+fn work_that_is_not_finished_is_no_verified_commit() {
+    let repo = Repo::committed();
+    for arguments in [&["verify"] as &[&str], &["verify", "--strict"]] {
+        repo.cook(arguments).exits(1).says("[not_done]");
+    }
+    repo.cook(&["verify", "control-plane", "--strict"]).exits(0);
+
+    let done = Repo::done();
+    done.cook(&["verify"]).exits(0);
+    done.write("later.txt", "x\n");
+    done.commit("later", None);
+    done.cook(&["verify"])
+        .exits(1)
+        .says("head_moved_since_done");
+
+    let plain = Repo::born();
+    let run = plain.cook(&["verify"]).exits(1).says("log_missing");
+    assert!(run.out.contains("contract_missing"), "{}", run.out);
+}

@@ -1,0 +1,17 @@
+//! The commands, through the built `cook`.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod brief;
+mod brief_contract;
+mod brief_scale;
+mod cheats;
+mod commands;
+mod gates;
+mod input;
+mod json;
+mod reports;
+mod scaffold;
+mod session;

@@ -1,0 +1,379 @@
+//! Reports as agents hand them in: checked without a repository, repaired,
+//! stale, doubled, contradictory, hostile.
+
+use crate::support::cook::{MISSION, Repo, plan};
+use serde_json::json;
+
+#[track_caller]
+fn unchanged(repo: &Repo, args: &[&str], report: impl AsRef<[u8]>, exit: i32, code: &str) {
+    let before = repo.fingerprint();
+    let run = repo.record_with(args, report).exits(exit);
+    assert!(
+        run.err.contains(&format!("[{code}]")),
+        "{code}: {}",
+        run.err
+    );
+    assert!(run.err.contains("next: "), "{}", run.err);
+    assert!(!run.err.contains('\u{1b}') && !run.out.contains('\u{1b}'));
+    assert!(before == repo.fingerprint(), "{code}: something changed");
+}
+
+#[test]
+fn check_needs_no_repository() {
+    let dir = Repo::directory();
+    let good = Repo::committed().review(true);
+    let run = dir
+        .record_with(&["reviewer", "--check", "--json"], &good)
+        .exits(0);
+    let value = run.json();
+    assert_eq!(value["schema_version"], 1);
+    assert_eq!(value["valid"], true);
+    assert_eq!(value["fields"]["mission_anchor"], MISSION);
+    assert_eq!(value["rubric"]["correctness_risk"]["verdict"], "pass");
+    let bad = good.replace("Acceptable as-is: yes", "Acceptable as-is: perhaps");
+    let value = dir
+        .record_with(&["reviewer", "--check", "--json"], &bad)
+        .exits(1)
+        .json();
+    assert_eq!(value["valid"], false);
+    assert_eq!(value["findings"][0]["code"], "field_not_yes_no");
+    dir.record_with(&["reviewer", "--check"], &bad)
+        .exits(1)
+        .says("field_not_yes_no");
+    dir.record_with(&["reviewer", "--repair-prompt"], &bad)
+        .exits(0)
+        .says("Acceptable as-is");
+    dir.record("reviewer", &good).fails(3, "not_a_repository");
+    dir.record("judge-dredd", &good)
+        .fails(2, "usage")
+        .says("stop-judge");
+    dir.record_with(&["reviewer", "no-such-file", "--check"], "")
+        .fails(3, "input_unreadable");
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_and_writes_nothing() {
+    let repo = Repo::committed();
+    let before = repo.fingerprint();
+    let run = repo
+        .record_with(&["reviewer", "--dry-run", "--json"], repo.review(true))
+        .exits(0);
+    assert_eq!(run.json()["recorded"], false);
+    assert_eq!(run.json()["next"]["rule"], "6");
+    assert!(before == repo.fingerprint());
+    unchanged(
+        &repo,
+        &["auditor", "--dry-run"],
+        repo.audit("b"),
+        4,
+        "not_your_turn",
+    );
+}
+
+#[test]
+fn a_ticket_is_good_for_one_state_of_log_and_head() {
+    let repo = Repo::committed();
+    let ticket = |repo: &Repo| {
+        let next = repo.cook(&["next", "--json"]).json();
+        next["ticket"].as_str().unwrap().to_owned()
+    };
+    let old = ticket(&repo);
+    assert_eq!(old, ticket(&repo), "reading twice gives the same ticket");
+    repo.commit("foreign", None);
+    unchanged(
+        &repo,
+        &["reviewer", "--ticket", &old],
+        repo.review(true),
+        4,
+        "stale_ticket",
+    );
+    let fresh = ticket(&repo);
+    repo.record_with(&["reviewer", "--ticket", &fresh], repo.review(true))
+        .exits(0);
+    unchanged(
+        &repo,
+        &["auditor", "--ticket", &fresh],
+        repo.audit("b"),
+        4,
+        "stale_ticket",
+    );
+}
+
+#[test]
+fn judges_are_told_apart_by_their_sessions() {
+    let repo = Repo::wave();
+    repo.record_with(&["stop-judge", "--session", "s1"], repo.judge(true))
+        .exits(0);
+    unchanged(
+        &repo,
+        &["stop-judge", "--session", "s1"],
+        repo.judge(true),
+        4,
+        "duplicate_report",
+    );
+    // The same words of another judge are another vote.
+    repo.record_with(&["stop-judge", "--session", "s2"], repo.judge(true))
+        .exits(0);
+    let next = repo.cook(&["next", "--json"]).json();
+    assert_eq!(next["judgments"], json!({"have": 2, "need": 3}));
+}
+
+#[test]
+fn the_same_text_without_a_session_is_one_vote() {
+    let repo = Repo::wave();
+    repo.record("stop-judge", repo.judge(true)).exits(0);
+    unchanged(
+        &repo,
+        &["stop-judge"],
+        repo.judge(true),
+        4,
+        "duplicate_report",
+    );
+}
+
+#[test]
+fn what_a_report_says_must_be_what_cook_measures() {
+    let repo = Repo::committed();
+    let good = repo.review(true);
+    for (from, to, code) in [
+        (MISSION, "Ship another tool", "mission_mismatch"),
+        (
+            "contract IDs: C-a, C-b",
+            "contract IDs: C-a",
+            "remaining_ids_mismatch",
+        ),
+        (
+            "Acceptable as-is: yes",
+            "Acceptable as-is: no",
+            "review_no_without_follow_up",
+        ),
+        (
+            "Smallest follow-up slice: none",
+            "Smallest follow-up slice: none; tighten",
+            "review_yes_with_follow_up",
+        ),
+        (
+            "Correctness risk: pass",
+            "Correctness risk: fail",
+            "positive_with_fail",
+        ),
+        (
+            "- Docs/state parity: pass - looked\n",
+            "",
+            "rubric_incomplete",
+        ),
+        (
+            "Findings: two is odd\n",
+            "Findings: a\nFindings: b\n",
+            "field_duplicated",
+        ),
+        ("Smallest follow-up slice: none\n", "", "field_missing"),
+        (
+            "Smallest follow-up slice: none",
+            "Smallest follow-up slice:",
+            "field_empty",
+        ),
+    ] {
+        assert!(good.contains(from), "{from}");
+        unchanged(&repo, &["reviewer"], good.replace(from, to), 4, code);
+    }
+    repo.write("dirt", "x");
+    repo.record("reviewer", &good).exits(4);
+    std::fs::remove_file(repo.root.join("dirt")).unwrap();
+    repo.record("reviewer", &good).exits(0);
+    let lie = repo
+        .audit("b")
+        .replace("clean: yes", "clean: no")
+        .replace("Worktree blockers: none", "Worktree blockers: dirt");
+    unchanged(&repo, &["auditor"], lie, 4, "clean_mismatch");
+}
+
+#[test]
+fn hostile_reports_are_refused_or_read_harmlessly() {
+    let repo = Repo::committed();
+    let good = repo.review(true);
+    unchanged(&repo, &["reviewer"], "", 4, "report_empty");
+    unchanged(
+        &repo,
+        &["reviewer"],
+        b"\xff\xfe MISSION ANCHOR: x\n",
+        4,
+        "report_not_text",
+    );
+    unchanged(
+        &repo,
+        &["reviewer"],
+        vec![b'x'; 10 << 20],
+        4,
+        "report_too_large",
+    );
+    unchanged(
+        &repo,
+        &["reviewer"],
+        vec![b'x'; 17 << 20],
+        3,
+        "input_too_large",
+    );
+    unchanged(
+        &repo,
+        &["reviewer"],
+        "\u{1b}]0;owned\u{7}\u{1b}[2Jhello\u{202e}",
+        4,
+        "header_missing",
+    );
+    unchanged(
+        &repo,
+        &["reviewer"],
+        good.replace(
+            "Findings: two is odd",
+            &format!("Findings: {}", "x".repeat(30_000)),
+        ),
+        4,
+        "field_too_long",
+    );
+    let escapes = good.replace("two is odd", "\u{1b}[31mred\u{1b}[0m \u{202e}drow");
+    let windows = format!("\u{feff}{}", escapes.replace('\n', "\r\n"));
+    let run = repo.record("reviewer", &windows).exits(0);
+    assert!(!run.out.contains('\u{1b}'));
+    for args in [
+        &["show"][..],
+        &["next", "--prompt"],
+        &["diff"],
+        &["status"],
+        &["log"],
+    ] {
+        let run = repo.cook(args).exits(0);
+        assert!(
+            !run.out.contains('\u{1b}') && !run.out.contains('\u{202e}'),
+            "{args:?}"
+        );
+    }
+    let history = repo.read(".agent/slice-history.jsonl");
+    assert!(
+        !history.contains("\\u001b") && !history.contains('\u{202e}'),
+        "{history}"
+    );
+}
+
+#[test]
+fn plans_that_cannot_be_are_refused_by_name() {
+    let repo = Repo::set_up();
+    let base = plan();
+    let slice = |id: &str, blocked: &[&str]| {
+        json!({"slice_id": id, "goal": "g", "priority": 5, "acceptance_criteria": ["c"],
+               "why_now": "w", "blocked_on": blocked})
+    };
+    let cases = [
+        (
+            "slice_duplicated",
+            json!({"candidate_slices": [slice("x", &[]), slice("x", &[])]}),
+        ),
+        (
+            "dependency_cycle",
+            json!({"candidate_slices": [slice("one", &["two"]), slice("two", &["three"]), slice("three", &["one"])]}),
+        ),
+        (
+            "slice_id_invalid",
+            json!({"candidate_slices": [slice("../x", &[])]}),
+        ),
+        ("plan_marks_done", {
+            let mut p = base.clone();
+            p["candidate_slices"][0]["status"] = json!("done");
+            p
+        }),
+        ("criteria_empty", {
+            let mut p = base.clone();
+            p["candidate_slices"][0]["acceptance_criteria"] = json!([]);
+            p
+        }),
+    ];
+    for (code, plan) in cases {
+        let report = repo.reground("none", "none", "none", &json!({"plan": plan}));
+        unchanged(&repo, &["regrounder"], &report, 4, code);
+        if code == "dependency_cycle" {
+            let run = repo.record("regrounder", &report);
+            for id in ["one", "two", "three"] {
+                assert!(run.err.contains(id), "the circle is named: {}", run.err);
+            }
+        }
+    }
+    let blocked = repo.reground("none", "none", "b", &json!({"plan": base, "select": "b"}));
+    unchanged(&repo, &["regrounder"], &blocked, 4, "select_blocked");
+    let mut two = base.clone();
+    two["candidate_slices"][0]["status"] = json!("selected");
+    two["candidate_slices"][1]["status"] = json!("selected");
+    let report = repo.reground("none", "none", "none", &json!({"plan": two}));
+    let before = repo.fingerprint();
+    repo.record("regrounder", &report).exits(4);
+    assert!(before == repo.fingerprint());
+    let report = repo.reground("none", "none", "none", &json!({}));
+    let run = repo
+        .record("regrounder", report.replace("```json\n{}\n```", ""))
+        .exits(4);
+    assert!(run.err.contains("report_block_missing"), "{}", run.err);
+    let run = repo
+        .record("regrounder", report.replace("{}", "{\"frobnicate\": 1}"))
+        .exits(4);
+    assert!(
+        run.err.contains("report_block_invalid") && run.err.contains("frobnicate"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn commits_that_a_report_cannot_claim() {
+    let repo = Repo::selected();
+    let basis = repo.git(&["rev-parse", "HEAD"]);
+    repo.git(&["switch", "-q", "-c", "side"]);
+    repo.write("side.txt", "x");
+    let side = repo.commit("side", Some("a"));
+    repo.git(&["switch", "-q", "main"]);
+    let report = |sha: &str| repo.implementation("a", sha);
+    for (sha, code) in [
+        ("deadbeefdeadbeef", "commit_unknown"),
+        (side.as_str(), "commit_not_on_head"),
+        (basis.as_str(), "commit_not_after_basis"),
+    ] {
+        let before = repo.fingerprint();
+        let run = repo.record("implementer", report(sha)).exits(4);
+        assert!(
+            run.err.contains(&format!("[{code}]")),
+            "{code}: {}",
+            run.err
+        );
+        assert!(before == repo.fingerprint());
+    }
+    let empty = repo.commit("empty", Some("a"));
+    unchanged(&repo, &["implementer"], report(&empty), 4, "commit_empty");
+    repo.write(".agent/README.md", "mine now\n");
+    let contract = repo.commit("contract", Some("a"));
+    unchanged(
+        &repo,
+        &["implementer"],
+        report(&contract),
+        4,
+        "protected_path",
+    );
+}
+
+#[test]
+fn a_question_waits_for_the_user_and_the_answer_goes_on() {
+    let repo = Repo::selected();
+    let question = repo.implementation("a", "none").replace(
+        "Residual risks discovered: none",
+        "Residual risks discovered: none\nInput needed from user: which port?",
+    );
+    repo.record("implementer", &question)
+        .exits(0)
+        .says("which port?");
+    repo.cook(&["next", "--exit-code"])
+        .exits(10)
+        .says("which port?")
+        .says("cook answer");
+    repo.cook(&["resume", "--as-user"])
+        .fails(4, "answer_missing");
+    repo.cook(&["answer", "8080", "--as-user"]).exits(0);
+    assert_eq!(repo.rule(), "2");
+    repo.cook(&["next", "--prompt"]).exits(0).says("8080");
+}

@@ -1,0 +1,1305 @@
+//! What `cook init` puts into a repository: contract files, `.gitignore` block,
+//! gates, verify scripts that really run, missions, and older layouts.
+#![cfg(unix)]
+
+use cook::scaffold::{
+    Fate, TRACKED, control_plane_script, detect, find_mission, import, project_name, stop_script,
+    stop_verifier_is_stale, with_block, write_contract, write_mission,
+};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::model::{
+    Config, Evidence, GateTable, Policy, Profile, SliceStatus, Timestamp, mission_anchor,
+};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const STOP: &str = ".agent/verify_completion_stop.sh";
+const CONTROL_PLANE: &str = ".agent/verify_completion_control_plane.sh";
+
+/// Paths with their texts.
+type Files = &'static [(&'static str, &'static str)];
+
+fn repository(files: &[(&str, &str)]) -> TempDir {
+    let root = TempDir::new().unwrap();
+    for (path, text) in files {
+        write(&root, path, text);
+    }
+    root
+}
+
+fn write(root: &TempDir, path: &str, text: &str) {
+    let path = root.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn read(root: &TempDir, path: &str) -> String {
+    fs::read_to_string(root.path().join(path)).unwrap()
+}
+
+/// Every file with its bytes and when it was written.
+fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else {
+                let modified = fs::metadata(&path).unwrap().modified().unwrap();
+                found.insert(path.clone(), (fs::read(&path).unwrap(), modified));
+            }
+        }
+    }
+    found
+}
+
+fn fate(root: &TempDir, path: &str) -> Fate {
+    let contract = write_contract(root.path(), None).unwrap();
+    contract
+        .files
+        .iter()
+        .find(|file| file.path == path)
+        .unwrap()
+        .fate
+}
+
+fn code<T: std::fmt::Debug>(result: Result<T, cook::scaffold::Error>) -> Code {
+    Failure::from(result.unwrap_err()).code
+}
+
+/// A directory with links to these programs and nothing else, as a PATH.
+fn programs(names: &[&str]) -> TempDir {
+    let bin = TempDir::new().unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for name in names {
+        let program = std::env::split_paths(&path)
+            .map(|directory| directory.join(name))
+            .find(|program| program.is_file())
+            .unwrap_or_else(|| panic!("`{name}` is not on PATH"));
+        std::os::unix::fs::symlink(program, bin.path().join(name)).unwrap();
+    }
+    bin
+}
+
+fn write_program(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A `cook` that says how and where it was called.
+fn stub(bin: &TempDir, status: u8) -> PathBuf {
+    let path = bin.path().join("cook");
+    let text =
+        format!("#!/usr/bin/env bash\nprintf 'cook[%s] in %s\\n' \"$*\" \"$PWD\"\nexit {status}\n");
+    write_program(&path, &text);
+    path
+}
+
+fn bash(bin: &TempDir) -> Command {
+    let mut command = Command::new("bash");
+    command
+        .env_clear()
+        .env("PATH", bin.path())
+        .env("LC_ALL", "C");
+    command
+}
+
+fn said(output: &Output) -> String {
+    let out = String::from_utf8_lossy(&output.stdout);
+    format!("{out}{}", String::from_utf8_lossy(&output.stderr))
+}
+
+const TOOLS: [&str; 3] = ["bash", "env", "dirname"];
+
+#[test]
+fn an_empty_repository_gets_the_whole_contract() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = repository(&[]);
+    let contract = write_contract(root.path(), Some("# Ship it\n\nAll of it.\n")).unwrap();
+    for path in TRACKED {
+        let file = contract
+            .files
+            .iter()
+            .find(|file| file.path == path)
+            .unwrap();
+        assert_eq!(file.fate, Fate::Created, "{path}");
+        let mode = fs::metadata(root.path().join(path))
+            .unwrap()
+            .permissions()
+            .mode();
+        let runnable = mode & 0o111 != 0;
+        assert_eq!(runnable, path.ends_with(".sh"), "{path} {mode:o}");
+    }
+    assert_eq!(
+        read(&root, ".agent/mission.md"),
+        "# Ship it\n\nAll of it.\n"
+    );
+    let profile: Profile = serde_json::from_str(&read(&root, ".agent/profile.json")).unwrap();
+    assert_eq!(Some(&profile), contract.profile.as_ref());
+    assert_eq!(profile.required_stop_judges.0, 3);
+    assert!(contract.checks.is_empty() && contract.findings.is_empty());
+    assert!(
+        Config::parse(&read(&root, ".agent/cook.toml"))
+            .unwrap()
+            .gates
+            .is_empty()
+    );
+    assert_eq!(
+        fs::read_dir(root.path().join(".agent/tmp"))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_second_run_changes_no_byte() {
+    for files in [
+        vec![],
+        vec![
+            ("Cargo.toml", "[package]\nname = \"x\"\n"),
+            (".gitignore", "/target\r\n*.o"),
+        ],
+        vec![
+            ("package.json", r#"{"scripts":{"test":"x","build":"y"}}"#),
+            ("Makefile", "test:\n"),
+        ],
+    ] {
+        let root = repository(&files);
+        write_contract(root.path(), Some("mission one two")).unwrap();
+        let before = everything(root.path());
+        let again = write_contract(root.path(), Some("another mission")).unwrap();
+        assert!(
+            again.files.iter().all(|file| file.fate == Fate::Kept),
+            "{:?}",
+            again.files
+        );
+        assert_eq!(everything(root.path()), before);
+    }
+}
+
+#[test]
+fn what_a_person_wrote_stays() {
+    let profile = r#"{"schema_version":1,"protocol_id":"completion","project_name":"p",
+        "required_stop_judges":5,"priority_policy_id":"completion-default","docs_surfaces":[]}"#;
+    let files = [
+        (".agent/README.md", "mine"),
+        (".agent/mission.md", "my mission"),
+        (".agent/cook.toml", "[gates]\n"),
+        (".agent/profile.json", profile),
+        (CONTROL_PLANE, "#!/bin/sh\nexit 0\n"),
+        (STOP, "#!/bin/sh\nmake everything\n"),
+    ];
+    let root = repository(&files);
+    let contract = write_contract(root.path(), Some("another")).unwrap();
+    for (path, text) in files {
+        assert_eq!(read(&root, path), text);
+        let file = contract
+            .files
+            .iter()
+            .find(|file| file.path == path)
+            .unwrap();
+        let wanted = if path.ends_with(".sh") {
+            Fate::KeptHandMade
+        } else {
+            Fate::Kept
+        };
+        assert_eq!(file.fate, wanted, "{path}");
+    }
+    assert_eq!(contract.profile.unwrap().required_stop_judges.0, 5);
+    assert!(!stop_verifier_is_stale(root.path(), &read(&root, STOP)).unwrap());
+}
+
+#[test]
+fn a_broken_profile_is_kept_and_named() {
+    let root = repository(&[(".agent/profile.json", "{\"schema_version\": 1}")]);
+    let contract = write_contract(root.path(), None).unwrap();
+    assert_eq!(contract.profile, None);
+    assert!(
+        contract
+            .findings
+            .iter()
+            .all(|finding| finding.code == Code::DocumentInvalid)
+    );
+    assert!(!contract.findings.is_empty());
+    assert_eq!(
+        read(&root, ".agent/profile.json"),
+        "{\"schema_version\": 1}"
+    );
+}
+
+#[test]
+fn without_a_mission_the_file_keeps_the_place_until_the_user_says_it() {
+    let root = repository(&[]);
+    write_contract(root.path(), None).unwrap();
+    assert_eq!(read(&root, ".agent/mission.md"), "");
+    assert_eq!(find_mission(root.path()).unwrap(), None);
+    write_contract(root.path(), Some("  Now it is known \n")).unwrap();
+    assert_eq!(read(&root, ".agent/mission.md"), "Now it is known\n");
+    write_mission(root.path(), "Another one").unwrap();
+    assert_eq!(read(&root, ".agent/mission.md"), "Another one\n");
+    assert_eq!(
+        code(write_mission(root.path(), &"x".repeat(300_000))),
+        Code::InputTooLarge
+    );
+    assert_eq!(read(&root, ".agent/mission.md"), "Another one\n");
+}
+
+#[test]
+fn a_stale_verifier_is_made_anew_and_an_edited_one_is_not() {
+    let root = repository(&[]);
+    write_contract(root.path(), None).unwrap();
+    let empty = read(&root, STOP);
+    assert!(!stop_verifier_is_stale(root.path(), &empty).unwrap());
+    write(&root, "go.mod", "module example.org/x\n");
+    assert!(stop_verifier_is_stale(root.path(), &empty).unwrap());
+    assert!(stop_verifier_is_stale(root.path(), &empty.replace('\n', "\r\n")).unwrap());
+    assert_eq!(fate(&root, STOP), Fate::Updated);
+    assert_eq!(fate(&root, CONTROL_PLANE), Fate::Kept);
+    let made = read(&root, STOP);
+    assert!(made.contains("\ngo test ./...\n"));
+    assert!(!stop_verifier_is_stale(root.path(), &made).unwrap());
+
+    let edited = made.replace("go test ./...", "go test ./... -count=1");
+    write(&root, STOP, &edited);
+    fs::remove_file(root.path().join("go.mod")).unwrap();
+    assert!(!stop_verifier_is_stale(root.path(), &edited).unwrap());
+    assert_eq!(fate(&root, STOP), Fate::KeptHandMade);
+    assert_eq!(read(&root, STOP), edited);
+}
+
+#[test]
+fn a_script_that_lost_its_permission_to_run_gets_it_back() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = repository(&[]);
+    write_contract(root.path(), None).unwrap();
+    let path = root.path().join(STOP);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(fate(&root, STOP), Fate::Updated);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o755
+    );
+}
+
+#[test]
+fn unsafe_shapes_are_refused_and_nothing_outside_is_touched() {
+    use std::os::unix::fs::symlink;
+    let outside = repository(&[("README.md", "theirs")]);
+    let root = repository(&[]);
+    symlink(outside.path(), root.path().join(".agent")).unwrap();
+    let failure = Failure::from(write_contract(root.path(), None).unwrap_err());
+    assert_eq!(failure.message, "`.agent` is a symbolic link");
+    assert_eq!(
+        code(write_contract(root.path(), None)),
+        Code::AgentDirUnsafe
+    );
+    assert_eq!(
+        code(import::read(&root.path().join(".agent"))),
+        Code::AgentDirUnsafe
+    );
+
+    let root = repository(&[(".agent", "a file")]);
+    assert_eq!(
+        code(write_contract(root.path(), None)),
+        Code::AgentDirUnsafe
+    );
+    assert_eq!(
+        code(import::read(&root.path().join(".agent"))),
+        Code::AgentDirUnsafe
+    );
+
+    for path in TRACKED.into_iter().chain([".agent/tmp", ".gitignore"]) {
+        let root = repository(&[]);
+        fs::create_dir(root.path().join(".agent")).unwrap();
+        symlink(outside.path().join("README.md"), root.path().join(path)).unwrap();
+        assert_eq!(
+            code(write_contract(root.path(), None)),
+            Code::AgentDirUnsafe,
+            "{path}"
+        );
+        let root = repository(&[]);
+        fs::create_dir(root.path().join(".agent")).unwrap();
+        symlink(root.path().join("nowhere"), root.path().join(path)).unwrap();
+        assert_eq!(
+            code(write_contract(root.path(), None)),
+            Code::AgentDirUnsafe,
+            "{path}"
+        );
+    }
+    for path in TRACKED {
+        let root = repository(&[]);
+        fs::create_dir_all(root.path().join(path)).unwrap();
+        assert_eq!(
+            code(write_contract(root.path(), None)),
+            Code::AgentDirUnsafe,
+            "{path}"
+        );
+    }
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    assert_eq!(read(&outside, "README.md"), "theirs");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_nothing_can_be_written_the_failure_says_so() {
+    let failure = Failure::from(write_contract(Path::new("/proc"), None).unwrap_err());
+    assert_eq!(failure.code, Code::NotWritable);
+    assert!(
+        failure.message.contains("`.agent`") && !failure.causes.is_empty(),
+        "{failure:?}"
+    );
+}
+
+#[test]
+fn the_gitignore_block_is_written_once_and_the_users_lines_stay() {
+    let text = |bytes: &[u8]| String::from_utf8(with_block(bytes)).unwrap();
+    let block = text(b"");
+    let crlf = block.replace('\n', "\r\n");
+    assert_eq!(text(b"/target\n*.o\n"), format!("/target\n*.o\n{block}"));
+    assert_eq!(text(b"*.o"), format!("*.o\n{block}"));
+    assert_eq!(text(b"*.o\r\n"), format!("*.o\r\n{crlf}"));
+    let old = "# >>> cook: older words\n.agent/*\n!.agent/README.md\n# <<< cook\n";
+    assert_eq!(
+        text(format!("a\n{old}b\n").as_bytes()),
+        format!("a\n{block}b\n")
+    );
+    assert_eq!(
+        text(format!("{block}a\n{block}").as_bytes()),
+        format!("{block}a\n")
+    );
+    let open = "a\n# >>> cook\n.agent/*\n!.agent/README.md\nmine\n";
+    assert_eq!(text(open.as_bytes()), format!("a\n{block}mine\n"));
+    let added = "# >>> cook\n.agent/*\n!.agent/backlog.md\n# <<< cook\nb\n";
+    assert_eq!(
+        text(added.as_bytes()),
+        format!("{block}!.agent/backlog.md\nb\n")
+    );
+    let last = "# >>> cook\n.agent/*";
+    assert_eq!(text(last.as_bytes()), block);
+    assert_eq!(with_block(b"\xff\xfe\n").split_at(3).0, b"\xff\xfe\n");
+    for existing in ["", "a", "a\r\nb", old, open, last, added, "\n\n"] {
+        let once = with_block(existing.as_bytes());
+        assert_eq!(with_block(&once), once, "{existing:?}");
+        for line in TRACKED {
+            let line = format!("!{line}");
+            let lines = String::from_utf8(once.clone()).unwrap();
+            assert_eq!(lines.lines().filter(|found| *found == line).count(), 1);
+        }
+    }
+}
+
+#[test]
+fn no_arrangement_of_lines_loses_one_of_the_users() {
+    const LINES: [&str; 8] = [
+        "# >>> cook: any words",
+        "# <<< cook",
+        ".agent/*",
+        "!.agent/README.md",
+        "!.agent/mine.md",
+        "target/",
+        "",
+        "/CONTINUE.md",
+    ];
+    let users = |bytes: &[u8]| -> Vec<String> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let mine = ["!.agent/mine.md", "target/"];
+        text.lines()
+            .filter(|line| mine.contains(line))
+            .map(str::to_owned)
+            .collect()
+    };
+    for number in 0..8_usize.pow(5) {
+        let lines: String = (0..5)
+            .map(|place| format!("{}\n", LINES[number / 8_usize.pow(place) % 8]))
+            .collect();
+        let once = with_block(lines.as_bytes());
+        assert_eq!(users(&once), users(lines.as_bytes()), "{lines:?}");
+        assert_eq!(with_block(&once), once, "{lines:?}");
+        let begins = once
+            .windows(10)
+            .filter(|bytes| bytes == b"# >>> cook")
+            .count();
+        assert_eq!(begins, 1, "{lines:?}");
+    }
+}
+
+#[test]
+fn git_sees_the_contract_and_nothing_else() {
+    for before in ["", ".agent/\n", ".agent\n.*\n", "*.md\n*.json\n"] {
+        let root = repository(&[(".gitignore", before)]);
+        let git = |arguments: &[&str]| {
+            let output = Command::new("git")
+                .args(arguments)
+                .current_dir(root.path())
+                .env_clear()
+                .env("PATH", std::env::var_os("PATH").unwrap())
+                .env("HOME", root.path())
+                .env("GIT_CONFIG_NOSYSTEM", "1")
+                .env("GIT_CONFIG_GLOBAL", "/dev/null")
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", said(&output));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        git(&["init", "-q"]);
+        write_contract(root.path(), Some("a mission")).unwrap();
+        for path in [
+            ".agent/state.json",
+            ".agent/x.log",
+            ".agent/tmp/y",
+            "CONTINUE.md",
+        ] {
+            write(&root, path, "x");
+        }
+        write(&root, "docs/CONTINUE.md", "x");
+        let seen = git(&[
+            "ls-files",
+            "--others",
+            "--exclude-standard",
+            ".agent",
+            "CONTINUE.md",
+        ]);
+        let mut wanted: Vec<&str> = TRACKED.to_vec();
+        wanted.sort_unstable();
+        assert_eq!(seen.lines().collect::<Vec<_>>(), wanted, "after {before:?}");
+    }
+}
+
+/// Files, and the checks they must give as `name: command`.
+const REPOSITORIES: &[(Files, &[&str])] = &[
+    (&[("notes.txt", "x")], &[]),
+    (
+        &[("Cargo.toml", "[package]\nname='a'\n")],
+        &["test: cargo test"],
+    ),
+    (
+        &[
+            (
+                "Cargo.toml",
+                "[workspace]\nmembers=[]\n[workspace.lints.clippy]\n",
+            ),
+            ("rustfmt.toml", ""),
+        ],
+        &[
+            "format: cargo fmt --all --check",
+            "test: cargo test --workspace",
+            "lint: cargo clippy --all-targets -- -D warnings",
+        ],
+    ),
+    (&[("Cargo.toml", "not toml [[[")], &["test: cargo test"]),
+    (
+        &[(
+            "package.json",
+            r#"{"scripts":{"test":"jest","lint":"eslint","build":"tsc"}}"#,
+        )],
+        &[
+            "test: npm run test",
+            "lint: npm run lint",
+            "build: npm run build",
+        ],
+    ),
+    (
+        &[
+            ("package.json", r#"{"scripts":{"test":"jest"}}"#),
+            ("pnpm-lock.yaml", ""),
+        ],
+        &["test: pnpm run test"],
+    ),
+    (
+        &[
+            ("package.json", r#"{"scripts":{"lint":"x"}}"#),
+            ("yarn.lock", ""),
+        ],
+        &["lint: yarn run lint"],
+    ),
+    (
+        &[
+            ("package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("bun.lock", ""),
+        ],
+        &["test: bun run test"],
+    ),
+    (
+        &[
+            (
+                "package.json",
+                r#"{"packageManager":"yarn@4.1.0","scripts":{"typecheck":"tsc"}}"#,
+            ),
+            ("package-lock.json", ""),
+        ],
+        &["typecheck: yarn run typecheck"],
+    ),
+    (
+        &[(
+            "package.json",
+            r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#,
+        )],
+        &[],
+    ),
+    (
+        &[("package.json", r#"{"scripts":{"test":"jest --watch"}}"#)],
+        &[],
+    ),
+    (
+        &[("deno.json", r#"{"tasks":{"test":"deno test -A"}}"#)],
+        &["test: deno task test"],
+    ),
+    (
+        &[("deno.jsonc", "{ // comment\n}")],
+        &["test: deno test --permit-no-files"],
+    ),
+    (
+        &[("pyproject.toml", "[tool.pytest.ini_options]\n")],
+        &["test: python3 -m pytest"],
+    ),
+    (
+        &[
+            ("pyproject.toml", "[project]\ndependencies=['pytest']\n"),
+            ("uv.lock", ""),
+        ],
+        &["test: uv run pytest"],
+    ),
+    (
+        &[("setup.cfg", "[tool:pytest]\n"), ("poetry.lock", "")],
+        &["test: poetry run pytest"],
+    ),
+    (
+        &[("tox.ini", "[testenv]\n"), ("pytest.ini", "")],
+        &["test: tox"],
+    ),
+    (&[("tox.ini", "[pytest]\n")], &["test: python3 -m pytest"]),
+    (&[("noxfile.py", "")], &["test: nox"]),
+    (
+        &[("setup.py", ""), ("tests/test_a.py", "")],
+        &["test: python3 -m unittest discover -s tests"],
+    ),
+    (&[("setup.py", "")], &[]),
+    (&[("go.mod", "module x\n")], &["test: go test ./..."]),
+    (&[("pom.xml", "")], &["test: mvn -B verify"]),
+    (
+        &[("pom.xml", ""), ("mvnw", "")],
+        &["test: ./mvnw -B verify"],
+    ),
+    (
+        &[("build.gradle.kts", ""), ("gradlew", "")],
+        &["test: ./gradlew check"],
+    ),
+    (&[("settings.gradle", "")], &["test: gradle check"]),
+    (
+        &[("App.sln", ""), ("App.csproj", "")],
+        &["test: dotnet test"],
+    ),
+    (&[("mix.exs", "")], &["test: mix test"]),
+    (
+        &[("Rakefile", "Rake::TestTask.new"), ("Gemfile", "")],
+        &["test: bundle exec rake test"],
+    ),
+    (&[(".rspec", "")], &["test: rspec"]),
+    (
+        &[
+            ("bin/rails", ""),
+            ("test/a.rb", ""),
+            ("Rakefile", "load_tasks"),
+        ],
+        &["test: bin/rails test"],
+    ),
+    (
+        &[("Package.swift", ""), ("Tests/a.swift", "")],
+        &["test: swift test"],
+    ),
+    (&[("Package.swift", "")], &["build: swift build"]),
+    (
+        &[("CMakeLists.txt", "ENABLE_TESTING ()\n")],
+        &[
+            "cmake-1-configure: cmake -S . -B .agent/tmp/cmake",
+            "cmake-2-build: cmake --build .agent/tmp/cmake",
+            "cmake-3-test: ctest --test-dir .agent/tmp/cmake --output-on-failure",
+        ],
+    ),
+    (
+        &[("CMakeLists.txt", "project(x)\n")],
+        &[
+            "cmake-1-configure: cmake -S . -B .agent/tmp/cmake",
+            "cmake-2-build: cmake --build .agent/tmp/cmake",
+        ],
+    ),
+    (
+        &[("composer.json", r#"{"scripts":{"test":["phpunit"]}}"#)],
+        &["test: composer run-script test"],
+    ),
+    (
+        &[("composer.json", "{}"), ("phpunit.xml.dist", "")],
+        &["test: vendor/bin/phpunit"],
+    ),
+    (&[("build.sbt", "")], &["test: sbt test"]),
+    (&[("stack.yaml", "")], &["test: stack test"]),
+    (
+        &[("Makefile", ".PHONY: test\nall:\nlint test: dep\n\techo\n")],
+        &["test: make test"],
+    ),
+    (
+        &[("Makefile", "test := value\ncheck::\n")],
+        &["test: make check"],
+    ),
+    (&[("Makefile", "all:\n\ttest: not a target\n")], &[]),
+    (
+        &[
+            ("justfile", "@test *args:\n  x\n"),
+            ("Makefile", "check:\n"),
+        ],
+        &["test: just test"],
+    ),
+    (
+        &[("justfile", "test target:\n  x\ncheck:\n")],
+        &["test: just check"],
+    ),
+    (&[("justfile", "test := 'x'\n")], &[]),
+    (
+        &[
+            ("Makefile", "test:\n\tcargo test\n"),
+            ("Cargo.toml", "[package]\nname='a'\n"),
+        ],
+        &["test: cargo test"],
+    ),
+    (
+        &[
+            ("Makefile", "test:\n"),
+            ("package.json", r#"{"scripts":{"build":"x"}}"#),
+        ],
+        &["build: npm run build", "test: make test"],
+    ),
+    (
+        &[
+            ("Cargo.toml", "[package]\nname='a'\n"),
+            ("package.json", r#"{"scripts":{"test":"x","build":"y"}}"#),
+            ("go.mod", ""),
+        ],
+        &[
+            "cargo-test: cargo test",
+            "go-test: go test ./...",
+            "npm-test: npm run test",
+            "build: npm run build",
+        ],
+    ),
+];
+
+#[test]
+fn checks_are_what_the_repository_is() {
+    for (files, wanted) in REPOSITORIES {
+        let root = repository(files);
+        let checks = detect(root.path()).unwrap();
+        let found: Vec<String> = checks
+            .iter()
+            .map(|check| format!("{}: {}", check.name, check.run))
+            .collect();
+        assert_eq!(&found, wanted, "{files:?}");
+    }
+}
+
+#[test]
+fn proposed_gates_are_a_configuration_that_cook_reads() {
+    for (files, _) in REPOSITORIES {
+        let root = repository(files);
+        let contract = write_contract(root.path(), None).unwrap();
+        let config = Config::parse(&read(&root, ".agent/cook.toml")).unwrap();
+        assert_eq!(config.gates.len(), contract.checks.len(), "{files:?}");
+        for check in &contract.checks {
+            let gate = GateTable {
+                run: check.run.to_owned(),
+                timeout: check.timeout.to_owned(),
+                required: check.required,
+                must_fail_at_basis: false,
+            };
+            assert_eq!(config.gates[&check.name], gate);
+            assert!(check.run.split(' ').all(|word| !word.is_empty()));
+            let plain = |c: char| c.is_ascii_alphanumeric() || " ./-_".contains(c);
+            assert!(check.run.chars().all(plain), "{}", check.run);
+        }
+    }
+}
+
+#[test]
+fn a_hostile_manifest_is_data() {
+    let evil = "x\u{1b}[2J'; rm -rf \"$HOME\" #\n$(touch /tmp/no)`";
+    let manifest = serde_json::json!({
+        "name": evil,
+        "packageManager": format!("npm; {evil}"),
+        "scripts": { "test": evil, "test; rm -rf .": "x", "build": { "a": 1 }, "lint": [evil] },
+    });
+    let root = repository(&[
+        ("package.json", &manifest.to_string()),
+        ("Cargo.toml", &format!("[package]\nname = {evil:?}\n")),
+    ]);
+    let contract = write_contract(root.path(), None).unwrap();
+    let checks: Vec<_> = contract.checks.iter().map(|check| check.run).collect();
+    assert_eq!(checks, ["cargo test", "npm run test"]);
+    let profile = contract.profile.unwrap();
+    assert!(
+        !profile.project_name.chars().any(char::is_control),
+        "{}",
+        profile.project_name
+    );
+    for path in [STOP, ".agent/cook.toml"] {
+        let text = read(&root, path);
+        assert!(
+            !text.contains("rm -rf") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+    }
+    for bad in [
+        "",
+        "null",
+        "[]",
+        "{\"scripts\":3}",
+        "\0\0\0",
+        &"[".repeat(100_000),
+    ] {
+        let root = repository(&[
+            ("package.json", bad),
+            ("pyproject.toml", bad),
+            ("composer.json", bad),
+        ]);
+        assert_eq!(detect(root.path()).unwrap(), [], "{:.20}", bad);
+        project_name(root.path()).unwrap();
+    }
+    let big = format!(
+        "{{\"scripts\":{{\"test\":\"x\"}},\"pad\":\"{}\"}}",
+        "y".repeat(2_000_000)
+    );
+    let root = repository(&[("package.json", &big)]);
+    assert_eq!(detect(root.path()).unwrap(), []);
+}
+
+#[test]
+fn links_are_not_followed_when_looking_for_checks() {
+    let outside = repository(&[("Makefile", "test:\n")]);
+    let root = repository(&[]);
+    std::os::unix::fs::symlink(
+        outside.path().join("Makefile"),
+        root.path().join("Makefile"),
+    )
+    .unwrap();
+    assert_eq!(detect(root.path()).unwrap(), []);
+}
+
+#[test]
+fn every_script_is_valid_bash() {
+    let bin = programs(&TOOLS);
+    let mut scripts = vec![control_plane_script()];
+    for (files, _) in REPOSITORIES {
+        scripts.push(stop_script(&detect(repository(files).path()).unwrap()));
+    }
+    for script in scripts {
+        assert!(script.starts_with("#!/usr/bin/env bash\n# generated by cook: checks="));
+        assert!(!script.contains("@MARKER@") && !script.contains("@CHECKS@"));
+        let file = repository(&[("script.sh", &script)]);
+        let output = bash(&bin)
+            .arg("-n")
+            .arg(file.path().join("script.sh"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}\n{script}", said(&output));
+    }
+}
+
+#[test]
+fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
+    let bin = programs(&TOOLS);
+    stub(&bin, 0);
+    let parent = TempDir::new().unwrap();
+    fs::create_dir_all(parent.path().join("decoy/.agent")).unwrap();
+    let root = parent.path().join("it's a \"path\" $HOME");
+    fs::create_dir_all(root.join("deep/er")).unwrap();
+    write_contract(&root, None).unwrap();
+    let here = format!("cook[verify control-plane] in {}\n", root.display());
+    for script in [CONTROL_PLANE, STOP] {
+        for (directory, path) in [
+            (root.clone(), PathBuf::from(script)),
+            (
+                root.join(".agent"),
+                PathBuf::from(script.strip_prefix(".agent/").unwrap()),
+            ),
+            (root.join("deep/er"), Path::new("../..").join(script)),
+            (PathBuf::from("/"), root.join(script)),
+        ] {
+            let output = bash(&bin)
+                .arg(&path)
+                .current_dir(&directory)
+                .env("CDPATH", parent.path().join("decoy"))
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}", said(&output));
+            assert!(said(&output).contains(&here), "{}", said(&output));
+        }
+        let output = Command::new(root.join(script))
+            .arg("--strict")
+            .env_clear()
+            .env("PATH", bin.path())
+            .output()
+            .unwrap();
+        assert!(
+            said(&output).contains("cook[verify control-plane --strict]"),
+            "{}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
+fn without_cook_both_scripts_say_so_and_fail() {
+    let bin = programs(&TOOLS);
+    let root = repository(&[]);
+    write_contract(root.path(), None).unwrap();
+    for script in [CONTROL_PLANE, STOP] {
+        let output = bash(&bin)
+            .arg(script)
+            .current_dir(root.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(127));
+        assert!(
+            said(&output).contains("\"cook\" is not installed"),
+            "{}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
+fn cook_bin_names_the_program() {
+    let bin = programs(&TOOLS);
+    let elsewhere = TempDir::new().unwrap();
+    let program = stub(&elsewhere, 0);
+    let root = repository(&[("sub/x", "")]);
+    write_contract(root.path(), None).unwrap();
+    std::os::unix::fs::symlink(&program, root.path().join("sub/mine")).unwrap();
+    for (named, works) in [
+        (program.to_str().unwrap(), true),
+        ("./mine", true),
+        ("./missing", false),
+        ("", false),
+    ] {
+        for script in [CONTROL_PLANE, STOP] {
+            let output = bash(&bin)
+                .arg(Path::new("..").join(script))
+                .current_dir(root.path().join("sub"))
+                .env("COOK_BIN", named)
+                .output()
+                .unwrap();
+            assert_eq!(output.status.success(), works, "{named}: {}", said(&output));
+        }
+    }
+}
+
+#[test]
+fn the_stop_verifier_runs_each_check_and_stops_at_the_first_failure() {
+    let manifest = r#"{"scripts":{"test":"x","lint":"y","build":"z"}}"#;
+    let root = repository(&[("package.json", manifest)]);
+    write_contract(root.path(), None).unwrap();
+    let run = |fails: &str, cook: u8| {
+        let bin = programs(&TOOLS);
+        stub(&bin, cook);
+        let npm = format!("#!/usr/bin/env bash\necho \"npm $*\"\n[[ \"$2\" != \"{fails}\" ]]\n");
+        write_program(&bin.path().join("npm"), &npm);
+        bash(&bin)
+            .arg(STOP)
+            .current_dir(root.path())
+            .output()
+            .unwrap()
+    };
+    let good = run("", 0);
+    let text = said(&good);
+    assert!(good.status.success(), "{text}");
+    let order: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("npm "))
+        .collect();
+    assert_eq!(order, ["npm run test", "npm run lint", "npm run build"]);
+    assert!(
+        text.contains("== lint (package.json): npm run lint =="),
+        "{text}"
+    );
+    assert!(text.contains("every check passed"));
+
+    let red = run("lint", 0);
+    assert_eq!(red.status.code(), Some(1));
+    assert!(said(&red).contains("error: the check \"lint (package.json): npm run lint\" failed"));
+    assert!(!said(&red).contains("npm run build\n") && !said(&red).contains("every check passed"));
+
+    let broken = run("", 3);
+    assert_eq!(broken.status.code(), Some(3));
+    assert!(!said(&broken).contains("npm run"), "{}", said(&broken));
+}
+
+#[test]
+fn a_check_that_is_missing_fails_the_stop_verifier() {
+    let root = repository(&[("go.mod", "module x\n")]);
+    write_contract(root.path(), None).unwrap();
+    let bin = programs(&TOOLS);
+    stub(&bin, 0);
+    let output = bash(&bin)
+        .arg(STOP)
+        .current_dir(root.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(127), "{}", said(&output));
+}
+
+#[test]
+fn a_check_that_calls_the_stop_verifier_ends() {
+    let root = repository(&[(
+        "Makefile",
+        "check:\n\tbash .agent/verify_completion_stop.sh\n",
+    )]);
+    write_contract(root.path(), None).unwrap();
+    let bin = programs(&TOOLS);
+    stub(&bin, 0);
+    write_program(
+        &bin.path().join("make"),
+        "#!/usr/bin/env bash\nbash .agent/verify_completion_stop.sh\n",
+    );
+    let output = bash(&bin)
+        .arg(STOP)
+        .current_dir(root.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said(&output).contains("calls its stop verifier again"),
+        "{}",
+        said(&output)
+    );
+    let other = repository(&[]);
+    write_contract(other.path(), None).unwrap();
+    let output = bash(&bin)
+        .arg(STOP)
+        .current_dir(other.path())
+        .env("COOK_STOP_VERIFIER", format!(":{}", root.path().display()))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn a_mission_is_found_where_it_stands() {
+    let cases: [(Files, Option<(&str, &str)>); 7] = [
+        (&[], None),
+        (&[("README.md", "# Tool")], None),
+        (
+            &[("README.md", "# Tool\n\nIt does things well.\n")],
+            Some(("# Tool\n\nIt does things well.", "README.md")),
+        ),
+        (
+            &[
+                ("mission.md", "\n# Do it\n"),
+                ("README.md", "# T\n\na b c d"),
+            ],
+            Some(("# Do it", "mission.md")),
+        ),
+        (
+            &[(".agent/mission.md", "# One"), ("mission.md", "# Two")],
+            Some(("# One", ".agent/mission.md")),
+        ),
+        (
+            &[(".agent/mission.md", " \n"), ("mission.md", "# Two")],
+            Some(("# Two", "mission.md")),
+        ),
+        (
+            &[("mission.md", "do\u{1b}[2J it\u{202e}")],
+            Some(("do[2J it", "mission.md")),
+        ),
+    ];
+    for (files, wanted) in cases {
+        let found = find_mission(repository(files).path()).unwrap();
+        let found = found
+            .as_ref()
+            .map(|mission| (mission.text.as_str(), mission.source));
+        assert_eq!(found, wanted, "{files:?}");
+    }
+    let root = repository(&[("mission.md", &"x".repeat(300_000))]);
+    assert_eq!(code(find_mission(root.path())), Code::InputTooLarge);
+    fs::write(root.path().join("mission.md"), b"\xff\xfe").unwrap();
+    assert_eq!(code(find_mission(root.path())), Code::InputUnreadable);
+}
+
+#[test]
+fn a_project_is_called_what_its_manifest_says() {
+    let cases: [(Files, &str); 7] = [
+        (
+            &[
+                ("Cargo.toml", "[package]\nname = \"crab\"\n"),
+                ("package.json", r#"{"name":"other"}"#),
+            ],
+            "crab",
+        ),
+        (
+            &[
+                ("Cargo.toml", "[workspace]\n"),
+                ("package.json", r#"{"name":"@scope/pkg"}"#),
+            ],
+            "@scope/pkg",
+        ),
+        (
+            &[("pyproject.toml", "[project]\nname = \"snake\"\n")],
+            "snake",
+        ),
+        (
+            &[("pyproject.toml", "[tool.poetry]\nname = \"poem\"\n")],
+            "poem",
+        ),
+        (
+            &[("go.mod", "// x\nmodule example.org/team/gopher/v2 // y\n")],
+            "gopher",
+        ),
+        (
+            &[("package.json", r#"{"name":"a\u001b[2Jb\n c"}"#)],
+            "a[2Jb c",
+        ),
+        (
+            &[("package.json", r#"{"name":""}"#), ("go.mod", "module x")],
+            "x",
+        ),
+    ];
+    for (files, wanted) in cases {
+        assert_eq!(
+            project_name(repository(files).path()).unwrap(),
+            wanted,
+            "{files:?}"
+        );
+    }
+    let parent = repository(&[("the dir/x", "")]);
+    assert_eq!(
+        project_name(&parent.path().join("the dir")).unwrap(),
+        "the dir"
+    );
+}
+
+const OLD_STATE: &str = r#"{"schema_version":1,"mission_anchor":"Old mission","continuation_policy":"await_user_input",
+  "continuation_reason":"which database?","current_phase":"awaiting_user","next_mandatory_role":"null"}"#;
+const OLD_PLAN: &str = r#"{"schema_version":1,"mission_anchor":"Old mission","last_reground_at":1735689600000,
+  "plan_basis":"repo truth","future_field":1,"candidate_slices":[
+    {"slice_id":"s1","goal":"first","acceptance_criteria":["a"],"contract_ids":["c1"],"priority":1,"status":"done",
+     "why_now":"now","blocked_on":[],"evidence":["cargo test passed",{"note":"ran it"}],"owner":"me"},
+    {"slice_id":"s2","goal":"second","acceptance_criteria":"only one","priority":"2","status":"dancing","owner":"you"},
+    {"goal":"nameless"}]}"#;
+const OLD_ACTIVE: &str = r#"{"schema_version":1,"status":"in_progress","slice_id":"s2","goal":"second","contract_ids":["c1"],
+  "mission_anchor":"Old mission","acceptance_criteria":["x"],"priority":2,"why_now":"w","blocked_on":[],"locked_notes":[],
+  "must_fix_findings":[],"basis_commit":"deadbeef","remaining_contract_ids_before":["c1"],
+  "release_blocker_count_before":1,"high_value_gap_count_before":0,"extra":{}}"#;
+const OLD_HISTORY: &str = concat!(
+    r#"{"schema_version":1,"type":"implemented","recorded_at":1735689600,"slice_id":"s1","commit_sha":"abc","head_sha":"abc","summary":"x"}"#,
+    "\n\n",
+    r#"{"schema_version":1,"type":"reviewed","recorded_at":"2025-01-01T00:00:00Z","slice_id":"s1","commit_sha":"abc","head_sha":"abc","report":"free text","summary":"y"}"#,
+    "\nnot json\n[1]\n",
+    r#"{"schema_version":1,"type":"invented","recorded_at":1,"slice_id":"s1","commit_sha":"a","head_sha":"a"}"#,
+    "\n",
+    r#"{"schema_version":1,"type":"accep"#,
+);
+const OLD_STOPS: &str = r#"{"schema_version":1,"type":"judgment","recorded_at":1,"head_sha":"h","can_stop":false,"blocker_count":2,"high_value_gap_count":"1"}"#;
+
+fn old_layout(prefix: &str) -> TempDir {
+    let root = TempDir::new().unwrap();
+    for (name, text) in [
+        ("state.json", OLD_STATE),
+        ("plan.json", OLD_PLAN),
+        ("active-slice.json", OLD_ACTIVE),
+        ("slice-history.jsonl", OLD_HISTORY),
+        ("stop-check-history.jsonl", OLD_STOPS),
+    ] {
+        write(&root, &format!("{prefix}{name}"), text);
+    }
+    root
+}
+
+#[test]
+fn an_older_layout_is_taken_in_and_what_is_left_out_is_named() {
+    for (prefix, layout) in [("", import::FLAT), ("current/", import::CURRENT)] {
+        let root = old_layout(prefix);
+        let before = everything(root.path());
+        let found = import::read(root.path()).unwrap().unwrap();
+        assert_eq!(everything(root.path()), before);
+        let import = &found.import;
+        assert_eq!(import.layout, layout);
+        assert_eq!(found.mission_anchor.as_deref(), Some("Old mission"));
+        assert_eq!(import.policy, Some(Policy::AwaitUserInput));
+        assert_eq!(import.reason, "which database?");
+
+        let plan = import.plan.as_ref().unwrap();
+        assert_eq!(
+            plan.last_reground_at,
+            Some(Timestamp::Number(1_735_689_600_000_u64.into()))
+        );
+        let [first, second] = &plan.candidate_slices[..] else {
+            panic!("{plan:?}")
+        };
+        assert_eq!(first.status, SliceStatus::Done);
+        assert_eq!(
+            first.evidence[0],
+            Evidence::Text("cargo test passed".to_owned())
+        );
+        assert_eq!(
+            first.evidence[1],
+            Evidence::Text(r#"{"note":"ran it"}"#.to_owned())
+        );
+        assert_eq!(second.acceptance_criteria, ["only one"]);
+        assert_eq!(
+            (second.priority.rank(), second.status),
+            (2.0, SliceStatus::Planned)
+        );
+        assert_eq!(
+            import
+                .active
+                .as_ref()
+                .unwrap()
+                .handoff
+                .as_ref()
+                .unwrap()
+                .basis_commit,
+            "deadbeef"
+        );
+
+        assert_eq!(import.slice_history.len(), 2);
+        let first = import.slice_history.records().next().unwrap().unwrap();
+        assert_eq!(first.recorded_at, Timestamp::Number(1_735_689_600.into()));
+        let first = import.stop_history.records().next().unwrap().unwrap();
+        assert_eq!(first.high_value_gap_count.0, 1);
+
+        let said: Vec<String> = found
+            .findings
+            .iter()
+            .map(|finding| {
+                format!(
+                    "{} {} {}",
+                    finding.code,
+                    finding.place.as_deref().unwrap_or("-"),
+                    finding.message
+                )
+            })
+            .collect();
+        for wanted in [
+            "import_dropped plan.json unknown field `future_field`",
+            "import_dropped plan.json#/candidate_slices unknown field `owner` (2 times)",
+            "import_dropped plan.json#/candidate_slices/status not in a shape that can be read",
+            "document_invalid plan.json#/candidate_slices entry 2 has no `slice_id`",
+            "import_dropped active-slice.json unknown field `extra`",
+            "import_dropped slice-history.jsonl unknown field `summary` (2 times)",
+            "import_dropped slice-history.jsonl/report not in a shape that can be read",
+            "trail_torn slice-history.jsonl:4 not valid JSON",
+            "trail_torn slice-history.jsonl:5 not a JSON object",
+            "trail_torn slice-history.jsonl:6 no known `type`",
+            "trail_torn slice-history.jsonl:7 not valid JSON",
+        ] {
+            assert!(
+                said.iter().any(|said| said.starts_with(wanted)),
+                "{wanted} in {said:#?}"
+            );
+        }
+        let json = serde_json::to_string(import).unwrap();
+        assert_eq!(
+            &serde_json::from_str::<cook_core::model::Import>(&json).unwrap(),
+            import
+        );
+    }
+}
+
+#[test]
+fn there_may_be_nothing_to_take_in() {
+    let root = repository(&[]);
+    assert_eq!(import::read(&root.path().join(".agent")).unwrap(), None);
+    write_contract(root.path(), Some("a mission")).unwrap();
+    assert_eq!(import::read(&root.path().join(".agent")).unwrap(), None);
+}
+
+#[test]
+fn unreadable_old_documents_are_named_and_the_rest_is_taken_in() {
+    let root = old_layout("");
+    write(&root, "plan.json", "{\"candidate_slices\": [");
+    write(&root, "active-slice.json", "[]");
+    write(&root, "state.json", "{\"continuation_policy\":\"done\"}");
+    let found = import::read(root.path()).unwrap().unwrap();
+    assert_eq!(
+        (found.import.plan, found.import.active, found.import.policy),
+        (None, None, None)
+    );
+    assert_eq!(found.import.slice_history.len(), 2);
+    let codes: Vec<_> = found
+        .findings
+        .iter()
+        .map(|finding| (finding.code, finding.place.as_deref()))
+        .collect();
+    assert!(
+        codes.contains(&(Code::DocumentUnreadable, Some("plan.json"))),
+        "{codes:?}"
+    );
+    assert!(
+        codes.contains(&(Code::DocumentInvalid, Some("active-slice.json"))),
+        "{codes:?}"
+    );
+
+    write(
+        &root,
+        "active-slice.json",
+        r#"{"status":"selected","slice_id":"s"}"#,
+    );
+    let found = import::read(root.path()).unwrap().unwrap();
+    assert_eq!(found.import.active, None);
+    assert!(
+        found
+            .findings
+            .iter()
+            .any(|finding| finding.code == Code::HandoffIncomplete)
+    );
+
+    fs::remove_file(root.path().join("plan.json")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", root.path().join("plan.json")).unwrap();
+    assert_eq!(code(import::read(root.path())), Code::AgentDirUnsafe);
+}
+
+#[test]
+fn a_flood_of_bad_lines_gives_a_bounded_report() {
+    let root = old_layout("");
+    let lines: String = (0..5_000)
+        .map(|n| format!("{{\"k{n}\": \"\u{1b}\"}}\n"))
+        .collect();
+    write(&root, "slice-history.jsonl", &lines);
+    let found = import::read(root.path()).unwrap().unwrap();
+    assert!(found.findings.len() <= 201, "{}", found.findings.len());
+    let last = found.findings.last().unwrap();
+    assert!(
+        last.message.contains("more things were not taken in"),
+        "{last:?}"
+    );
+    assert!(
+        found
+            .findings
+            .iter()
+            .all(|finding| !finding.message.contains('\u{1b}'))
+    );
+}
+
+#[test]
+fn both_layouts_side_by_side_take_the_later_one() {
+    let root = old_layout("");
+    write(
+        &root,
+        "current/plan.json",
+        "{\"mission_anchor\":\"# New  one\",\"candidate_slices\":[]}",
+    );
+    write(&root, "current/verification-evidence.json", "{}");
+    let found = import::read(root.path()).unwrap().unwrap();
+    assert_eq!(found.import.layout, import::CURRENT);
+    assert_eq!(found.mission_anchor, mission_anchor("New one"));
+    assert!(found.import.slice_history.is_empty());
+    let places: Vec<_> = found
+        .findings
+        .iter()
+        .filter_map(|finding| finding.place.as_deref())
+        .collect();
+    assert_eq!(places, [".agent", "verification-evidence.json"]);
+}

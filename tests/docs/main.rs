@@ -1,0 +1,12 @@
+//! What the pages, the example and the published schemas say, held against the program.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod example;
+mod pages;
+mod published;
+mod readme;
+mod schemas;
+mod smoke;

@@ -1,0 +1,1038 @@
+//! The schemas in `protocol/schema/` and the types in `crates/core/src/model/` give the same
+//! verdict on every document: drawn from the types, drawn from the schemas, and
+//! both mutated. Also: reading bad bytes, and `protocol/codes.json`.
+
+use cook_core::diagnostic::{CATALOGUE, Code, Finding};
+use cook_core::model::*;
+use cook_core::schema::{
+    Document, Documented, MAX_DOCUMENT_BYTES, MAX_FINDINGS, accepts, check, read_document,
+};
+use serde::Serialize;
+use serde_json::{Map, Number, Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+/// SplitMix64: small, and the same everywhere.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+
+    fn text(&mut self) -> String {
+        const TEXTS: [&str; 10] = [
+            "a",
+            "slice-1",
+            "null",
+            "Ärger 世界",
+            "a\nb",
+            "\u{1b}[31m",
+            "\"\\/",
+            "idle",
+            "0",
+            "\u{202e}x",
+        ];
+        (*self.of(&TEXTS)).to_owned()
+    }
+
+    fn any_text(&mut self) -> String {
+        if self.one_in(4) {
+            String::new()
+        } else {
+            self.text()
+        }
+    }
+
+    fn texts(&mut self) -> Vec<String> {
+        (0..self.below(3)).map(|_| self.text()).collect()
+    }
+
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.one_in(2) {
+            Some(make(self))
+        } else {
+            None
+        }
+    }
+
+    fn count(&mut self) -> Count {
+        Count(*self.of(&[0, 1, 2, 3, 255, 4_294_967_296, 9_007_199_254_740_991]))
+    }
+
+    fn number(&mut self) -> Number {
+        let text = *self.of(&[
+            "0",
+            "-1",
+            "1",
+            "2.5",
+            "1e300",
+            "-0.0",
+            "18446744073709551615",
+            "3.0",
+        ]);
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn moment(&mut self) -> Timestamp {
+        if self.one_in(2) {
+            Timestamp::Text("2025-03-04T05:06:07Z".to_owned())
+        } else {
+            Timestamp::Number(self.number())
+        }
+    }
+}
+
+/// A document drawn from its type.
+trait Drawn: Documented + Serialize + PartialEq + Debug {
+    fn drawn(d: &mut Draw) -> Self;
+}
+
+impl Drawn for Profile {
+    fn drawn(d: &mut Draw) -> Self {
+        let mut profile = Profile::new(&d.text());
+        profile.required_stop_judges = Count(d.count().0.max(1));
+        profile.task_type = d.text();
+        profile.docs_surfaces = d.texts();
+        profile
+    }
+}
+
+impl Drawn for State {
+    fn drawn(d: &mut Draw) -> Self {
+        State {
+            schema_version: SchemaVersion,
+            revision: d.maybe(Draw::count),
+            mission_anchor: d.text(),
+            current_phase: *d.of(&[
+                Phase::Reground,
+                Phase::Implement,
+                Phase::PostCommitReview,
+                Phase::PostCommitAudit,
+                Phase::PostCommitReconcile,
+                Phase::StopWave,
+                Phase::AwaitingUser,
+                Phase::Blocked,
+                Phase::Done,
+            ]),
+            continuation_policy: *d.of(&[
+                Policy::Continue,
+                Policy::AwaitUserInput,
+                Policy::Blocked,
+                Policy::Paused,
+                Policy::Done,
+            ]),
+            continuation_reason: d.any_text(),
+            project_done: d.one_in(2),
+            requires_reground: d.one_in(2),
+            slices_since_last_reground: d.count(),
+            remaining_release_blockers: d.maybe(Draw::count),
+            remaining_high_value_gaps: d.maybe(Draw::count),
+            unsatisfied_contract_ids: d.texts(),
+            release_blocker_ids: d.texts(),
+            next_mandatory_action: d.any_text(),
+            next_mandatory_role: RoleSlot(d.maybe(|d| *d.of(&Role::ALL))),
+            remaining_stop_judges: d.count(),
+            last_reground_at: d.maybe(Draw::moment),
+            last_auditor_verdict: d
+                .maybe(|d| *d.of(&[AuditorVerdict::Clear, AuditorVerdict::Open])),
+            contract_status: d.text(),
+            latest_completed_slice: d.maybe(Draw::any_text),
+            latest_verified_slice: d.maybe(Draw::any_text),
+            task_type: d.text(),
+            evaluation_profile: d.text(),
+            current_stop_wave_id: d.count(),
+        }
+    }
+}
+
+fn evidence(d: &mut Draw) -> Evidence {
+    if d.one_in(3) {
+        return Evidence::Text(d.any_text());
+    }
+    Evidence::Record(EvidenceRecord {
+        criterion: d.text(),
+        anchor: d.text(),
+        basis: *d.of(&[
+            Basis::Observed,
+            Basis::Test,
+            Basis::Output,
+            Basis::User,
+            Basis::Doc,
+        ]),
+        receipt: d.maybe(Draw::any_text),
+        head_sha: d.text(),
+        recorded_at: d.moment(),
+    })
+}
+
+fn slice(d: &mut Draw) -> Slice {
+    Slice {
+        slice_id: d.text(),
+        goal: d.text(),
+        acceptance_criteria: d.texts(),
+        contract_ids: d.texts(),
+        priority: Priority(d.number()),
+        status: *d.of(&[
+            SliceStatus::Planned,
+            SliceStatus::Selected,
+            SliceStatus::InProgress,
+            SliceStatus::Blocked,
+            SliceStatus::Done,
+            SliceStatus::Cancelled,
+        ]),
+        why_now: d.any_text(),
+        blocked_on: d.texts(),
+        evidence: (0..d.below(3)).map(|_| evidence(d)).collect(),
+        implementation_surfaces: d.maybe(Draw::texts),
+        verification_commands: d.maybe(Draw::texts),
+        locked_notes: d.maybe(Draw::texts),
+        must_fix_findings: d.maybe(Draw::texts),
+        basis_commit: d.maybe(Draw::text),
+        remaining_contract_ids_before: d.maybe(Draw::texts),
+        release_blocker_count_before: d.maybe(Draw::count),
+        high_value_gap_count_before: d.maybe(Draw::count),
+    }
+}
+
+impl Drawn for Plan {
+    fn drawn(d: &mut Draw) -> Self {
+        Plan {
+            schema_version: SchemaVersion,
+            mission_anchor: d.text(),
+            last_reground_at: d.maybe(Draw::moment),
+            plan_basis: d.any_text(),
+            candidate_slices: (0..d.below(3)).map(|_| slice(d)).collect(),
+        }
+    }
+}
+
+impl Drawn for ActiveSlice {
+    fn drawn(d: &mut Draw) -> Self {
+        let mut active = ActiveSlice::idle(&d.text());
+        active.revision = d.maybe(Draw::count);
+        active.contract_ids = d.texts();
+        if d.one_in(3) {
+            return active;
+        }
+        active.status = *d.of(&[
+            ActiveStatus::Selected,
+            ActiveStatus::InProgress,
+            ActiveStatus::Committed,
+            ActiveStatus::Done,
+        ]);
+        active.slice_id = Some(d.text());
+        active.goal = Some(d.text());
+        active.handoff = Some(Handoff {
+            acceptance_criteria: d.texts(),
+            priority: Priority(d.number()),
+            why_now: d.any_text(),
+            blocked_on: d.texts(),
+            locked_notes: d.texts(),
+            must_fix_findings: d.texts(),
+            basis_commit: d.text(),
+            remaining_contract_ids_before: d.texts(),
+            release_blocker_count_before: d.count(),
+            high_value_gap_count_before: d.count(),
+            implementation_surfaces: d.maybe(Draw::texts),
+            verification_commands: d.maybe(Draw::texts),
+        });
+        active
+    }
+}
+
+fn report(d: &mut Draw) -> ReportRecord {
+    let verdicts = [
+        RubricVerdict::Pass,
+        RubricVerdict::Concern,
+        RubricVerdict::Fail,
+    ];
+    ReportRecord {
+        role: *d.of(&Role::ALL),
+        fields: (0..d.below(3))
+            .map(|_| (d.any_text(), d.any_text()))
+            .collect(),
+        rubric: d.maybe(|d| {
+            (0..d.below(3))
+                .map(|_| {
+                    let entry = RubricEntry {
+                        verdict: *d.of(&verdicts),
+                        why: d.any_text(),
+                    };
+                    (d.any_text(), entry)
+                })
+                .collect()
+        }),
+    }
+}
+
+impl Drawn for SliceRecord {
+    fn drawn(d: &mut Draw) -> Self {
+        SliceRecord {
+            schema_version: SchemaVersion,
+            kind: *d.of(&[
+                SliceRecordType::Implemented,
+                SliceRecordType::Reviewed,
+                SliceRecordType::Audited,
+                SliceRecordType::Accepted,
+                SliceRecordType::Reopened,
+            ]),
+            recorded_at: d.moment(),
+            slice_id: d.text(),
+            commit_sha: d.text(),
+            head_sha: d.text(),
+            seq: d.maybe(Draw::count),
+            role: d.maybe(|d| *d.of(&Role::ALL)),
+            report: d.maybe(report),
+            report_sha256: d.maybe(Draw::any_text),
+            session: d.maybe(Draw::any_text),
+            receipts: d.maybe(|d| vec![d.any_text()]),
+            claimed: d.maybe(|d| vec![d.any_text()]),
+            criteria_sha256: d.maybe(Draw::any_text),
+            findings: d.maybe(|d| vec![d.any_text()]),
+        }
+    }
+}
+
+impl Drawn for StopRecord {
+    fn drawn(d: &mut Draw) -> Self {
+        StopRecord {
+            schema_version: SchemaVersion,
+            kind: StopRecordType::Judgment,
+            recorded_at: d.moment(),
+            head_sha: d.text(),
+            can_stop: d.one_in(2),
+            blocker_count: d.count(),
+            high_value_gap_count: d.count(),
+            stop_wave_id: d.maybe(Draw::count),
+            seq: d.maybe(Draw::count),
+            role: d.maybe(|d| *d.of(&Role::ALL)),
+            report: d.maybe(report),
+            report_sha256: d.maybe(Draw::any_text),
+            session: d.maybe(Draw::any_text),
+        }
+    }
+}
+
+impl Drawn for Receipt {
+    fn drawn(d: &mut Draw) -> Self {
+        Receipt {
+            command: d.text(),
+            argv: vec![d.any_text()],
+            cwd: d.any_text(),
+            exit_code: d.maybe(|d| *d.of(&[0, 1, -1, 255, i32::MAX, i32::MIN])),
+            timed_out: d.one_in(3),
+            duration_ms: d.count(),
+            stdout_sha256: d.text(),
+            stderr_sha256: d.text(),
+            tail: d.any_text(),
+            head_sha: d.maybe(Draw::any_text),
+            tree_oid: d.maybe(Draw::any_text),
+            dirty: d.one_in(2),
+            started_at: d.moment(),
+            id: d.text(),
+        }
+    }
+}
+
+impl Drawn for VerificationEvidence {
+    fn drawn(d: &mut Draw) -> Self {
+        VerificationEvidence {
+            subject_type: *d.of(&[Subject::None, Subject::SelectedSlice, Subject::CurrentHead]),
+            slice_id: d.maybe(Draw::any_text),
+            goal: d.maybe(Draw::any_text),
+            contract_ids: d.texts(),
+            basis_commit: d.maybe(Draw::any_text),
+            head_sha: d.maybe(Draw::any_text),
+            verification_commands: d.texts(),
+            outcome: *d.of(&[Outcome::NotRecorded, Outcome::Passed, Outcome::Failed]),
+            recorded_at: d.maybe(Draw::moment),
+            summary: d.any_text(),
+            runs: (0..d.below(3)).map(|_| Receipt::drawn(d)).collect(),
+            ..VerificationEvidence::none()
+        }
+    }
+}
+
+fn basis(d: &mut Draw) -> Basis {
+    *d.of(&[
+        Basis::Observed,
+        Basis::Test,
+        Basis::Output,
+        Basis::User,
+        Basis::Doc,
+    ])
+}
+
+fn brief_entry(d: &mut Draw) -> BriefEntry {
+    let (one, two) = (d.text(), d.text());
+    let line = match d.below(5) {
+        0 => BriefLine::Forbid {
+            rule: one,
+            source: two,
+        },
+        1 => BriefLine::Established {
+            claim: one,
+            evidence: two,
+            basis: basis(d),
+            reopen: d.text(),
+        },
+        2 => BriefLine::Learned {
+            lesson: one,
+            source: two,
+        },
+        3 => BriefLine::Open {
+            question: one,
+            verifies: two,
+        },
+        _ => BriefLine::Next {
+            action: one,
+            outcome: two,
+        },
+    };
+    BriefEntry {
+        id: d.text(),
+        line,
+        by: d.text(),
+        recorded_at: d.moment(),
+        seq: d.count(),
+        session: d.maybe(Draw::any_text),
+        cycle: d.count(),
+        demoted_from: d.maybe(Draw::any_text),
+        stamp: d.maybe(|d| Stamp {
+            head: d.maybe(Draw::any_text),
+            branch: d.maybe(Draw::any_text),
+            blob: d.maybe(Draw::any_text),
+            text_sha256: d.maybe(Draw::any_text),
+            context_sha256: d.maybe(Draw::any_text),
+            line: d.maybe(Draw::count),
+            lines: d.maybe(Draw::count),
+        }),
+    }
+}
+
+impl Drawn for BriefDocument {
+    fn drawn(d: &mut Draw) -> Self {
+        BriefDocument {
+            schema_version: SchemaVersion,
+            cycle: d.count(),
+            entries: (0..d.below(3)).map(|_| brief_entry(d)).collect(),
+            guide: d.maybe(|d| GuideUpdate {
+                content: d.text(),
+                reason: d.any_text(),
+                by: d.text(),
+                seq: d.count(),
+            }),
+        }
+    }
+}
+
+impl Drawn for BriefRecord {
+    fn drawn(d: &mut Draw) -> Self {
+        BriefRecord {
+            schema_version: SchemaVersion,
+            kind: *d.of(&[
+                Cause::Said,
+                Cause::Added,
+                Cause::Followed,
+                Cause::Superseded,
+                Cause::Demoted,
+                Cause::Retired,
+                Cause::Restored,
+            ]),
+            recorded_at: d.moment(),
+            seq: d.count(),
+            id: d.text(),
+            text: d.text(),
+            by: d.text(),
+            cause: d.maybe(Draw::any_text),
+            why: d.maybe(Draw::any_text),
+            session: d.maybe(Draw::any_text),
+        }
+    }
+}
+
+/// A value drawn from a schema: nearly always one that it accepts.
+struct FromSchema<'a> {
+    root: &'a Value,
+}
+
+impl FromSchema<'_> {
+    fn value(&self, d: &mut Draw, schema: &Value) -> Value {
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let target = self.root.pointer(&reference[1..]).expect("a known $ref");
+            return self.value(d, target);
+        }
+        if let Some(constant) = schema.get("const") {
+            return constant.clone();
+        }
+        if let Some(options) = schema.get("oneOf") {
+            let option = d.of(options.as_array().unwrap()).clone();
+            return self.value(d, &option);
+        }
+        if let Some(options) = schema.get("enum") {
+            return d.of(options.as_array().unwrap()).clone();
+        }
+        let kind = match &schema["type"] {
+            Value::String(kind) => kind.clone(),
+            Value::Array(kinds) => d.of(kinds).as_str().unwrap().to_owned(),
+            other => panic!("a schema without a type: {other}"),
+        };
+        match kind.as_str() {
+            "null" => Value::Null,
+            "boolean" => json!(d.one_in(2)),
+            "string" if schema.get("minLength").is_some() => json!(d.text()),
+            "string" => json!(d.any_text()),
+            "integer" => self.integer(d, schema),
+            "number" => Value::Number(d.number()),
+            "array" => (0..d.below(3))
+                .map(|_| self.value(d, &schema["items"]))
+                .collect(),
+            "object" => self.object(d, schema),
+            other => panic!("an unknown type {other}"),
+        }
+    }
+
+    fn integer(&self, d: &mut Draw, schema: &Value) -> Value {
+        let edges = [schema["minimum"].clone(), schema["maximum"].clone()];
+        match d.below(4) {
+            0 => d.of(&edges).clone(),
+            1 => serde_json::from_str("3.0").unwrap(),
+            2 => json!(7),
+            _ => json!(d.below(1000) + 1),
+        }
+    }
+
+    fn object(&self, d: &mut Draw, schema: &Value) -> Value {
+        let mut object = Map::new();
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            for _ in 0..d.below(3) {
+                let value = self.value(d, &schema["additionalProperties"]);
+                object.insert(d.any_text(), value);
+            }
+            return Value::Object(object);
+        };
+        let full = schema.get("else").filter(|_| !d.one_in(3));
+        let required = |schema: &Value, name: &str| {
+            schema["required"]
+                .as_array()
+                .is_some_and(|r| r.contains(&json!(name)))
+        };
+        for (name, property) in properties {
+            let wanted = required(schema, name) || full.is_some_and(|full| required(full, name));
+            if !wanted && d.one_in(2) {
+                continue;
+            }
+            let mut value = self.value(d, property);
+            if full.is_some_and(|full| required(full, name)) {
+                for _ in 0..64 {
+                    if !value.is_null() {
+                        break;
+                    }
+                    value = self.value(d, property);
+                }
+            }
+            if full.is_none() && schema.get("else").is_some() && name == "status" {
+                value = json!("idle");
+            }
+            object.insert(name.clone(), value);
+        }
+        Value::Object(object)
+    }
+}
+
+/// One change somewhere in the value.
+fn mutate(d: &mut Draw, value: &mut Value) {
+    let mut places = Vec::new();
+    collect(value, String::new(), &mut places);
+    let place = d.of(&places).clone();
+    let node = value.pointer_mut(&place).unwrap();
+    match d.below(10) {
+        0 => drop_one(d, node),
+        1 => add_one(d, node),
+        2 => *node = Value::Null,
+        3 => *node = json!(""),
+        4 => *node = number(d),
+        5 => *node = junk(d),
+        6 => *node = json!([node.clone()]),
+        7 => as_serde_might(node),
+        8 => change_word(d, node),
+        _ => *node = json!(d.one_in(2)),
+    }
+}
+
+fn collect(value: &Value, place: String, places: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                collect(item, format!("{place}/{index}"), places);
+            }
+        }
+        Value::Object(entries) => {
+            for (key, item) in entries {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                collect(item, format!("{place}/{key}"), places);
+            }
+        }
+        _ => {}
+    }
+    places.push(place);
+}
+
+fn drop_one(d: &mut Draw, node: &mut Value) {
+    match node {
+        Value::Object(entries) if !entries.is_empty() => {
+            let key = entries.keys().nth(d.below(entries.len())).unwrap().clone();
+            entries.remove(&key);
+        }
+        Value::Array(items) => {
+            items.pop();
+        }
+        _ => *node = json!({}),
+    }
+}
+
+fn add_one(d: &mut Draw, node: &mut Value) {
+    let value = junk(d);
+    match node {
+        Value::Object(entries) => {
+            let key = if d.one_in(2) {
+                d.text()
+            } else {
+                "revision".to_owned()
+            };
+            entries.insert(key, value);
+        }
+        Value::Array(items) => items.push(value),
+        other => *other = value,
+    }
+}
+
+fn number(d: &mut Draw) -> Value {
+    let numbers = [
+        "-1",
+        "-1.0",
+        "0",
+        "-0.0",
+        "0.0",
+        "1",
+        "1.0",
+        "3.0",
+        "3.5",
+        "1e3",
+        "1e-3",
+        "2147483647",
+        "2147483648",
+        "-2147483648",
+        "-2147483648.0",
+        "-2147483649",
+        "9007199254740991",
+        "9007199254740992",
+        "9007199254740991.0",
+        "9007199254740993.0",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775808",
+        "1e300",
+        "-1e300",
+        "5e-324",
+    ];
+    serde_json::from_str(numbers[d.below(numbers.len())]).unwrap()
+}
+
+fn junk(d: &mut Draw) -> Value {
+    let junk = [
+        json!({}),
+        json!([]),
+        json!([[]]),
+        json!({"a": {"b": [1, null, "x"]}}),
+        json!("x"),
+        json!(["x"]),
+        json!(["x", ""]),
+        json!([1]),
+        json!(true),
+        json!(1),
+        json!(null),
+    ];
+    d.of(&junk).clone()
+}
+
+/// The forms that serde's derived code would read beside the plain one: a
+/// struct as the list of its values, an enum as an object.
+fn as_serde_might(node: &mut Value) {
+    match node {
+        Value::Object(entries) => *node = entries.values().cloned().collect(),
+        Value::String(word) => *node = json!({ word.clone(): null }),
+        _ => *node = json!({ "1": node.clone() }),
+    }
+}
+
+fn change_word(d: &mut Draw, node: &mut Value) {
+    let words = [
+        "idle",
+        "done",
+        "selected",
+        "planned",
+        "in_progress",
+        "completion-reviewer",
+        "reviewer",
+        "null",
+        "Done",
+        "done ",
+        "continue",
+        "clear",
+        "test",
+        "passed",
+        "judgment",
+        "accepted",
+        "completion",
+        "unanimous-current-head-v1",
+        "none",
+    ];
+    *node = json!(d.of(&words));
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    accepted: usize,
+    rejected: usize,
+}
+
+/// Compares the verdicts on one document and, when it is read, writes it and reads it again.
+fn compare<T: Drawn>(value: &Value, tally: &mut Tally) {
+    let text = serde_json::to_string(value).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let by_type = read_document::<T>(text.as_bytes(), MAX_DOCUMENT_BYTES);
+    let by_schema = accepts(T::DOCUMENT, &value);
+    assert_eq!(
+        by_type.is_ok(),
+        by_schema,
+        "the type and the schema of {:?} disagree (type: {by_type:?}; schema: {:?}) on {text}",
+        T::DOCUMENT,
+        check(T::DOCUMENT, &value)
+    );
+    match by_type {
+        Ok(read) => {
+            tally.accepted += 1;
+            let written = serde_json::to_value(&read).unwrap();
+            assert!(
+                accepts(T::DOCUMENT, &written),
+                "written back, refused: {written}"
+            );
+            let again =
+                read_document::<T>(written.to_string().as_bytes(), MAX_DOCUMENT_BYTES).unwrap();
+            assert_eq!(again, read, "changed by writing and reading: {text}");
+            assert_eq!(serde_json::to_value(&again).unwrap(), written);
+        }
+        Err(findings) => {
+            tally.rejected += 1;
+            assert!(!findings.is_empty() && findings.len() <= MAX_FINDINGS);
+            assert!(
+                findings
+                    .iter()
+                    .all(|f| f.code == Code::DocumentInvalid && f.place.is_some())
+            );
+        }
+    }
+}
+
+fn agree<T: Drawn>(seed: u64, rounds: usize) -> Tally {
+    let mut d = Draw(seed);
+    let mut tally = Tally::default();
+    let schema: Value = serde_json::from_str(T::DOCUMENT.schema_text()).unwrap();
+    let from_schema = FromSchema { root: &schema };
+    for round in 0..rounds {
+        let mut value = if round % 2 == 0 {
+            let drawn = T::drawn(&mut d);
+            let value = serde_json::to_value(&drawn).unwrap();
+            let read = read_document::<T>(value.to_string().as_bytes(), MAX_DOCUMENT_BYTES);
+            assert_eq!(
+                read.as_ref(),
+                Ok(&drawn),
+                "not read back as it was: {value}"
+            );
+            value
+        } else {
+            from_schema.value(&mut d, &schema)
+        };
+        for _ in 0..d.below(4) {
+            mutate(&mut d, &mut value);
+        }
+        compare::<T>(&value, &mut tally);
+    }
+    println!(
+        "{:<22} accepted {:>6}, rejected {:>6}",
+        T::DOCUMENT.id(),
+        tally.accepted,
+        tally.rejected
+    );
+    assert!(tally.accepted > rounds / 6, "too few accepted: {tally:?}");
+    assert!(tally.rejected > rounds / 6, "too few rejected: {tally:?}");
+    tally
+}
+
+#[test]
+fn types_and_schemas_agree_on_drawn_and_mutated_documents() {
+    const ROUNDS: usize = 13_000;
+    let start = Instant::now();
+    let tallies = [
+        agree::<Profile>(1, ROUNDS),
+        agree::<State>(2, ROUNDS),
+        agree::<Plan>(3, ROUNDS),
+        agree::<ActiveSlice>(4, ROUNDS),
+        agree::<SliceRecord>(5, ROUNDS),
+        agree::<StopRecord>(6, ROUNDS),
+        agree::<VerificationEvidence>(7, ROUNDS),
+        agree::<Receipt>(8, ROUNDS),
+        agree::<BriefDocument>(9, ROUNDS),
+        agree::<BriefRecord>(10, ROUNDS),
+    ];
+    let accepted: usize = tallies.iter().map(|t| t.accepted).sum();
+    let rejected: usize = tallies.iter().map(|t| t.rejected).sum();
+    println!(
+        "{accepted} accepted, {rejected} rejected, in {:.1?}",
+        start.elapsed()
+    );
+    assert!(accepted + rejected >= 100_000);
+}
+
+#[test]
+fn every_field_of_a_schema_is_one_the_type_writes_or_reads() {
+    fn full<T: Drawn>() {
+        let mut seen = BTreeSet::new();
+        let mut d = Draw(9);
+        for _ in 0..200 {
+            let value = serde_json::to_value(T::drawn(&mut d)).unwrap();
+            seen.extend(value.as_object().unwrap().keys().cloned());
+        }
+        let schema: Value = serde_json::from_str(T::DOCUMENT.schema_text()).unwrap();
+        let named: BTreeSet<String> = schema["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
+        assert_eq!(seen, named, "{:?}", T::DOCUMENT);
+    }
+    full::<Profile>();
+    full::<State>();
+    full::<Plan>();
+    full::<ActiveSlice>();
+    full::<SliceRecord>();
+    full::<StopRecord>();
+    full::<VerificationEvidence>();
+    full::<Receipt>();
+    full::<BriefDocument>();
+    full::<BriefRecord>();
+}
+
+#[test]
+fn schemas_are_valid_and_closed_and_a_receipt_has_one_shape() {
+    let schema =
+        |document: Document| -> Value { serde_json::from_str(document.schema_text()).unwrap() };
+    for document in Document::ALL {
+        let schema = schema(document);
+        assert!(jsonschema::meta::is_valid(&schema), "{document:?}");
+        assert_eq!(
+            schema["$id"],
+            format!("urn:cook:schema:{}:1", document.id())
+        );
+        assert_eq!(schema["additionalProperties"], false);
+    }
+    let receipt = schema(Document::Receipt);
+    let evidence = schema(Document::VerificationEvidence);
+    for key in ["required", "properties", "additionalProperties"] {
+        assert_eq!(
+            evidence["properties"]["runs"]["items"][key], receipt[key],
+            "{key}"
+        );
+    }
+}
+
+fn state_text() -> String {
+    serde_json::to_string_pretty(&State::drawn(&mut Draw(3))).unwrap()
+}
+
+fn rejected(bytes: &[u8]) -> Vec<Finding> {
+    read_document::<State>(bytes, MAX_DOCUMENT_BYTES).expect_err("must be rejected")
+}
+
+#[test]
+fn bytes_that_are_no_json_are_unreadable() {
+    let text = state_text();
+    let mut nul = text.clone().into_bytes();
+    nul[5] = 0;
+    let mut cases: Vec<Vec<u8>> = vec![
+        Vec::new(),
+        b" \n\t".to_vec(),
+        vec![0; 4096],
+        nul,
+        b"\xff\xfe{\x00}".to_vec(),
+        b"{\"a\": \"\xc3\x28\"}".to_vec(),
+        b"{} {}".to_vec(),
+        b"not json".to_vec(),
+        b"[".repeat(10_000),
+    ];
+    let cuts = (1..text.len())
+        .step_by(7)
+        .filter(|cut| text.is_char_boundary(*cut));
+    cases.extend(cuts.map(|cut| text.as_bytes()[..cut].to_vec()));
+    for case in cases {
+        let findings = rejected(&case);
+        assert_eq!(findings[0].code, Code::DocumentUnreadable, "{findings:?}");
+        assert_eq!(findings[0].place.as_deref(), Some("state.json"));
+    }
+}
+
+#[test]
+fn json_that_breaks_the_schema_names_every_place() {
+    let mut value: Value = serde_json::from_str(&state_text()).unwrap();
+    value["current_phase"] = json!("dancing");
+    value["remaining_stop_judges"] = json!(-1);
+    value["unsatisfied_contract_ids"] = json!(["a", ""]);
+    value["\u{1b}[2Jextra"] = json!(1);
+    value.as_object_mut().unwrap().remove("contract_status");
+    let findings = rejected(value.to_string().as_bytes());
+    let places: BTreeSet<&str> = findings.iter().filter_map(|f| f.place.as_deref()).collect();
+    let wanted = [
+        "state.json",
+        "state.json#/current_phase",
+        "state.json#/remaining_stop_judges",
+        "state.json#/unsatisfied_contract_ids/1",
+    ];
+    assert_eq!(places, wanted.into_iter().collect());
+    let said: String = findings
+        .iter()
+        .map(|f| f.message.as_str())
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(said.contains("`contract_status` is missing"), "{said}");
+    assert!(said.contains("unknown field `[2Jextra`"), "{said}");
+    assert!(!said.contains('\u{1b}'));
+}
+
+#[test]
+fn a_key_given_twice_is_refused_wherever_it_stands() {
+    let text = state_text().replacen('{', "{\"project_done\": false,", 1);
+    let findings = rejected(text.as_bytes());
+    assert_eq!(findings[0].code, Code::DocumentInvalid);
+    assert!(findings[0].message.contains("given twice"), "{findings:?}");
+    let record = r#"{"schema_version":1,"type":"judgment","recorded_at":1,"head_sha":"h",
+        "can_stop":true,"blocker_count":0,"high_value_gap_count":0,
+        "report":{"role":"completion-stop-judge","fields":{"a":"1","a":"2"}}}"#;
+    assert!(read_document::<StopRecord>(record.as_bytes(), 4096).is_err());
+    let once = record.replace(r#""a":"1","#, "");
+    assert!(read_document::<StopRecord>(once.as_bytes(), 4096).is_ok());
+}
+
+#[test]
+fn hostile_sizes_and_depths_end_quickly() {
+    let start = Instant::now();
+    let deep = |open: &str, close: &str, n: usize| open.repeat(n) + "1" + &close.repeat(n);
+    let state = state_text();
+    let inside = |value: &str| state.replacen('{', &format!("{{\"x\": {value},"), 1);
+    let empty_slices = |n: usize| format!("{{\"candidate_slices\":[{}{{}}]}}", "{},".repeat(n));
+    let many_keys: String = (0..200_000).map(|n| format!("\"k{n}\":0,")).collect();
+    let cases = [
+        deep("[", "]", 10_000),
+        deep("{\"a\":", "}", 10_000),
+        inside(&deep("[", "]", 10_000)),
+        state.replacen(
+            "\"continuation_reason\":",
+            &format!("\"continuation_reason\": {}, \"y\":", deep("[", "]", 1000)),
+            1,
+        ),
+        state.replacen('{', &format!("{{{many_keys}"), 1),
+        format!("[{}1]", "1,".repeat(2_000_000)),
+        format!("\"{}\"", "x".repeat(8_000_000)),
+        "9".repeat(1_000_000),
+        empty_slices(500_000),
+        empty_slices(20_000),
+    ];
+    for case in cases {
+        let findings = rejected(case.as_bytes());
+        assert!(!findings.is_empty() && findings.len() <= MAX_FINDINGS);
+        for finding in &findings {
+            assert!(
+                finding.message.chars().count() <= 600,
+                "{}",
+                finding.message.len()
+            );
+            assert!(matches!(
+                finding.code,
+                Code::DocumentInvalid | Code::DocumentUnreadable
+            ));
+        }
+        let plan = read_document::<Plan>(case.as_bytes(), MAX_DOCUMENT_BYTES).unwrap_err();
+        assert!(plan.len() <= MAX_FINDINGS);
+    }
+    let big = vec![b' '; MAX_DOCUMENT_BYTES + 1];
+    assert_eq!(rejected(&big)[0].code, Code::DocumentTooLarge);
+    assert!(
+        start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn generated_codes_json_is_the_catalogue() {
+    let wanted = serde_json::to_string_pretty(&codes()).unwrap();
+    crate::support::generated::compare("protocol/codes.json", &format!("{wanted}\n"));
+}
+
+fn codes() -> Value {
+    let codes: Vec<Value> = CATALOGUE
+        .iter()
+        .map(|code| {
+            json!({
+                "id": code.id(),
+                "family": code.family(),
+                "severity": code.severity(),
+                "meaning": code.meaning(),
+                "hint": code.hint(),
+            })
+        })
+        .collect();
+    json!({ "schema_version": 1, "codes": codes })
+}
+
+#[test]
+fn codes_are_unique_and_well_formed() {
+    let ids: BTreeSet<&str> = CATALOGUE.iter().map(|code| code.id()).collect();
+    assert_eq!(ids.len(), CATALOGUE.len());
+    for code in CATALOGUE {
+        let id = code.id();
+        assert!(
+            id.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
+            "{id}"
+        );
+        assert!(
+            !code.meaning().is_empty() && !code.meaning().ends_with('.'),
+            "{id}"
+        );
+        assert!(
+            !code.hint().is_empty() && !code.hint().ends_with('.'),
+            "{id} says nothing of what to do"
+        );
+        assert_eq!(serde_json::to_value(code).unwrap(), json!(id));
+        assert_eq!(serde_json::from_value::<Code>(json!(id)).unwrap(), *code);
+    }
+}

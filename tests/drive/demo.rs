@@ -1,0 +1,414 @@
+//! `cook demo`: the run to `done`, each culprit caught, and what each run leaves.
+#![cfg(unix)]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const COOK: &str = env!("CARGO_BIN_EXE_cook");
+/// How long a demonstration may take.
+const BOUND: Duration = Duration::from_secs(20);
+/// Whoever plays holds it.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// Sessions of the story.
+const SESSIONS: u64 = 21;
+
+/// A home for demonstrations.
+struct Stage {
+    dir: TempDir,
+}
+
+/// A demonstration that came to its end.
+struct Played {
+    root: PathBuf,
+    json: Value,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        for name in ["home", "tmp"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        Self { dir }
+    }
+
+    /// A program in an environment with nothing of this machine but the usual programs.
+    fn command(&self, program: &str, dir: &Path) -> Command {
+        let bin = Path::new(COOK).parent().unwrap();
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+            .env("HOME", self.dir.path().join("home"))
+            .env("TMPDIR", self.dir.path().join("tmp"))
+            .env("TERM", "dumb")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .current_dir(dir)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn demo(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(COOK, self.dir.path());
+        command.arg("demo").args(arguments);
+        command
+    }
+
+    /// Plays one, within the bound, and looks at everything that it left. One at a time, and
+    /// once more where the machine was too busy for the bound.
+    fn plays(&self, arguments: &[&str]) -> Played {
+        let alone = ALONE.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut tries = (0..2).map(|_| {
+            let begun = Instant::now();
+            let output = self.demo(arguments).arg("--json").output().unwrap();
+            (output, begun.elapsed())
+        });
+        let first = tries.next().unwrap();
+        let (output, took) = match first.1 < BOUND {
+            true => first,
+            false => tries.next().unwrap(),
+        };
+        drop(alone);
+        let told = text(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {told}");
+        assert!(took < BOUND, "{arguments:?} took {took:?}");
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        fits("demo", &json);
+        let root = PathBuf::from(json["directory"].as_str().unwrap());
+        assert_eq!(json["next"]["policy"], "done");
+        let played = Played { root, json };
+        self.left_in_order(&played);
+        played
+    }
+
+    fn left_in_order(&self, played: &Played) {
+        for arguments in [
+            &["verify", "--strict"][..],
+            &["session", "verify"],
+            &["fsck"],
+            &["status"],
+            &["log"],
+        ] {
+            let answer = self
+                .command(COOK, &played.root)
+                .args(arguments)
+                .output()
+                .unwrap();
+            let said = text(&answer.stdout) + &text(&answer.stderr);
+            assert!(answer.status.success(), "{arguments:?}: {said}");
+        }
+        self.git(played, &["fsck", "--strict", "--no-dangling"]);
+        assert_eq!(self.git(played, &["status", "--porcelain"]), "");
+        // The program does what its mission says.
+        let answer = self
+            .command("sh", &played.root)
+            .args(["roman", "1994"])
+            .output()
+            .unwrap();
+        assert_eq!(text(&answer.stdout), "MCMXCIV\n");
+        assert_eq!(no_process_in(&played.root), Vec::<String>::new());
+        let watch = played.root.join(".git/cook/watch");
+        assert!(!watch.exists() || files(&watch).is_empty());
+    }
+
+    fn git(&self, played: &Played, arguments: &[&str]) -> String {
+        let answer = self
+            .command("git", &played.root)
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(answer.status.success(), "{}", text(&answer.stderr));
+        text(&answer.stdout).trim().to_owned()
+    }
+
+    fn refuses(&self, command: &mut Command, exit: i32, said: &str) {
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = command.output().unwrap();
+        let told = text(&stdout) + &text(&stderr);
+        assert_eq!(status.code(), Some(exit), "{told}");
+        assert!(told.contains(said), "`{said}` is not in {told}");
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap().flatten();
+    entries
+        .flat_map(|entry| match entry.path() {
+            // The copy beside the log is made of links.
+            path if path.ends_with("cook/spare") => Vec::new(),
+            path if path.is_dir() => files(&path),
+            path => vec![path],
+        })
+        .collect()
+}
+
+/// Processes that still work in a directory, zombies left out.
+fn no_process_in(dir: &Path) -> Vec<String> {
+    let dir = dir.canonicalize().unwrap();
+    let Ok(all) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    all.flatten()
+        .filter(|process| {
+            std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&dir))
+        })
+        .map(|process| process.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[track_caller]
+fn fits(name: &str, value: &Value) {
+    let path = format!(
+        "{}/protocol/schema/output-{name}.schema.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(value)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}\n{value:#}");
+}
+
+fn codes(json: &Value) -> Vec<&str> {
+    let caught = json["caught"].as_array().unwrap();
+    caught
+        .iter()
+        .map(|catch| catch["code"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
+    let stage = Stage::new();
+    let played = stage.plays(&[]);
+    assert_eq!(played.json["sessions"], SESSIONS);
+    assert_eq!(played.json["culprit"], Value::Null);
+    assert_eq!(codes(&played.json), [""; 0]);
+    assert!(
+        played
+            .root
+            .starts_with(stage.dir.path().canonicalize().unwrap())
+    );
+    let subjects = stage.git(&played, &["log", "--reverse", "--format=%s"]);
+    assert_eq!(
+        subjects.lines().collect::<Vec<_>>(),
+        [
+            "Begin roman",
+            "Set up the completion contract",
+            "Write numbers as roman numerals",
+            "Refuse what has no numeral",
+            "Say how roman is called",
+        ]
+    );
+    // The user's doors were opened by a script, and the log says so.
+    let log = stage
+        .command(COOK, &played.root)
+        .args(["log", "--json", "-n", "99"])
+        .output()
+        .unwrap();
+    let log: Value = serde_json::from_slice(&log.stdout).unwrap();
+    let rows = log["worktrees"][0]["transitions"].as_array().unwrap();
+    let by_script = rows.iter().filter(|row| row["actor"] == "script").count();
+    assert_eq!(by_script, 2, "{log:#}");
+}
+
+#[test]
+fn what_happens_is_told_live_with_the_reason() {
+    let stage = Stage::new();
+    let output = stage.demo(&[]).output().unwrap();
+    assert!(output.status.success());
+    let told = text(&output.stderr);
+    for line in [
+        "completion-reviewer (scripted), rule 5",
+        "  PROGRESS: trying numbers that no test tries",
+        "    no, so the slice can only be reopened: `roman 0` prints an empty line",
+        "    what the reviewer found is what the next implementer must fix",
+        "    judge 2 of 3: no, the README does not say how roman is called",
+        "    a judge's rejection is answered by work: the plan has 2 slices now",
+        "    every judge of wave 2 said yes at this commit",
+    ] {
+        let line = line.trim_start();
+        assert!(told.contains(line), "`{line}` is not in {told}");
+    }
+    let answer = text(&output.stdout);
+    for command in ["cd '", "cook status", "cook log", "cook verify --strict"] {
+        assert!(answer.contains(command), "{answer}");
+    }
+    // With `--quiet` there is the answer and nothing else.
+    let quiet = stage.demo(&["--quiet"]).output().unwrap();
+    assert_eq!(text(&quiet.stderr), "");
+    assert!(text(&quiet.stdout).contains("done at"));
+}
+
+#[test]
+fn a_liar_is_caught_by_what_cook_runs_itself() {
+    let stage = Stage::new();
+    let played = stage.plays(&["--with", "liar"]);
+    assert_eq!(codes(&played.json), ["commit_unknown", "gate_red"]);
+    assert_eq!(played.json["sessions"], SESSIONS + 2);
+    let noticed = played.json["caught"][1]["noticed"].to_string();
+    assert!(noticed.contains("not ok 2 - 9 is written"), "{noticed}");
+}
+
+#[test]
+fn a_cheater_leaves_every_criterion_as_it_was() {
+    let stage = Stage::new();
+    let played = stage.plays(&["--with", "cheater"]);
+    assert_eq!(
+        codes(&played.json),
+        ["authority_breached", "criteria_weakened"]
+    );
+    let plan = std::fs::read_to_string(played.root.join(".agent/plan.json")).unwrap();
+    assert!(plan.contains("a number without a numeral is an error"));
+    assert!(!plan.contains("some numbers are written"));
+    // What it wrote is kept.
+    let kept = played.json["caught"][0]["kept"].as_array().unwrap();
+    assert_eq!(kept.len(), 2);
+    let shown: String = kept
+        .iter()
+        .map(|id| {
+            let mut command = stage.command(COOK, &played.root);
+            command.args(["rescue", "show", id.as_str().unwrap()]);
+            text(&command.output().unwrap().stdout)
+        })
+        .collect();
+    for file in ["plan.json", "verify_completion_stop.sh"] {
+        assert!(shown.contains(file), "{shown}");
+    }
+}
+
+#[test]
+fn a_crash_after_the_commit_loses_no_work() {
+    let stage = Stage::new();
+    let played = stage.plays(&["--with", "crasher"]);
+    assert_eq!(codes(&played.json), ["supplier_failed"]);
+    // The next session reported the commit that was there.
+    let subjects = stage.git(&played, &["log", "--format=%s"]);
+    let once = |subject: &str| subjects.lines().filter(|line| *line == subject).count();
+    assert_eq!(once("Write numbers as roman numerals"), 1);
+}
+
+#[test]
+fn a_hanger_is_ended_by_its_idle_clock() {
+    let played = Stage::new().plays(&["--with", "hanger"]);
+    assert_eq!(codes(&played.json), ["supplier_failed"]);
+    let noticed = played.json["caught"][0]["noticed"].to_string();
+    assert!(noticed.contains("said nothing for longer"), "{noticed}");
+}
+
+#[test]
+fn of_a_flood_only_the_ends_are_kept() {
+    let stage = Stage::new();
+    let played = stage.plays(&["--with", "flooder"]);
+    assert_eq!(codes(&played.json), ["supplier_failed"]);
+    let sizes = files(&played.root)
+        .into_iter()
+        .map(|file| file.metadata().unwrap().len());
+    let sizes: Vec<u64> = sizes.collect();
+    assert!(sizes.iter().max() > Some(&1_000_000), "a part is kept");
+    assert!(sizes.iter().sum::<u64>() < 20_000_000, "not the whole");
+}
+
+#[test]
+fn an_editor_is_put_back_and_what_it_did_is_kept() {
+    let stage = Stage::new();
+    let played = stage.plays(&["--with", "editor"]);
+    assert_eq!(codes(&played.json), ["authority_breached"]);
+    assert_eq!(stage.git(&played, &["tag", "--list"]), "");
+    assert!(!played.root.join("notes.txt").exists());
+    let subjects = stage.git(&played, &["log", "--format=%s"]);
+    assert!(!subjects.contains("While I am here"), "{subjects}");
+    let kept = played.json["caught"][0]["kept"].to_string();
+    let branch = kept
+        .split('"')
+        .find(|name| name.ends_with("/heads/main"))
+        .unwrap();
+    let subject = stage.git(&played, &["log", "-1", "--format=%s", branch]);
+    assert_eq!(subject, "While I am here");
+}
+
+/// Inside an agent's environment too, and with settings of the user's in the way.
+#[test]
+fn whatever_stands_around_it_the_demonstration_is_its_own() {
+    let stage = Stage::new();
+    let settings = stage.dir.path().join("gitconfig");
+    std::fs::write(
+        &settings,
+        "[commit]\n\tgpgSign = true\n[core]\n\thooksPath = /nonexistent\n\tautocrlf = true\n[init]\n\tdefaultBranch = trunk\n[user]\n\tuseConfigOnly = true\n",
+    )
+    .unwrap();
+    let dir = stage.dir.path().join("with a blank");
+    let output = stage
+        .demo(&["--json", "--dir"])
+        .arg(&dir)
+        .env("CLAUDECODE", "1")
+        .env("AI_AGENT", "x")
+        .env("GIT_CONFIG_GLOBAL", &settings)
+        .env("GIT_DIR", "/nonexistent")
+        .env("GIT_INDEX_FILE", "/nonexistent/index")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let root = PathBuf::from(json["directory"].as_str().unwrap());
+    assert_eq!(root, dir.canonicalize().unwrap());
+    stage.left_in_order(&Played { root, json });
+}
+
+#[test]
+fn a_directory_that_is_in_use_is_left_alone() {
+    let stage = Stage::new();
+    let dir = stage.dir.path().join("mine");
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join("work"), "mine").unwrap();
+    let named = |path: &Path| {
+        let mut command = stage.demo(&["--dir"]);
+        command.arg(path);
+        command
+    };
+    stage.refuses(&mut named(&dir), 2, "is not empty");
+    assert_eq!(files(&dir), [dir.join("work")]);
+    stage.refuses(&mut named(&dir.join("work")), 2, "is a file");
+    stage.refuses(&mut named(&dir.join("work/below")), 3, "[not_writable]");
+    assert_eq!(std::fs::read(dir.join("work")).unwrap(), b"mine");
+}
+
+#[test]
+fn what_stands_in_the_way_is_said_before_anything_is_begun() {
+    let stage = Stage::new();
+    stage.refuses(&mut stage.demo(&["--with", "saint"]), 2, "possible values");
+    let mut nested = stage.demo(&[]);
+    nested.env("COOK_ROLE", "reviewer").env("COOK_DEPTH", "1");
+    stage.refuses(&mut nested, 4, "[inside_role]");
+    // Programs that are not there.
+    let bin = stage.dir.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let without = |path: &Path| {
+        let mut command = stage.demo(&[]);
+        command.env("PATH", path);
+        command
+    };
+    stage.refuses(&mut without(&bin), 3, "[git_missing]");
+    for program in ["git", "sh"] {
+        let found = ["/usr/bin", "/bin"].map(|dir| Path::new(dir).join(program));
+        let found = found.iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(found, bin.join(program)).unwrap();
+    }
+    stage.refuses(&mut without(&bin), 1, "needs `bash` on PATH");
+    // Nothing was left behind by any of them.
+    let left = std::fs::read_dir(stage.dir.path().join("tmp")).unwrap();
+    assert_eq!(left.count(), 0);
+}

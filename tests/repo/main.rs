@@ -1,0 +1,11 @@
+//! What is read of and done to a git repository, in the environment of [`support::repo::hermetic`].
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod anchors;
+mod baseline;
+mod commit;
+mod facts;
+mod parked;

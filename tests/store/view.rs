@@ -1,0 +1,564 @@
+//! `.agent/` against the log: edits from outside, interrupted writes, kept copies.
+
+use crate::support::store::*;
+use cook_core::diagnostic::Code;
+use cook_core::machine::OutsideEdit;
+use cook_store::store::{DifferenceKind, History, KeptKind, Store, StoreError, ViewStatus};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// In the order in which they are written.
+const FILES: [&str; 6] = [
+    "slice-history.jsonl",
+    "stop-check-history.jsonl",
+    "plan.json",
+    "verification-evidence.json",
+    "active-slice.json",
+    "state.json",
+];
+
+fn edits(store: &Store) -> Vec<OutsideEdit> {
+    store.outside_edits().unwrap()
+}
+
+fn contents(fixture: &Fixture) -> BTreeMap<&'static str, Vec<u8>> {
+    FILES
+        .into_iter()
+        .map(|file| (file, std::fs::read(fixture.agent(file)).unwrap()))
+        .collect()
+}
+
+fn is_whole(fixture: &Fixture, store: &Store) {
+    assert_eq!(store.view_status().unwrap(), ViewStatus::Current);
+    assert!(edits(store).is_empty(), "{:?}", edits(store));
+    assert!(store.differences_by_content().unwrap().is_empty());
+    let snapshot = store.snapshot().unwrap();
+    let state: cook_core::model::State = serde_json::from_str(&fixture.read("state.json")).unwrap();
+    assert_eq!(state, snapshot.state);
+}
+
+fn recover(store: &Store) -> cook_store::store::Recovery {
+    store
+        .lock(WAIT)
+        .unwrap()
+        .recover()
+        .unwrap()
+        .recovery()
+        .clone()
+}
+
+#[test]
+fn each_edited_document_is_named_with_its_fields() {
+    let (fixture, store) = Fixture::with(3);
+    for (file, from, to, fields) in [
+        (
+            "state.json",
+            "\"continue\"",
+            "\"done\"",
+            vec!["continuation_policy"],
+        ),
+        ("plan.json", "\"do two\"", "\"do 2\"", vec!["two"]),
+        (
+            "active-slice.json",
+            "\"idle\"",
+            "\"selected\"",
+            vec!["status"],
+        ),
+        (
+            "verification-evidence.json",
+            "\"not_recorded\"",
+            "\"passed\"",
+            vec!["outcome"],
+        ),
+    ] {
+        let good = fixture.read(file);
+        fixture.edit(file, from, to);
+        let found = edits(&store);
+        assert_eq!(found.len(), 1, "{file}");
+        assert_eq!(found[0].file, file);
+        assert_eq!(found[0].fields, fields, "{file}");
+        assert!(!found[0].missing);
+        std::fs::write(fixture.agent(file), good).unwrap();
+        assert!(edits(&store).is_empty(), "{file}");
+    }
+}
+
+#[test]
+fn an_edit_of_the_same_length_with_its_time_put_back_is_seen() {
+    let (fixture, store) = Fixture::with(3);
+    let path = fixture.agent("state.json");
+    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let text = fixture.read("state.json").replace("re-ground", "re-grounD");
+    std::fs::write(&path, text).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(modified).unwrap();
+    assert_eq!(edits(&store).len(), 1);
+}
+
+#[test]
+fn another_layout_of_the_same_json_is_no_edit() {
+    let (fixture, store) = Fixture::with(3);
+    let value: serde_json::Value = serde_json::from_str(&fixture.read("plan.json")).unwrap();
+    std::fs::write(fixture.agent("plan.json"), value.to_string()).unwrap();
+    assert!(edits(&store).is_empty());
+    step(&store).unwrap();
+    is_whole(&fixture, &store);
+    assert!(store.rescue_list().unwrap().is_empty());
+}
+
+#[test]
+fn what_is_no_document_at_all_is_an_edit_too() {
+    let (fixture, store) = Fixture::with(3);
+    let cases: [(&str, &[u8], DifferenceKind); 5] = [
+        ("state.json", b"", DifferenceKind::NotJson),
+        ("state.json", b"\0\0\0\0", DifferenceKind::NotJson),
+        (
+            "plan.json",
+            b"{\"candidate_slices\": [",
+            DifferenceKind::NotJson,
+        ),
+        ("plan.json", b"[]", DifferenceKind::Edited),
+        ("slice-history.jsonl", b"{}\n", DifferenceKind::Edited),
+    ];
+    for (file, bytes, kind) in cases {
+        let good = std::fs::read(fixture.agent(file)).unwrap();
+        std::fs::write(fixture.agent(file), bytes).unwrap();
+        let found = store.differences().unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].file.as_str(), found[0].kind), (file, kind));
+        std::fs::write(fixture.agent(file), good).unwrap();
+    }
+    let deep = "[".repeat(100_000);
+    std::fs::write(fixture.agent("state.json"), deep).unwrap();
+    assert_eq!(
+        store.differences().unwrap()[0].kind,
+        DifferenceKind::NotJson
+    );
+    let huge = std::fs::File::create(fixture.agent("state.json")).unwrap();
+    huge.set_len(100 << 20).unwrap();
+    assert_eq!(
+        store.differences().unwrap()[0].kind,
+        DifferenceKind::TooLarge
+    );
+    // Too large to be kept: putting the log's version back is refused, nothing is lost.
+    let mut reground = next(&store);
+    reground.displace = true;
+    let error = commit(&store, reground).unwrap_err();
+    assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
+    assert_eq!(store.tip().unwrap().unwrap().seq, 3);
+}
+
+#[test]
+fn histories_are_compared_line_by_line() {
+    let (fixture, store) = Fixture::with(7);
+    let path = fixture.agent("slice-history.jsonl");
+    let good = std::fs::read_to_string(&path).unwrap();
+    let cases = [
+        (
+            good.replace("pause 4", "pause 5"),
+            DifferenceKind::Edited,
+            vec!["line 3"],
+        ),
+        (
+            format!("{good}{{}}\n"),
+            DifferenceKind::Edited,
+            vec!["line 7"],
+        ),
+        (
+            good[..good.len() - 10].to_owned(),
+            DifferenceKind::Torn,
+            vec![],
+        ),
+        (
+            good.lines().take(3).map(|l| format!("{l}\n")).collect(),
+            DifferenceKind::Edited,
+            vec![],
+        ),
+        (String::new(), DifferenceKind::Edited, vec![]),
+    ];
+    for (text, kind, fields) in cases {
+        std::fs::write(&path, &text).unwrap();
+        let found = store.differences().unwrap();
+        assert_eq!(found.len(), 1, "{text}");
+        assert_eq!(
+            (found[0].kind, &found[0].fields),
+            (kind, &fields.iter().map(|s| (*s).to_owned()).collect()),
+            "{text}"
+        );
+    }
+    // The next transition leaves it alone, a re-ground puts it right.
+    step(&store).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+    let mut reground = next(&store);
+    reground.displace = true;
+    commit(&store, reground).unwrap();
+    is_whole(&fixture, &store);
+    assert!(fixture.read("slice-history.jsonl").starts_with(&good));
+}
+
+#[test]
+fn an_edit_stays_until_it_is_displaced_and_is_kept_then() {
+    let (fixture, store) = Fixture::with(3);
+    fixture.edit("plan.json", "do two", "do something else");
+    fixture.edit("state.json", "\"continue\"", "\"done\"");
+    let (plan, state) = (fixture.read("plan.json"), fixture.read("state.json"));
+    let committed = step(&store).unwrap();
+    assert!(committed.findings.is_empty());
+    assert_eq!(fixture.read("plan.json"), plan);
+    assert_eq!(fixture.read("state.json"), state);
+    let names: Vec<String> = edits(&store).into_iter().map(|edit| edit.file).collect();
+    assert_eq!(names, ["plan.json", "state.json"]);
+
+    let mut reground = next(&store);
+    reground.displace = true;
+    let committed = commit(&store, reground).unwrap();
+    assert_eq!(committed.findings[0].code, Code::Displaced);
+    is_whole(&fixture, &store);
+
+    let copies = store.rescue_list().unwrap();
+    assert_eq!(copies.len(), 1);
+    assert_eq!(copies[0].kind, KeptKind::Displaced);
+    assert_eq!(Some(&copies[0].id), committed.displaced.as_ref());
+    let paths: Vec<&str> = copies[0].files.iter().map(|f| f.path.as_str()).collect();
+    assert_eq!(paths, [".agent/plan.json", ".agent/state.json"]);
+    assert_eq!(copies[0].files[0].bytes, plan.len() as u64);
+    let id = &copies[0].id;
+    assert_eq!(
+        store.rescue_show(id, ".agent/plan.json").unwrap(),
+        plan.as_bytes()
+    );
+
+    let written = store
+        .rescue_restore(id, &[], Path::new("kept"), false)
+        .unwrap();
+    assert_eq!(written.len(), 2);
+    let kept = fixture.place().worktree.join("kept/.agent/state.json");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), state);
+    // Not over what is there, unless asked to.
+    let only = [".agent/plan.json".to_owned()];
+    assert!(matches!(
+        store.rescue_restore(id, &only, Path::new(""), false),
+        Err(StoreError::Restore { .. })
+    ));
+    store
+        .rescue_restore(id, &only, Path::new(""), true)
+        .unwrap();
+    assert_eq!(fixture.read("plan.json"), plan);
+}
+
+#[test]
+fn copies_are_only_restored_inside_the_worktree() {
+    let (fixture, store) = Fixture::with(2);
+    fixture.edit("plan.json", "do two", "do 2");
+    let mut reground = next(&store);
+    reground.displace = true;
+    let id = commit(&store, reground).unwrap().displaced.unwrap();
+    let outside = fixture.dir.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    for into in ["..", "../outside", "a/../../x", "/", ".git", "x/.git/hooks"] {
+        let error = store
+            .rescue_restore(&id, &[], Path::new(into), true)
+            .unwrap_err();
+        assert!(
+            matches!(error, StoreError::Restore { .. }),
+            "{into}: {error}"
+        );
+    }
+    assert!(store.rescue_restore(&id, &[], &outside, true).is_err());
+    #[cfg(unix)]
+    {
+        let link = fixture.place().worktree.join("link");
+        std::os::unix::fs::symlink(&outside, link).unwrap();
+        assert!(
+            store
+                .rescue_restore(&id, &[], Path::new("link"), true)
+                .is_err()
+        );
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    for bad in ["", "../heads/x", "none"] {
+        assert!(matches!(
+            store.rescue_show(bad, "x"),
+            Err(StoreError::OperationUnknown { .. })
+        ));
+    }
+}
+
+#[test]
+fn a_deleted_view_is_missing_and_comes_back() {
+    let (fixture, store) = Fixture::with(4);
+    let shown = contents(&fixture);
+    std::fs::remove_dir_all(fixture.place().agent_dir()).unwrap();
+    assert_eq!(store.view_status().unwrap(), ViewStatus::Absent);
+    let found = edits(&store);
+    assert_eq!(found.len(), 6);
+    assert!(found.iter().all(|edit| edit.missing));
+    // Only what may put the log's version back does so.
+    step(&store).unwrap();
+    assert_eq!(edits(&store).len(), 6);
+    let mut reground = next(&store);
+    reground.displace = true;
+    commit(&store, reground).unwrap();
+    is_whole(&fixture, &store);
+    let history = fixture.read("slice-history.jsonl");
+    assert!(
+        history
+            .as_bytes()
+            .starts_with(&shown["slice-history.jsonl"])
+    );
+    assert_eq!(history.lines().count(), 5);
+    assert!(store.rescue_list().unwrap().is_empty());
+}
+
+#[test]
+fn a_write_interrupted_at_any_file_is_rolled_forward() {
+    let (fixture, store) = Fixture::with(5);
+    let stamp = fixture.place().stamp_file();
+    for written in 0..=FILES.len() {
+        let (old, old_stamp) = (contents(&fixture), std::fs::read(&stamp).unwrap());
+        step(&store).unwrap();
+        let new = contents(&fixture);
+        for (index, file) in FILES.into_iter().enumerate() {
+            if index >= written && old[file] != new[file] {
+                std::fs::write(fixture.agent(file), &old[file]).unwrap();
+            }
+        }
+        std::fs::write(&stamp, old_stamp).unwrap();
+        assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
+        assert!(edits(&store).is_empty(), "{written}: {:?}", edits(&store));
+        let recovery = recover(&store);
+        assert!(recovery.rolled_forward);
+        assert_eq!(recovery.displaced, None);
+        assert_eq!(contents(&fixture), new, "{written}");
+        is_whole(&fixture, &store);
+        assert_eq!(recover(&store), cook_store::store::Recovery::default());
+    }
+}
+
+#[test]
+fn an_append_torn_at_any_byte_is_completed() {
+    let (fixture, store) = Fixture::with(4);
+    let stamp = fixture.place().stamp_file();
+    let (old, old_stamp) = (contents(&fixture), std::fs::read(&stamp).unwrap());
+    step(&store).unwrap();
+    let new = contents(&fixture);
+    let name = "slice-history.jsonl";
+    for length in (old[name].len()..new[name].len()).step_by(7) {
+        for (file, bytes) in &old {
+            std::fs::write(fixture.agent(file), bytes).unwrap();
+        }
+        std::fs::write(fixture.agent(name), &new[name][..length]).unwrap();
+        std::fs::write(&stamp, &old_stamp).unwrap();
+        assert!(edits(&store).is_empty(), "{length}");
+        assert!(recover(&store).rolled_forward);
+        assert_eq!(contents(&fixture), new, "{length}");
+    }
+    assert!(store.rescue_list().unwrap().is_empty());
+}
+
+#[test]
+fn an_interrupted_write_over_edits_keeps_them() {
+    let (fixture, store) = Fixture::with(4);
+    let stamp = fixture.place().stamp_file();
+    let old_stamp = std::fs::read(&stamp).unwrap();
+    step(&store).unwrap();
+    std::fs::write(&stamp, old_stamp).unwrap();
+    std::fs::write(fixture.agent("state.json"), "mine").unwrap();
+    let history = fixture.read("slice-history.jsonl");
+    let shorter: String = history.lines().take(1).map(|l| format!("{l}\n")).collect();
+    std::fs::write(fixture.agent("slice-history.jsonl"), shorter).unwrap();
+    std::fs::write(fixture.agent("stop-check-history.jsonl"), "also mine\n").unwrap();
+    let files: Vec<String> = edits(&store).into_iter().map(|edit| edit.file).collect();
+    assert_eq!(
+        files,
+        [
+            "slice-history.jsonl",
+            "state.json",
+            "stop-check-history.jsonl"
+        ]
+    );
+    let recovery = recover(&store);
+    assert!(recovery.rolled_forward);
+    let id = recovery.displaced.unwrap();
+    assert_eq!(
+        store.rescue_show(&id, ".agent/state.json").unwrap(),
+        b"mine"
+    );
+    assert_eq!(
+        store
+            .rescue_show(&id, ".agent/stop-check-history.jsonl")
+            .unwrap(),
+        b"also mine\n"
+    );
+    assert_eq!(fixture.read("slice-history.jsonl"), history);
+    is_whole(&fixture, &store);
+}
+
+#[test]
+fn a_first_transition_that_never_reached_the_view_is_rolled_forward() {
+    let (fixture, store) = Fixture::with(1);
+    std::fs::remove_dir_all(fixture.place().agent_dir()).unwrap();
+    std::fs::remove_file(fixture.place().stamp_file()).unwrap();
+    assert_eq!(store.view_status().unwrap(), ViewStatus::Absent);
+    assert!(edits(&store).is_empty());
+    assert!(recover(&store).rolled_forward);
+    is_whole(&fixture, &store);
+}
+
+#[test]
+fn a_lost_or_foreign_stamp_makes_contents_decide() {
+    let (fixture, store) = Fixture::with(4);
+    let stamp = fixture.place().stamp_file();
+    let old = contents(&fixture);
+    step(&store).unwrap();
+    let foreign = format!(
+        "{{\"schema_version\": 1, \"commit\": \"{}\", \"files\": {{}}}}",
+        "7".repeat(40)
+    );
+    for text in ["", "null", "{\"schema_version\": 2}", &foreign] {
+        // Versions that the log holds are not edits, whatever the stamp was.
+        std::fs::write(fixture.agent("state.json"), &old["state.json"]).unwrap();
+        std::fs::write(&stamp, text).unwrap();
+        assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
+        assert!(edits(&store).is_empty(), "{text}");
+        std::fs::write(fixture.agent("plan.json"), "{}").unwrap();
+        assert_eq!(edits(&store).len(), 1);
+        let id = recover(&store).displaced.unwrap();
+        assert_eq!(store.rescue_show(&id, ".agent/plan.json").unwrap(), b"{}");
+        is_whole(&fixture, &store);
+    }
+}
+
+#[test]
+fn a_view_that_cannot_be_written_is_a_success_with_a_finding() {
+    let (fixture, store) = Fixture::with(3);
+    let tmp = fixture.agent("tmp");
+    std::fs::remove_dir(&tmp).unwrap();
+    // The transition itself must pass recovery, so the obstacle comes after staging.
+    let staged = store.lock(WAIT).unwrap().recover().unwrap();
+    let staged = staged.stage(next(&store)).unwrap();
+    std::fs::remove_dir(&tmp).unwrap();
+    std::fs::write(&tmp, "in the way").unwrap();
+    let committed = staged.commit().unwrap();
+    assert_eq!(committed.findings[0].code, Code::CheckoutPending);
+    assert_eq!(store.tip().unwrap().unwrap(), committed.tip);
+    assert_eq!(store.view_status().unwrap(), ViewStatus::Pending);
+    assert!(
+        edits(&store).is_empty(),
+        "stats still vouch for what was shown"
+    );
+    let refused = store.lock(WAIT).unwrap().recover().unwrap_err();
+    assert!(matches!(refused, StoreError::AgentDir { .. }), "{refused}");
+    std::fs::remove_file(&tmp).unwrap();
+    step(&store).unwrap();
+    is_whole(&fixture, &store);
+    assert_eq!(fixture.read("slice-history.jsonl").lines().count(), 4);
+}
+
+#[test]
+fn files_that_were_there_before_the_log_are_kept() {
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.place().agent_dir()).unwrap();
+    std::fs::write(fixture.agent("state.json"), "{\"old\": true}").unwrap();
+    std::fs::write(fixture.agent("slice-history.jsonl"), "{\"old\": 1}\n").unwrap();
+    std::fs::write(fixture.agent("notes.md"), "mine").unwrap();
+    let store = Store::create(fixture.place()).unwrap();
+    let id = step(&store).unwrap().displaced.unwrap();
+    assert_eq!(
+        store
+            .rescue_show(&id, ".agent/slice-history.jsonl")
+            .unwrap(),
+        b"{\"old\": 1}\n"
+    );
+    assert_eq!(fixture.read("notes.md"), "mine");
+    is_whole(&fixture, &store);
+}
+
+#[cfg(unix)]
+#[test]
+fn symlinks_are_never_followed() {
+    use std::os::unix::fs::symlink;
+    let (fixture, store) = Fixture::with(3);
+    let victim = fixture.dir.path().join("victim");
+    std::fs::write(&victim, "untouched").unwrap();
+    for file in ["state.json", "slice-history.jsonl"] {
+        std::fs::remove_file(fixture.agent(file)).unwrap();
+        symlink(&victim, fixture.agent(file)).unwrap();
+    }
+    let found = store.differences().unwrap();
+    assert!(found.iter().all(|d| d.kind == DifferenceKind::NotAFile));
+    assert_eq!(found.len(), 2);
+    let mut reground = next(&store);
+    reground.displace = true;
+    let id = commit(&store, reground).unwrap().displaced.unwrap();
+    assert_eq!(
+        store.rescue_show(&id, ".agent/state.json").unwrap(),
+        victim.as_os_str().as_encoded_bytes()
+    );
+    is_whole(&fixture, &store);
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "untouched");
+
+    // `.agent` itself, and its scratch directory.
+    let elsewhere = fixture.dir.path().join("elsewhere");
+    std::fs::rename(fixture.place().agent_dir(), &elsewhere).unwrap();
+    symlink(&elsewhere, fixture.place().agent_dir()).unwrap();
+    assert!(matches!(
+        store.outside_edits(),
+        Err(StoreError::AgentDir { .. })
+    ));
+    assert!(step(&store).is_err());
+    std::fs::remove_file(fixture.place().agent_dir()).unwrap();
+    std::fs::write(fixture.place().agent_dir(), "a file").unwrap();
+    assert!(matches!(
+        store.view_status(),
+        Err(StoreError::AgentDir { .. })
+    ));
+    std::fs::remove_file(fixture.place().agent_dir()).unwrap();
+    std::fs::rename(&elsewhere, fixture.place().agent_dir()).unwrap();
+    std::fs::remove_dir(fixture.agent("tmp")).unwrap();
+    symlink(fixture.dir.path(), fixture.agent("tmp")).unwrap();
+    assert!(step(&store).is_err());
+    assert_eq!(store.tip().unwrap().unwrap().seq, 4);
+}
+
+#[test]
+fn histories_concatenate_along_the_chain() {
+    let (fixture, store) = Fixture::with(13);
+    let stop: Vec<String> = store
+        .history_lines(History::Stop)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(stop.len(), 4);
+    std::fs::remove_file(fixture.agent("stop-check-history.jsonl")).unwrap();
+    let mut repair = next(&store);
+    repair.displace = true;
+    commit(&store, repair).unwrap();
+    let shown = fixture.read("stop-check-history.jsonl");
+    assert_eq!(shown.lines().collect::<Vec<_>>(), stop);
+}
+
+#[test]
+fn a_branch_that_was_moved_back_is_not_taken_for_the_truth() {
+    let (fixture, store) = Fixture::with(3);
+    let branch = format!("refs/heads/{}", store.id());
+    let log = git2::Repository::open_bare(fixture.log("")).unwrap();
+    let tip = log.refname_to_id(&branch).unwrap();
+    let older = log.find_commit(tip).unwrap().parent_id(0).unwrap();
+    log.reference(&branch, older, true, "test").unwrap();
+
+    let error = store.differences().unwrap_err();
+    let failure = cook_core::diagnostic::Failure::from(error);
+    assert_eq!(failure.code, Code::LogRewound);
+    assert!(failure.message.contains("from #3 to #2"), "{failure:?}");
+    assert!(failure.hints[0].contains(&format!("update-ref {branch} {tip}")));
+    let locked = store.lock(WAIT).unwrap();
+    assert!(matches!(locked.recover(), Err(StoreError::Rewound { .. })));
+    let found = store.fsck().unwrap().findings;
+    assert!(found.iter().any(|f| f.code == Code::LogRewound));
+
+    // Brought back, nothing is wrong; and what never was a descendant is not a rewinding.
+    log.reference(&branch, tip, true, "test").unwrap();
+    assert_eq!(store.differences().unwrap(), Vec::new());
+    recover(&store);
+}

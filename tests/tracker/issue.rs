@@ -1,0 +1,430 @@
+//! `cook issue` over the plan and over the fake trackers, and issues that follow slices.
+#![cfg(unix)]
+
+use crate::support::reports::{plan, proof, slice, waiting_slice};
+use crate::support::tracker::{Issues, SHAPES, install};
+use crate::support::{Answer, COOK, NOW, Repo, run};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A repository with a tracker in it.
+struct Desk {
+    repo: Repo,
+    issues: Issues,
+    path: String,
+}
+
+impl Desk {
+    fn on(repo: Repo, program: &str, shape: &str) -> Self {
+        let bin = repo.outside().join("bin");
+        install(&bin, program);
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let issues = Issues::at(repo.root(), shape);
+        repo.write(".beads/.gitignore", "fake/\n");
+        repo.commit("Track issues");
+        Self { repo, issues, path }
+    }
+
+    fn new(program: &str, shape: &str) -> Self {
+        Self::on(Repo::new(), program, shape)
+    }
+
+    fn cook(&self, arguments: &[&str]) -> Answer {
+        self.cook_reads(arguments, None)
+    }
+
+    fn cook_reads(&self, arguments: &[&str], input: Option<&str>) -> Answer {
+        let mut command = self.repo.program(COOK, arguments);
+        run(command.env("PATH", &self.path).env("BR_ACTOR", "me"), input)
+    }
+
+    /// The answer in JSON, which must follow its schema.
+    #[track_caller]
+    fn json(&self, schema: &str, arguments: &[&str]) -> Value {
+        let mut arguments = arguments.to_vec();
+        arguments.push("--json");
+        let value = self.cook(&arguments).ok().json();
+        let file = format!("protocol/schema/output-{schema}.schema.json");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let text = std::fs::read_to_string(file).unwrap();
+        let validator = jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&value)
+            .map(|e| e.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}\n{value:#}");
+        value
+    }
+
+    fn record(&self, role: &str, report: &str) -> Answer {
+        self.cook_reads(&["record", role], Some(report))
+    }
+}
+
+fn project(desk: &Desk) {
+    desk.issues.add("x-0", "the whole", "");
+    desk.issues.set("x-0", "priority", "4");
+    desk.issues.add("x-a", "first", "parent-child x-0\n");
+    desk.issues.add("x-b", "second", "blocks x-a\n");
+    desk.issues.add("x-c", "third", "blocks x-b\n");
+}
+
+#[test]
+fn the_whole_round_works_without_a_workflow_in_every_shape() {
+    for (program, shape) in SHAPES {
+        let desk = Desk::new(program, shape);
+        project(&desk);
+        desk.cook(&["issue", "ready"]).ok().says(
+            "[P2] x-a (task) first\n   parent: x-0 the whole\n   unblocks: x-b second\n   \
+             2 wait for it in all · longest chain 3\n\
+             [P4] x-0 (task) the whole\n   unblocks: (none)\n",
+        );
+        let ready = desk.json("issue-ready", &["issue", "ready"]);
+        assert_eq!(
+            (&ready["tracker"], &ready["ready"][0]["id"]),
+            (&json!(program), &json!("x-a"))
+        );
+        let claimed = desk.json("issue-changed", &["issue", "claim", "x-a"]);
+        assert_eq!(
+            (&claimed["changed"], &claimed["issue"]["assignee"]),
+            (&json!(true), &json!("me"))
+        );
+        desk.cook(&["issue", "claim", "x-a"])
+            .ok()
+            .says("claimed already");
+        desk.cook(&["issue", "ready"])
+            .ok()
+            .says("first [in_progress, yours]");
+        for changed in [true, false] {
+            let said = desk.json(
+                "issue-changed",
+                &["issue", "comment", "x-a", "half", "--key", "K"],
+            );
+            assert_eq!(said["changed"], changed);
+        }
+        assert_eq!(desk.issues.comments("x-a"), ["half [cook:K]"]);
+        let read = desk.cook_reads(&["issue", "comment", "x-a", "-"], Some("piped"));
+        read.ok().says("commented  ");
+        let shown = desk.json("issue-show", &["issue", "show", "x-a"]);
+        assert_eq!(shown["comments"][0]["text"], "half [cook:K]");
+        assert_eq!(shown["dependents"][0]["issue"]["id"], "x-b");
+        let status = desk.json("issue-status", &["issue", "status"]);
+        assert_eq!(
+            (&status["current"][0]["id"], &status["ready"]),
+            (&json!("x-a"), &json!(2))
+        );
+        let made = desk.json(
+            "issue-changed",
+            &[
+                "issue",
+                "create",
+                "found",
+                "--type",
+                "bug",
+                "--priority",
+                "0",
+                "--discovered-from",
+                "x-a",
+            ],
+        );
+        let id = made["issue"]["id"].as_str().unwrap();
+        assert_eq!(desk.issues.get(id, "deps"), "discovered-from x-a\n");
+        let closed = desk.json(
+            "issue-changed",
+            &["issue", "close", "x-a", "--reason", "built"],
+        );
+        assert_eq!(closed["unblocked"][0]["id"], "x-b");
+        desk.cook(&["issue", "close", "x-a"])
+            .ok()
+            .says("closed already");
+        desk.cook(&["issue", "close", "x-c"])
+            .refused("issue_not_closed")
+            .says("waits for x-b");
+        desk.cook(&["issue", "show", "x-9"])
+            .refused("issue_unknown");
+        desk.cook(&["issue", "show", "--", "--help"])
+            .exits(2)
+            .says("not an issue id");
+    }
+}
+
+#[test]
+fn an_issue_of_another_actor_is_marked_and_left_alone() {
+    let desk = Desk::new("br", "paged");
+    project(&desk);
+    desk.issues.set("x-a", "assignee", "rival");
+    desk.issues.set("x-a", "status", "in_progress");
+    desk.cook(&["issue", "ready"])
+        .ok()
+        .says("[held by rival] [in_progress]");
+    desk.cook(&["issue", "claim", "x-a"])
+        .refused("issue_held")
+        .says("held by rival");
+    assert_eq!(desk.issues.count(&["update"]), 0);
+}
+
+#[test]
+fn an_issue_is_not_closed_over_uncommitted_work() {
+    let desk = Desk::new("br", "flat");
+    project(&desk);
+    desk.repo.write("src.txt", "work");
+    desk.repo.write(".beads/issues.jsonl", "{}\n");
+    desk.cook(&["issue", "close", "x-a"])
+        .refused("issue_dirty")
+        .says("src.txt is not committed");
+    assert_eq!(desk.issues.get("x-a", "status"), "open");
+    std::fs::remove_file(desk.repo.root().join("src.txt")).unwrap();
+    desk.cook(&["issue", "close", "x-a"]).ok();
+}
+
+#[test]
+fn a_tracker_that_is_away_is_named_and_noted() {
+    for (fault, why) in [("locked", "database is locked"), ("denied", "may not open")] {
+        let desk = Desk::new("br", "flat");
+        project(&desk);
+        desk.issues.fault("info", fault);
+        desk.cook(&["issue", "ready"])
+            .exits(3)
+            .says("[tracker_unavailable]")
+            .says(why);
+        desk.issues.fault("info", "");
+        let status = desk.json("issue-status", &["issue", "status"]);
+        assert_eq!(status["outage"]["since"], NOW);
+        assert!(status["outage"]["why"].as_str().unwrap().contains(why));
+    }
+    let desk = Desk::new("br", "flat");
+    project(&desk);
+    desk.issues.fault("ready", "drift");
+    desk.cook(&["issue", "ready"])
+        .exits(3)
+        .says("[tracker_unreadable]")
+        .says("`result`");
+    desk.issues.fault("ready", "");
+    desk.issues.fault("dep", "quiet-error");
+    let ready = desk.json("issue-ready", &["issue", "ready"]);
+    assert_eq!(ready["findings"][0]["code"], "ready_incomplete");
+    assert_eq!(ready["ready"][0]["reach"], Value::Null);
+}
+
+#[test]
+fn the_settings_choose_the_tracker() {
+    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
+    project(&desk);
+    let choose = |kind: &str| {
+        let settings = format!("[tracker]\nkind = \"{kind}\"\n");
+        desk.repo.write(".agent/cook.toml", &settings);
+    };
+    let tracker = || desk.json("issue-status", &["issue", "status"])["tracker"].clone();
+    assert_eq!(tracker(), "br", "auto is the default");
+    choose("none");
+    assert_eq!(tracker(), "none");
+    choose("bd");
+    desk.cook(&["issue", "status"])
+        .exits(3)
+        .says("[tracker_absent]")
+        .says("not on PATH");
+    choose("br");
+    assert_eq!(tracker(), "br");
+    desk.issues.fault("info", "uninitialised");
+    desk.cook(&["issue", "status"])
+        .exits(3)
+        .says("[tracker_absent]")
+        .says("br init");
+    choose("auto");
+    assert_eq!(
+        tracker(),
+        "none",
+        "a workspace that is not initialised is none"
+    );
+    Repo::new()
+        .cook(&["issue", "ready"])
+        .exits(3)
+        .says("[not_initialised]");
+}
+
+#[test]
+fn the_plan_is_a_tracker_that_only_reports_move() {
+    let repo = Repo::with_mission("a mission");
+    let desk = Desk::on(repo, "br", "flat");
+    desk.repo
+        .write(".agent/cook.toml", "[tracker]\nkind = \"none\"\n");
+    desk.repo.commit("Settle the tracker");
+    desk.repo.cook(&["init", "--as-user"]).ok();
+    desk.repo
+        .reground(&json!({"plan": plan(&[slice("one"), waiting_slice("two", "one")])}));
+    desk.cook(&["issue", "ready"])
+        .ok()
+        .says("one (slice)")
+        .says("unblocks: two")
+        .says("1 wait for it in all");
+    let ready = desk.json("issue-ready", &["issue", "ready"]);
+    assert_eq!(ready["ready"][0]["reach"]["chain"], 2);
+    desk.json("issue-show", &["issue", "show", "two"]);
+    desk.cook(&["issue", "claim", "one"])
+        .refused("issue_follows_slice");
+    desk.cook(&["issue", "close", "one"])
+        .refused("issue_follows_slice");
+    desk.cook(&["issue", "create", "three"])
+        .refused("issue_follows_slice");
+    desk.cook(&["issue", "comment", "nine", "so"])
+        .refused("issue_unknown");
+    for changed in [true, false] {
+        let said = desk.json(
+            "issue-changed",
+            &["issue", "comment", "one", "so", "--key", "K"],
+        );
+        assert_eq!(said["changed"], changed);
+    }
+    desk.cook_reads(&["issue", "comment", "one", "-"], Some("piped\n"))
+        .ok()
+        .says("commented  ");
+    desk.cook(&["issue", "comment", "one", "\u{1b} "]).exits(2);
+    desk.cook(&["issue", "comment", "one", &"x".repeat(4097)])
+        .exits(2);
+    let trail = desk.repo.read(".agent/checkpoints.jsonl");
+    assert_eq!(trail.lines().count(), 2, "{trail}");
+    let shown = desk.json("issue-show", &["issue", "show", "one"]);
+    let said = |number: usize| shown["comments"][number]["text"].clone();
+    assert_eq!((said(0), said(1)), (json!("so"), json!("piped")));
+    desk.cook(&["issue", "show", "three"])
+        .refused("issue_unknown");
+    desk.repo.reground(&json!({"select": "one"}));
+    desk.cook(&["issue", "claim", "one"])
+        .ok()
+        .says("claimed already");
+    desk.repo.built("one");
+    desk.repo.accepted("one");
+    desk.cook(&["issue", "close", "one"])
+        .ok()
+        .says("unblocked: two");
+    assert!(desk.issues.calls().is_empty());
+}
+
+/// The first slice carries an issue.
+fn carrying(desk: &Desk) {
+    let mut first = slice("one");
+    first["contract_ids"] = json!(["C-1", "issue:x-a"]);
+    let mut second = waiting_slice("two", "one");
+    second["contract_ids"] = json!(["issue:x-b"]);
+    let report = desk
+        .repo
+        .regrounded(&json!({"plan": plan(&[first, second])}));
+    desk.record("regrounder", &report).ok();
+}
+
+#[test]
+fn the_claim_follows_the_selection_and_the_close_the_acceptance() {
+    for (program, shape) in SHAPES {
+        let desk = Desk::on(Repo::with_mission("a mission"), program, shape);
+        project(&desk);
+        carrying(&desk);
+        assert_eq!(desk.issues.get("x-a", "status"), "open", "planned only");
+        let stays = |id: &str, word: &str| {
+            desk.cook(&["issue", word, id])
+                .refused("issue_follows_slice");
+        };
+        stays("x-a", "claim");
+        stays("x-a", "close");
+        // The tracker is away while the slice is selected: the report counts, and the
+        // claim comes with the next one.
+        desk.issues.fault("info", "once locked");
+        let select = desk.repo.regrounded(&json!({"select": "one"}));
+        desk.record("regrounder", &select)
+            .ok()
+            .says("[tracker_behind]");
+        assert_eq!(desk.issues.get("x-a", "status"), "open");
+        desk.repo.commit_for("one", "one.txt", "one works\n");
+        desk.record("implementer", &desk.repo.implemented(None))
+            .ok();
+        assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
+        assert_eq!(desk.issues.get("x-a", "assignee"), "me");
+        stays("x-a", "close");
+        desk.record("reviewer", &desk.repo.reviewed(None)).ok();
+        desk.record("auditor", &desk.repo.audited()).ok();
+        assert_eq!(
+            desk.issues.count(&["close"]),
+            0,
+            "never before the acceptance"
+        );
+        assert_eq!(desk.issues.count(&["update"]), 1, "once is enough");
+        let accept = desk.repo.regrounded(&json!({
+            "reconcile": {"slice_id": "one", "decision": "accepted"},
+            "evidence": proof("one"),
+        }));
+        desk.record("regrounder", &accept).ok();
+        assert_eq!(desk.issues.get("x-a", "status"), "closed");
+        assert_eq!(desk.issues.get("x-a", "reason"), "slice one is accepted");
+        assert_eq!(desk.issues.get("x-b", "status"), "open");
+        let writes = desk.issues.calls();
+        let silent = |call: &Vec<String>| call.contains(&"--no-auto-flush".to_owned());
+        let writes = writes
+            .iter()
+            .filter(|call| ["update", "close"].contains(&call[0].as_str()));
+        assert!(writes.clone().count() == 2 && writes.clone().all(silent));
+    }
+}
+
+#[test]
+fn a_claim_that_fails_does_not_keep_the_slice_from_being_selected() {
+    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
+    project(&desk);
+    carrying(&desk);
+    desk.issues.set("x-a", "assignee", "rival");
+    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    desk.record("regrounder", &select)
+        .ok()
+        .says("[tracker_behind]")
+        .says("held by rival");
+    assert_eq!(desk.repo.rule(), "4");
+    assert_eq!(desk.issues.get("x-a", "assignee"), "rival");
+}
+
+#[test]
+fn what_was_taken_back_is_owed_again() {
+    let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
+    project(&desk);
+    carrying(&desk);
+    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    desk.record("regrounder", &select).ok();
+    assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
+    desk.cook(&["undo", "@-1", "--as-user"])
+        .ok()
+        .never_says("tracker_behind");
+    desk.cook(&["issue", "claim", "x-a"])
+        .refused("issue_follows_slice");
+    // Somebody gave the issue back meanwhile; the selection takes it again.
+    desk.issues.set("x-a", "status", "open");
+    desk.issues.set("x-a", "assignee", "");
+    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    desk.record("regrounder", &select).ok();
+    assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
+    // An acceptance that is taken back: the tracker keeps the issue closed, which is named.
+    desk.repo.commit_for("one", "one.txt", "one works\n");
+    desk.record("implementer", &desk.repo.implemented(None))
+        .ok();
+    desk.record("reviewer", &desk.repo.reviewed(None)).ok();
+    desk.record("auditor", &desk.repo.audited()).ok();
+    let accept = desk.repo.regrounded(&json!({
+        "reconcile": {"slice_id": "one", "decision": "accepted"},
+        "evidence": proof("one"),
+    }));
+    desk.record("regrounder", &accept).ok();
+    assert_eq!(desk.issues.get("x-a", "status"), "closed");
+    desk.cook(&["undo", "@-1", "--as-user"])
+        .ok()
+        .says("tracker_behind")
+        .says("issue `x-a` was not claimed: it is closed");
+    assert_eq!(desk.issues.count(&["close"]), 1, "it was closed once");
+    // An edited plan that is taken in binds its issues at once.
+    let text = desk.repo.read(".agent/plan.json");
+    let mut plan: Value = serde_json::from_str(&text).unwrap();
+    plan["candidate_slices"][1]["contract_ids"] = json!(["issue:x-c"]);
+    desk.repo.write(
+        ".agent/plan.json",
+        &(serde_json::to_string_pretty(&plan).unwrap() + "\n"),
+    );
+    desk.cook(&["adopt", "--as-user"]).ok();
+    desk.cook(&["issue", "claim", "x-c"])
+        .refused("issue_follows_slice");
+    desk.cook(&["issue", "claim", "x-b"]).ok();
+}
