@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use support::repo::{Scratch, hermetic};
+use support::with_default_signals;
 
 fn long(
     dir: &Path,
@@ -709,12 +710,12 @@ fn a_plans_commands_come_after_the_configured_ones_and_once() {
 fn an_interrupt_ends_the_gate_and_is_told() {
     use nix::sys::signal::{Signal, kill};
     let scratch = Scratch::empty();
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command
         .args(["--exact", "interrupted_child", "--ignored", "--nocapture"])
         .env("CHILD_ROOT", &scratch.root)
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stdout(std::process::Stdio::piped());
+    let mut child = with_default_signals(&mut command).spawn().unwrap();
     let started = Instant::now();
     while !scratch.path("up").exists() {
         assert!(started.elapsed() < MINUTE);

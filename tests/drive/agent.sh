@@ -74,7 +74,12 @@ if [[ -f "$STATE/mischief" ]]; then
         chmod +x run.sh
         truncate -s 70M big.bin
         ;;
-      vandal) echo $$ >"$STATE/hung"; while :; do rm -rf .git/cook; sleep 0.02; done ;;
+      vandal)
+        # It is at work once it has removed something.
+        rm -rf .git/cook
+        echo $$ >"$STATE/hung"
+        while :; do rm -rf .git/cook; sleep 0.02; done
+        ;;
       cut)
         # shellcheck source=/dev/null
         source "$STATE/deeds"

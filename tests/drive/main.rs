@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use support::cook::{Repo, Run};
 use support::job::{self as base, MISSION, SESSIONS as JOB};
+use support::with_default_signals;
 
 /// The job with a player for every role.
 struct Job(base::Job);
@@ -75,15 +76,12 @@ impl Job {
     /// A run whose agent hangs by now, and that agent's process id.
     fn run_until_it_hangs(&self) -> (Child, String) {
         let to = |name: &str| std::fs::File::create(self.state.join(name)).unwrap();
-        let child = self
-            .repo
-            .command(env!("CARGO_BIN_EXE_cook"))
-            .arg("run")
+        let mut command = self.repo.cook_command(&["run"]);
+        command
             .stdin(Stdio::null())
             .stdout(to("run.out"))
-            .stderr(to("run.err"))
-            .spawn()
-            .unwrap();
+            .stderr(to("run.err"));
+        let child = with_default_signals(&mut command).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
         loop {
             match std::fs::read_to_string(self.state.join("hung")) {

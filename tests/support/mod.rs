@@ -46,6 +46,22 @@ pub fn clean(program: impl AsRef<std::ffi::OsStr>, home: &Path) -> Command {
     command
 }
 
+/// Heeds every signal from the terminal, whatever whoever started the tests has ignored: `nohup` ignores
+/// SIGHUP, a shell's background job SIGINT and SIGQUIT, and a child inherits that.
+#[cfg(unix)]
+pub fn with_default_signals(command: &mut Command) -> &mut Command {
+    use nix::sys::signal::{SigHandler, Signal, signal};
+    let reset = || {
+        for name in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+            // SAFETY: no handler is installed.
+            unsafe { signal(name, SigHandler::SigDfl) }?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec it calls `signal` alone, which may be called there.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, reset) }
+}
+
 const FIXED: [(&str, &str); 11] = [
     ("LC_ALL", "C"),
     ("COOK_TEST", "1"),
