@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::repo::{Scratch, hermetic};
+use support::scratch::{Scratch, hermetic};
 use support::with_default_signals;
 
 fn long(

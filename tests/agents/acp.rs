@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::COOK;
+use crate::support::Repo;
 use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
-use crate::support::cook::Repo;
 use crate::support::job::{Job, SESSIONS};
 use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config};
@@ -433,7 +433,7 @@ fn a_model_is_chosen_as_the_session_offers_it() {
     assert_eq!(class, FailureClass::Config);
 }
 
-fn refs(run: &crate::support::cook::Run) -> (String, String) {
+fn refs(run: &crate::support::Run) -> (String, String) {
     let words: Vec<&str> = run.err.lines().last().unwrap().split(' ').collect();
     (words[1].to_owned(), words[3].to_owned())
 }

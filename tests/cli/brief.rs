@@ -1,7 +1,8 @@
 //! `cook brief` on the built binary: every door, every verdict, what is refused, and
 //! what a history teaches.
 
-use crate::support::cook::{GATE, Repo, Run, plan, run};
+use crate::support::story::{GATE, plan};
+use crate::support::{Repo, Run, run};
 use serde_json::{Value, json};
 
 const CODE: &str =
@@ -15,7 +16,7 @@ fn repo() -> Repo {
     repo.cook(&[
         "init",
         "--mission",
-        crate::support::cook::MISSION,
+        crate::support::story::MISSION,
         "--commit",
     ])
     .exits(0);
@@ -739,7 +740,7 @@ fn the_session_of_the_document_runs_as_it_stands() {
     repo.cook(&[
         "init",
         "--mission",
-        crate::support::cook::MISSION,
+        crate::support::story::MISSION,
         "--commit",
     ])
     .exits(0);

@@ -3,7 +3,7 @@
 //!
 //! `cargo test --release --test cli brief_scale -- --ignored --nocapture`
 
-use crate::support::cook::{Repo, run};
+use crate::support::{Repo, run};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ fn repository(files: usize) -> Repo {
     repo.cook(&[
         "init",
         "--mission",
-        crate::support::cook::MISSION,
+        crate::support::story::MISSION,
         "--commit",
     ])
     .exits(0);

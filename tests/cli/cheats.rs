@@ -1,7 +1,8 @@
 //! The easy ways to `done`, each closed: proof that proves nothing, forged
 //! state, a plan that grades itself, a taken-back no, an agent at a user's door.
 
-use crate::support::cook::{GATE, Repo, plan, run};
+use crate::support::story::{GATE, plan};
+use crate::support::{Repo, run};
 use serde_json::{Value, json};
 
 fn accept(evidence: Value) -> Value {

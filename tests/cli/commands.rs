@@ -1,7 +1,8 @@
 //! Each command at the binary: what it answers, how it ends, what it refuses,
 //! and that what only reads never writes.
 
-use crate::support::cook::{MISSION, Repo, plan, run};
+use crate::support::story::{MISSION, plan};
+use crate::support::{Repo, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

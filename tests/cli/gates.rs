@@ -1,7 +1,8 @@
 //! `cook gate` and `cook trust`: commands that hang, fork, flood, fail, are
 //! missing or are nobody's yet.
 
-use crate::support::cook::{GATE, Repo, plan};
+use crate::support::Repo;
+use crate::support::story::{GATE, plan};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,8 @@
 //! Repositories and documents as they should not be: a clear word, the right
 //! exit code, nothing lost.
 
-use crate::support::cook::{MISSION, Repo, run};
+use crate::support::story::MISSION;
+use crate::support::{Repo, run};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -45,7 +46,7 @@ fn an_unborn_head_is_set_up_and_selects_nothing() {
         "none",
         "none",
         "a",
-        &json!({"plan": crate::support::cook::plan(), "select": "a"}),
+        &json!({"plan": crate::support::story::plan(), "select": "a"}),
     );
     let before = repo.fingerprint();
     let refused = repo.record("regrounder", &report).exits(4);
@@ -62,7 +63,7 @@ fn an_unborn_head_is_set_up_and_selects_nothing() {
             "none",
             "none",
             "a",
-            &json!({"plan": crate::support::cook::plan(), "select": "a"}),
+            &json!({"plan": crate::support::story::plan(), "select": "a"}),
         ),
     )
     .exits(0);
@@ -215,7 +216,7 @@ fn a_reground_over_an_edit_keeps_the_edit() {
         "none",
         "none",
         "a",
-        &json!({"plan": crate::support::cook::plan()}),
+        &json!({"plan": crate::support::story::plan()}),
     );
     repo.record("regrounder", &report).exits(0);
     assert_eq!(repo.rule(), "4");
@@ -358,7 +359,7 @@ fn a_basis_that_is_gone_leads_to_a_reground_that_mends_it() {
         "none",
         "none",
         "a",
-        &json!({"plan": crate::support::cook::plan()}),
+        &json!({"plan": crate::support::story::plan()}),
     );
     repo.record("regrounder", &report).exits(0);
     assert_eq!(repo.rule(), "4");

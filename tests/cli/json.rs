@@ -2,7 +2,8 @@
 //! no schema lets a field through that it does not name.
 
 use crate::support::agents::{Scripted, settle};
-use crate::support::cook::{GATE, Repo, run};
+use crate::support::story::GATE;
+use crate::support::{Repo, run};
 use cook::view::published::describe_answers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -155,7 +156,7 @@ fn transitions_and_notes_follow_their_schemas() {
     let init = repo.cook(&[
         "init",
         "--mission",
-        crate::support::cook::MISSION,
+        crate::support::story::MISSION,
         "--commit",
         "--json",
     ]);
@@ -163,7 +164,7 @@ fn transitions_and_notes_follow_their_schemas() {
     valid("note", &repo.cook(&["init", "--json"]).exits(0).json());
     let trust = repo.cook(&["trust", GATE, "--as-user", "--json"]);
     valid("transition", &trust.exits(0).json());
-    let block = json!({"plan": crate::support::cook::plan(), "select": "a"});
+    let block = json!({"plan": crate::support::story::plan(), "select": "a"});
     let report = repo.reground("none", "none", "a", &block);
     let mut command = repo.cook_command(&["record", "regrounder", "--dry-run", "--json"]);
     command.arg("-");

@@ -1,7 +1,8 @@
 //! Reports as agents hand them in: checked without a repository, repaired,
 //! stale, doubled, contradictory, hostile.
 
-use crate::support::cook::{MISSION, Repo, plan};
+use crate::support::Repo;
+use crate::support::story::{MISSION, plan};
 use serde_json::json;
 
 #[track_caller]

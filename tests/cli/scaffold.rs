@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use tempfile::TempDir;
 
 const STOP: &str = ".agent/verify_completion_stop.sh";
 const CONTROL_PLANE: &str = ".agent/verify_completion_control_plane.sh";

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
-use crate::support::cook::{Repo, Run, run};
+use crate::support::{Repo, Run, run};
 use cook_store::session::{Episode, GitStore, SessionStore, replay_prompt};
 use cook_store::store::Place;
 use serde_json::{Value, json};

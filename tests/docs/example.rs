@@ -3,7 +3,7 @@
 //! `cook init`, and is what `smoke/example.sh` makes today.
 #![cfg(unix)]
 
-use crate::support::{COOK, Repo, clean, generated, run};
+use crate::support::{COOK, Repo, clean, generated, run_alone};
 use cook_core::machine;
 use cook_core::model::{
     ActiveSlice, Counters, Ledger, Plan, Profile, SliceRecord, SliceRecordType, Snapshot, State,
@@ -89,7 +89,7 @@ fn placed() -> Repo {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         repo.write(&format!(".agent/{name}"), "");
-        std::fs::copy(entry.path(), repo.root().join(".agent").join(name)).unwrap();
+        std::fs::copy(entry.path(), repo.root.join(".agent").join(name)).unwrap();
     }
     let contract = [
         "README.md",
@@ -138,7 +138,7 @@ fn cook_accepts_it_where_there_is_no_log() {
 fn init_takes_it_in_with_its_plan() {
     let repo = placed();
     repo.cook(&["init"]).ok();
-    let plan = repo.document(".agent/plan.json");
+    let plan = repo.document("plan.json");
     let ids: Vec<&str> = plan["candidate_slices"]
         .as_array()
         .unwrap()
@@ -184,7 +184,7 @@ fn generated_example_is_what_its_script_makes() {
         .env("COOK_BIN", COOK)
         .env("TMPDIR", scratch.path())
         .current_dir(scratch.path());
-    run(&mut command, None).ok();
+    run_alone(&mut command).ok();
     let repo = Repo::unborn();
     let wanted = files(&made, &repo);
     // Ids and durations differ each time; without another difference the files stay.

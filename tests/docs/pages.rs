@@ -122,7 +122,7 @@ const STATES: [State; 9] = [
 
 fn asked() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.reground(
+    repo.hand_in_reground(
         &json!({"policy": {"to": "await_user_input", "question": "which of the two formats?"}}),
     );
     repo
@@ -132,7 +132,7 @@ fn untrusted() -> Repo {
     let repo = Repo::with_mission("a mission");
     let mut only = slice("one");
     only["verification_commands"] = json!(["true"]);
-    repo.planned(&[only]);
+    repo.plan_and_select(&[only]);
     repo
 }
 
@@ -141,23 +141,25 @@ fn limited(limits: &str, gate: &str) -> Repo {
     let repo = Repo::with_mission("a mission");
     let settings = format!("[gates.only]\nrun = \"{gate}\"\n\n[limits]\n{limits}\n");
     repo.write(".agent/cook.toml", &settings);
-    repo.commit("Settle the limits");
+    repo.commit("Settle the limits", None);
     repo.cook(&["trust", "--gates", "--as-user"]).ok();
-    repo.planned(&[slice("one")]);
+    repo.plan_and_select(&[slice("one")]);
     repo
 }
 
 fn attempts_spent() -> Repo {
     let repo = limited("attempts_per_slice = 1", "false");
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implemented(None)).ok();
+    repo.record("implementer", &repo.implementer_report(None))
+        .ok();
     repo
 }
 
 fn steps_spent() -> Repo {
     let repo = limited("steps = 2", "true");
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implemented(None)).ok();
+    repo.record("implementer", &repo.implementer_report(None))
+        .ok();
     repo
 }
 
@@ -167,7 +169,7 @@ fn blocked() -> Repo {
         "plan": plan(&[slice("one")]),
         "policy": {"to": "blocked", "why": "the server is down", "exit": "cook resume"},
     });
-    repo.reground(&block);
+    repo.hand_in_reground(&block);
     repo
 }
 
@@ -179,7 +181,7 @@ fn paused() -> Repo {
 
 fn cancelled() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.planned(&[slice("one")]);
+    repo.plan_and_select(&[slice("one")]);
     repo.cook(&["cancel", "not wanted", "--as-user"]).ok();
     repo
 }
@@ -192,10 +194,10 @@ fn other_branch() -> Repo {
 
 fn done_and_moved() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.planned(&[slice("one")]);
-    repo.built("one");
-    repo.accepted("one");
-    repo.concluded();
+    repo.plan_and_select(&[slice("one")]);
+    repo.build_slice("one");
+    repo.accept_slice("one");
+    repo.conclude();
     repo.commit_for("none", "more.txt", "more\n");
     repo.cook(&["next"]).ok().says("1 commit came since");
     repo

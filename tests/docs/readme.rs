@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::support::reports::{plan, slice};
-use crate::support::{COOK, Repo, run};
+use crate::support::{COOK, Repo, run_alone};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,10 +51,11 @@ fn the_quick_start_works_as_written() {
             let prompt = repo.read(".agent/tmp/prompt.txt");
             assert!(prompt.contains("# Role: completion-regrounder"), "{prompt}");
             let block = json!({"plan": plan(&[slice("first")]), "select": "first"});
-            repo.write(".agent/tmp/report.txt", &repo.regrounded(&block));
+            repo.write(".agent/tmp/report.txt", &repo.regrounder_report(&block));
         }
-        let mut command = repo.program("bash", &["-euo", "pipefail", "-c", &line]);
-        run(command.env("PATH", &path), None).ok();
+        let mut command = repo.command("bash");
+        command.args(["-euo", "pipefail", "-c", &line]);
+        run_alone(command.env("PATH", &path)).ok();
         ran += 1;
     }
     assert_eq!(ran, 7, "every command of the quick start");
@@ -118,7 +119,7 @@ fn every_command_named_in_the_documents_exists() {
             let depth = if nested { 2 } else { 1 };
             let mut call: Vec<&str> = words.iter().take(depth).map(String::as_str).collect();
             call.push("--help");
-            let help = repo.cook(&call).ok().stdout;
+            let help = repo.cook(&call).ok().out;
             for option in words.iter().filter(|word| word.starts_with("--")) {
                 assert!(
                     help.contains(option.as_str()),

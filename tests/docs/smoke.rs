@@ -1,12 +1,12 @@
 //! The smoke script: it passes with this cook, and notices one that lies.
 #![cfg(unix)]
 
-use crate::support::{Answer, COOK, clean, run};
+use crate::support::{COOK, Run, clean, run_alone};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-fn smoke(cook: &Path, scratch: &TempDir) -> Answer {
+fn smoke(cook: &Path, scratch: &TempDir) -> Run {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("smoke/smoke.sh");
     let mut command = clean("bash", scratch.path());
     command
@@ -14,7 +14,7 @@ fn smoke(cook: &Path, scratch: &TempDir) -> Answer {
         .env("COOK_BIN", cook)
         .env("TMPDIR", scratch.path())
         .current_dir(scratch.path());
-    run(&mut command, None)
+    run_alone(&mut command)
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn the_whole_job_and_the_seed_flow_pass() {
         .says("[head_moved_since_done]")
         .says("[basis_unresolved]")
         .says("smoke test passed");
-    println!("{}\n{:?}", answer.stdout, started.elapsed());
+    println!("{}\n{:?}", answer.out, started.elapsed());
     let left = std::fs::read_dir(scratch.path()).unwrap().count();
     assert_eq!(left, 0, "it cleans up");
 }

@@ -10,9 +10,9 @@ mod support;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::cook::{Repo, Run};
 use support::job::{self as base, MISSION, SESSIONS as JOB};
 use support::with_default_signals;
+use support::{Repo, Run};
 
 /// The job with a player for every role.
 struct Job(base::Job);

@@ -1,8 +1,8 @@
 //! The hooks of every agent: what goes in, what comes out, what is installed; the recovery message
 //! under the worst input; the checkpoint trail and the log.
 
-use crate::support::cook::{Repo, run};
 use crate::support::hooks::{Session, texts, trail};
+use crate::support::{Repo, run};
 use cook_core::model::hooks::{AnswerShape, SettingsForm};
 use cook_core::model::{Checkpoint, CheckpointKind, Policy, Role};
 use cook_hooks::{

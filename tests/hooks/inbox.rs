@@ -2,8 +2,9 @@
 //! what of it is refused.
 #![cfg(target_os = "linux")]
 
-use crate::support::cook::{GATE, Repo, Run, run};
 use crate::support::hooks::{Session, texts};
+use crate::support::story::GATE;
+use crate::support::{Repo, Run, run};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;

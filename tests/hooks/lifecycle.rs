@@ -1,7 +1,7 @@
 //! What cook does in an agent's session, event by event, on the built binary.
 
-use crate::support::cook::{Repo, run};
 use crate::support::hooks::{Session, linked, states, texts, trail};
+use crate::support::{Repo, run};
 use serde_json::{Value, json};
 
 #[test]
@@ -928,7 +928,7 @@ fn prompts(repo: &Repo) -> Vec<(String, String)> {
 }
 
 /// A claim that rests on a user's message; how the note ended.
-fn claim(repo: &Repo, anchor: &str) -> crate::support::cook::Run {
+fn claim(repo: &Repo, anchor: &str) -> crate::support::Run {
     let args = ["brief", "note", "established", anchor, "--evidence", anchor];
     let rest = ["--basis", "user", "--reopen", "none"];
     repo.cook(&[&args[..], &rest[..]].concat())

@@ -5,9 +5,9 @@
 //! it each test says that it was skipped.
 #![cfg(unix)]
 
-use crate::support::cook::{Repo, run};
 use crate::support::hooks::{linked, texts};
 use crate::support::model::{Model, Script, Step};
+use crate::support::{Repo, run};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -16,9 +16,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use support::cook::{Repo, run};
 use support::job::Job;
 use support::model::{Model, Step, Turn};
+use support::{Repo, run};
 
 /// Sessions of the job: one slice that is sent back once, and three judges.
 const SESSIONS: usize = 13;

@@ -32,40 +32,49 @@ const CASES: [Case; 16] = [
 
 fn started() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.planned(&[slice("one")]);
+    repo.plan_and_select(&[slice("one")]);
     repo
 }
 
 fn empty_plan() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.reground(&json!({"plan": plan(&[])}));
+    repo.hand_in_reground(&json!({"plan": plan(&[])}));
     repo
 }
 
 fn all_blocked() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.reground(&json!({"plan": plan(&[waiting_slice("one", "the licence from legal")])}));
+    repo.hand_in_reground(
+        &json!({"plan": plan(&[waiting_slice("one", "the licence from legal")])}),
+    );
     repo
 }
 
 fn reviewer_wrong() -> Repo {
     let repo = started();
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implemented(None)).ok();
-    repo.record("reviewer", &repo.reviewed(Some("line 1 is misspelt")))
+    repo.record("implementer", &repo.implementer_report(None))
         .ok();
-    repo.record("auditor", &repo.audited()).ok();
+    repo.record(
+        "reviewer",
+        &repo.reviewer_report(Some("line 1 is misspelt")),
+    )
+    .ok();
+    repo.record("auditor", &repo.auditor_report()).ok();
     repo
 }
 
 fn no_then_moved() -> Repo {
     let repo = started();
-    repo.built("one");
-    repo.accepted("one");
-    repo.record("stop-judge", &repo.judged(Some("the licence is missing")))
-        .ok();
+    repo.build_slice("one");
+    repo.accept_slice("one");
+    repo.record(
+        "stop-judge",
+        &repo.judge_report(Some("the licence is missing")),
+    )
+    .ok();
     repo.write("LICENSE", "free\n");
-    repo.commit("Add the licence");
+    repo.commit("Add the licence", None);
     repo
 }
 
@@ -81,7 +90,7 @@ fn rebased() -> Repo {
 fn no_trailer() -> Repo {
     let repo = started();
     repo.write("one.txt", "one works\n");
-    repo.commit("Make one work");
+    repo.commit("Make one work", None);
     repo
 }
 
@@ -93,7 +102,7 @@ fn lost_report() -> Repo {
 
 fn returned() -> Repo {
     let repo = started();
-    let report = repo.implemented(Some("one needs two first"));
+    let report = repo.implementer_report(Some("one needs two first"));
     repo.record("implementer", &report).ok();
     repo
 }
@@ -102,17 +111,18 @@ fn red_gates() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.write("gate.sh", "test \"$(wc -l < one.txt)\" -ge 2\n");
     repo.write(".agent/cook.toml", "[gates.two]\nrun = \"sh gate.sh\"\n");
-    repo.commit("Ask for two lines");
+    repo.commit("Ask for two lines", None);
     repo.cook(&["trust", "--gates", "--as-user"]).ok();
-    repo.planned(&[slice("one")]);
+    repo.plan_and_select(&[slice("one")]);
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implemented(None)).ok();
+    repo.record("implementer", &repo.implementer_report(None))
+        .ok();
     repo
 }
 
 fn dirty() -> Repo {
     let repo = started();
-    repo.built("one");
+    repo.build_slice("one");
     repo.write("notes.txt", "buy milk\n");
     repo
 }
@@ -125,11 +135,11 @@ fn switched() -> Repo {
 
 fn refocused() -> Repo {
     let repo = started();
-    repo.built("one");
-    repo.accepted("one");
+    repo.build_slice("one");
+    repo.accept_slice("one");
     repo.cook(&["refocus", "--mission", "another mission", "--as-user"])
         .ok();
-    repo.commit("Change the mission");
+    repo.commit("Change the mission", None);
     repo
 }
 
@@ -146,7 +156,7 @@ fn contract_changed() -> Repo {
         ".agent/cook.toml",
         &format!("{settings}\n[limits]\nsteps = 99\n"),
     );
-    repo.commit("Allow more steps");
+    repo.commit("Allow more steps", None);
     repo.commit_for("one", "one.txt", "one works\n");
     repo
 }
@@ -162,7 +172,7 @@ fn edited() -> Repo {
 
 fn deleted() -> Repo {
     let repo = started();
-    std::fs::remove_dir_all(repo.root().join(".agent")).unwrap();
+    std::fs::remove_dir_all(repo.root.join(".agent")).unwrap();
     repo
 }
 
@@ -170,11 +180,11 @@ fn deleted() -> Repo {
 fn help(name: &str, repo: &Repo) {
     match name {
         "every slice is blocked" => {
-            repo.reground(&json!({
+            repo.hand_in_reground(&json!({
                 "policy": {"to": "await_user_input", "question": "is the licence there?"},
             }));
             repo.cook(&["answer", "yes", "--as-user"]).ok();
-            repo.reground(&json!({"plan": plan(&[slice("one")]), "select": "one"}));
+            repo.hand_in_reground(&json!({"plan": plan(&[slice("one")]), "select": "one"}));
         }
         "the reviewer was wrong" => {
             repo.cook(&["resume", "--review-again", "--as-user"]).ok();
@@ -182,17 +192,18 @@ fn help(name: &str, repo: &Repo) {
         "a dirty file of yours" => {
             let block = json!({"reconcile": {"slice_id": "one", "decision": "accepted"},
                 "evidence": crate::support::reports::proof("one")});
-            repo.record("regrounder", &repo.regrounded(&block))
+            repo.record("regrounder", &repo.regrounder_report(&block))
                 .ok()
                 .says("notes.txt");
             assert_eq!(repo.rule(), "S");
             repo.cook(&["next", "--exit-code"]).exits(10);
-            std::fs::remove_file(repo.root().join("notes.txt")).unwrap();
+            std::fs::remove_file(repo.root.join("notes.txt")).unwrap();
             repo.cook(&["resume", "--as-user"]).ok();
         }
         "a commit without the trailer" => {
             let commit = repo.head();
-            repo.record("implementer", &repo.implemented(None)).ok();
+            repo.record("implementer", &repo.implementer_report(None))
+                .ok();
             assert_eq!(repo.rule(), "5");
             let history = repo.read(".agent/slice-history.jsonl");
             assert!(history.contains(&format!("\"claimed\":[\"{commit}\"]")));
@@ -201,7 +212,7 @@ fn help(name: &str, repo: &Repo) {
             repo.git(&["switch", "--quiet", "main"]);
         }
         "your own change of the contract" => {
-            repo.record("implementer", &repo.implemented(None))
+            repo.record("implementer", &repo.implementer_report(None))
                 .refused("not_your_turn")
                 .says("cook init");
             // Without a terminal and without `--as-user` it is nobody's word.
@@ -210,15 +221,15 @@ fn help(name: &str, repo: &Repo) {
             repo.cook(&["init", "--as-user"]).ok();
         }
         "a new mission" => {
-            repo.reground(&json!({"plan": plan(&[slice("two")]), "select": "two"}));
+            repo.hand_in_reground(&json!({"plan": plan(&[slice("two")]), "select": "two"}));
         }
         "no commit in the repository yet" => {
             let block = json!({"plan": plan(&[slice("one")]), "select": "one"});
-            repo.record("regrounder", &repo.regrounded(&block))
+            repo.record("regrounder", &repo.regrounder_report(&block))
                 .exits(4)
                 .says("cook init --commit");
             repo.cook(&["init", "--commit"]).ok();
-            repo.reground(&block);
+            repo.hand_in_reground(&block);
         }
         _ => {}
     }

@@ -4,15 +4,16 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::reports::slice;
-use crate::support::{Answer, COOK, Repo, clean, run};
+use crate::support::{COOK, Repo, Run, clean, run, run_alone};
 use std::path::Path;
 use std::process::Command;
 
 fn started() -> Repo {
     let repo = Repo::with_mission("a mission");
-    repo.planned(&[slice("one")]);
+    repo.plan_and_select(&[slice("one")]);
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implemented(None)).ok();
+    repo.record("implementer", &repo.implementer_report(None))
+        .ok();
     repo
 }
 
@@ -31,11 +32,12 @@ fn has(program: &str, arguments: &[&str]) -> bool {
 }
 
 /// `cook` with a terminal of its own as standard input, output and error.
-fn in_terminal(repo: &Repo, line: &str, environment: &[(&str, &str)]) -> Answer {
+fn in_terminal(repo: &Repo, line: &str, environment: &[(&str, &str)]) -> Run {
     let typed = format!("'{COOK}' {line}");
-    let mut command = repo.program("script", &["-qec", &typed, "/dev/null"]);
+    let mut command = repo.command("script");
+    command.args(["-qec", &typed, "/dev/null"]);
     command.envs(environment.iter().copied());
-    run(&mut command, None)
+    run_alone(&mut command)
 }
 
 #[test]
@@ -69,26 +71,23 @@ fn a_terminal_sees_colours_and_never_what_a_report_smuggles() {
     }
     let repo = Repo::with_mission("a mission \u{1b}[2J\u{202e}reversed");
     let seen = in_terminal(&repo, "--color always status", &[("TERM", "xterm")]).ok();
-    assert!(
-        seen.stdout.contains("\u{1b}["),
-        "no colour: {}",
-        seen.stdout
-    );
-    assert!(!seen.stdout.contains("\u{1b}[2J"), "{:?}", seen.stdout);
-    assert!(!seen.stdout.contains('\u{202e}'), "{:?}", seen.stdout);
+    assert!(seen.out.contains("\u{1b}["), "no colour: {}", seen.out);
+    assert!(!seen.out.contains("\u{1b}[2J"), "{:?}", seen.out);
+    assert!(!seen.out.contains('\u{202e}'), "{:?}", seen.out);
 }
 
 /// Runs lines of bash in a mount namespace of their own, with `$cook` and a 4 MiB file
 /// system at `$small`, which goes with the namespace.
-fn with_little_room(repo: &Repo, lines: &str) -> Answer {
+fn with_little_room(repo: &Repo, lines: &str) -> Run {
     let small = repo.outside();
     let script = format!(
         "set -eu\ncook='{COOK}'\nsmall='{}'\n\
          mount -t tmpfs -o size=4m,mode=700 tmpfs \"$small\"\n{lines}",
         small.display()
     );
-    let mut command = repo.program("unshare", &["--mount", "bash", "-c", &script]);
-    run(&mut command, None)
+    let mut command = repo.command("unshare");
+    command.args(["--mount", "bash", "-c", &script]);
+    run_alone(&mut command)
 }
 
 #[test]
@@ -97,9 +96,9 @@ fn a_full_file_system_refuses_whole_and_goes_on_when_there_is_room() {
         return;
     }
     let repo = started();
-    let review = repo.reviewed(None);
+    let review = repo.reviewer_report(None);
     repo.outside();
-    std::fs::write(repo.root().with_file_name("review"), review).unwrap();
+    std::fs::write(repo.root.with_file_name("review"), review).unwrap();
     let answer = with_little_room(
         &repo,
         "cp -R . \"$small/work\"\n\
@@ -137,40 +136,40 @@ fn a_user_who_may_not_write_reads_everything_and_changes_nothing() {
         return;
     }
     let repo = started();
-    let place = repo.root().parent().unwrap().to_owned();
+    let place = repo.root.parent().unwrap().to_owned();
     let cook = place.join("cook");
     std::fs::copy(COOK, &cook).unwrap();
-    let review = repo.reviewed(None);
+    let review = repo.reviewer_report(None);
     repo.git(&["config", "core.fileMode", "false"]);
     chown(&place, "65534:65534");
     let modes = |mode: &str| {
         let mut chmod = Command::new("chmod");
-        chmod.args(["-R", mode]).arg(repo.root());
+        chmod.args(["-R", mode]).arg(&repo.root);
         assert!(chmod.status().unwrap().success());
     };
     modes("a-w");
-    let as_nobody = |arguments: &[&str], input: Option<&str>| {
+    let as_nobody = |arguments: &[&str], input: &str| {
         let mut command = clean("setpriv", &place.join("home"));
         command
             .args(NOBODY)
             .arg(&cook)
             .args(arguments)
-            .current_dir(repo.root());
+            .current_dir(&repo.root);
         run(&mut command, input)
     };
-    as_nobody(&["next"], None).ok().says("completion-reviewer");
-    as_nobody(&["status"], None).ok();
-    as_nobody(&["verify", "control-plane"], None).ok();
-    as_nobody(&["record", "reviewer"], Some(&review))
+    as_nobody(&["next"], "").ok().says("completion-reviewer");
+    as_nobody(&["status"], "").ok();
+    as_nobody(&["verify", "control-plane"], "").ok();
+    as_nobody(&["record", "reviewer"], &review)
         .exits(3)
         .says("ermission denied");
-    as_nobody(&["pause"], None).exits(3);
-    as_nobody(&["next"], None).ok().says("completion-reviewer");
+    as_nobody(&["pause"], "").exits(3);
+    as_nobody(&["next"], "").ok().says("completion-reviewer");
     modes("u+w");
-    as_nobody(&["record", "reviewer"], Some(&review)).ok();
+    as_nobody(&["record", "reviewer"], &review).ok();
     // What another user owns is refused, as git refuses it.
-    chown(repo.root(), "65533:65533");
-    as_nobody(&["next"], None)
+    chown(&repo.root, "65533:65533");
+    as_nobody(&["next"], "")
         .exits(3)
         .says("git config --global --add safe.directory");
     chown(&place, "0:0");

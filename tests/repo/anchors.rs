@@ -1,6 +1,6 @@
 //! Anchors: each verdict, and what may not be followed, read or run.
 
-use crate::support::repo::Scratch;
+use crate::support::scratch::Scratch;
 use cook::measure::{World, measure};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{

@@ -1,7 +1,7 @@
 //! A repository against its baseline: one cheater for each thing that is compared, and each
 //! thing as it was afterwards.
 
-use crate::support::repo::Scratch;
+use crate::support::scratch::Scratch;
 use cook_git::{Baseline, Difference, Repo};
 use std::fs;
 

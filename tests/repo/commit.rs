@@ -1,7 +1,7 @@
 //! Committing exactly some paths, and throwaway worktrees: what they do, and that
 //! they leave everything else as it was.
 
-use crate::support::repo::{Scratch, hermetic};
+use crate::support::scratch::{Scratch, hermetic};
 use cook_core::diagnostic::Code;
 use cook_git::Repo;
 use std::fs;

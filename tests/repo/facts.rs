@@ -1,7 +1,7 @@
 //! The facts about a repository agree with `git`, in every set-up git allows, or
 //! the refusal names the reason.
 
-use crate::support::repo::{Scratch, git_in, hermetic, try_git};
+use crate::support::scratch::{Scratch, git_in, hermetic, try_git};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{CommitQuestion, MAX_COMMITS};
 use cook_core::model::CONTRACT_FILES;

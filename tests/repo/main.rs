@@ -1,4 +1,4 @@
-//! What is read of and done to a git repository, in the environment of [`support::repo::hermetic`].
+//! What is read of and done to a git repository, in the environment of [`support::scratch::hermetic`].
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 #[path = "../support/mod.rs"]

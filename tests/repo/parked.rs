@@ -1,7 +1,7 @@
 //! What is not committed, parked as a ref and put back: with the index, untracked files and the
 //! user's own stash as they were.
 
-use crate::support::repo::Scratch;
+use crate::support::scratch::Scratch;
 use cook_git::Unparked;
 
 /// What a user sees of what he has not committed.

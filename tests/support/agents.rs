@@ -1,7 +1,7 @@
 //! Scripted agents for tests: their scripts, their tables for `cook.toml`, and what they were sent.
 
 use super::COOK;
-use super::cook::Repo;
+use super::Repo;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

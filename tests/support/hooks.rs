@@ -1,6 +1,6 @@
 //! A session of an agent, as its hooks see it: events go to the built `cook`, ten seconds apart.
 
-use super::cook::{Repo, Run, run};
+use super::{Repo, Run, run};
 use serde_json::{Value, json};
 use std::cell::Cell;
 

@@ -1,6 +1,6 @@
 //! The smoke script's job, to be driven by an agent that a test chooses.
 
-use super::cook::Repo;
+use super::Repo;
 use std::path::PathBuf;
 
 /// Sessions of the whole job.

@@ -53,14 +53,14 @@ fn rubric(verdict: &str, why: &str) -> String {
 impl Repo {
     /// A line of the prompt, after its label: what an agent reads when `.agent/` is gone.
     fn prompted(&self, label: &str) -> String {
-        let prompt = self.cook(&["next", "--prompt"]).ok().stdout;
+        let prompt = self.cook(&["next", "--prompt"]).ok().out;
         let line = prompt.lines().find_map(|line| line.strip_prefix(label));
         line.unwrap().trim().to_owned()
     }
 
     fn state(&self) -> Option<Value> {
-        let there = self.root().join(".agent/state.json").exists();
-        there.then(|| self.document(".agent/state.json"))
+        let there = self.root.join(".agent/state.json").exists();
+        there.then(|| self.document("state.json"))
     }
 
     fn anchor(&self) -> String {
@@ -95,8 +95,11 @@ impl Repo {
         )
     }
 
-    fn worktree_is_clean(&self) -> &'static str {
-        if self.git(&["status", "--porcelain"]).is_empty() {
+    pub(super) fn worktree_is_clean(&self) -> &'static str {
+        if self
+            .git(&["--no-optional-locks", "status", "--porcelain"])
+            .is_empty()
+        {
             "yes"
         } else {
             "no"
@@ -104,7 +107,7 @@ impl Repo {
     }
 
     /// A regrounder's report around its block; the fields that must agree with it do.
-    pub fn regrounded(&self, block: &Value) -> String {
+    pub fn regrounder_report(&self, block: &Value) -> String {
         let decision = text(&block["reconcile"], "decision");
         let reconciled = text(&block["reconcile"], "slice_id");
         format!(
@@ -120,8 +123,8 @@ impl Repo {
     }
 
     /// An implementer's report of HEAD, or of no commit and the reason for it.
-    pub fn implemented(&self, returned: Option<&str>) -> String {
-        let active = self.document(".agent/active-slice.json");
+    pub fn implementer_report(&self, returned: Option<&str>) -> String {
+        let active = self.document("active-slice.json");
         let (commit, adjust, risk) = match returned {
             None => (self.head(), "no", "none"),
             Some(why) => ("none".to_owned(), "yes", why),
@@ -141,7 +144,7 @@ impl Repo {
     }
 
     /// A reviewer's yes, or a no with what must be fixed.
-    pub fn reviewed(&self, no: Option<&str>) -> String {
+    pub fn reviewer_report(&self, no: Option<&str>) -> String {
         let (verdict, yes, finding, follow_up) = match no {
             None => ("pass", "yes", "none", "none"),
             Some(why) => ("fail", "no", why, why),
@@ -154,7 +157,7 @@ impl Repo {
     }
 
     /// An auditor's report that finds nothing open.
-    pub fn audited(&self) -> String {
+    pub fn auditor_report(&self) -> String {
         let clean = self.worktree_is_clean();
         let blockers = if clean == "yes" {
             "none"
@@ -173,12 +176,12 @@ impl Repo {
     }
 
     /// A judge's yes, or a no with its blocker.
-    pub fn judged(&self, no: Option<&str>) -> String {
+    pub fn judge_report(&self, no: Option<&str>) -> String {
         let (can_stop, verdict, blockers, why) = match no {
             None => ("yes", "pass", 0, "nothing is left"),
             Some(why) => ("no", "fail", 1, why),
         };
-        let latest = if self.document(".agent/state.json")["latest_completed_slice"].is_null() {
+        let latest = if self.document("state.json")["latest_completed_slice"].is_null() {
             "none".to_owned()
         } else {
             self.head()
@@ -197,29 +200,31 @@ impl Repo {
 
     /// A re-ground that must be accepted.
     #[track_caller]
-    pub fn reground(&self, block: &Value) {
-        self.record("regrounder", &self.regrounded(block)).ok();
+    pub fn hand_in_reground(&self, block: &Value) {
+        self.record("regrounder", &self.regrounder_report(block))
+            .ok();
     }
 
     /// Plans these slices and selects the first.
     #[track_caller]
-    pub fn planned(&self, slices: &[Value]) {
-        self.reground(&json!({"plan": plan(slices), "select": slices[0]["slice_id"]}));
+    pub fn plan_and_select(&self, slices: &[Value]) {
+        self.hand_in_reground(&json!({"plan": plan(slices), "select": slices[0]["slice_id"]}));
     }
 
     /// Commits for the selected slice and has it implemented, reviewed and audited.
     #[track_caller]
-    pub fn built(&self, id: &str) {
+    pub fn build_slice(&self, id: &str) {
         self.commit_for(id, &format!("{id}.txt"), &format!("{id} works\n"));
-        self.record("implementer", &self.implemented(None)).ok();
-        self.record("reviewer", &self.reviewed(None)).ok();
-        self.record("auditor", &self.audited()).ok();
+        self.record("implementer", &self.implementer_report(None))
+            .ok();
+        self.record("reviewer", &self.reviewer_report(None)).ok();
+        self.record("auditor", &self.auditor_report()).ok();
     }
 
-    /// Accepts the slice that [`Repo::built`] left.
+    /// Accepts the slice that [`Repo::build_slice`] left.
     #[track_caller]
-    pub fn accepted(&self, id: &str) {
-        self.reground(&json!({
+    pub fn accept_slice(&self, id: &str) {
+        self.hand_in_reground(&json!({
             "reconcile": {"slice_id": id, "decision": "accepted"},
             "evidence": proof(id),
         }));
@@ -227,11 +232,11 @@ impl Repo {
 
     /// Hears three judges who say yes.
     #[track_caller]
-    pub fn unanimous(&self) {
+    pub fn vote_yes(&self) {
         for judge in ["a", "b", "c"] {
             self.cook_reads(
                 &["record", "stop-judge", "--session", judge],
-                &self.judged(None),
+                &self.judge_report(None),
             )
             .ok();
         }
@@ -239,8 +244,8 @@ impl Repo {
 
     /// Concludes a unanimous wave.
     #[track_caller]
-    pub fn concluded(&self) {
-        self.unanimous();
-        self.reground(&json!({"conclude": {"decision": "stop"}}));
+    pub fn conclude(&self) {
+        self.vote_yes();
+        self.hand_in_reground(&json!({"conclude": {"decision": "stop"}}));
     }
 }

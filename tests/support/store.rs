@@ -1,5 +1,6 @@
 //! A worktree in a temporary directory and small transitions that follow one another.
 
+pub use super::NOW;
 use cook_core::machine::Facts;
 use cook_core::model::{
     ActiveSlice, Actor, Count, Counters, Event, Ledger, Phase, Plan, Policy, Profile, Records,
@@ -12,7 +13,6 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 pub const WAIT: Duration = Duration::from_secs(30);
-pub const NOW: &str = "2026-01-02T03:04:05Z";
 
 pub struct Fixture {
     pub dir: TempDir,

@@ -2,9 +2,9 @@
 //! off in the middle of a write; what cook says and keeps is looked at from both sides.
 #![cfg(unix)]
 
-use crate::support::cook::{Repo, run};
 use crate::support::hooks::{Session, texts};
 use crate::support::tracker::{Issues, SHAPES, install};
+use crate::support::{Repo, run};
 use serde_json::json;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -280,9 +280,9 @@ fn the_issue_of_a_slice_hears_what_is_done_for_it() {
     let repo = Repo::set_up();
     let issues = track(&repo, "br", "flat");
     project(&issues);
-    repo.cook(&["trust", crate::support::cook::GATE, "--as-user"])
+    repo.cook(&["trust", crate::support::story::GATE, "--as-user"])
         .exits(0);
-    let mut plan = crate::support::cook::plan();
+    let mut plan = crate::support::story::plan();
     plan["candidate_slices"][0]["contract_ids"] = json!(["C-a", "issue:x-a"]);
     let block = json!({"plan": plan, "select": "a"});
     repo.record("regrounder", repo.reground("none", "none", "a", &block))

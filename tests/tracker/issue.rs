@@ -3,9 +3,10 @@
 
 use crate::support::reports::{plan, proof, slice, waiting_slice};
 use crate::support::tracker::{Issues, SHAPES, install};
-use crate::support::{Answer, COOK, NOW, Repo, run};
+use crate::support::{NOW, Repo, Run, run, run_alone};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::process::Command;
 
 /// A repository with a tracker in it.
 struct Desk {
@@ -19,9 +20,9 @@ impl Desk {
         let bin = repo.outside().join("bin");
         install(&bin, program);
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-        let issues = Issues::at(repo.root(), shape);
+        let issues = Issues::at(&repo.root, shape);
         repo.write(".beads/.gitignore", "fake/\n");
-        repo.commit("Track issues");
+        repo.commit("Track issues", None);
         Self { repo, issues, path }
     }
 
@@ -29,13 +30,18 @@ impl Desk {
         Self::on(Repo::new(), program, shape)
     }
 
-    fn cook(&self, arguments: &[&str]) -> Answer {
-        self.cook_reads(arguments, None)
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.repo.cook_command(arguments);
+        command.env("PATH", &self.path).env("BR_ACTOR", "me");
+        command
     }
 
-    fn cook_reads(&self, arguments: &[&str], input: Option<&str>) -> Answer {
-        let mut command = self.repo.program(COOK, arguments);
-        run(command.env("PATH", &self.path).env("BR_ACTOR", "me"), input)
+    fn cook(&self, arguments: &[&str]) -> Run {
+        run_alone(&mut self.command(arguments))
+    }
+
+    fn cook_reads(&self, arguments: &[&str], input: &str) -> Run {
+        run(self.command(arguments), input)
     }
 
     /// The answer in JSON, which must follow its schema.
@@ -56,8 +62,8 @@ impl Desk {
         value
     }
 
-    fn record(&self, role: &str, report: &str) -> Answer {
-        self.cook_reads(&["record", role], Some(report))
+    fn record(&self, role: &str, report: &str) -> Run {
+        self.cook_reads(&["record", role], report)
     }
 }
 
@@ -103,7 +109,7 @@ fn the_whole_round_works_without_a_workflow_in_every_shape() {
             assert_eq!(said["changed"], changed);
         }
         assert_eq!(desk.issues.comments("x-a"), ["half [cook:K]"]);
-        let read = desk.cook_reads(&["issue", "comment", "x-a", "-"], Some("piped"));
+        let read = desk.cook_reads(&["issue", "comment", "x-a", "-"], "piped");
         read.ok().says("commented  ");
         let shown = desk.json("issue-show", &["issue", "show", "x-a"]);
         assert_eq!(shown["comments"][0]["text"], "half [cook:K]");
@@ -173,7 +179,7 @@ fn an_issue_is_not_closed_over_uncommitted_work() {
         .refused("issue_dirty")
         .says("src.txt is not committed");
     assert_eq!(desk.issues.get("x-a", "status"), "open");
-    std::fs::remove_file(desk.repo.root().join("src.txt")).unwrap();
+    std::fs::remove_file(desk.repo.root.join("src.txt")).unwrap();
     desk.cook(&["issue", "close", "x-a"]).ok();
 }
 
@@ -248,10 +254,10 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
     let desk = Desk::on(repo, "br", "flat");
     desk.repo
         .write(".agent/cook.toml", "[tracker]\nkind = \"none\"\n");
-    desk.repo.commit("Settle the tracker");
+    desk.repo.commit("Settle the tracker", None);
     desk.repo.cook(&["init", "--as-user"]).ok();
     desk.repo
-        .reground(&json!({"plan": plan(&[slice("one"), waiting_slice("two", "one")])}));
+        .hand_in_reground(&json!({"plan": plan(&[slice("one"), waiting_slice("two", "one")])}));
     desk.cook(&["issue", "ready"])
         .ok()
         .says("one (slice)")
@@ -275,7 +281,7 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
         );
         assert_eq!(said["changed"], changed);
     }
-    desk.cook_reads(&["issue", "comment", "one", "-"], Some("piped\n"))
+    desk.cook_reads(&["issue", "comment", "one", "-"], "piped\n")
         .ok()
         .says("commented  ");
     desk.cook(&["issue", "comment", "one", "\u{1b} "]).exits(2);
@@ -288,12 +294,12 @@ fn the_plan_is_a_tracker_that_only_reports_move() {
     assert_eq!((said(0), said(1)), (json!("so"), json!("piped")));
     desk.cook(&["issue", "show", "three"])
         .refused("issue_unknown");
-    desk.repo.reground(&json!({"select": "one"}));
+    desk.repo.hand_in_reground(&json!({"select": "one"}));
     desk.cook(&["issue", "claim", "one"])
         .ok()
         .says("claimed already");
-    desk.repo.built("one");
-    desk.repo.accepted("one");
+    desk.repo.build_slice("one");
+    desk.repo.accept_slice("one");
     desk.cook(&["issue", "close", "one"])
         .ok()
         .says("unblocked: two");
@@ -308,7 +314,7 @@ fn carrying(desk: &Desk) {
     second["contract_ids"] = json!(["issue:x-b"]);
     let report = desk
         .repo
-        .regrounded(&json!({"plan": plan(&[first, second])}));
+        .regrounder_report(&json!({"plan": plan(&[first, second])}));
     desk.record("regrounder", &report).ok();
 }
 
@@ -328,26 +334,27 @@ fn the_claim_follows_the_selection_and_the_close_the_acceptance() {
         // The tracker is away while the slice is selected: the report counts, and the
         // claim comes with the next one.
         desk.issues.fault("info", "once locked");
-        let select = desk.repo.regrounded(&json!({"select": "one"}));
+        let select = desk.repo.regrounder_report(&json!({"select": "one"}));
         desk.record("regrounder", &select)
             .ok()
             .says("[tracker_behind]");
         assert_eq!(desk.issues.get("x-a", "status"), "open");
         desk.repo.commit_for("one", "one.txt", "one works\n");
-        desk.record("implementer", &desk.repo.implemented(None))
+        desk.record("implementer", &desk.repo.implementer_report(None))
             .ok();
         assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
         assert_eq!(desk.issues.get("x-a", "assignee"), "me");
         stays("x-a", "close");
-        desk.record("reviewer", &desk.repo.reviewed(None)).ok();
-        desk.record("auditor", &desk.repo.audited()).ok();
+        desk.record("reviewer", &desk.repo.reviewer_report(None))
+            .ok();
+        desk.record("auditor", &desk.repo.auditor_report()).ok();
         assert_eq!(
             desk.issues.count(&["close"]),
             0,
             "never before the acceptance"
         );
         assert_eq!(desk.issues.count(&["update"]), 1, "once is enough");
-        let accept = desk.repo.regrounded(&json!({
+        let accept = desk.repo.regrounder_report(&json!({
             "reconcile": {"slice_id": "one", "decision": "accepted"},
             "evidence": proof("one"),
         }));
@@ -370,7 +377,7 @@ fn a_claim_that_fails_does_not_keep_the_slice_from_being_selected() {
     project(&desk);
     carrying(&desk);
     desk.issues.set("x-a", "assignee", "rival");
-    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    let select = desk.repo.regrounder_report(&json!({"select": "one"}));
     desk.record("regrounder", &select)
         .ok()
         .says("[tracker_behind]")
@@ -384,7 +391,7 @@ fn what_was_taken_back_is_owed_again() {
     let desk = Desk::on(Repo::with_mission("a mission"), "br", "flat");
     project(&desk);
     carrying(&desk);
-    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    let select = desk.repo.regrounder_report(&json!({"select": "one"}));
     desk.record("regrounder", &select).ok();
     assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
     desk.cook(&["undo", "@-1", "--as-user"])
@@ -395,16 +402,17 @@ fn what_was_taken_back_is_owed_again() {
     // Somebody gave the issue back meanwhile; the selection takes it again.
     desk.issues.set("x-a", "status", "open");
     desk.issues.set("x-a", "assignee", "");
-    let select = desk.repo.regrounded(&json!({"select": "one"}));
+    let select = desk.repo.regrounder_report(&json!({"select": "one"}));
     desk.record("regrounder", &select).ok();
     assert_eq!(desk.issues.get("x-a", "status"), "in_progress");
     // An acceptance that is taken back: the tracker keeps the issue closed, which is named.
     desk.repo.commit_for("one", "one.txt", "one works\n");
-    desk.record("implementer", &desk.repo.implemented(None))
+    desk.record("implementer", &desk.repo.implementer_report(None))
         .ok();
-    desk.record("reviewer", &desk.repo.reviewed(None)).ok();
-    desk.record("auditor", &desk.repo.audited()).ok();
-    let accept = desk.repo.regrounded(&json!({
+    desk.record("reviewer", &desk.repo.reviewer_report(None))
+        .ok();
+    desk.record("auditor", &desk.repo.auditor_report()).ok();
+    let accept = desk.repo.regrounder_report(&json!({
         "reconcile": {"slice_id": "one", "decision": "accepted"},
         "evidence": proof("one"),
     }));

@@ -3,6 +3,7 @@
 
 pub mod reports;
 
+use super::{COOK, clean};
 use cook_store::store::{Place, Store};
 use std::ffi::OsStr;
 use std::io::Write;
@@ -47,33 +48,14 @@ impl Sandbox {
 
     /// A command with nothing of the caller's environment but what is set here.
     pub fn command(&self, program: impl AsRef<OsStr>, dir: &Path) -> Command {
-        let mut command = Command::new(program);
-        let bin = Path::new(env!("CARGO_BIN_EXE_cook")).parent().unwrap();
-        let mut path = bin.as_os_str().to_owned();
-        path.push(":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
-        command
-            .env_clear()
-            .env("PATH", path)
-            .env("HOME", self.join("home"))
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_AUTHOR_NAME", "A U Thor")
-            .env("GIT_AUTHOR_EMAIL", "author@example.org")
-            .env("GIT_COMMITTER_NAME", "A U Thor")
-            .env("GIT_COMMITTER_EMAIL", "author@example.org")
-            .env("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
-            .env("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
-            .env("COOK_TEST", "1")
-            .env("COOK_NOW", "2026-01-02T03:04:05Z")
-            .env("LC_ALL", "C.UTF-8")
-            .env("TERM", "dumb")
-            .current_dir(dir);
+        let mut command = clean(program, &self.join("home"));
+        command.current_dir(dir);
         command
     }
 
     /// `cook` in that directory.
     pub fn cook(&self, dir: &Path) -> Command {
-        self.command(env!("CARGO_BIN_EXE_cook"), dir)
+        self.command(COOK, dir)
     }
 
     /// Runs `cook`, gives it that input, and checks its exit code.

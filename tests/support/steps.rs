@@ -28,16 +28,16 @@ impl Repo {
             match rule.as_str() {
                 "1" => self.cook(&["init"]).ok(),
                 "4" => self.implement(&due),
-                "5" => self.record("reviewer", &self.reviewed(None)).ok(),
-                "6" => self.record("auditor", &self.audited()).ok(),
+                "5" => self.record("reviewer", &self.reviewer_report(None)).ok(),
+                "6" => self.record("auditor", &self.auditor_report()).ok(),
                 "8" => self
                     .cook_reads(
                         &["record", "stop-judge", "--session", &session],
-                        &self.judged(None),
+                        &self.judge_report(None),
                     )
                     .ok(),
                 _ => self
-                    .record("regrounder", &self.regrounded(&self.decide(&due)))
+                    .record("regrounder", &self.regrounder_report(&self.decide(&due)))
                     .ok(),
             };
         }
@@ -53,18 +53,19 @@ impl Repo {
         rules
     }
 
-    fn implement(&self, due: &Value) -> super::Answer {
+    fn implement(&self, due: &Value) -> super::Run {
         let id = due["slice_id"].as_str().unwrap();
         if !due["action"].as_str().unwrap().contains("report") {
             let file = format!("{id}.txt");
-            let before = if self.root().join(&file).exists() {
+            let before = if self.root.join(&file).exists() {
                 self.read(&file)
             } else {
                 String::new()
             };
             self.commit_for(id, &file, &format!("{before}{id} works\n"));
         }
-        self.record("implementer", &self.implemented(None)).ok()
+        self.record("implementer", &self.implementer_report(None))
+            .ok()
     }
 
     /// The block of a regrounder who accepts, answers each no, selects what is first, and concludes.
