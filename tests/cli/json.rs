@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("protocol/schema")
 }
