@@ -19,7 +19,7 @@ lint:
 
 # Write every generated file again.
 update:
-    COOK_UPDATE=1 cargo test --test docs --test exploration generated
+    COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test cli --test docs --test exploration generated
 
 # A real job from `cook init` to `done`, with the program as it is built here.
 smoke:

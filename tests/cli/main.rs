@@ -12,6 +12,7 @@ mod commands;
 mod gates;
 mod input;
 mod json;
+mod output;
 mod reports;
 mod scaffold;
 mod session;

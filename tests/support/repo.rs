@@ -241,13 +241,16 @@ fn redact_words(text: &str) -> String {
             word.push(c);
             continue;
         }
-        let hex = word.len() >= 12 && word.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        // `receipt:` and an id is an id as well; a line that is cut ends with an ellipsis.
+        let (label, id) = word.split_at(word.rfind(':').map_or(0, |colon| colon + 1));
+        let least = if c == '…' { 8 } else { 12 };
+        let hex = id.len() >= least && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         let moment = word.len() == 20 && word.ends_with('Z') && word.contains('T');
-        out.push_str(match (hex, moment) {
-            (true, _) => "[ID]",
-            (_, true) => "[TIME]",
-            _ => &word,
-        });
+        match (hex, moment) {
+            (true, _) => out.extend([label, "[ID]"]),
+            (_, true) => out.push_str("[TIME]"),
+            _ => out.push_str(&word),
+        }
         word.clear();
         if c != '\0' {
             out.push(c);

@@ -545,10 +545,15 @@ fn every_row_of_the_seed_names_tests_that_exist() {
     let doc = read("docs/hooks.md");
     let (_, lists) = doc.split_once("## Seed rows and their tests").unwrap();
     let mut tests = String::new();
-    for entry in std::fs::read_dir(root.join("tests")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            tests += &std::fs::read_to_string(path).unwrap();
+    let mut directories = vec![root.join("tests")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                tests += &std::fs::read_to_string(path).unwrap();
+            }
         }
     }
     let mut listed = std::collections::BTreeSet::new();

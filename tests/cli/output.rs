@@ -1,0 +1,154 @@
+//! What people and models read, as snapshots: answers of the commands at each stage of the work,
+//! refusals, the prompt of each role, help texts. `just update` writes them again.
+
+use crate::support::story::MISSION;
+use crate::support::{Repo, Run};
+use insta::assert_snapshot;
+
+/// The stages of the work, each with the role that is due.
+fn stages() -> [(&'static str, Repo); 7] {
+    let audited_next = Repo::committed();
+    audited_next
+        .record("reviewer", audited_next.review(true))
+        .exits(0);
+    [
+        ("regrounder", Repo::set_up()),
+        ("implementer", Repo::selected()),
+        ("reviewer", Repo::committed()),
+        ("auditor", audited_next),
+        ("regrounder_after_audit", Repo::reviewed()),
+        ("stop_judge", Repo::wave()),
+        ("done", Repo::done()),
+    ]
+}
+
+/// Both streams and how it ended.
+fn shown(repo: &Repo, run: &Run) -> String {
+    let text = format!("{}{}exit code {}\n", run.out, run.err, run.code);
+    without_durations(&repo.redact(&text))
+}
+
+/// What a gate took differs from run to run, and with it where a long line is cut.
+fn without_durations(text: &str) -> String {
+    let mut under_duration = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let field = line.trim_start();
+        let is_value = field.starts_with("- ") || field.starts_with("+ ");
+        if under_duration && is_value {
+            lines.push("    [MS]".to_owned());
+            continue;
+        }
+        under_duration = line.ends_with(".duration_ms");
+        lines.push(match line.split_once("\"duration_ms\":") {
+            Some((before, _)) => format!("{before}\"duration_ms\":[MS]…"),
+            None => line.to_owned(),
+        });
+    }
+    lines.join("\n") + "\n"
+}
+
+/// These commands, one after another, each with what it answered.
+fn session(repo: &Repo, commands: &[&[&str]]) -> String {
+    let answers = commands.iter().map(|arguments| {
+        let run = repo.cook(arguments);
+        let text = shown(repo, &run);
+        format!("$ cook {}\n{text}", arguments.join(" "))
+    });
+    answers.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn generated_answers_at_each_stage() {
+    for (stage, repo) in stages() {
+        let commands: &[&[&str]] = &[
+            &["next"],
+            &["why"],
+            &["status"],
+            &["ready"],
+            &["verify"],
+            &["log"],
+            &["show"],
+        ];
+        assert_snapshot!(format!("answers_{stage}"), session(&repo, commands));
+    }
+}
+
+#[test]
+fn generated_prompts_of_each_role() {
+    for (stage, repo) in stages() {
+        if stage == "done" {
+            continue;
+        }
+        let prompt = repo.cook(&["next", "--prompt"]).ok();
+        assert_snapshot!(format!("prompt_{stage}"), repo.redact(&prompt.out));
+    }
+}
+
+#[test]
+fn generated_refusals() {
+    let nowhere = Repo::directory();
+    assert_snapshot!("refusal_not_a_repository", session(&nowhere, &[&["next"]]));
+    let born = Repo::born();
+    assert_snapshot!(
+        "refusal_not_set_up",
+        session(
+            &born,
+            &[&["next"], &["status"], &["verify", "control-plane"]]
+        )
+    );
+    let repo = Repo::selected();
+    assert_snapshot!(
+        "refusal_of_arguments",
+        session(
+            &repo,
+            &[&["nxt"], &["record", "cook"], &["show", "zzz"], &["undo"]]
+        )
+    );
+    let early = repo.record("reviewer", repo.review(true));
+    assert_snapshot!("refusal_of_a_report_too_early", shown(&repo, &early));
+    let nonsense = repo.record("implementer", format!("MISSION ANCHOR: {MISSION}\nDone.\n"));
+    assert_snapshot!(
+        "refusal_of_a_report_without_fields",
+        shown(&repo, &nonsense)
+    );
+}
+
+/// The commands that a help text lists.
+fn commands_of(help: &str) -> Vec<String> {
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    listed
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The help of a command and of those below it.
+fn help(repo: &Repo, path: &[String]) -> String {
+    let mut arguments: Vec<&str> = path.iter().map(String::as_str).collect();
+    arguments.push("--help");
+    let own = repo.cook(&arguments).ok().out;
+    let mut text = format!("$ cook {}\n{own}\n", arguments.join(" "));
+    for name in commands_of(&own) {
+        let below: Vec<String> = path.iter().cloned().chain([name]).collect();
+        text += &help(repo, &below);
+    }
+    text
+}
+
+#[test]
+fn generated_help_texts() {
+    let repo = Repo::directory();
+    let top = repo.cook(&["--help"]).ok().out;
+    assert_snapshot!("help", top);
+    let commands = commands_of(&top);
+    assert!(commands.len() > 30, "{commands:?}");
+    for name in commands {
+        assert_snapshot!(format!("help_{name}"), help(&repo, &[name]));
+    }
+}
