@@ -1,6 +1,5 @@
 //! `cook next`, `cook why`: who is due.
 
-use super::run::standing;
 use super::{Exit, Page, Show, Tone, to_json};
 use cook_core::diagnostic::Finding;
 use cook_core::machine::{Dispatch, Head, Rule, Trace, votes_at};
@@ -129,13 +128,24 @@ fn command_for(dispatch: &Dispatch) -> Option<String> {
     }
 }
 
+/// A policy in words.
+pub(super) fn describe_policy(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Continue => "the work goes on",
+        Policy::AwaitUserInput => "the work waits for you",
+        Policy::Blocked => "the work is blocked",
+        Policy::Paused => "the work is paused",
+        Policy::Done => "the work is done",
+    }
+}
+
 /// What every answer about dispatch prints.
 pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
     let (tone, who) = match dispatch.role {
         Some(role) => (Tone::Strong, role.id().to_owned()),
         None => (
             Tone::Warn,
-            format!("nobody ({})", standing(dispatch.policy)),
+            format!("nobody ({})", describe_policy(dispatch.policy)),
         ),
     };
     page.toned(Tone::Dim, &format!("{:<10} ", "next"));

@@ -1,6 +1,6 @@
 //! `cook run`, `cook step`: what an onlooker is told while agents work, and what came of it.
 
-use super::next::{Dispatched, dispatch_lines};
+use super::next::{Dispatched, describe_policy, dispatch_lines};
 use super::{Exit, Page, Show, Tone, count, to_json};
 use crate::drive::{Breach, Ended, Moment, Outcome};
 use cook_agents::Progress;
@@ -57,7 +57,7 @@ pub struct RunAnswer {
 impl RunAnswer {
     fn why(&self) -> String {
         match &self.outcome.ended {
-            Ended::Policy(policy) => standing(*policy).to_owned(),
+            Ended::Policy(policy) => describe_policy(*policy).to_owned(),
             Ended::Steps => "as many sessions as were asked for were held".to_owned(),
             Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what.clone(),
             Ended::Asked => match self.outcome.cut {
@@ -115,17 +115,6 @@ impl RunAnswer {
                 count(unknown as usize, "call")
             ),
         }
-    }
-}
-
-/// A policy in words.
-pub(super) fn standing(policy: Policy) -> &'static str {
-    match policy {
-        Policy::Continue => "the work goes on",
-        Policy::AwaitUserInput => "the work waits for you",
-        Policy::Blocked => "the work is blocked",
-        Policy::Paused => "the work is paused",
-        Policy::Done => "the work is done",
     }
 }
 

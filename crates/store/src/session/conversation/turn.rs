@@ -1,0 +1,57 @@
+//! A call in the making, and what one turn of it is named, says and leaves.
+
+use super::call::{Call, Reply, Transport};
+use super::start::{Purpose, Start};
+use crate::session::reference::{Grade, Ref};
+use crate::session::store::SessionStore;
+use crate::session::supplier::{Answer, Deed, Lapse, Supplier};
+use crate::session::value::Kind;
+
+/// What a summary is asked for with.
+pub(super) const RECAP: &str = "Summarise this conversation for whoever goes on with it and has nothing else: the task, what holds, \
+what was learned, what is open, what is next. Plain text.";
+
+/// One call in the making.
+pub(super) struct Talk<'a> {
+    pub(super) store: &'a dyn SessionStore,
+    pub(super) supplier: &'a dyn Supplier,
+    pub(super) call: &'a Call<'a>,
+    pub(super) start: Start,
+    pub(super) purpose: Purpose,
+    /// Of the turn that is taken: what follows an order to mend its answer is asked.
+    pub(super) deed: Deed,
+    /// The turn that gave no answer.
+    pub(super) lapse: Option<(Ref, Lapse)>,
+}
+
+/// One request with its answer, to be kept.
+pub(super) struct Said<'a> {
+    pub(super) kind: Kind,
+    pub(super) say: &'a str,
+    pub(super) answer: &'a Answer,
+    pub(super) recap: Option<String>,
+    pub(super) transport: Transport,
+}
+
+/// What a turn left behind.
+pub(super) struct Kept {
+    pub(super) reply: Reply,
+    pub(super) answer: Answer,
+}
+
+/// The refs of one turn.
+pub(super) struct Names {
+    pub(super) exchange: Ref,
+    pub(super) episode: Ref,
+    pub(super) series: Option<Ref>,
+}
+
+impl Names {
+    pub(super) fn new(chained: bool) -> Self {
+        Self {
+            exchange: Ref::new(Grade::Exchange),
+            episode: Ref::new(Grade::Episode),
+            series: chained.then(|| Ref::new(Grade::Series)),
+        }
+    }
+}
