@@ -362,7 +362,11 @@ fn every_module_of_a_library_has_a_place() {
         let code = code_of(&std::fs::read_to_string(library).unwrap());
         let declared: Vec<&str> = code
             .lines()
-            .filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'))
+            .filter_map(|line| {
+                let line = line.trim();
+                let line = line.strip_prefix("pub ").unwrap_or(line);
+                line.strip_prefix("mod ")?.strip_suffix(';')
+            })
             .collect();
         assert_eq!(
             BTreeSet::from_iter(declared),
