@@ -40,7 +40,7 @@ sections Cargo.toml '^\[(workspace|profile)' | sed '/^default-members/d' >"$copy
   printf '[lib]\nname = "cook_core"\n\n[dependencies]\n'
   sections Cargo.toml '^\[workspace.dependencies\]' |
     sed -n '/^cook-/!s/^\([a-z0-9_-]*\) = .*/\1.workspace = true/p'
-  sections Cargo.toml '^\[dev-dependencies\]'
+  sections Cargo.toml '^\[dev-dependencies\]' | sed '/^cook-/d'
 } >"$core/Cargo.toml"
 sed -i -e 's/cook-core/cook-mutants/' "$copy/Cargo.toml" "$copy/Cargo.lock" "$core/Cargo.toml"
 sed -i -e '1i #![allow(missing_docs, unused)]' -e '0,/^pub mod/s//#[macro_use]\nmod mutant;\n&/' \
