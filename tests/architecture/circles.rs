@@ -10,9 +10,6 @@ use crate::source::{code_of, paths, root, rust_files, shipped, skip, test_only_f
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Files, or folders, whose circles still have to be cut, and where they run.
-const CIRCULAR: &[(&str, &str)] = &[];
-
 /// Words before the name of an item.
 const ITEMS: [&str; 10] = [
     "fn",
@@ -330,12 +327,6 @@ impl Crate {
     }
 }
 
-fn is_excepted(place: &str) -> bool {
-    CIRCULAR
-        .iter()
-        .any(|(path, _)| Path::new(place).starts_with(path))
-}
-
 #[test]
 fn the_files_of_a_crate_name_one_another_in_one_direction() {
     let mut sources = vec![root().join("src")];
@@ -346,21 +337,7 @@ fn the_files_of_a_crate_name_one_another_in_one_direction() {
         .iter()
         .flat_map(|sources| Crate::read(sources).circles())
         .collect();
-    let new: Vec<_> = circles
-        .iter()
-        .filter(|circle| !circle.keys().all(|place| is_excepted(place)))
-        .collect();
-    assert!(new.is_empty(), "circles: {new:#?}");
-
-    let still = |path: &str| {
-        let mut places = circles.iter().flat_map(|circle| circle.keys());
-        places.any(|place| Path::new(place).starts_with(path))
-    };
-    let over: Vec<_> = CIRCULAR.iter().filter(|(path, _)| !still(path)).collect();
-    assert!(
-        over.is_empty(),
-        "in no circle, no longer an exception: {over:#?}"
-    );
+    assert!(circles.is_empty(), "circles: {circles:#?}");
 }
 
 /// The files of each circle.

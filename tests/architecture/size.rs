@@ -7,9 +7,6 @@ use std::path::Path;
 /// Lines of code that a file may have.
 const MOST_LINES: usize = 400;
 
-/// Files that are longer still, and what each of them holds.
-const LONGER: &[(&str, &str)] = &[];
-
 /// Lines that hold code which is not for tests alone.
 fn lines_of_code(source: &str) -> usize {
     let (code, _) = shipped(&code_of(source));
@@ -44,15 +41,9 @@ pub fn place_of(file: &Path) -> String {
 #[test]
 fn no_file_is_too_long() {
     let found = too_long(&["src", "crates"]);
-    let excepted = |place: &str| LONGER.iter().any(|(path, _)| *path == place);
-    let new: Vec<_> = found.iter().filter(|(place, _)| !excepted(place)).collect();
-    assert!(new.is_empty(), "over {MOST_LINES} lines of code: {new:#?}");
-
-    let still = |path: &str| found.iter().any(|(place, _)| place == path);
-    let over: Vec<_> = LONGER.iter().filter(|(path, _)| !still(path)).collect();
     assert!(
-        over.is_empty(),
-        "short enough, no longer an exception: {over:#?}"
+        found.is_empty(),
+        "over {MOST_LINES} lines of code: {found:#?}"
     );
 }
 
