@@ -1444,7 +1444,7 @@ fn a_damaged_ref_is_mended_by_an_import_and_set_aside() {
         .log()
         .join("objects")
         .join(&tip[..2])
-        .join(&tip[2..].trim());
+        .join(tip[2..].trim());
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&away, &path).unwrap();
     desk.repo.cook(&["session", "verify"]).exits(1);

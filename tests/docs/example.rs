@@ -127,7 +127,7 @@ fn cook_accepts_it_where_there_is_no_log() {
     let plan = repo.read(".agent/plan.json");
     repo.write(
         ".agent/plan.json",
-        &plan.replace("\"in_progress\"", "\"underway\""),
+        plan.replace("\"in_progress\"", "\"underway\""),
     );
     repo.cook(&["verify", "control-plane"])
         .exits(1)

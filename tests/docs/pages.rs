@@ -150,7 +150,7 @@ fn limited(limits: &str, gate: &str) -> Repo {
 fn attempts_spent() -> Repo {
     let repo = limited("attempts_per_slice = 1", "false");
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implementer_report(None))
+    repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }
@@ -158,7 +158,7 @@ fn attempts_spent() -> Repo {
 fn steps_spent() -> Repo {
     let repo = limited("steps = 2", "true");
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implementer_report(None))
+    repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }

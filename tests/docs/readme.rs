@@ -51,7 +51,7 @@ fn the_quick_start_works_as_written() {
             let prompt = repo.read(".agent/tmp/prompt.txt");
             assert!(prompt.contains("# Role: completion-regrounder"), "{prompt}");
             let block = json!({"plan": plan(&[slice("first")]), "select": "first"});
-            repo.write(".agent/tmp/report.txt", &repo.regrounder_report(&block));
+            repo.write(".agent/tmp/report.txt", repo.regrounder_report(&block));
         }
         let mut command = repo.command("bash");
         command.args(["-euo", "pipefail", "-c", &line]);

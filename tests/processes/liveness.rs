@@ -53,14 +53,11 @@ fn all_blocked() -> Repo {
 fn reviewer_wrong() -> Repo {
     let repo = started();
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implementer_report(None))
+    repo.record("implementer", repo.implementer_report(None))
         .ok();
-    repo.record(
-        "reviewer",
-        &repo.reviewer_report(Some("line 1 is misspelt")),
-    )
-    .ok();
-    repo.record("auditor", &repo.auditor_report()).ok();
+    repo.record("reviewer", repo.reviewer_report(Some("line 1 is misspelt")))
+        .ok();
+    repo.record("auditor", repo.auditor_report()).ok();
     repo
 }
 
@@ -70,7 +67,7 @@ fn no_then_moved() -> Repo {
     repo.accept_slice("one");
     repo.record(
         "stop-judge",
-        &repo.judge_report(Some("the licence is missing")),
+        repo.judge_report(Some("the licence is missing")),
     )
     .ok();
     repo.write("LICENSE", "free\n");
@@ -115,7 +112,7 @@ fn red_gates() -> Repo {
     repo.cook(&["trust", "--gates", "--as-user"]).ok();
     repo.plan_and_select(&[slice("one")]);
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implementer_report(None))
+    repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }
@@ -154,7 +151,7 @@ fn contract_changed() -> Repo {
     let settings = repo.read(".agent/cook.toml");
     repo.write(
         ".agent/cook.toml",
-        &format!("{settings}\n[limits]\nsteps = 99\n"),
+        format!("{settings}\n[limits]\nsteps = 99\n"),
     );
     repo.commit("Allow more steps", None);
     repo.commit_for("one", "one.txt", "one works\n");
@@ -192,7 +189,7 @@ fn help(name: &str, repo: &Repo) {
         "a dirty file of yours" => {
             let block = json!({"reconcile": {"slice_id": "one", "decision": "accepted"},
                 "evidence": crate::support::reports::proof("one")});
-            repo.record("regrounder", &repo.regrounder_report(&block))
+            repo.record("regrounder", repo.regrounder_report(&block))
                 .ok()
                 .says("notes.txt");
             assert_eq!(repo.rule(), "S");
@@ -202,7 +199,7 @@ fn help(name: &str, repo: &Repo) {
         }
         "a commit without the trailer" => {
             let commit = repo.head();
-            repo.record("implementer", &repo.implementer_report(None))
+            repo.record("implementer", repo.implementer_report(None))
                 .ok();
             assert_eq!(repo.rule(), "5");
             let history = repo.read(".agent/slice-history.jsonl");
@@ -212,7 +209,7 @@ fn help(name: &str, repo: &Repo) {
             repo.git(&["switch", "--quiet", "main"]);
         }
         "your own change of the contract" => {
-            repo.record("implementer", &repo.implementer_report(None))
+            repo.record("implementer", repo.implementer_report(None))
                 .refused("not_your_turn")
                 .says("cook init");
             // Without a terminal and without `--as-user` it is nobody's word.
@@ -225,7 +222,7 @@ fn help(name: &str, repo: &Repo) {
         }
         "no commit in the repository yet" => {
             let block = json!({"plan": plan(&[slice("one")]), "select": "one"});
-            repo.record("regrounder", &repo.regrounder_report(&block))
+            repo.record("regrounder", repo.regrounder_report(&block))
                 .exits(4)
                 .says("cook init --commit");
             repo.cook(&["init", "--commit"]).ok();

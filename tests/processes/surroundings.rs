@@ -12,7 +12,7 @@ fn started() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.plan_and_select(&[slice("one")]);
     repo.commit_for("one", "one.txt", "one works\n");
-    repo.record("implementer", &repo.implementer_report(None))
+    repo.record("implementer", repo.implementer_report(None))
         .ok();
     repo
 }

@@ -201,7 +201,7 @@ impl Repo {
     /// A re-ground that must be accepted.
     #[track_caller]
     pub fn hand_in_reground(&self, block: &Value) {
-        self.record("regrounder", &self.regrounder_report(block))
+        self.record("regrounder", self.regrounder_report(block))
             .ok();
     }
 
@@ -215,10 +215,10 @@ impl Repo {
     #[track_caller]
     pub fn build_slice(&self, id: &str) {
         self.commit_for(id, &format!("{id}.txt"), &format!("{id} works\n"));
-        self.record("implementer", &self.implementer_report(None))
+        self.record("implementer", self.implementer_report(None))
             .ok();
-        self.record("reviewer", &self.reviewer_report(None)).ok();
-        self.record("auditor", &self.auditor_report()).ok();
+        self.record("reviewer", self.reviewer_report(None)).ok();
+        self.record("auditor", self.auditor_report()).ok();
     }
 
     /// Accepts the slice that [`Repo::build_slice`] left.
@@ -236,7 +236,7 @@ impl Repo {
         for judge in ["a", "b", "c"] {
             self.cook_reads(
                 &["record", "stop-judge", "--session", judge],
-                &self.judge_report(None),
+                self.judge_report(None),
             )
             .ok();
         }

@@ -28,16 +28,16 @@ impl Repo {
             match rule.as_str() {
                 "1" => self.cook(&["init"]).ok(),
                 "4" => self.implement(&due),
-                "5" => self.record("reviewer", &self.reviewer_report(None)).ok(),
-                "6" => self.record("auditor", &self.auditor_report()).ok(),
+                "5" => self.record("reviewer", self.reviewer_report(None)).ok(),
+                "6" => self.record("auditor", self.auditor_report()).ok(),
                 "8" => self
                     .cook_reads(
                         &["record", "stop-judge", "--session", &session],
-                        &self.judge_report(None),
+                        self.judge_report(None),
                     )
                     .ok(),
                 _ => self
-                    .record("regrounder", &self.regrounder_report(&self.decide(&due)))
+                    .record("regrounder", self.regrounder_report(&self.decide(&due)))
                     .ok(),
             };
         }
@@ -64,7 +64,7 @@ impl Repo {
             };
             self.commit_for(id, &file, &format!("{before}{id} works\n"));
         }
-        self.record("implementer", &self.implementer_report(None))
+        self.record("implementer", self.implementer_report(None))
             .ok()
     }
 
