@@ -250,7 +250,7 @@ fn two_branches_of_a_real_pi_never_see_each_other() {
         }
     }
     repo.cook(&["session", "verify"]).exits(0);
-    repo.cook(&["verify"]).exits(0);
+    repo.cook(&["verify", "control-plane"]).exits(0);
 }
 
 #[test]
