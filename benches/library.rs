@@ -4,7 +4,7 @@
 
 mod scale;
 
-use cook::walk::Workspace;
+use cook::service::Workspace;
 use cook_core::machine;
 use cook_core::report;
 use cook_store::store::Replayed;

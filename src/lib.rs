@@ -13,7 +13,7 @@ mod drive;
 pub mod lifecycle;
 pub mod measure;
 pub mod scaffold;
+pub mod service;
 pub mod tracker;
 mod verify;
 pub mod view;
-pub mod walk;

@@ -68,7 +68,7 @@ const ORDERS: [Order; 4] = [
             "measure",
             "tracker",
             "scaffold",
-            "walk",
+            "service",
             "lifecycle",
             "verify",
             "drive",
@@ -284,7 +284,7 @@ fn the_check_sees_what_it_must() {
     );
     assert_eq!(
         root.breaches(
-            "walk",
+            "service",
             1,
             "use crate::{\n    anchor::{A, B},\n    view :: {self, Ui},\n}; use std::fs;"
         ),

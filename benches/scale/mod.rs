@@ -4,7 +4,7 @@
 //! Shared by the benches and by the system call guards in `tests/cost/hot_path.rs`.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use cook::walk::{self, Workspace};
+use cook::service::{self, Workspace};
 use cook_core::model::{Actor, Event, Resume};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -185,7 +185,7 @@ impl Scale {
                     why: "scale".to_owned(),
                 },
             };
-            walk::transition(&workspace, &event, Actor::Script).unwrap();
+            service::transition(&workspace, &event, Actor::Script).unwrap();
         }
     }
 

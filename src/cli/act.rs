@@ -4,7 +4,7 @@ use super::call::{CallArgs, chosen, one, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context};
 use clap::Args;
-use cook_store::session::Deed;
+use cook_store::session::Action;
 
 #[derive(Debug, Args)]
 pub(super) struct ActArgs {
@@ -25,5 +25,5 @@ pub(super) fn act(context: &Context, args: &ActArgs) -> Answer {
     let say = words(&args.say)?;
     let prepared = prepare(&workspace, &store, say, &args.call)?;
     let preset = chosen(&workspace, &store, args.agent.as_deref(), prepared.on)?;
-    one(context, &workspace, &store, preset, prepared, Deed::Act)
+    one(context, &workspace, &store, preset, prepared, Action::Act)
 }

@@ -3,7 +3,7 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::transition;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{Event, Plan};
@@ -25,7 +25,7 @@ pub(super) struct AdoptArgs {
 }
 
 pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     workspace.require()?;
     if args.branch {

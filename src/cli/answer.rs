@@ -16,7 +16,7 @@ pub(super) struct AnswerArgs {
 }
 
 pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     let text = if args.text == "-" {
         input::read_text(None)?

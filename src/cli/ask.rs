@@ -4,10 +4,10 @@ use super::call::{CallArgs, Onset, Prepared, chosen, on, one, prepare, schema_of
 use super::caller;
 use super::context::{Answer, Context};
 use super::input;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use clap::Args;
 use cook_core::diagnostic::Failure;
-use cook_store::session::{Deed, GitStore};
+use cook_store::session::{Action, GitStore};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(super) fn ask(context: &Context, args: &AskArgs) -> Answer {
         }
     };
     let preset = chosen(&workspace, &store, agent.as_deref(), prepared.on)?;
-    one(context, &workspace, &store, preset, prepared, Deed::Ask)
+    one(context, &workspace, &store, preset, prepared, Action::Ask)
 }
 
 fn requested(

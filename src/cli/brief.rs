@@ -5,10 +5,10 @@ use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input;
 use crate::scaffold::{read_text_file, write_text_file};
+use crate::service::{self, DEFAULT_BYTES, WholeBrief};
 use crate::view::{
     ArtifactAnswer, BriefAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer, ShownEntry,
 };
-use crate::walk::{self, DEFAULT_BYTES, WholeBrief};
 use clap::{Args, Subcommand};
 use cook_core::brief::{self, Artifact, Guide};
 use cook_core::diagnostic::{Code, Finding, Refusal};
@@ -96,7 +96,9 @@ pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
         None => show(context, &args.show),
         Some(BriefCommand::Show(args)) => show(context, args),
         Some(BriefCommand::Render { file }) => render(file.as_deref()),
-        Some(BriefCommand::Check) => answer(BriefCheckAnswer(walk::check(&context.workspace()?)?)),
+        Some(BriefCommand::Check) => {
+            answer(BriefCheckAnswer(service::check(&context.workspace()?)?))
+        }
         Some(BriefCommand::Note(args)) => brief_change::note(context, args),
         Some(BriefCommand::Say {
             text,
@@ -118,7 +120,7 @@ fn show(context: &Context, args: &BriefShowArgs) -> Answer {
         return brief_change::reconcile(context, file, &args.author);
     }
     let workspace = context.workspace()?;
-    let whole = walk::assemble(&workspace)?;
+    let whole = service::assemble(&workspace)?;
     let room = match (args.all, args.max_bytes) {
         (true, _) => None,
         (false, asked) => Some(asked.unwrap_or(DEFAULT_BYTES)),
@@ -127,7 +129,7 @@ fn show(context: &Context, args: &BriefShowArgs) -> Answer {
     let mut findings = whole.findings.clone();
     findings.extend(over_budget(fitted.over, room));
     let written = match &args.write {
-        Some(path) => Some(walk::write_brief(&workspace, path, &fitted.text)?),
+        Some(path) => Some(service::write_brief(&workspace, path, &fitted.text)?),
         None => None,
     };
     let shown = BriefAnswer {
@@ -172,7 +174,7 @@ fn render(file: Option<&Path>) -> Answer {
 fn export(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
-    let WholeBrief { brief, .. } = walk::assemble(&workspace)?;
+    let WholeBrief { brief, .. } = service::assemble(&workspace)?;
     let guide = snapshot.brief.and_then(|brief| brief.guide);
     let artifact = Artifact {
         brief,

@@ -4,13 +4,13 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
 use super::{input, queued};
+use crate::service::{self, Asked, Workspace};
 use crate::view::{BriefChangeAnswer, count};
-use crate::walk::{self, Asked, Workspace};
 use clap::{Args, ValueEnum};
 use cook_core::brief as contract;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::model::{
-    Actor, BriefChange, BriefFate, BriefLine, Cause, Event, GuideProposal, Role, Slot,
+    Actor, BriefChange, BriefLine, BriefOutcome, Cause, Event, GuideProposal, Role, Slot,
 };
 use cook_os::process::ROLE_VARIABLE;
 use serde_json::{Map, Value};
@@ -188,7 +188,7 @@ fn flags(args: &BriefNoteArgs, slot: Slot) -> Result<Map<String, Value>, Failure
     Ok(fields)
 }
 
-fn causes(file: Option<&Path>) -> Result<Vec<BriefFate>, Failure> {
+fn causes(file: Option<&Path>) -> Result<Vec<BriefOutcome>, Failure> {
     match file {
         Some(file) => contract::read_reconciliation(&input::read(Some(file))?),
         None => Ok(Vec::new()),
@@ -213,7 +213,7 @@ pub(super) fn import(
     let artifact = reading.artifact;
     let mut warnings = reading.warnings;
     let workspace = context.workspace()?;
-    let whole = walk::assemble(&workspace)?;
+    let whole = service::assemble(&workspace)?;
     for (field, theirs, ours) in [
         ("brief.task", &artifact.brief.task, &whole.brief.task),
         (
@@ -287,7 +287,7 @@ fn record(
 /// A person, or a script that says so, speaks for the user; everybody else does not.
 fn actor(author: &BriefAuthorArgs) -> Result<Actor, Failure> {
     if author.as_user.as_user {
-        return caller::user_door(true);
+        return caller::require_user(true);
     }
     Ok(match caller::anybody() {
         Actor::User => Actor::User,
@@ -321,7 +321,7 @@ pub(super) fn say(
     session: Option<&String>,
     as_user: bool,
 ) -> Answer {
-    let actor = caller::user_door(as_user)?;
+    let actor = caller::require_user(as_user)?;
     let text = match text {
         "-" => input::read_text(None)?,
         text => text.to_owned(),
@@ -342,7 +342,7 @@ fn written_down(
     mut findings: Vec<Finding>,
 ) -> Answer {
     findings.extend(queued::take_in(workspace));
-    let applied = match walk::transition(workspace, event, actor) {
+    let applied = match service::transition(workspace, event, actor) {
         Ok(applied) => applied,
         Err(failure) if failure.code == Code::BriefUnchanged => {
             let (tip, _) = workspace.require()?;
@@ -379,7 +379,7 @@ fn written_down(
 
 /// The brief's file, when it follows; the change is written down whether or not it can.
 fn follow(workspace: &Workspace, findings: &mut Vec<Finding>) -> Option<String> {
-    match walk::follow_brief(workspace) {
+    match service::follow_brief(workspace) {
         Ok(written) => written,
         Err(failure) => {
             findings.push(Finding::new(failure.code, failure.message));

@@ -30,7 +30,7 @@ pub(super) struct BudgetAddArgs {
 
 pub(super) fn budget(context: &Context, args: &BudgetArgs) -> Answer {
     let BudgetCommand::Add(args) = &args.command;
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let resume = Resume {
         budget: budget_of(&args.budget)?,
         ..Resume::default()

@@ -3,8 +3,8 @@
 use super::context::{Answer, Context, answer};
 use super::input;
 use crate::drive;
+use crate::service::Workspace;
 use crate::view::ReplyAnswer;
-use crate::walk::Workspace;
 use clap::{Args, ValueEnum};
 use cook_agents::{AgentSupplier, Preset, Surroundings, settle_left};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
@@ -12,7 +12,7 @@ use cook_core::model::Config;
 use cook_core::schema::GivenSchema;
 use cook_os::process::Clocks;
 use cook_store::session::{
-    Call, Deed, Entry, Fault, GitStore, Grade, NativeUse, On, Prior, Ref, SessionError,
+    Action, Call, Entry, Fault, GitStore, NativeUse, On, Prior, Ref, RefKind, SessionError,
     SessionStore, call, resolve,
 };
 use serde::Deserialize;
@@ -121,7 +121,7 @@ pub(super) fn one(
     store: &GitStore,
     preset: Preset,
     mut prepared: Prepared,
-    deed: Deed,
+    deed: Action,
 ) -> Answer {
     compare_tree(workspace, store, &mut prepared)?;
     let screen = context.screen;
@@ -135,7 +135,7 @@ pub(super) fn one(
             if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
                 screen.note(&format!("tool: {tool}"));
             }
-            cook_os::process::Heed::GoOn
+            cook_os::process::ControlFlow::Continue
         }));
     let check = prepared
         .schema
@@ -159,7 +159,11 @@ pub(super) fn one(
         },
     );
     match reply {
-        Ok(reply) => answer(ReplyAnswer::of(reply, deed == Deed::Act, prepared.findings)),
+        Ok(reply) => answer(ReplyAnswer::of(
+            reply,
+            deed == Action::Act,
+            prepared.findings,
+        )),
         Err(error) => {
             let mut failure = Failure::from(error);
             if let Some(failed) = supplier.last().and_then(|report| report.failure) {
@@ -290,26 +294,24 @@ pub(super) fn on(
     onset: &Onset,
     findings: &mut Vec<Finding>,
 ) -> Result<On, Failure> {
-    let (text, grade) = match (&onset.episode, &onset.series) {
-        (Some(episode), None) => (episode, Grade::Episode),
-        (None, Some(series)) => (series, Grade::Series),
+    let (text, kind) = match (&onset.episode, &onset.series) {
+        (Some(episode), None) => (episode, RefKind::Episode),
+        (None, Some(series)) => (series, RefKind::Series),
         (episode, series) => {
-            let named = |text: &Option<String>, grade| {
-                let named = text
-                    .as_deref()
-                    .map(|text| resolve(store, text, Some(grade)));
+            let named = |text: &Option<String>, kind| {
+                let named = text.as_deref().map(|text| resolve(store, text, Some(kind)));
                 named.and_then(Result::ok).map(|named| named.name)
             };
             let prior = Prior {
-                episode: named(episode, Grade::Episode),
-                series: named(series, Grade::Series),
+                episode: named(episode, RefKind::Episode),
+                series: named(series, RefKind::Series),
             };
             return Err(SessionError::new(Fault::OnConflict).keeping(prior).into());
         }
     };
-    let name = named(store, text, Some(grade), findings)?;
-    Ok(match grade {
-        Grade::Series => On::Series(name),
+    let name = named(store, text, Some(kind), findings)?;
+    Ok(match kind {
+        RefKind::Series => On::Series(name),
         _ => On::Episode(name),
     })
 }
@@ -318,10 +320,10 @@ pub(super) fn on(
 pub(super) fn named(
     store: &GitStore,
     text: &str,
-    grade: Option<Grade>,
+    kind: Option<RefKind>,
     findings: &mut Vec<Finding>,
 ) -> Result<Ref, Failure> {
-    match resolve(store, text, grade) {
+    match resolve(store, text, kind) {
         Ok(named) => {
             findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
             Ok(named.name)
@@ -330,7 +332,7 @@ pub(super) fn named(
             let missing = matches!(fault, Fault::EpisodeNotFound(_) | Fault::SeriesNotFound(_));
             let expired = missing && store.expired(text).unwrap_or(false);
             let mut failure = Failure::from(SessionError::new(fault));
-            if missing && grade.is_none() {
+            if missing && kind.is_none() {
                 // It was to be looked at, not to be gone on from.
                 failure.hints = vec!["`cook session log` lists what there is".to_owned()];
             }

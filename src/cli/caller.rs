@@ -1,7 +1,7 @@
 //! Who is calling: a person, a script, or something an agent started
 //! (`protocol/completion.md#what-is-the-users-alone`).
 
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{Actor, Role};
@@ -16,7 +16,7 @@ pub(super) struct AsUser {
 }
 
 /// Lets a person through, or a script that says so; refuses an agent's environment.
-pub(super) fn user_door(as_user: bool) -> Result<Actor, Failure> {
+pub(super) fn require_user(as_user: bool) -> Result<Actor, Failure> {
     if let Some(why) = agent_around() {
         return Err(user_only(&why));
     }

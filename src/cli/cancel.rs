@@ -15,7 +15,7 @@ pub(super) struct CancelArgs {
 }
 
 pub(super) fn cancel(context: &Context, args: &CancelArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let why = args
         .why
         .clone()

@@ -5,8 +5,8 @@ use super::context::{Answer, Context, answer};
 use super::recover::torn;
 use super::{input, queued};
 use crate::lifecycle;
+use crate::service;
 use crate::view::CheckpointAnswer;
-use crate::walk;
 use clap::Args;
 use cook_core::diagnostic::Finding;
 use std::path::PathBuf;
@@ -33,13 +33,13 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
     let (entry, behind) = match lifecycle::checkpoint(&workspace, &text) {
         Ok(kept) => kept,
         Err(failure) => {
-            let request = walk::Asked::Checkpoint { text, item: None };
+            let request = service::Asked::Checkpoint { text, item: None };
             return queued::or_leave(&workspace, failure, request);
         }
     };
     findings.extend(behind);
     if workspace.store.is_some()
-        && let Err(failure) = walk::follow_brief(&workspace)
+        && let Err(failure) = service::follow_brief(&workspace)
     {
         findings.push(Finding::new(failure.code, failure.message));
     }

@@ -1,7 +1,7 @@
 //! What every command gets, and how it answers.
 
+use crate::service::Workspace;
 use crate::view::{NoteAnswer, Screen, Show};
-use crate::walk::Workspace;
 use cook_core::diagnostic::Failure;
 use std::path::PathBuf;
 

@@ -36,7 +36,7 @@ pub(super) struct AmendArgs {
 
 pub(super) fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
     let CriteriaCommand::Amend(args) = &args.command;
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let event = Event::CriterionAmended {
         slice_id: args.slice.clone(),
         number: args.number,

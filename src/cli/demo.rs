@@ -2,12 +2,12 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::onlooker;
+use super::printer;
 use crate::demo::{Culprit, Demo, why};
-use crate::drive::{Audience, Moment};
+use crate::drive::{Observer, RunEvent};
 use crate::view::{DemoAnswer, Screen, Tone};
 use clap::{Args, ValueEnum};
-use cook_os::process::{Alarm, Heed};
+use cook_os::process::{Alarm, ControlFlow};
 use std::time::Duration;
 
 /// How long `--slow` rests after each step.
@@ -59,12 +59,12 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
         "every agent is scripted: no keys, no network; what it reports is decided as in `cook run`"
             .to_owned(),
     );
-    let mut onlooker = Onlooker {
+    let mut printer = Printer {
         screen,
         slow: args.slow,
-        run: onlooker::Onlooker::new(context.screen),
+        run: printer::Printer::new(context.screen),
     };
-    let told = demo.run(&mut onlooker)?;
+    let told = demo.run(&mut printer)?;
     answer(DemoAnswer(told))
 }
 
@@ -80,22 +80,22 @@ fn culprit(with: DemoCulprit) -> Culprit {
 }
 
 /// What happens as `cook run` shows it, each with the reason.
-struct Onlooker {
-    run: onlooker::Onlooker,
+struct Printer {
+    run: printer::Printer,
     screen: Screen,
     slow: bool,
 }
 
-impl Audience for Onlooker {
-    fn told(&mut self, moment: &Moment) -> Heed {
-        self.run.told(moment);
-        if let Some(reason) = why(moment) {
+impl Observer for Printer {
+    fn observe(&mut self, event: &RunEvent) -> ControlFlow {
+        self.run.observe(event);
+        if let Some(reason) = why(event) {
             self.screen.toned_note(Tone::Dim, &format!("    {reason}"));
             if self.slow {
                 std::thread::sleep(REST);
             }
         }
-        Heed::GoOn
+        ControlFlow::Continue
     }
 
     fn alarm(&self) -> Option<Alarm> {

@@ -3,15 +3,15 @@
 use super::call::{CallArgs, Prepared, chosen, compare_tree, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context, answer};
+use crate::service::Workspace;
 use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
-use crate::walk::Workspace;
 use clap::Args;
 use cook_agents::{AgentSupplier, Preset};
 use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
 use cook_core::schema::GivenSchema;
 use cook_git::Repo;
-use cook_store::session::{Call, Deed, GitStore, Reply, SessionStore, call};
+use cook_store::session::{Action, Call, GitStore, Reply, SessionStore, call};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -114,7 +114,7 @@ fn ask_one(
         &supplier,
         &Call {
             say: &prepared.say,
-            deed: Deed::Ask,
+            deed: Action::Ask,
             on: prepared.on,
             schema: check
                 .as_ref()

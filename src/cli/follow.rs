@@ -1,9 +1,9 @@
 //! What a transition owes the issue tracker, given to it.
 
+use crate::service::Workspace;
 use crate::tracker::{
-    Bounds, Deed, Memory, MemoryError, Outage, Tracker, TrackerError, open, owed, settle,
+    Bounds, Memory, MemoryError, Outage, Tracker, TrackerAction, TrackerError, open, owed, settle,
 };
-use crate::walk::Workspace;
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::Snapshot;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding>
 fn give(
     tracker: &dyn Tracker,
     git_dir: &Path,
-    deeds: &std::collections::BTreeSet<Deed>,
+    deeds: &std::collections::BTreeSet<TrackerAction>,
 ) -> Vec<Finding> {
     let settled = Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, deeds));
     match settled {

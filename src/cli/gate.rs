@@ -2,8 +2,8 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
+use crate::service::Workspace;
 use crate::view::GateAnswer;
-use crate::walk::Workspace;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine;

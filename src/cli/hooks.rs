@@ -3,8 +3,8 @@
 use super::caller;
 use super::context::{Answer, Context, answer, note};
 use crate::lifecycle::{self, install};
+use crate::service::Workspace;
 use crate::view::{PromptAnswer, VerifyAnswer};
-use crate::walk::Workspace;
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_hooks::Agent;
@@ -89,7 +89,7 @@ fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     if !args.shared {
         install::keep_out_of_status(workspace, &changes)?;
     }
-    let mut lines = told(&changes, "written", "as it was");
+    let mut lines = describe_changes(&changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
     let advice = &agent.hooks().install.advice;
     lines.extend(advice.iter().map(|line| format!("yours to do: {line}")));
@@ -106,11 +106,11 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     install::write(&changes)?;
     note(
         "hooks_removed",
-        told(&changes, "taken out", "nothing of cook's in it"),
+        describe_changes(&changes, "taken out", "nothing of cook's in it"),
     )
 }
 
-fn told(changes: &[install::Change], changed: &str, unchanged: &str) -> Vec<String> {
+fn describe_changes(changes: &[install::Change], changed: &str, unchanged: &str) -> Vec<String> {
     changes
         .iter()
         .map(|change| {

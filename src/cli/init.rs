@@ -3,9 +3,9 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::{input, transition};
-use crate::scaffold::{self, Contract, Fate, TRACKED};
+use crate::scaffold::{self, Contract, FileOutcome, TRACKED};
+use crate::service::{self, Workspace};
 use crate::view::NoteAnswer;
-use crate::walk::{self, Workspace};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
@@ -37,11 +37,11 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
             .screen
             .note("the log was gone, and is put back from the copy that a killed run left");
     }
-    let door = caller::user_door(args.as_user.as_user);
+    let user = caller::require_user(args.as_user.as_user);
     if args.as_user.as_user {
-        door.as_ref().map_err(Clone::clone)?;
+        user.as_ref().map_err(Clone::clone)?;
     }
-    let done = set_up(&workspace, given, false, door.is_ok())?;
+    let done = set_up(&workspace, given, false, user.is_ok())?;
     let mut lines = done.lines;
     if args.commit {
         lines.push(commit_contract(&workspace)?);
@@ -52,7 +52,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
 /// A bootstrapper's report: cook repairs the contract itself.
 pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
     let (_, snapshot) = workspace.current()?;
-    let (dispatch, _) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
+    let (dispatch, _) = service::dispatch_now(&workspace, snapshot.as_ref())?;
     if dispatch.rule != Rule::Bootstrap {
         return Err(Refusal::new(
             Code::NotYourTurn,
@@ -80,12 +80,12 @@ struct Done {
     lines: Vec<String>,
 }
 
-/// `door`: a person, or a script that says so, answers for the settings as they stand.
+/// `user`: a person, or a script that says so, answers for the settings as they stand.
 fn set_up(
     workspace: &Workspace,
     given: Option<String>,
     repair: bool,
-    door: bool,
+    user: bool,
 ) -> Result<Done, Failure> {
     let (_, snapshot) = workspace.current()?;
     if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
@@ -135,7 +135,7 @@ fn set_up(
         snapshot.as_ref(),
         found,
         repair || !missing_before.is_empty(),
-        door,
+        user,
         &mut findings,
     )?;
     Ok(Done {
@@ -176,11 +176,14 @@ fn bad_profile(contract: &Contract) -> Failure {
 }
 
 fn describe(contract: &Contract, lines: &mut Vec<String>) {
-    for (fate, word) in [(Fate::Created, "created"), (Fate::Updated, "updated")] {
+    for (outcome, word) in [
+        (FileOutcome::Created, "created"),
+        (FileOutcome::Updated, "updated"),
+    ] {
         let paths: Vec<&str> = contract
             .files
             .iter()
-            .filter(|file| file.fate == fate)
+            .filter(|file| file.outcome == outcome)
             .map(|file| file.path)
             .collect();
         if !paths.is_empty() {
@@ -197,15 +200,20 @@ fn trust_written(
     verifier_was_trusted: bool,
     lines: &mut Vec<String>,
 ) -> Result<(), Failure> {
-    let fate = |path: &str| {
+    let outcome = |path: &str| {
         let file = contract.files.iter().find(|file| file.path == path);
-        file.map(|file| file.fate)
+        file.map(|file| file.outcome)
     };
     let mut commands = Vec::new();
-    if fate(".agent/cook.toml") == Some(Fate::Created) {
+    if outcome(".agent/cook.toml") == Some(FileOutcome::Created) {
         commands.extend(contract.checks.iter().map(|check| check.run));
     }
-    let written = |path: &&str| matches!(fate(path), Some(Fate::Created | Fate::Updated));
+    let written = |path: &&str| {
+        matches!(
+            outcome(path),
+            Some(FileOutcome::Created | FileOutcome::Updated)
+        )
+    };
     let all_written = STOP_VERIFIER_SCRIPTS.iter().all(written);
     let any_written = STOP_VERIFIER_SCRIPTS.iter().any(written);
     if all_written || (any_written && verifier_was_trusted) {
@@ -245,7 +253,7 @@ fn event(
     snapshot: Option<&Snapshot>,
     found: Found,
     repaired: bool,
-    door: bool,
+    user: bool,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Event>, Failure> {
     let Found {
@@ -265,13 +273,13 @@ fn event(
         }));
     };
     let settings = Some(settings).filter(|settings| *settings != snapshot.ledger.settings);
-    if settings.is_some() && !door {
+    if settings.is_some() && !user {
         findings.push(Finding::new(
             Code::ContractEdited,
             "settings are not as the user left them; `cook init` in the user's own terminal, or `cook init --as-user` in a script of theirs, says that they are the user's",
         ));
     }
-    let settings = settings.filter(|_| door);
+    let settings = settings.filter(|_| user);
     if profile != snapshot.profile && caller::agent_around().is_some() {
         findings.push(
             Finding::new(
@@ -329,7 +337,7 @@ fn finish(
             findings,
         });
     };
-    let applied = walk::transition(&workspace, &event, caller::anybody())?;
+    let applied = service::transition(&workspace, &event, caller::anybody())?;
     findings.extend(applied.findings.iter().cloned());
     let anchor = &applied.step.snapshot.state.mission_anchor;
     lines.insert(

@@ -3,12 +3,12 @@
 use super::context::{Answer, Context, answer};
 use super::follow::note_outage;
 use super::input;
+use crate::service::Workspace;
 use crate::tracker::{
     Attempt, Bounds, Commented, Memory, NewIssue, PlanTracker, Tracker, is_own_file, may_claim,
     may_close, open, unblocked_by,
 };
 use crate::view::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
-use crate::walk::Workspace;
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are};
 use cook_core::model::Plan;
@@ -80,14 +80,14 @@ pub(super) struct CreateIssueArgs {
 const ENRICH: Duration = Duration::from_secs(5);
 
 /// A command's worktree with its tracker.
-struct Desk {
+struct Issues {
     workspace: Workspace,
     /// The plan; none before `cook init`.
     plan: Option<Plan>,
     tracker: Box<dyn Tracker>,
 }
 
-impl Desk {
+impl Issues {
     /// A tracker that does not answer is noted, so that hooks leave it alone until
     /// the next session start.
     fn open(context: &Context) -> Result<Self, Failure> {
@@ -137,36 +137,36 @@ fn nothing_here() -> Failure {
 }
 
 pub(super) fn issue(context: &Context, args: &IssueArgs) -> Answer {
-    let desk = Desk::open(context)?;
+    let issues = Issues::open(context)?;
     match &args.command {
-        IssueCommand::Ready => ready(&desk),
-        IssueCommand::Show { id } => show(&desk, id),
-        IssueCommand::Claim { id } => claim(&desk, id),
-        IssueCommand::Close { id, reason } => close(&desk, id, reason),
-        IssueCommand::Comment { id, text, key } => comment(&desk, id, text, key.as_deref()),
-        IssueCommand::Create(new) => create(&desk, new),
-        IssueCommand::Status => status(&desk),
+        IssueCommand::Ready => ready(&issues),
+        IssueCommand::Show { id } => show(&issues, id),
+        IssueCommand::Claim { id } => claim(&issues, id),
+        IssueCommand::Close { id, reason } => close(&issues, id, reason),
+        IssueCommand::Comment { id, text, key } => comment(&issues, id, text, key.as_deref()),
+        IssueCommand::Create(new) => create(&issues, new),
+        IssueCommand::Status => status(&issues),
     }
 }
 
-fn ready(desk: &Desk) -> Answer {
-    let list = desk.tracker.ready_list(Instant::now() + ENRICH)?;
+fn ready(issues: &Issues) -> Answer {
+    let list = issues.tracker.ready_list(Instant::now() + ENRICH)?;
     let findings = list.problems.iter();
     let findings = findings.map(|why| Finding::new(Code::ReadyIncomplete, why.clone()));
     answer(IssueReadyAnswer {
-        tracker: desk.tracker.name(),
+        tracker: issues.tracker.name(),
         findings: findings.collect(),
         list,
     })
 }
 
-fn show(desk: &Desk, id: &str) -> Answer {
-    let issue = desk.tracker.show(id)?;
+fn show(issues: &Issues, id: &str) -> Answer {
+    let issue = issues.tracker.show(id)?;
     answer(IssueShowAnswer {
-        tracker: desk.tracker.name(),
-        dependencies: desk.tracker.dependencies(id)?,
-        dependents: desk.tracker.dependents(id)?,
-        comments: desk.tracker.comments(id)?,
+        tracker: issues.tracker.name(),
+        dependencies: issues.tracker.dependencies(id)?,
+        dependents: issues.tracker.dependents(id)?,
+        comments: issues.tracker.comments(id)?,
         issue,
     })
 }
@@ -179,29 +179,29 @@ fn follows(id: &str, slice: &str, when: &str) -> Failure {
     .into()
 }
 
-fn claim(desk: &Desk, id: &str) -> Answer {
-    if let Some(plan) = &desk.plan {
+fn claim(issues: &Issues, id: &str) -> Answer {
+    if let Some(plan) = &issues.plan {
         may_claim(plan, id).map_err(|slice| follows(id, slice, "selected"))?;
     }
-    let was = desk.tracker.show(id)?;
-    let issue = desk.tracker.claim(id)?;
-    let mut changed = desk.changed("claimed", issue);
+    let was = issues.tracker.show(id)?;
+    let issue = issues.tracker.claim(id)?;
+    let mut changed = issues.changed("claimed", issue);
     changed.changed = was != changed.issue;
     answer(changed)
 }
 
-fn close(desk: &Desk, id: &str, reason: &str) -> Answer {
-    if let Some(plan) = &desk.plan {
+fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
+    if let Some(plan) = &issues.plan {
         may_close(plan, id).map_err(|slice| follows(id, slice, "accepted"))?;
     }
     // The plan's own closes write nothing, so what is uncommitted does not matter there.
-    if desk.tracker.name() != "none" {
-        clean(&desk.workspace)?;
+    if issues.tracker.name() != "none" {
+        clean(&issues.workspace)?;
     }
-    let closed = desk.tracker.close(id, reason)?;
-    let mut changed = desk.changed("closed", closed.issue);
+    let closed = issues.tracker.close(id, reason)?;
+    let mut changed = issues.changed("closed", closed.issue);
     changed.changed = !closed.already;
-    match unblocked_by(&*desk.tracker, id) {
+    match unblocked_by(&*issues.tracker, id) {
         Ok(unblocked) => changed.unblocked = unblocked,
         Err(error) => changed
             .findings
@@ -233,7 +233,7 @@ fn clean(workspace: &Workspace) -> Result<(), Failure> {
     .into())
 }
 
-fn comment(desk: &Desk, id: &str, text: &str, key: Option<&str>) -> Answer {
+fn comment(issues: &Issues, id: &str, text: &str, key: Option<&str>) -> Answer {
     let text = match text {
         "-" => input::read_text(None)?,
         text => text.to_owned(),
@@ -242,33 +242,33 @@ fn comment(desk: &Desk, id: &str, text: &str, key: Option<&str>) -> Answer {
         Some(key) => (key.to_owned(), Attempt::Again),
         None => (ulid::Ulid::generate().to_string(), Attempt::First),
     };
-    let issue = desk.tracker.show(id)?;
-    let said = desk.tracker.comment(id, &key, &text, attempt)?;
-    let mut changed = desk.changed("commented", issue);
+    let issue = issues.tracker.show(id)?;
+    let said = issues.tracker.comment(id, &key, &text, attempt)?;
+    let mut changed = issues.changed("commented", issue);
     changed.changed = said == Commented::Added;
     changed.key = Some(key);
     answer(changed)
 }
 
-fn create(desk: &Desk, new: &CreateIssueArgs) -> Answer {
-    let issue = desk.tracker.create(&NewIssue {
+fn create(issues: &Issues, new: &CreateIssueArgs) -> Answer {
+    let issue = issues.tracker.create(&NewIssue {
         title: new.title.clone(),
         kind: new.kind.clone(),
         priority: new.priority,
         description: new.description.clone(),
         discovered_from: new.discovered_from.clone(),
     })?;
-    answer(desk.changed("created", issue))
+    answer(issues.changed("created", issue))
 }
 
-fn status(desk: &Desk) -> Answer {
-    let git_dir = desk.workspace.repo.git_dir();
+fn status(issues: &Issues) -> Answer {
+    let git_dir = issues.workspace.repo.git_dir();
     let outage = Memory::outage(git_dir)
         .map_err(|error| Failure::state(Code::InputUnreadable, error.to_string()))?;
     answer(IssueStatusAnswer {
-        tracker: desk.tracker.name(),
-        current: desk.tracker.current()?,
-        ready: desk.tracker.ready()?.len(),
+        tracker: issues.tracker.name(),
+        current: issues.tracker.current()?,
+        ready: issues.tracker.ready()?.len(),
         outage,
     })
 }

@@ -8,7 +8,7 @@ mod caller;
 mod context;
 mod follow;
 mod input;
-mod onlooker;
+mod printer;
 mod queued;
 mod transition;
 

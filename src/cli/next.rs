@@ -2,8 +2,8 @@
 
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;
+use crate::service;
 use crate::view::{NextAnswer, PromptAnswer};
-use crate::walk;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -22,21 +22,21 @@ pub(super) struct NextArgs {
 pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let workspace = context.workspace()?;
     let (tip, snapshot) = workspace.current()?;
-    let (dispatch, facts) = walk::dispatch_now(&workspace, snapshot.as_ref())?;
+    let (dispatch, facts) = service::dispatch_now(&workspace, snapshot.as_ref())?;
     if args.take {
         lifecycle::take_around(&workspace)?;
     }
     if args.prompt {
-        return answer(PromptAnswer(walk::role_prompt(
+        return answer(PromptAnswer(service::role_prompt(
             &workspace,
             snapshot.as_ref(),
             &dispatch,
             &facts,
         )?));
     }
-    let head = walk::head_of(&facts)?;
+    let head = service::head_of(&facts)?;
     answer(NextAnswer {
-        ticket: walk::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?,
+        ticket: service::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?,
         dispatch,
         snapshot,
         head,

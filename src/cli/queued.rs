@@ -2,19 +2,19 @@
 //! where it is not.
 
 use super::context::{Answer, answer};
+use crate::service::{self, Asked, Taker, Workspace};
 use crate::view::NoteAnswer;
-use crate::walk::{self, Asked, Taker, Workspace};
 use cook_core::diagnostic::{Failure, Finding};
 use cook_os::process::session_around;
 
 /// The failure; inside a sandbox the request is left instead, for whoever comes next
 /// outside it.
 pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) -> Answer {
-    if !walk::is_shut_out(workspace, &failure) {
+    if !service::is_shut_out(workspace, &failure) {
         return Err(failure);
     }
     let session = session_around().map(|(_, id)| id);
-    match walk::leave(workspace, session, request) {
+    match service::leave(workspace, session, request) {
         Ok(path) => answer(NoteAnswer {
             what: "queued",
             lines: vec![format!(
@@ -29,6 +29,6 @@ pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) 
 /// Takes in what sandboxed sessions left. What stands in the way stays for later: the
 /// command that was called comes first.
 pub(super) fn take_in(workspace: &Workspace) -> Vec<Finding> {
-    walk::take_inbox(workspace, Taker::Command)
+    service::take_inbox(workspace, Taker::Command)
         .unwrap_or_else(|failure| vec![Finding::new(failure.code, failure.message)])
 }

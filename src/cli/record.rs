@@ -4,8 +4,8 @@ use super::caller;
 use super::context::{Answer, Context, answer};
 use super::{follow, init, input, queued, transition};
 use crate::lifecycle;
+use crate::service::{self, Applied, Workspace};
 use crate::view::{CheckAnswer, PromptAnswer, count};
-use crate::walk::{self, Applied, Workspace};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
 use cook_core::model::{Actor, Event, Role};
@@ -77,14 +77,14 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         Reported::Nothing => return init::repair(workspace, args.dry_run),
     };
     let outcome = match args.dry_run {
-        true => walk::dry_run(&workspace, &event, Actor::Role),
-        false => walk::transition(&workspace, &event, Actor::Role),
+        true => service::dry_run(&workspace, &event, Actor::Role),
+        false => service::transition(&workspace, &event, Actor::Role),
     };
     let applied = match outcome {
         Ok(applied) => applied,
         Err(failure) if args.dry_run => return Err(failure),
         Err(failure) => {
-            let request = walk::Asked::Record {
+            let request = service::Asked::Record {
                 role: role.short().to_owned(),
                 report: String::from_utf8_lossy(&text).into_owned(),
                 ticket: args.ticket.clone(),
@@ -133,7 +133,7 @@ fn check_ticket(workspace: &Workspace, given: Option<&str>) -> Result<(), Failur
     let Some(given) = given else { return Ok(()) };
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
-    let now = walk::ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
+    let now = service::ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
     if now.as_deref() == Some(given) {
         return Ok(());
     }

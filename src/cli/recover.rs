@@ -2,8 +2,8 @@
 
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;
+use crate::service::Workspace;
 use crate::view::RecoverAnswer;
-use crate::walk::Workspace;
 use cook_core::diagnostic::{Failure, Finding};
 
 pub(super) fn recover(context: &Context) -> Answer {

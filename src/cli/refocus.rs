@@ -4,7 +4,7 @@ use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::{input, transition};
 use crate::scaffold;
-use crate::walk;
+use crate::service;
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_core::model::Event;
@@ -23,7 +23,7 @@ pub(super) struct RefocusArgs {
 }
 
 pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let mission = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?
         .ok_or_else(|| Failure::usage("the mission is missing"))?;
     let workspace = context.workspace()?;
@@ -31,7 +31,7 @@ pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
         mission: mission.clone(),
     };
     workspace.require()?;
-    walk::dry_run(&workspace, &event, actor)?;
+    service::dry_run(&workspace, &event, actor)?;
     scaffold::write_mission(workspace.repo.root(), &mission)?;
     transition::record(
         &workspace,

@@ -5,7 +5,7 @@ use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::transition;
 use crate::scaffold;
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use clap::Args;
 use cook_core::model::{Actor, Event, Resume};
 
@@ -31,7 +31,7 @@ pub(super) struct ResumeArgs {
 }
 
 pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     for command in &args.trust {
         workspace.trust()?.trust(command)?;
@@ -57,7 +57,7 @@ pub(super) fn leave(workspace: &Workspace, resume: Resume, actor: Actor, summary
         .filter(|_| snapshot.mission.is_empty());
     let event = Event::Resumed(resume);
     if let Some(mission) = mission {
-        walk::dry_run(workspace, &event, actor)?;
+        service::dry_run(workspace, &event, actor)?;
         scaffold::write_mission(workspace.repo.root(), &mission)?;
     }
     transition::record(workspace, &event, actor, summary)

@@ -2,8 +2,8 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use super::onlooker::Onlooker;
-use crate::drive::{self, Audience, Operator, Order};
+use super::printer::Printer;
+use crate::drive::{self, Observer, Operator, Order};
 use crate::view::{RunAnswer, Screen, Tone};
 use clap::Args;
 use std::io::{BufRead, IsTerminal};
@@ -80,7 +80,7 @@ impl Operator for Terminal {
         read.is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
     }
 
-    fn audience(&self) -> Box<dyn Audience> {
-        Box::new(Onlooker::new(self.0))
+    fn observer(&self) -> Box<dyn Observer> {
+        Box::new(Printer::new(self.0))
     }
 }

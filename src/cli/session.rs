@@ -3,15 +3,15 @@
 use super::call::{named, store};
 use super::context::{Answer, Context, answer, note};
 use super::{caller, input};
-use crate::drive::{self, drop_spares};
+use crate::drive::{self, drop_mirrors};
+use crate::service::Workspace;
 use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
-use crate::walk::Workspace;
 use clap::{Args, Subcommand};
 use cook_agents::open_command;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
-    Archive, Fault, GitStore, Grade, Ref, SessionError, SessionStore, clear, load_episode,
+    Archive, Fault, GitStore, Ref, RefKind, SessionError, SessionStore, clear, load_episode,
     load_exchange, load_series, reads_as_ref, verify,
 };
 use cook_store::store::Store;
@@ -137,17 +137,17 @@ fn show(store: &GitStore, text: &str) -> Answer {
     let entry = store.entry(name).map_err(kept)?;
     let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
     let exid = entry.exid.clone();
-    let (value, windows) = match name.grade() {
-        Grade::Exchange => {
+    let (value, windows) = match name.kind() {
+        RefKind::Exchange => {
             let exchange = load_exchange(store, &entry.hash, exid).map_err(kept)?;
             (json!(exchange), vec![vec![said(&exchange)]])
         }
-        Grade::Episode => {
+        RefKind::Episode => {
             let episode = load_episode(store, &entry.hash, exid).map_err(kept)?;
             let window = episode.exchanges().iter().map(|one| said(one)).collect();
             (json!(episode), vec![window])
         }
-        Grade::Series => {
+        RefKind::Series => {
             let series = load_series(store, &entry.hash).map_err(kept)?;
             let window = |episode: &cook_store::session::Episode| {
                 episode.exchanges().iter().map(|one| said(one)).collect()
@@ -355,7 +355,7 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
         }
     }
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
-    drop_spares(&workspace.repo)?;
+    drop_mirrors(&workspace.repo)?;
     let mut lines = vec![
         format!(
             "let go of {}, {} and {} of failed calls",
@@ -378,15 +378,15 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     caller::not_nested()?;
     let name = named(store, text, None, &mut Vec::new())?;
     let mut entry = store.entry(name).map_err(kept)?;
-    if name.grade() != Grade::Episode
+    if name.kind() != RefKind::Episode
         && let Some(episode) = entry.as_ref().and_then(|entry| entry.episode)
     {
         entry = store.entry(episode).map_err(kept)?;
     }
     let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
     // What cannot be read any more is not gone on from, whatever the agent kept of it.
-    match entry.name.grade() {
-        Grade::Episode => load_episode(store, &entry.hash, None).map(|_| ()),
+    match entry.name.kind() {
+        RefKind::Episode => load_episode(store, &entry.hash, None).map(|_| ()),
         _ => store.get(&entry.hash).map(|_| ()),
     }
     .map_err(kept)?;

@@ -3,8 +3,8 @@
 use super::context::{Answer, Context, answer};
 use crate::drive::{self, Live};
 use crate::lifecycle;
+use crate::service::{self, Workspace};
 use crate::view::{LastChanged, RunView, SessionView, StatusAnswer};
-use crate::walk::{self, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_os::clock::Clock;
 use cook_os::process::is_alive;
@@ -12,7 +12,7 @@ use cook_os::process::is_alive;
 pub(super) fn status(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
-    let (dispatch, facts) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+    let (dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
     let displaced = workspace.store()?.rescue_list()?.len();
     let mut findings = dispatch.findings.clone();
     findings.extend(workspace.config_problem().cloned());
@@ -28,8 +28,8 @@ pub(super) fn status(context: &Context) -> Answer {
     answer(StatusAnswer {
         run,
         unfinished: drive::unfinished(&workspace)?,
-        head: walk::head_of(&facts)?,
-        scripted: walk::scripted_doors(&workspace, &snapshot)?,
+        head: service::head_of(&facts)?,
+        scripted: service::list_scripted_commands(&workspace, &snapshot)?,
         snapshot,
         dispatch,
         limits,

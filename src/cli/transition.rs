@@ -2,8 +2,8 @@
 
 use super::context::{Answer, answer};
 use super::{follow, queued};
+use crate::service::{self, Applied, Workspace};
 use crate::view::TransitionAnswer;
-use crate::walk::{self, Applied, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine;
 use cook_core::model::{Actor, Event, WaitingKind};
@@ -16,7 +16,7 @@ pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary
         Event::Undone { .. } => Vec::new(),
         _ => queued::take_in(workspace),
     };
-    let applied = walk::transition(workspace, event, actor)?;
+    let applied = service::transition(workspace, event, actor)?;
     findings.extend(applied.findings.clone());
     findings.extend(follow::follow(workspace, &applied.step.snapshot));
     answer(transition_answer(applied, summary.to_owned(), findings))

@@ -3,7 +3,7 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::transition;
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use clap::Args;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Actor, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
@@ -41,7 +41,7 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
         }
         return note("trust_list", lines);
     }
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let mut lines = Vec::new();
     let commands: Vec<String> = match &args.command {
         Some(command) => vec![command.clone()],
@@ -106,7 +106,7 @@ fn record_trust(
         settings,
         ..Resume::default()
     };
-    let applied = walk::transition(workspace, &Event::Resumed(resume), actor)?;
+    let applied = service::transition(workspace, &Event::Resumed(resume), actor)?;
     if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
         said.push("resumed".to_owned());
     }

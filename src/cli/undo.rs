@@ -3,7 +3,7 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::transition;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal, counted};
 use cook_core::model::{Count, Event};
@@ -18,7 +18,7 @@ pub(super) struct UndoArgs {
 }
 
 pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
-    let actor = caller::user_door(args.as_user.as_user)?;
+    let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
     workspace.require()?;
     let store = workspace.store()?;

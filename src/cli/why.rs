@@ -1,14 +1,14 @@
 //! `cook why`: the rules in order, with what each one looked at.
 
 use super::context::{Answer, Context, answer};
+use crate::service;
 use crate::view::WhyAnswer;
-use crate::walk;
 use cook_core::machine;
 
 pub(super) fn why(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.current()?;
-    let facts = walk::dispatch_facts(&workspace, snapshot.as_ref())?;
+    let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
     let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
     answer(WhyAnswer { traces, dispatch })
 }

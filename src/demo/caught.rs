@@ -4,11 +4,11 @@
 //! the order of the story, and whatever was put back must be kept and gone.
 
 use super::story::Misdeed;
-use crate::drive::{Audience, Breach, Moment};
-use crate::walk::Workspace;
+use crate::drive::{Observer, RunEvent, Violation};
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Event, Role, SliceStatus};
-use cook_os::process::{Alarm, Heed};
+use cook_os::process::{Alarm, ControlFlow};
 use cook_store::store::Entry;
 use serde::Serialize;
 use std::path::Path;
@@ -20,7 +20,7 @@ const KEPT: u64 = 10 << 20;
 /// How one misdeed was caught.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Catch {
+pub struct CaughtViolation {
     /// Whose session it was.
     pub role: Role,
     /// What the session did.
@@ -40,20 +40,20 @@ pub struct Catch {
 /// What was seen of the sessions while they went on.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    breaches: Vec<(Role, Breach)>,
+    breaches: Vec<(Role, Violation)>,
     nothing: Vec<(Role, String)>,
 }
 
 /// Looks on and tells on.
-pub(super) struct Witness<'a> {
-    audience: &'a mut dyn Audience,
+pub(super) struct Recorder<'a> {
+    observer: &'a mut dyn Observer,
     seen: Seen,
 }
 
-impl<'a> Witness<'a> {
-    pub(super) fn beside(audience: &'a mut dyn Audience) -> Self {
+impl<'a> Recorder<'a> {
+    pub(super) fn beside(observer: &'a mut dyn Observer) -> Self {
         Self {
-            audience,
+            observer,
             seen: Seen::default(),
         }
     }
@@ -63,22 +63,22 @@ impl<'a> Witness<'a> {
     }
 }
 
-impl Audience for Witness<'_> {
-    fn told(&mut self, moment: &Moment) -> Heed {
-        match moment {
-            Moment::Breached { role, breach } => {
+impl Observer for Recorder<'_> {
+    fn observe(&mut self, event: &RunEvent) -> ControlFlow {
+        match event {
+            RunEvent::Breached { role, breach } => {
                 self.seen.breaches.push((*role, (*breach).clone()));
             }
-            Moment::CameToNothing { role, why } => {
+            RunEvent::CameToNothing { role, why } => {
                 self.seen.nothing.push((*role, (*why).to_owned()));
             }
             _ => {}
         }
-        self.audience.told(moment)
+        self.observer.observe(event)
     }
 
     fn alarm(&self) -> Option<Alarm> {
-        self.audience.alarm()
+        self.observer.alarm()
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn catches(
     workspace: &Workspace,
     misdeeds: &[&Misdeed],
     seen: &Seen,
-) -> Result<Vec<Catch>, Failure> {
+) -> Result<Vec<CaughtViolation>, Failure> {
     let mut entries = Vec::new();
     for meta in workspace.store()?.entries()? {
         entries.push(workspace.store()?.entry(&meta?.commit)?);
@@ -105,7 +105,7 @@ pub(super) fn catches(
         let entry = rest
             .find(|entry| tells(entry, role, &misdeed.code))
             .ok_or_else(|| missed(misdeed, "the log does not record it"))?;
-        let mut catch = Catch {
+        let mut catch = CaughtViolation {
             role,
             did: misdeed.did.clone(),
             code: misdeed.code.clone(),
@@ -168,7 +168,7 @@ fn of_role<T>(seen: &[(Role, T)], role: Role) -> Option<&(Role, T)> {
 }
 
 /// Copies are there, refs name what was taken back, and nothing of it is on HEAD.
-fn is_put_back(workspace: &Workspace, breach: &Breach) -> Result<(), String> {
+fn is_put_back(workspace: &Workspace, breach: &Violation) -> Result<(), String> {
     let said = |failure: Failure| failure.to_string();
     if !breach.left.is_empty() || breach.log_moved {
         return Err("not all of it could be put back".to_owned());
@@ -253,7 +253,7 @@ mod tests {
     use super::super::place::set_up;
     use super::super::story::Story;
     use super::*;
-    use crate::walk;
+    use crate::service;
     use cook_core::model::Actor;
 
     fn repository() -> (tempfile::TempDir, Workspace) {
@@ -269,7 +269,7 @@ mod tests {
             role: Role::Regrounder,
             codes: vec![Code::AuthorityBreached.id().to_owned()],
         };
-        walk::transition(workspace, &event, Actor::Role).unwrap();
+        service::transition(workspace, &event, Actor::Role).unwrap();
     }
 
     fn misdeed() -> Misdeed {
@@ -289,7 +289,7 @@ mod tests {
             .collect()
     }
 
-    fn seen(breach: Breach) -> Seen {
+    fn seen(breach: Violation) -> Seen {
         Seen {
             breaches: vec![(Role::Regrounder, breach)],
             nothing: Vec::new(),
@@ -319,7 +319,7 @@ mod tests {
         let (_dir, workspace) = repository();
         let misdeed = misdeed();
         breached(&workspace);
-        let none = Breach::default();
+        let none = Violation::default();
         gets_away(
             &workspace,
             &misdeed,
@@ -327,9 +327,9 @@ mod tests {
             "nothing was put back",
         );
         gets_away(&workspace, &misdeed, &seen(none), "nothing of it was kept");
-        let left = Breach {
+        let left = Violation {
             left: vec!["`roman` was changed".to_owned()],
-            ..Breach::default()
+            ..Violation::default()
         };
         gets_away(
             &workspace,
@@ -337,21 +337,21 @@ mod tests {
             &seen(left),
             "not all of it could be put back",
         );
-        let forged = Breach {
+        let forged = Violation {
             copies: vec!["01".to_owned()],
-            ..Breach::default()
+            ..Violation::default()
         };
         gets_away(&workspace, &misdeed, &seen(forged), "there is no copy `01`");
         let copies = kept(&workspace);
-        let on_head = Breach {
+        let on_head = Violation {
             copies: copies.clone(),
             refs: vec!["refs/heads/main".to_owned()],
-            ..Breach::default()
+            ..Violation::default()
         };
         gets_away(&workspace, &misdeed, &seen(on_head), "is on HEAD");
-        let kept = seen(Breach {
+        let kept = seen(Violation {
             copies,
-            ..Breach::default()
+            ..Violation::default()
         });
         assert_eq!(catches(&workspace, &[&misdeed], &kept).unwrap().len(), 1);
     }
@@ -362,9 +362,9 @@ mod tests {
         let (_dir, workspace) = repository();
         let misdeed = misdeed();
         breached(&workspace);
-        let kept = seen(Breach {
+        let kept = seen(Violation {
             copies: kept(&workspace),
-            ..Breach::default()
+            ..Violation::default()
         });
         let both = [&misdeed, &misdeed];
         assert!(catches(&workspace, &both, &kept).is_err());

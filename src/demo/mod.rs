@@ -10,13 +10,13 @@ mod place;
 mod story;
 mod why;
 
-pub(crate) use caught::Catch;
+pub(crate) use caught::CaughtViolation;
 pub(crate) use culprit::Culprit;
 pub(crate) use why::why;
 
-use crate::drive::{Audience, Driver, Ended, Limits, Outcome};
-use crate::walk::Workspace;
-use caught::Witness;
+use crate::drive::{Driver, Ended, Limits, Observer, Outcome};
+use crate::service::Workspace;
+use caught::Recorder;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot};
@@ -43,7 +43,7 @@ pub struct Told {
     /// Who misbehaved.
     pub culprit: Option<Culprit>,
     /// What became of each thing that it did.
-    pub catches: Vec<Catch>,
+    pub catches: Vec<CaughtViolation>,
     /// Of the driver.
     pub outcome: Outcome,
     /// The documents at the end.
@@ -91,9 +91,9 @@ impl Demo {
     /// # Errors
     /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
     /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
-    pub fn run(self, audience: &mut dyn Audience) -> Result<Told, Failure> {
+    pub fn run(self, observer: &mut dyn Observer) -> Result<Told, Failure> {
         let started = Instant::now();
-        let mut witness = Witness::beside(audience);
+        let mut recorder = Recorder::beside(observer);
         let cast = place::cast(&self.story, self.culprit)?;
         let limits = Limits {
             steps: u64::MAX,
@@ -101,12 +101,12 @@ impl Demo {
             cost_micro_usd: 0,
             tokens: None,
         };
-        let outcome = Driver::new(&self.root, cast, limits, &mut witness)?.run()?;
+        let outcome = Driver::new(&self.root, cast, limits, &mut recorder)?.run()?;
         let took = started.elapsed();
         let workspace = Workspace::open(&self.root)?;
         let catches = match self.culprit {
             Some(culprit) => {
-                caught::catches(&workspace, &self.story.misdeeds(culprit), witness.seen())
+                caught::catches(&workspace, &self.story.misdeeds(culprit), recorder.seen())
                     .map_err(|failure| failure.hint(self.look()))?
             }
             None => Vec::new(),

@@ -3,9 +3,9 @@
 
 use super::culprit::Culprit;
 use super::story::{PLAYED, Story};
-use crate::drive::{Cast, Player};
+use crate::drive::{RoleAgent, RoleAssignment};
 use crate::scaffold::{TRACKED, write_contract};
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use cook_agents::Preset;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Access, Actor, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER};
@@ -116,7 +116,7 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
         settings: Some(workspace.repo.settings()?),
         import: None,
     };
-    walk::transition(&workspace, &bootstrapped, Actor::Script)?;
+    service::transition(&workspace, &bootstrapped, Actor::Script)?;
     let mut trust = workspace.trust()?;
     trust.trust(&story.gate)?;
     trust.trust(STOP_VERIFIER)?;
@@ -124,7 +124,7 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
         trust: vec![story.gate.clone(), STOP_VERIFIER.to_owned()],
         ..Resume::default()
     });
-    walk::transition(&workspace, &trusted, Actor::Script)?;
+    service::transition(&workspace, &trusted, Actor::Script)?;
     Ok(())
 }
 
@@ -147,14 +147,14 @@ fn place_of(role: Role) -> String {
 }
 
 /// The scripted agent in every role.
-pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<Cast, Failure> {
+pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssignment, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| failed("cook does not find its own program").caused_by(&error))?;
     let hangs = culprit.filter(|culprit| *culprit == Culprit::Hanger);
     let hanging: Vec<_> = hangs
         .map(|culprit| story.misdeeds(culprit))
         .unwrap_or_default();
-    let mut cast = Cast::new();
+    let mut cast = RoleAssignment::new();
     for role in PLAYED {
         let mut table: AgentTable = toml::from_str(AGENT)
             .map_err(|error| failed("the agents' table cannot be read").caused_by(&error))?;
@@ -166,7 +166,7 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<Cast, Fail
         let mut config = Config::default();
         config.agents.insert(NAME.to_owned(), table);
         let hangs = hanging.iter().any(|misdeed| misdeed.role() == Some(role));
-        let player = Player {
+        let agent = RoleAgent {
             preset: Preset::of(NAME, &config)?,
             model: None,
             price: None,
@@ -179,7 +179,7 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<Cast, Fail
                 idle: if hangs { SHORT_IDLE } else { WALL },
             },
         };
-        cast.insert(role, vec![player]);
+        cast.insert(role, vec![agent]);
     }
     Ok(cast)
 }

@@ -1,23 +1,23 @@
 //! Why cook did what it did: one line for each thing that happens in a run.
 //!
-//! Told from the moment alone, so that it is true of any run.
+//! Told from the event alone, so that it is true of any run.
 
-use crate::drive::Moment;
-use crate::walk::Applied;
+use crate::drive::RunEvent;
+use crate::service::Applied;
 use cook_core::diagnostic::counted;
 use cook_core::machine::Rule;
 use cook_core::model::{ActiveStatus, Role, SliceRecordType};
 
-/// The line; none where the moment says why itself.
-pub fn why(moment: &Moment) -> Option<String> {
-    match moment {
-        Moment::Recorded { role, applied, .. } => recorded(*role, applied),
-        Moment::Breached { breach, .. } if breach.left.is_empty() => Some(
+/// The line; none where the event says why itself.
+pub fn why(event: &RunEvent) -> Option<String> {
+    match event {
+        RunEvent::Recorded { role, applied, .. } => recorded(*role, applied),
+        RunEvent::Breached { breach, .. } if breach.left.is_empty() => Some(
             "cook compared the repository before and after the session: what the role may not \
              touch was kept aside and put back, and its report is not read"
                 .to_owned(),
         ),
-        Moment::CameToNothing { .. } => Some(
+        RunEvent::CameToNothing { .. } => Some(
             "nothing moves by such a session: the log keeps it, the attempt is spent, the role \
              gets another session"
                 .to_owned(),

@@ -1,6 +1,6 @@
 //! Agents that may be run here: trusted, installed, and the programs that they are taken for.
 
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_agents::{Found, Preset, find, presets};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::model::Config;

@@ -4,7 +4,7 @@
 //! Invariant: nothing is put back before it was kept. What cannot be put back is named and
 //! left as it is.
 
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::OutsideEdit;
 use cook_core::model::Role;
@@ -48,7 +48,7 @@ struct Note {
 
 /// What a session did that its role may not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Breach {
+pub struct Violation {
     /// What it did, one line each.
     pub what: Vec<String>,
     /// Copies that `cook rescue` shows.
@@ -68,7 +68,7 @@ pub struct Breach {
     pub log_moved: bool,
 }
 
-impl Breach {
+impl Violation {
     /// The session did nothing that was forbidden, and the log was moved.
     pub fn is_anothers(&self) -> bool {
         self.what.is_empty() && self.log_moved
@@ -160,10 +160,10 @@ impl Watch {
     /// # Errors
     /// When the repository cannot be read, or a copy not be kept: nothing that is not kept
     /// is touched.
-    pub fn settle(&self, workspace: &Workspace) -> Result<Breach, Failure> {
+    pub fn settle(&self, workspace: &Workspace) -> Result<Violation, Failure> {
         let repo = &workspace.repo;
         let store = workspace.store()?;
-        let mut breach = Breach::default();
+        let mut breach = Violation::default();
         if tip(store)? != self.note.tip {
             match &self.note.tip {
                 Some(begun) if store.lock(LOCK_WAIT)?.forward(begun)? => breach
@@ -226,7 +226,7 @@ impl Watch {
         workspace: &Workspace,
         left: &[Difference],
         id: &str,
-        breach: &mut Breach,
+        breach: &mut Violation,
     ) -> Result<(), Failure> {
         let repo = &workspace.repo;
         let refs = self.baseline.keep_before(repo, left, id)?;
@@ -277,7 +277,7 @@ impl Watch {
         &self,
         store: &Store,
         documents: &Path,
-        breach: &mut Breach,
+        breach: &mut Violation,
     ) -> Result<(), Failure> {
         let edits = store.outside_edits()?;
         let (later, new): (Vec<&OutsideEdit>, Vec<&OutsideEdit>) = edits

@@ -1,11 +1,11 @@
 //! The driver of one worktree's workflow: what it holds, and how it writes down what happens.
 
+use super::assignment::{Limits, RoleAssignment};
 use super::authority::Watch;
-use super::cast::{Cast, Limits};
+use super::event::{Observer, RunEvent};
 use super::live::Board;
-use super::moment::{Audience, Moment};
-use super::spare::Spare;
-use crate::walk::{self, Applied, Workspace};
+use super::mirror::Mirror;
+use crate::service::{self, Applied, Workspace};
 use cook_agents::Spent;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Actor, Event, Role};
@@ -20,14 +20,14 @@ use std::time::Duration;
 /// Drives one worktree's workflow.
 pub struct Driver<'a> {
     pub(super) dir: PathBuf,
-    pub(super) cast: Cast,
+    pub(super) cast: RoleAssignment,
     pub(super) limits: Limits,
     pub(super) sessions: GitStore,
     pub(super) lease: Lease,
     pub(super) patience: Patience,
-    pub(super) audience: &'a mut dyn Audience,
+    pub(super) observer: &'a mut dyn Observer,
     pub(super) board: Board,
-    pub(super) spare: Spare,
+    pub(super) mirror: Mirror,
     pub(super) tally: Tally,
     /// The worktree held what is not committed when the run began.
     pub(super) beside_edits: bool,
@@ -66,14 +66,14 @@ impl<'a> Driver<'a> {
     /// No log, or another driver.
     pub fn new(
         dir: &Path,
-        cast: Cast,
+        cast: RoleAssignment,
         limits: Limits,
-        audience: &'a mut dyn Audience,
+        observer: &'a mut dyn Observer,
     ) -> Result<Self, Failure> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
         let sessions = GitStore::open(workspace.place()).map_err(kept)?;
-        let patience = Patience::begin(audience.alarm()).map_err(|error| {
+        let patience = Patience::begin(observer.alarm()).map_err(|error| {
             Failure::state(Code::Interrupted, "signals cannot be handled").caused_by(&error)
         })?;
         Ok(Self {
@@ -83,9 +83,9 @@ impl<'a> Driver<'a> {
             sessions,
             lease,
             patience,
-            audience,
+            observer,
             board: Board::new(&workspace)?,
-            spare: Spare::new(&workspace)?,
+            mirror: Mirror::new(&workspace)?,
             tally: Tally::default(),
             beside_edits: false,
             before: Spent::default(),
@@ -100,7 +100,7 @@ impl<'a> Driver<'a> {
 
     /// Ends a watch whose session is settled.
     pub(super) fn end(&self, watch: Watch) -> Result<(), Failure> {
-        self.spare.forget(watch.dir())?;
+        self.mirror.forget(watch.dir())?;
         watch.end(&Repo::discover(&self.dir)?)
     }
 
@@ -126,10 +126,10 @@ impl<'a> Driver<'a> {
         workspace: &Workspace,
         event: &Event,
     ) -> Result<Applied, Failure> {
-        let applied = walk::transition_holding(workspace, &self.lease, event, Actor::Role)?;
+        let applied = service::transition_holding(workspace, &self.lease, event, Actor::Role)?;
         let untold = |finding: &&Finding| finding.code == Code::NotifyFailed;
         for finding in applied.findings.iter().filter(untold) {
-            self.audience.told(&Moment::Untold(finding));
+            self.observer.observe(&RunEvent::Untold(finding));
         }
         Ok(applied)
     }

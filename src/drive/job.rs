@@ -1,13 +1,13 @@
 //! A whole run, as `cook run` and `cook step` hold it.
 
-use super::cast::{Cast, Limits};
+use super::assignment::{Limits, RoleAssignment};
 use super::driver::Driver;
+use super::mirror::open_whole;
 use super::operator::{Operator, Order};
 use super::outcome::Outcome;
 use super::parking::{park, put_back, uncommitted};
 use super::preflight::{before, cast};
-use super::spare::open_whole;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
 use cook_core::model::Snapshot;
@@ -50,15 +50,15 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
         tokens: config.tokens(),
     };
     let told = cast.clone();
-    let mut audience = operator.audience();
+    let mut observer = operator.observer();
     // Comes before the driver: until a session may begin a signal ends cook, also at a question.
     let parks = before(operator, &workspace, &told, &limits, order)?;
-    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut *audience)?;
+    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut *observer)?;
     if parks {
         park(operator, &workspace)?;
     }
     let outcome = driver.run().map_err(begun_again);
-    drop(audience);
+    drop(observer);
     // Also after a failure: they are the user's.
     let parked = put_back(operator, &workspace);
     let outcome = outcome?;
@@ -78,14 +78,19 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
 fn settle_first(dir: &Path, operator: &dyn Operator) -> Result<(), Failure> {
     let workspace = Workspace::open(dir)?;
     workspace.require()?;
-    let mut audience = operator.audience();
+    let mut observer = operator.observer();
     let none = Limits {
         steps: 0,
         wall: Duration::ZERO,
         cost_micro_usd: 0,
         tokens: None,
     };
-    let mut driver = Driver::new(workspace.repo.root(), Cast::new(), none, &mut *audience)?;
+    let mut driver = Driver::new(
+        workspace.repo.root(),
+        RoleAssignment::new(),
+        none,
+        &mut *observer,
+    )?;
     driver.recover()?;
     match driver.is_asked_to_end() {
         false => Ok(()),

@@ -2,20 +2,20 @@
 //! same evidence, in a session of its own, one after another or all at once; none is shown what
 //! another one said.
 
-use super::authority::{Breach, Watch};
-use super::cast::Player;
+use super::assignment::RoleAgent;
+use super::authority::{Violation, Watch};
 use super::driver::Driver;
+use super::event::RunEvent;
 use super::left::watches;
-use super::moment::Moment;
-use super::outcome::{Played, Step};
-use super::talk::{Asked, Scene};
-use crate::walk::{self, Prompts, Workspace};
+use super::outcome::{RoleOutcome, Step};
+use super::talk::{Asked, SessionContext};
+use crate::service::{self, Prompts, Workspace};
 use cook_agents::Progress;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{self, Dispatch, Head};
 use cook_core::model::{Role, Snapshot};
-use cook_os::process::Heed;
-use cook_store::session::{Fault, Grade, On, SessionError, SessionStore, plant};
+use cook_os::process::ControlFlow;
+use cook_store::session::{Fault, On, RefKind, SessionError, SessionStore, seed};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Driver<'_> {
         let label = format!("stop-wave-{wave}-{commit:.12}-{log:.12}");
         let kept = |fault: Fault| Failure::from(SessionError::new(fault));
         let known = match self.sessions.labelled(&label).map_err(kept)? {
-            Some(name) if name.grade() == Grade::Episode => {
+            Some(name) if name.kind() == RefKind::Episode => {
                 self.sessions.entry(name).map_err(kept)?.map(|_| name)
             }
             _ => None,
@@ -55,8 +55,8 @@ impl Driver<'_> {
             Some(name) => name,
             None => {
                 let about = format!("the evidence of stop wave {wave} at {commit}");
-                let name = plant(&self.sessions, &about, evidence, &workspace.clock.now())
-                    .map_err(kept)?;
+                let name =
+                    seed(&self.sessions, &about, evidence, &workspace.clock.now()).map_err(kept)?;
                 self.sessions.label(&label, name).map_err(kept)?;
                 name
             }
@@ -69,13 +69,13 @@ impl Driver<'_> {
     pub(super) fn bench(
         &self,
         workspace: &Workspace,
-        players: &[Player],
+        agents: &[RoleAgent],
         turn: usize,
-    ) -> Result<Vec<Player>, Failure> {
+    ) -> Result<Vec<RoleAgent>, Failure> {
         let roles = &workspace.config()?.roles;
         let turns = roles.get(Role::StopJudge.short());
-        let turns = turns.map_or(0, |role| role.agents.len()).min(players.len());
-        let mut bench = players.to_vec();
+        let turns = turns.map_or(0, |role| role.agents.len()).min(agents.len());
+        let mut bench = agents.to_vec();
         if turns > 1 {
             bench[..turns].rotate_left(turn % turns);
         }
@@ -95,47 +95,47 @@ impl Driver<'_> {
         &mut self,
         workspace: &Workspace,
         dispatch: &Dispatch,
-        seats: &[(Player, String, Option<On>)],
+        asked_judges: &[(RoleAgent, String, Option<On>)],
     ) -> Result<Step, Failure> {
         let role = Role::StopJudge;
         let started = Instant::now();
         let mut rooms = Vec::new();
-        for (player, _, _) in seats {
-            self.audience.told(&Moment::Begins {
+        for (agent, _, _) in asked_judges {
+            self.observer.observe(&RunEvent::Begins {
                 role,
                 dispatch,
-                agent: player.preset.name(),
-                idle: player.clocks.idle,
+                agent: agent.preset.name(),
+                idle: agent.clocks.idle,
             });
             rooms.push(self.room(workspace, role)?);
         }
         let dir = watches(workspace)?.join(cook_store::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
-        self.spare.refresh()?;
-        self.tally.sessions += seats.len() as u64;
+        self.mirror.refresh()?;
+        self.tally.sessions += asked_judges.len() as u64;
         let at = workspace.clock.now();
-        let scenes: Vec<Scene> = seats
+        let contexts: Vec<SessionContext> = asked_judges
             .iter()
             .zip(&rooms)
-            .map(|((player, _, _), (_, dir))| Scene {
+            .map(|((agent, _, _), (_, dir))| SessionContext {
                 role,
-                player,
+                agent,
                 dir,
                 at: &at,
                 workflow: workspace.store_id(),
             })
             .collect();
-        let slots: Vec<usize> = seats
+        let slots: Vec<usize> = asked_judges
             .iter()
-            .map(|(player, _, _)| self.board.begins(role, player.preset.name()))
+            .map(|(agent, _, _)| self.board.begins(role, agent.preset.name()))
             .collect();
-        let asked = self.ask_all(&scenes, &slots, seats);
-        let mut breach = Breach::default();
+        let asked = self.ask_all(&contexts, &slots, asked_judges);
+        let mut breach = Violation::default();
         let mut heard = Vec::new();
-        for ((scene, slot), asked) in scenes.iter().zip(&slots).zip(asked) {
+        for ((context, slot), asked) in contexts.iter().zip(&slots).zip(asked) {
             // The first look sees what any of them did.
-            let (one, found) = self.hear(scene, *slot, asked, &watch)?;
+            let (one, found) = self.hear(context, *slot, asked, &watch)?;
             if !found.is_none() {
                 breach = found;
             }
@@ -150,24 +150,24 @@ impl Driver<'_> {
         } else if !breach.is_none() {
             self.tally.one_by_one = true;
             return Ok(match self.breached(role, &breach)? {
-                Played::Step(step) => step,
-                Played::Another(why) => Step::Nothing(why),
+                RoleOutcome::Step(step) => step,
+                RoleOutcome::Another(why) => Step::Nothing(why),
             });
         }
         let (mut moved, mut last, mut ended) = (false, Step::Waited, None);
-        for ((player, _, _), heard) in seats.iter().zip(heard) {
+        for ((agent, _, _), heard) in asked_judges.iter().zip(heard) {
             let workspace = Workspace::open(&self.dir)?;
             let (tip, snapshot) = workspace.require()?;
-            let (_, facts) = walk::dispatch_now(&workspace, Some(&snapshot))?;
-            let head = walk::head_of(&facts)?;
-            let ticket = walk::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
-            match self.weigh(&workspace, role, player, heard, ticket.as_deref(), started)? {
-                Played::Step(Step::Moved) => moved = true,
+            let (_, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
+            let head = service::head_of(&facts)?;
+            let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
+            match self.weigh(&workspace, role, agent, heard, ticket.as_deref(), started)? {
+                RoleOutcome::Step(Step::Moved) => moved = true,
                 // What the others said counts all the same.
-                Played::Step(step @ Step::Ended(_)) => ended = Some(step),
-                Played::Step(step) => last = step,
+                RoleOutcome::Step(step @ Step::Ended(_)) => ended = Some(step),
+                RoleOutcome::Step(step) => last = step,
                 // Another agent may stand in: that is tried with one at a time.
-                Played::Another(_) => self.tally.one_by_one = true,
+                RoleOutcome::Another(_) => self.tally.one_by_one = true,
             }
         }
         Ok(ended.unwrap_or(if moved { Step::Moved } else { last }))
@@ -176,26 +176,26 @@ impl Driver<'_> {
     /// Asks every judge at once; what they let know is told as it comes.
     fn ask_all(
         &mut self,
-        scenes: &[Scene],
+        contexts: &[SessionContext],
         slots: &[usize],
-        seats: &[(Player, String, Option<On>)],
+        asked_judges: &[(RoleAgent, String, Option<On>)],
     ) -> Vec<Asked> {
         let sessions = &self.sessions;
-        let (audience, board) = (&mut self.audience, &mut self.board);
+        let (observer, board) = (&mut self.observer, &mut self.board);
         let spent = &self.tally.spent;
         let all: Vec<Asked> = std::thread::scope(|scope| {
             let (tell, words) = mpsc::channel();
-            let threads: Vec<_> = scenes
+            let threads: Vec<_> = contexts
                 .iter()
                 .zip(slots)
-                .zip(seats)
-                .map(|((scene, slot), (_, say, on))| {
+                .zip(asked_judges)
+                .map(|((context, slot), (_, say, on))| {
                     let tell: mpsc::Sender<(usize, Word)> = tell.clone();
                     scope.spawn(move || {
-                        let asked = scene.ask(sessions, say, *on, &mut |progress| {
+                        let asked = context.ask(sessions, say, *on, &mut |progress| {
                             // Nobody listens any more when the driver is going down.
                             let _ = tell.send((*slot, Word::of(progress)));
-                            Heed::GoOn
+                            ControlFlow::Continue
                         });
                         let _ = tell.send((*slot, Word::Ended));
                         asked
@@ -207,10 +207,10 @@ impl Driver<'_> {
                 match word.progress() {
                     Some(progress) => {
                         board.shows(slot, &progress);
-                        audience.told(&Moment::Shows { slot, progress });
+                        observer.observe(&RunEvent::Shows { slot, progress });
                     }
                     None => {
-                        audience.told(&Moment::Ends { slot, spent });
+                        observer.observe(&RunEvent::Ends { slot, spent });
                     }
                 }
             }
@@ -222,8 +222,8 @@ impl Driver<'_> {
                 })
                 .collect()
         });
-        for ((scene, slot), asked) in scenes.iter().zip(slots).zip(&all) {
-            self.book(scene.role, *slot, asked);
+        for ((context, slot), asked) in contexts.iter().zip(slots).zip(&all) {
+            self.book(context.role, *slot, asked);
         }
         all
     }

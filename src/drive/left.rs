@@ -1,7 +1,7 @@
 //! What sessions of a run that is gone left: found, and settled.
 
 use super::authority::Watch;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::Role;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What was asked for when a run was begun, and the person who asked.
 
-use super::moment::Audience;
+use super::event::Observer;
 use std::path::Path;
 
 /// What was asked for.
@@ -33,5 +33,5 @@ pub trait Operator {
     fn agrees(&self, question: &str) -> bool;
 
     /// Who looks on while agents work.
-    fn audience(&self) -> Box<dyn Audience>;
+    fn observer(&self) -> Box<dyn Observer>;
 }

@@ -47,8 +47,8 @@ pub(super) enum Step {
     Ended(Ended),
 }
 
-/// What came of one player.
-pub(super) enum Played {
+/// What came of one agent.
+pub(super) enum RoleOutcome {
     Step(Step),
     /// It could not play; another one may.
     Another(String),

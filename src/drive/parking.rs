@@ -1,7 +1,7 @@
 //! What is not committed when a run begins: put aside as a ref, and back when it ends.
 
 use super::operator::Operator;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_git::Unparked;
 

@@ -1,10 +1,10 @@
 //! What is settled before a run: who plays what, how far it may go, and what stands in its way.
 
 use super::agents::{chosen, find_here};
-use super::cast::{Cast, Limits, Player};
+use super::assignment::{Limits, RoleAgent, RoleAssignment};
 use super::operator::{Operator, Order};
 use super::parking::paths_are;
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
 use cook_core::machine::{Dispatch, Worktree, quoted};
@@ -30,9 +30,9 @@ pub(super) fn cast(
     workspace: &Workspace,
     config: &Config,
     only: Option<&str>,
-) -> Result<Cast, Failure> {
+) -> Result<RoleAssignment, Failure> {
     let default = config.roles.get("default").cloned().unwrap_or_default();
-    let mut cast = Cast::new();
+    let mut cast = RoleAssignment::new();
     for role in PLAYED {
         let own = config.roles.get(role.short()).cloned().unwrap_or_default();
         let first = only
@@ -55,9 +55,9 @@ pub(super) fn cast(
             ));
         }
         let model = own.model.clone().or_else(|| default.model.clone());
-        let mut players = Vec::new();
+        let mut agents = Vec::new();
         for name in names {
-            players.push(Player {
+            agents.push(RoleAgent {
                 preset: chosen(workspace, Some(&name))?,
                 access: access(role, &own, &default),
                 clocks: clocks(config, &own, &default),
@@ -65,7 +65,7 @@ pub(super) fn cast(
                 model: model.clone(),
             });
         }
-        cast.insert(role, players);
+        cast.insert(role, agents);
     }
     Ok(cast)
 }
@@ -96,14 +96,14 @@ fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
 pub(super) fn before(
     operator: &dyn Operator,
     workspace: &Workspace,
-    cast: &Cast,
+    cast: &RoleAssignment,
     limits: &Limits,
     order: &Order,
 ) -> Result<bool, Failure> {
     show_cast(operator, cast);
     require_agents(workspace, cast)?;
     let (_, snapshot) = workspace.require()?;
-    let (dispatch, _) = walk::dispatch_now(workspace, Some(&snapshot))?;
+    let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
     let gates = gates(workspace, &snapshot)?;
     show_prospect(operator, workspace, limits, &gates, &snapshot, &dispatch)?;
     require_trust(workspace, &gates, &dispatch)?;
@@ -135,28 +135,24 @@ pub(super) fn before(
     .into())
 }
 
-fn show_cast(operator: &dyn Operator, cast: &Cast) {
-    for (role, players) in cast {
-        let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
+fn show_cast(operator: &dyn Operator, cast: &RoleAssignment) {
+    for (role, agents) in cast {
+        let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
         operator.show(&format!("{:<22} {}", role.id(), names.join(", then ")));
     }
 }
 
 /// Each role has an agent that is installed.
-fn require_agents(workspace: &Workspace, cast: &Cast) -> Result<(), Failure> {
-    let all: Vec<&Preset> = cast
-        .values()
-        .flatten()
-        .map(|player| &player.preset)
-        .collect();
+fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Result<(), Failure> {
+    let all: Vec<&Preset> = cast.values().flatten().map(|agent| &agent.preset).collect();
     let found = find_here(workspace, &all)?;
     let mut here = found
         .iter()
         .map(|found| found.path.is_some() && found.is_it);
-    for (role, players) in cast {
-        let any = here.by_ref().take(players.len()).filter(|is| *is).count() > 0;
+    for (role, agents) in cast {
+        let any = here.by_ref().take(agents.len()).filter(|is| *is).count() > 0;
         if !any {
-            let names: Vec<&str> = players.iter().map(|player| player.preset.name()).collect();
+            let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
             let mut failure = Failure::new(
                 FailureKind::Supplier,
                 Code::SupplierFailed,

@@ -1,11 +1,11 @@
 //! Has agents answer once.
 
 use super::agents::{chosen, find_here};
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_agents::{AgentSupplier, Preset, presets, probe_version};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_os::process::Clocks;
-use cook_store::session::{Deed, Grade, Ref, Supplier, Turn};
+use cook_store::session::{Action, Ref, RefKind, Supplier, Turn};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,9 +74,9 @@ fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, Stri
     let version = probe_version(preset, &dir);
     let supplier = AgentSupplier::new(preset.clone(), dir, root, PROBE);
     let turn = Turn {
-        name: Ref::new(Grade::Exchange),
+        name: Ref::new(RefKind::Exchange),
         prompt: "Answer with the one word: ready",
-        deed: Deed::Ask,
+        deed: Action::Ask,
         fork: None,
         schema: None,
     };
@@ -91,11 +91,11 @@ fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, Stri
                 answer.duration_ms
             ))
         }
-        Err(lapse) => Err(match lapse.failure {
-            cook_store::session::Failure::Failed(why)
-            | cook_store::session::Failure::Absent(why)
-            | cook_store::session::Failure::TimedOut(why)
-            | cook_store::session::Failure::Unparseable(why) => match lapse.class {
+        Err(error) => Err(match error.failure {
+            cook_store::session::SupplierErrorKind::Failed(why)
+            | cook_store::session::SupplierErrorKind::Absent(why)
+            | cook_store::session::SupplierErrorKind::TimedOut(why)
+            | cook_store::session::SupplierErrorKind::Unparseable(why) => match error.class {
                 Some(class) => format!("{class}: {why}"),
                 None => why,
             },

@@ -2,10 +2,10 @@
 
 use super::authority::Watch;
 use super::driver::{Driver, kept};
+use super::event::RunEvent;
 use super::left::{all_watches, left_in, unreadable, watches};
 use super::live;
-use super::moment::Moment;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_agents::{end_left, settle_left};
 use cook_core::diagnostic::Failure;
 use std::time::Duration;
@@ -32,11 +32,11 @@ impl Driver<'_> {
             if let Some(watch) = Watch::left_behind(&path, end)? {
                 let unlocked = watch.unlock(&workspace)?;
                 if !unlocked.is_empty() {
-                    self.audience.told(&Moment::Unlocked(&unlocked));
+                    self.observer.observe(&RunEvent::Unlocked(&unlocked));
                 }
                 let breach = watch.settle(&workspace)?;
                 let role = watch.role();
-                self.audience.told(&Moment::Recovered {
+                self.observer.observe(&RunEvent::Recovered {
                     role,
                     breach: &breach,
                 });
@@ -47,7 +47,7 @@ impl Driver<'_> {
             }
         }
         workspace.repo.unpin_all_but(&all_watches(&workspace)?)?;
-        self.spare.settled();
+        self.mirror.settled();
         Ok(())
     }
 }

@@ -8,7 +8,7 @@
 
 use super::driver::{Driver, kept};
 use super::outcome::{Ended, Outcome, Step};
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use cook_agents::Spent;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{current_audit, current_review};
@@ -74,7 +74,7 @@ impl Driver<'_> {
         };
         let workspace = Workspace::open(&self.dir)?;
         let (_, snapshot) = workspace.require()?;
-        let (next, _) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+        let (next, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
         Ok(Outcome {
             ended,
             sessions: self.tally.sessions,

@@ -1,19 +1,19 @@
 //! A session: the prompt, and where its report breaks a rule one request more; with what was
 //! done beside. Whoever did what he may not is asked nothing more.
 
-use super::authority::{Breach, Watch};
-use super::cast::Player;
+use super::assignment::RoleAgent;
+use super::authority::{Violation, Watch};
 use super::driver::Driver;
-use super::moment::Moment;
-use crate::walk::Workspace;
+use super::event::RunEvent;
+use crate::service::Workspace;
 use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::Role;
 use cook_core::report::{self, Parsed};
 use cook_git::Throwaway;
-use cook_os::process::{Heed, WORKFLOW_VARIABLE};
+use cook_os::process::{ControlFlow, WORKFLOW_VARIABLE};
 use cook_store::session::{
-    Call, Continuation, Deed, GitStore, NativeUse, On, Reply, SessionError, Supplier, call,
+    Action, Call, Continuation, GitStore, NativeUse, On, Reply, SessionError, Supplier, call,
 };
 use cook_store::store::History;
 use std::path::{Path, PathBuf};
@@ -33,9 +33,9 @@ pub(super) enum Heard {
 }
 
 /// Who is to say what, where.
-pub(super) struct Scene<'a> {
+pub(super) struct SessionContext<'a> {
     pub role: Role,
-    pub player: &'a Player,
+    pub agent: &'a RoleAgent,
     pub dir: &'a Path,
     /// The moment, RFC 3339.
     pub at: &'a str,
@@ -46,27 +46,27 @@ pub(super) struct Scene<'a> {
 /// An answer, or the lack of one with what the agent's program came to where it ran.
 pub(super) type Asked = Result<Reply, Box<(SessionError, Option<Report>)>>;
 
-impl Scene<'_> {
+impl SessionContext<'_> {
     /// One call. The agent is listened to by whoever `watched` tells.
     pub fn ask(
         &self,
         sessions: &GitStore,
         say: &str,
         on: Option<On>,
-        watched: &mut dyn FnMut(Progress) -> Heed,
+        watched: &mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Asked {
         let supplier = AgentSupplier::new(
-            self.player.preset.clone(),
+            self.agent.preset.clone(),
             self.dir,
             sessions.root(),
-            self.player.clocks,
+            self.agent.clocks,
         )
-        .with_model(self.player.model.clone())
+        .with_model(self.agent.model.clone())
         .as_role(Some(self.role.short().to_owned()))
         .for_workflow(Some(self.workflow.to_owned()))
         .with_env(vec![(WORKFLOW_VARIABLE.to_owned(), self.workflow.into())])
-        .priced(self.player.price)
-        .with_access(Some(self.player.access))
+        .priced(self.agent.price)
+        .with_access(Some(self.agent.access))
         .watched(Box::new(watched));
         let outcome = call(
             sessions,
@@ -74,8 +74,8 @@ impl Scene<'_> {
             &Call {
                 say,
                 deed: match self.role {
-                    Role::Implementer => Deed::Act,
-                    _ => Deed::Ask,
+                    Role::Implementer => Action::Act,
+                    _ => Action::Ask,
                 },
                 on: on.filter(|_| supplier.continuation() != Continuation::None),
                 schema: None,
@@ -122,23 +122,23 @@ impl Driver<'_> {
     /// One session from its prompt on.
     pub(super) fn converse(
         &mut self,
-        scene: &Scene,
+        context: &SessionContext,
         say: &str,
         on: Option<On>,
         watch: &Watch,
-    ) -> Result<(Heard, Breach), Failure> {
-        let slot = self.board.begins(scene.role, scene.player.preset.name());
-        let first = self.ask(scene, slot, say, on);
-        self.hear(scene, slot, first, watch)
+    ) -> Result<(Heard, Violation), Failure> {
+        let slot = self.board.begins(context.role, context.agent.preset.name());
+        let first = self.ask(context, slot, say, on);
+        self.hear(context, slot, first, watch)
     }
 
-    fn ask(&mut self, scene: &Scene, slot: usize, say: &str, on: Option<On>) -> Asked {
-        let (audience, board) = (&mut self.audience, &mut self.board);
-        let asked = scene.ask(&self.sessions, say, on, &mut |progress| {
+    fn ask(&mut self, context: &SessionContext, slot: usize, say: &str, on: Option<On>) -> Asked {
+        let (observer, board) = (&mut self.observer, &mut self.board);
+        let asked = context.ask(&self.sessions, say, on, &mut |progress| {
             board.shows(slot, &progress);
-            audience.told(&Moment::Shows { slot, progress })
+            observer.observe(&RunEvent::Shows { slot, progress })
         });
-        self.book(scene.role, slot, &asked);
+        self.book(context.role, slot, &asked);
         asked
     }
 
@@ -147,8 +147,8 @@ impl Driver<'_> {
         let spent = &mut self.tally.spent;
         match asked {
             Ok(reply) => spent.add(reply.cost_micro_usd, reply.usage.as_ref()),
-            Err(lapse) => {
-                let Some(report) = &lapse.1 else {
+            Err(error) => {
+                let Some(report) = &error.1 else {
                     return;
                 };
                 spent.add(report.cost_micro_usd, report.usage.as_ref());
@@ -159,39 +159,39 @@ impl Driver<'_> {
             }
         }
         let spent = &self.tally.spent;
-        self.audience.told(&Moment::Ends { slot, spent });
+        self.observer.observe(&RunEvent::Ends { slot, spent });
     }
 
     /// What an answer amounts to, and what was done beside it.
     pub(super) fn hear(
         &mut self,
-        scene: &Scene,
+        context: &SessionContext,
         slot: usize,
         first: Asked,
         watch: &Watch,
-    ) -> Result<(Heard, Breach), Failure> {
+    ) -> Result<(Heard, Violation), Failure> {
         let breach = self.settle(watch)?;
         let reply = match first {
-            Err(lapse) => return Ok((nothing(*lapse), breach)),
+            Err(error) => return Ok((nothing(*error), breach)),
             Ok(reply) => reply,
         };
-        let parsed = report::parse(scene.role, reply.output.as_bytes());
+        let parsed = report::parse(context.role, reply.output.as_bytes());
         if parsed.findings.is_empty() {
             return Ok((Heard::Report(Box::new((parsed, reply))), breach));
         }
         if !breach.is_none() {
             return Ok((Heard::Unusable(parsed.findings), breach));
         }
-        self.audience.told(&Moment::Repairs(&parsed.findings));
-        let repair = report::repair_prompt(scene.role, &parsed.findings);
+        self.observer.observe(&RunEvent::Repairs(&parsed.findings));
+        let repair = report::repair_prompt(context.role, &parsed.findings);
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
-        self.spare.refresh()?;
-        let again = self.ask(scene, slot, &repair, Some(on));
+        self.mirror.refresh()?;
+        let again = self.ask(context, slot, &repair, Some(on));
         let breach = self.settle(watch)?;
         let heard = match again {
-            Err(lapse) => nothing(*lapse),
+            Err(error) => nothing(*error),
             Ok(again) => {
-                let parsed = report::parse(scene.role, again.output.as_bytes());
+                let parsed = report::parse(context.role, again.output.as_bytes());
                 match parsed.findings.is_empty() {
                     true => Heard::Report(Box::new((parsed, again))),
                     false => Heard::Malformed(parsed.findings),
@@ -202,10 +202,10 @@ impl Driver<'_> {
     }
 
     /// The workspace is opened again each time: the session may have changed the settings.
-    fn settle(&mut self, watch: &Watch) -> Result<Breach, Failure> {
+    fn settle(&mut self, watch: &Watch) -> Result<Violation, Failure> {
         let lost = self.is_log_lost(watch);
         if lost {
-            self.spare.fill_in()?;
+            self.mirror.fill_in()?;
         }
         let workspace = Workspace::open(&self.dir)?;
         let store = workspace.store()?;
@@ -215,12 +215,12 @@ impl Driver<'_> {
         }
         let unlocked = watch.unlock(&workspace)?;
         if !unlocked.is_empty() {
-            self.audience.told(&Moment::Unlocked(&unlocked));
+            self.observer.observe(&RunEvent::Unlocked(&unlocked));
         }
         let mut breach = watch.settle(&workspace)?;
-        self.spare.settled();
+        self.mirror.settled();
         if !breach.before.is_empty() {
-            self.audience.told(&Moment::Beside(&breach.before));
+            self.observer.observe(&RunEvent::Beside(&breach.before));
         }
         if lost {
             let what = "what cook keeps in the git dir was taken away".to_owned();

@@ -1,13 +1,13 @@
 //! One role's turn: its session, its report, the transition.
 
+use super::assignment::RoleAgent;
 use super::authority::Watch;
-use super::cast::Player;
 use super::driver::Driver;
+use super::event::RunEvent;
 use super::left::watches;
-use super::moment::Moment;
-use super::outcome::{Ended, Played, Step};
-use super::talk::Scene;
-use crate::walk::{self, Workspace};
+use super::outcome::{Ended, RoleOutcome, Step};
+use super::talk::SessionContext;
+use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::Role;
@@ -19,59 +19,60 @@ impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
         let workspace = Workspace::open(&self.dir)?;
         // A session reads `.agent/`: what it sees has to be what its report is held against.
-        let shown = walk::show_tip(&workspace)?;
+        let shown = service::show_tip(&workspace)?;
         if shown.rolled_forward {
-            self.audience.told(&Moment::CaughtUp(&shown));
+            self.observer.observe(&RunEvent::CaughtUp(&shown));
         }
         let (tip, snapshot) = workspace.require()?;
-        let (dispatch, facts) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+        let (dispatch, facts) = service::dispatch_now(&workspace, Some(&snapshot))?;
         let Some(role) = dispatch.role else {
             return Ok(Step::Ended(Ended::Policy(dispatch.policy)));
         };
         if role == Role::Bootstrapper {
             return Err(no_role(&dispatch));
         }
-        let head = walk::head_of(&facts)?;
-        let ticket = walk::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
-        let prompts = walk::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
+        let head = service::head_of(&facts)?;
+        let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
+        let prompts = service::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
         let beside = self.beside(&workspace, role)?;
-        let mut players = self.cast.get(&role).cloned().unwrap_or_default();
+        let mut agents = self.cast.get(&role).cloned().unwrap_or_default();
         let mut evidence = None;
         if role == Role::StopJudge {
             let votes = machine::votes_at(&snapshot, &head).count();
-            players = self.bench(&workspace, &players, votes)?;
+            agents = self.bench(&workspace, &agents, votes)?;
             evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
             let missing = self.missing_judges(&snapshot, &head);
-            if let Some(step) = self.wait_for(&workspace, players.first())? {
+            if let Some(step) = self.wait_for(&workspace, agents.first())? {
                 return Ok(step);
             }
             let together = workspace.config()?.rules.parallel_judges && !self.tally.one_by_one;
-            if together && missing > 1 && !players.is_empty() {
-                let mut seats = Vec::new();
+            if together && missing > 1 && !agents.is_empty() {
+                let mut asked_judges = Vec::new();
                 for turn in 0..missing {
-                    let player = self.bench(&workspace, &players, turn)?.swap_remove(0);
-                    let (say, on) = self.told(role, &player, &prompts.whole, &evidence, &beside);
-                    seats.push((player, say, on));
+                    let agent = self.bench(&workspace, &agents, turn)?.swap_remove(0);
+                    let (say, on) =
+                        self.choose_prompt(role, &agent, &prompts.whole, &evidence, &beside);
+                    asked_judges.push((agent, say, on));
                 }
-                return self.judges_together(&workspace, &dispatch, &seats);
+                return self.judges_together(&workspace, &dispatch, &asked_judges);
             }
         }
-        if let Some(step) = self.wait_for(&workspace, players.first())? {
+        if let Some(step) = self.wait_for(&workspace, agents.first())? {
             return Ok(step);
         }
         let mut last = format!("no agent is named for the {role}");
-        for player in &players {
-            let (say, on) = self.told(role, player, &prompts.whole, &evidence, &beside);
+        for agent in &agents {
+            let (say, on) = self.choose_prompt(role, agent, &prompts.whole, &evidence, &beside);
             match self.play(
                 &workspace,
                 role,
-                player,
+                agent,
                 &dispatch,
                 (&say, on),
                 ticket.as_deref(),
             )? {
-                Played::Step(step) => return Ok(step),
-                Played::Another(why) => last = why,
+                RoleOutcome::Step(step) => return Ok(step),
+                RoleOutcome::Another(why) => last = why,
             }
         }
         match self.tally.passing.take() {
@@ -80,17 +81,17 @@ impl Driver<'_> {
         }
     }
 
-    /// What a player is told and what it goes on from. One that cannot go on from anything is
+    /// What an agent is told and what it goes on from. One that cannot go on from anything is
     /// told everything.
-    fn told(
+    fn choose_prompt(
         &self,
         role: Role,
-        player: &Player,
+        agent: &RoleAgent,
         whole: &str,
         evidence: &Option<(String, On)>,
         beside: &str,
     ) -> (String, Option<On>) {
-        let can = player.preset.continuation() != Continuation::None;
+        let can = agent.preset.continuation() != Continuation::None;
         let (mut say, on) = match evidence {
             Some((say, on)) if can => (say.clone(), Some(*on)),
             _ => (whole.to_owned(), None),
@@ -124,43 +125,43 @@ impl Driver<'_> {
         &mut self,
         workspace: &Workspace,
         role: Role,
-        player: &Player,
+        agent: &RoleAgent,
         dispatch: &Dispatch,
         (say, on): (&str, Option<On>),
         ticket: Option<&str>,
-    ) -> Result<Played, Failure> {
+    ) -> Result<RoleOutcome, Failure> {
         let started = Instant::now();
-        self.audience.told(&Moment::Begins {
+        self.observer.observe(&RunEvent::Begins {
             role,
             dispatch,
-            agent: player.preset.name(),
-            idle: player.clocks.idle,
+            agent: agent.preset.name(),
+            idle: agent.clocks.idle,
         });
         let dir = watches(workspace)?.join(cook_store::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
-        self.spare.refresh()?;
+        self.mirror.refresh()?;
         self.tally.sessions += 1;
         let (_room, dir) = self.room(workspace, role)?;
-        let scene = Scene {
+        let context = SessionContext {
             role,
-            player,
+            agent,
             dir: &dir,
             at: &workspace.clock.now(),
             workflow: workspace.store_id(),
         };
-        let (heard, breach) = self.converse(&scene, say, on, &watch)?;
+        let (heard, breach) = self.converse(&context, say, on, &watch)?;
         self.end(watch)?;
         self.board.ends();
         if breach.is_anothers() {
             if let Some(step) = self.stopped_meanwhile(role)? {
-                return Ok(Played::Step(step));
+                return Ok(RoleOutcome::Step(step));
             }
         } else if !breach.is_none() {
             return self.breached(role, &breach);
         }
         let workspace = Workspace::open(&self.dir)?;
-        self.weigh(&workspace, role, player, heard, ticket, started)
+        self.weigh(&workspace, role, agent, heard, ticket, started)
     }
 }
 

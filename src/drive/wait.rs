@@ -1,10 +1,10 @@
 //! Waits for what ends by itself: a supplier's limit, an agent that cannot be had now.
 
-use super::cast::Player;
+use super::assignment::RoleAgent;
 use super::driver::Driver;
-use super::moment::Moment;
+use super::event::RunEvent;
 use super::outcome::{Ended, Step};
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_os::clock::Clock;
 use std::time::{Duration, Instant};
@@ -43,13 +43,13 @@ impl Driver<'_> {
         self.wait(workspace, &Clock::of_epoch(until), why)
     }
 
-    /// Waits where the player whose turn it is said that its limit holds still.
+    /// Waits where the agent whose turn it is said that its limit holds still.
     pub(super) fn wait_for(
         &mut self,
         workspace: &Workspace,
-        player: Option<&Player>,
+        agent: Option<&RoleAgent>,
     ) -> Result<Option<Step>, Failure> {
-        let Some(name) = player.map(|player| player.preset.name()) else {
+        let Some(name) = agent.map(|agent| agent.preset.name()) else {
             return Ok(None);
         };
         let Some(until) = self.limited.get(name).cloned() else {
@@ -70,7 +70,7 @@ impl Driver<'_> {
         until: &str,
         why: String,
     ) -> Result<Step, Failure> {
-        self.audience.told(&Moment::Waits { until });
+        self.observer.observe(&RunEvent::Waits { until });
         self.board.waits(until);
         let begun = Instant::now();
         while workspace.clock.now().as_str() < until {

@@ -1,12 +1,12 @@
 //! What a session gave becomes a transition, or an attempt that came to nothing.
 
-use super::authority::Breach;
-use super::cast::Player;
+use super::assignment::RoleAgent;
+use super::authority::Violation;
 use super::driver::Driver;
-use super::moment::Moment;
-use super::outcome::{Ended, Played, Step};
+use super::event::RunEvent;
+use super::outcome::{Ended, RoleOutcome, Step};
 use super::talk::Heard;
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use cook_agents::{AgentFailure, FailureClass};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::model::{Event, Role, Snapshot};
@@ -20,18 +20,23 @@ impl Driver<'_> {
     pub(super) fn stopped_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
         let workspace = Workspace::open(&self.dir)?;
         let (_, snapshot) = workspace.require()?;
-        let (dispatch, _) = walk::dispatch_now(&workspace, Some(&snapshot))?;
+        let (dispatch, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
         if dispatch.role.is_some() {
             return Ok(None);
         }
         let why = "the work was stopped meanwhile; what the session committed stays, and its report is in `cook session log`";
-        self.audience.told(&Moment::CameToNothing { role, why });
+        self.observer
+            .observe(&RunEvent::CameToNothing { role, why });
         Ok(Some(Step::Ended(Ended::Policy(dispatch.policy))))
     }
 
     /// The session did what its role may not: its report is not taken.
-    pub(super) fn breached(&mut self, role: Role, breach: &Breach) -> Result<Played, Failure> {
-        self.audience.told(&Moment::Breached { role, breach });
+    pub(super) fn breached(
+        &mut self,
+        role: Role,
+        breach: &Violation,
+    ) -> Result<RoleOutcome, Failure> {
+        self.observer.observe(&RunEvent::Breached { role, breach });
         if breach.log_moved {
             return Err(Failure::from(cook_core::diagnostic::Refusal::new(
                 Code::StaleFacts,
@@ -51,25 +56,28 @@ impl Driver<'_> {
         &mut self,
         workspace: &Workspace,
         role: Role,
-        player: &Player,
+        agent: &RoleAgent,
         heard: Heard,
         ticket: Option<&str>,
         started: Instant,
-    ) -> Result<Played, Failure> {
+    ) -> Result<RoleOutcome, Failure> {
         match heard {
             Heard::Unusable(findings) => {
-                self.refuse(workspace, role, codes(&findings), told(&findings))
+                self.refuse(workspace, role, codes(&findings), join_findings(&findings))
             }
             Heard::Report(report) => {
                 let (parsed, reply) = *report;
                 self.take(workspace, role, parsed, &reply, ticket, started)
             }
             Heard::Malformed(findings) => {
-                let why = format!("the report breaks the rules twice: {}", told(&findings));
+                let why = format!(
+                    "the report breaks the rules twice: {}",
+                    join_findings(&findings)
+                );
                 self.refuse(workspace, role, codes(&findings), why)
             }
-            Heard::Nothing(failed) => self.failed(workspace, role, player, &failed),
-            Heard::Unkept(error) => Ok(Played::Another(error.to_string())),
+            Heard::Nothing(failed) => self.failed(workspace, role, agent, &failed),
+            Heard::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
         }
     }
 
@@ -82,9 +90,9 @@ impl Driver<'_> {
         reply: &Reply,
         ticket: Option<&str>,
         started: Instant,
-    ) -> Result<Played, Failure> {
+    ) -> Result<RoleOutcome, Failure> {
         let Some(report) = parsed.report else {
-            return self.refuse(workspace, role, Vec::new(), told(&parsed.findings));
+            return self.refuse(workspace, role, Vec::new(), join_findings(&parsed.findings));
         };
         if role == Role::StopJudge
             && let (_, snapshot) = workspace.require()?
@@ -99,20 +107,22 @@ impl Driver<'_> {
             ticket: ticket.map(str::to_owned),
         };
         let Reported::Event(event) = report::event(&report, provenance) else {
-            return Ok(Played::Another("the report asks for nothing".to_owned()));
+            return Ok(RoleOutcome::Another(
+                "the report asks for nothing".to_owned(),
+            ));
         };
         // Its gates, and whoever is told, take their own time.
         let took = started.elapsed();
         match self.record(workspace, &event) {
             Ok(applied) => {
                 self.tally.refused = None;
-                self.audience.told(&Moment::Recorded {
+                self.observer.observe(&RunEvent::Recorded {
                     role,
                     applied: &applied,
                     took,
                     cost_micro_usd: reply.cost_micro_usd,
                 });
-                Ok(Played::Step(Step::Moved))
+                Ok(RoleOutcome::Step(Step::Moved))
             }
             Err(failure) if failure.kind == FailureKind::Refused => {
                 let mut why = format!("[{}] {}", failure.code.id(), failure.message);
@@ -133,35 +143,35 @@ impl Driver<'_> {
         role: Role,
         codes: Vec<String>,
         why: String,
-    ) -> Result<Played, Failure> {
-        self.audience
-            .told(&Moment::CameToNothing { role, why: &why });
+    ) -> Result<RoleOutcome, Failure> {
+        self.observer
+            .observe(&RunEvent::CameToNothing { role, why: &why });
         self.spend(workspace, role, codes, why)
     }
 
-    /// The same where the audience knows it.
+    /// The same where the observer knows it.
     fn spend(
         &mut self,
         workspace: &Workspace,
         role: Role,
         codes: Vec<String>,
         why: String,
-    ) -> Result<Played, Failure> {
+    ) -> Result<RoleOutcome, Failure> {
         self.record(workspace, &Event::Refused { role, codes })?;
         self.tally.refused = Some((role, why.clone()));
-        Ok(Played::Step(Step::Nothing(why)))
+        Ok(RoleOutcome::Step(Step::Nothing(why)))
     }
 
     fn failed(
         &mut self,
         workspace: &Workspace,
         role: Role,
-        player: &Player,
+        agent: &RoleAgent,
         failed: &AgentFailure,
-    ) -> Result<Played, Failure> {
-        let why = format!("{}: {}", player.preset.name(), failed.why());
+    ) -> Result<RoleOutcome, Failure> {
+        let why = format!("{}: {}", agent.preset.name(), failed.why());
         match failed.class {
-            FailureClass::Interrupted => Ok(Played::Step(Step::Ended(Ended::Asked))),
+            FailureClass::Interrupted => Ok(RoleOutcome::Step(Step::Ended(Ended::Asked))),
             FailureClass::Agent => self.refuse(
                 workspace,
                 role,
@@ -169,24 +179,24 @@ impl Driver<'_> {
                 why,
             ),
             FailureClass::Config => {
-                self.audience
-                    .told(&Moment::CameToNothing { role, why: &why });
-                Ok(Played::Another(why))
+                self.observer
+                    .observe(&RunEvent::CameToNothing { role, why: &why });
+                Ok(RoleOutcome::Another(why))
             }
             FailureClass::Environment => {
-                self.audience
-                    .told(&Moment::CameToNothing { role, why: &why });
+                self.observer
+                    .observe(&RunEvent::CameToNothing { role, why: &why });
                 match &failed.reset_at {
                     Some(until) => {
-                        let name = player.preset.name().to_owned();
+                        let name = agent.preset.name().to_owned();
                         self.limited.insert(name, until.clone());
-                        Ok(Played::Step(self.wait(workspace, until, why)?))
+                        Ok(RoleOutcome::Step(self.wait(workspace, until, why)?))
                     }
                     None => {
                         if failed.passes() {
                             self.tally.passing = Some(failed.again_after());
                         }
-                        Ok(Played::Another(why))
+                        Ok(RoleOutcome::Another(why))
                     }
                 }
             }
@@ -222,7 +232,7 @@ fn codes(findings: &[Finding]) -> Vec<String> {
         .collect()
 }
 
-fn told(findings: &[Finding]) -> String {
+fn join_findings(findings: &[Finding]) -> String {
     let lines: Vec<String> = findings
         .iter()
         .take(5)

@@ -1,19 +1,19 @@
 //! What follows from the step: who owns the workflow, what is kept, what others are told.
 
+use super::context::{HookContext, child};
 use super::error::HookError;
 use super::issues::owed;
 use super::measure;
-use super::scene::{Scene, child};
 use super::tracker::Tracker;
-use crate::walk::{self, Taker, Workspace};
+use crate::service::{self, Taker, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{BriefSync, Checkpoint};
-use cook_hooks::{Desk, Kind, Outcome, Owner, SessionState, Situation};
+use cook_hooks::{Kind, Outcome, Owner, SessionState, Situation, StateDir};
 
-impl Scene<'_> {
+impl HookContext<'_> {
     pub(super) fn note_owner(
         &self,
-        desk: &Desk,
+        state_dir: &StateDir,
         facts: &Situation,
         outcome: &Outcome,
     ) -> Result<(), HookError> {
@@ -22,14 +22,15 @@ impl Scene<'_> {
         }
         let mine = facts.owner || outcome.takes;
         if outcome.leaves && mine {
-            return Ok(desk.set_owner(None)?);
+            return Ok(state_dir.set_owner(None)?);
         }
         let stale = || {
-            desk.owner()
+            state_dir
+                .owner()
                 .is_none_or(|owner| facts.now_ms - owner.seen_ms > 60_000)
         };
         if outcome.takes && !facts.owner || mine && stale() {
-            desk.set_owner(Some(&Owner {
+            state_dir.set_owner(Some(&Owner {
                 agent: self.agent.name().to_owned(),
                 session: self.event.session.clone(),
                 seen_ms: facts.now_ms,
@@ -40,20 +41,20 @@ impl Scene<'_> {
 
     /// Takes in what sandboxed sessions left, except in cook's own child and before a
     /// tool; what came of it is in the hook log.
-    pub(super) fn take_inbox(&self, desk: &Desk) {
+    pub(super) fn take_inbox(&self, state_dir: &StateDir) {
         if child().is_some() || matches!(self.event.kind, Kind::BeforeTool | Kind::Usage) {
             return;
         }
         let now = || self.workspace.clock.now();
-        match walk::take_inbox(self.workspace, Taker::Hook) {
+        match service::take_inbox(self.workspace, Taker::Hook) {
             Ok(findings) => {
                 for finding in findings {
                     let place = finding.place.unwrap_or_default();
-                    desk.log(&format!("{} {place}: {}", now(), finding.message));
+                    state_dir.log(&format!("{} {place}: {}", now(), finding.message));
                 }
             }
             // This session may be in a sandbox itself.
-            Err(failure) => desk.log(&format!("{} {failure}", now())),
+            Err(failure) => state_dir.log(&format!("{} {failure}", now())),
         }
     }
 
@@ -65,9 +66,9 @@ impl Scene<'_> {
         }
         let always = self.workspace.config()?.brief.sync == BriefSync::Always;
         match &facts.brief {
-            Some(text) if always => walk::write_brief(self.workspace, "", text).map(|_| ()),
+            Some(text) if always => service::write_brief(self.workspace, "", text).map(|_| ()),
             None if self.event.kind == Kind::BeforeCompact => {
-                walk::follow_brief(self.workspace).map(|_| ())
+                service::follow_brief(self.workspace).map(|_| ())
             }
             _ => Ok(()),
         }
@@ -77,12 +78,12 @@ impl Scene<'_> {
     /// were any.
     pub(super) fn append(
         &self,
-        desk: &Desk,
+        state_dir: &StateDir,
         entries: &[Checkpoint],
         state: &mut SessionState,
     ) -> Result<bool, HookError> {
         let Some(store) = &self.workspace.store else {
-            desk.enqueue(entries)?;
+            state_dir.enqueue(entries)?;
             return Ok(!entries.is_empty());
         };
         for entry in entries {
@@ -106,21 +107,21 @@ impl Scene<'_> {
         else {
             return Ok(());
         };
-        give(self.workspace, &self.desk()?, tracker)
+        give(self.workspace, &self.state_dir()?, tracker)
     }
 }
 
 /// Gives the tracker the entries of the trail that it does not have yet.
 pub(super) fn give(
     workspace: &Workspace,
-    desk: &Desk,
+    state_dir: &StateDir,
     tracker: &dyn Tracker,
 ) -> Result<(), HookError> {
     let (_, snapshot) = workspace.current()?;
     let plan = snapshot.as_ref().map(|snapshot| &snapshot.plan);
     let mut length = None;
     loop {
-        let trail = trail(workspace, desk)?;
+        let trail = trail(workspace, state_dir)?;
         // Whoever found the queue held by this process had written before.
         if length == Some(trail.len()) {
             return Ok(());
@@ -133,17 +134,17 @@ pub(super) fn give(
             return Ok(());
         }
         if workspace.store.is_none() {
-            let _held = desk.lock()?;
-            desk.shorten_queue()?;
-            length = Some(desk.queue()?.len());
+            let _held = state_dir.lock()?;
+            state_dir.shorten_queue()?;
+            length = Some(state_dir.queue()?.len());
         }
     }
 }
 
 /// The newest entries of a worktree's trail.
-fn trail(workspace: &Workspace, desk: &Desk) -> Result<Vec<Checkpoint>, HookError> {
+fn trail(workspace: &Workspace, state_dir: &StateDir) -> Result<Vec<Checkpoint>, HookError> {
     Ok(match &workspace.store {
         Some(store) => store.checkpoints(measure::LOOK_BACK)?.entries,
-        None => desk.queue()?,
+        None => state_dir.queue()?,
     })
 }

@@ -1,16 +1,16 @@
 //! What the step is judged by: measured with the session's lock held where it is quick, before it
 //! where it takes long.
 
+use super::context::{HookContext, child};
 use super::error::HookError;
 use super::measure;
-use super::scene::{Scene, child};
+use crate::service;
 use crate::tracker::is_id;
-use crate::walk;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::Snapshot;
 use cook_git::Entry;
-use cook_hooks::{Desk, Kind, SessionState, Situation, Wants, issue_call, place, segments};
+use cook_hooks::{Kind, SessionState, Situation, StateDir, Wants, issue_call, place, segments};
 use std::path::Path;
 
 /// Entries of the trail that are looked through for new ones.
@@ -19,11 +19,11 @@ const NEWS: usize = 200;
 /// Issues that one command line is asked about.
 const ISSUES: usize = 5;
 
-impl Scene<'_> {
+impl HookContext<'_> {
     /// Measured without the lock.
     pub(super) fn slow_facts(
         &self,
-        desk: &Desk,
+        state_dir: &StateDir,
         state: &SessionState,
         snapshot: Option<&Snapshot>,
         wanted: Wants,
@@ -51,7 +51,7 @@ impl Scene<'_> {
         if wanted.recovery && facts.child.is_none() {
             let kept = match self.workspace.store {
                 Some(_) => Vec::new(),
-                None => desk.queue()?,
+                None => state_dir.queue()?,
             };
             if wanted.brief && snapshot.is_some() {
                 match self.brief() {
@@ -116,7 +116,7 @@ impl Scene<'_> {
 
     pub(super) fn fast_facts(
         &self,
-        desk: &Desk,
+        state_dir: &StateDir,
         state: &SessionState,
         snapshot: Option<&Snapshot>,
         facts: &mut Situation,
@@ -135,7 +135,7 @@ impl Scene<'_> {
             if let Some(seen) = state.trail.filter(|seen| *seen != facts.trail) {
                 facts.news = store.checkpoints_after(seen, NEWS)?;
             }
-            facts.owner = desk.owner().is_some_and(|owner| {
+            facts.owner = state_dir.owner().is_some_and(|owner| {
                 owner.session == self.event.session
                     && owner.agent == self.agent.name()
                     && owner.holds(facts.now_ms)
@@ -170,8 +170,8 @@ impl Scene<'_> {
 
     /// The brief as `cook brief` prints it.
     fn brief(&self) -> Result<String, Failure> {
-        let whole = walk::assemble(self.workspace)?;
-        Ok(whole.within(Some(walk::DEFAULT_BYTES)).text)
+        let whole = service::assemble(self.workspace)?;
+        Ok(whole.within(Some(service::DEFAULT_BYTES)).text)
     }
 }
 

@@ -6,11 +6,11 @@
 //! an entry reaches its issue once, through the replay queue; what is away is named.
 
 use super::tracker::{Picture, Tracker, Wanted};
+use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
     MemoryError, Outage, Presence, TrackerError, is_id, issues_of, split_mark, unblocked_by,
 };
-use crate::walk::Workspace;
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
 use cook_hooks::{ClosedIssue, Item, Kind};

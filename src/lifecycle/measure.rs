@@ -3,8 +3,8 @@
 
 use super::issues::key;
 use super::tracker::{Tracker, Wanted};
+use crate::service::{self, Workspace};
 use crate::tracker::issues_of;
-use crate::walk::{self, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{Dispatch, Head, Rule};
 use cook_core::model::{ActiveStatus, Checkpoint, Role, Snapshot};
@@ -60,9 +60,9 @@ pub(super) fn workflow(snapshot: &Snapshot, head: &Head) -> Workflow {
 /// Who is due now.
 ///
 /// # Errors
-/// As [`walk::dispatch_now`].
+/// As [`service::dispatch_now`].
 pub(super) fn due(workspace: &Workspace, snapshot: &Snapshot) -> Result<(Due, Dispatch), Failure> {
-    let (dispatch, _) = walk::dispatch_now(workspace, Some(snapshot))?;
+    let (dispatch, _) = service::dispatch_now(workspace, Some(snapshot))?;
     let due = Due {
         policy: dispatch.policy,
         role: dispatch.role,

@@ -3,6 +3,7 @@
 //! `respond` measures, remembers and prints nothing. Invariants: a hook commits no transition; it
 //! ends well whatever it is given.
 
+mod context;
 mod effects;
 mod error;
 mod facts;
@@ -10,7 +11,6 @@ pub(crate) mod install;
 mod issues;
 mod measure;
 mod respond;
-mod scene;
 mod session;
 mod tracker;
 

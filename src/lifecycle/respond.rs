@@ -4,10 +4,10 @@
 //! line for stderr and the hook log, and no answer. The session's state is read
 //! and written under the worktree's lock; what takes long is measured before it.
 
+use super::context::HookContext;
 use super::error::HookError;
-use super::scene::Scene;
 use super::tracker::Tracker;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean};
 use cook_hooks::{Agent, Effects, Found, Kind, SessionState, answer, place, read, step, wants};
 use serde_json::Value;
@@ -67,7 +67,7 @@ pub fn respond(call: &Call) -> Response {
     if silenced || (workspace.store.is_none() && tracker.is_none()) {
         return Response::default();
     }
-    let scene = Scene {
+    let context = HookContext {
         agent: call.agent,
         row,
         event: &event,
@@ -75,23 +75,23 @@ pub fn respond(call: &Call) -> Response {
         tracker: tracker.as_deref(),
         workspace: &workspace,
     };
-    match scene.play() {
+    match context.play() {
         Ok(None) => Response::default(),
         // What has to be said is said, whether or not the tracker could be told.
-        Ok(Some(played)) => {
-            let told = scene.tell_tracker(played.wrote);
-            let followed = played.followed.map_err(HookError::from);
+        Ok(Some(handled)) => {
+            let told = context.tell_tracker(handled.wrote);
+            let followed = handled.followed.map_err(HookError::from);
             Response {
                 complaint: told
                     .and(followed)
                     .err()
-                    .and_then(|error| scene.complain(&error)),
-                answer: answer(call.agent, row, &played.effects),
+                    .and_then(|error| context.complain(&error)),
+                answer: answer(call.agent, row, &handled.effects),
             }
         }
         Err(error) => Response {
             answer: None,
-            complaint: scene.complain(&error),
+            complaint: context.complain(&error),
         },
     }
 }
@@ -105,7 +105,7 @@ fn complaint(error: &HookError) -> Response {
 }
 
 /// What came of an event.
-struct Played {
+struct Handled {
     effects: Effects,
     /// Entries were kept.
     wrote: bool,
@@ -113,46 +113,46 @@ struct Played {
     followed: Result<(), Failure>,
 }
 
-impl Scene<'_> {
+impl HookContext<'_> {
     /// The line for stderr, which the hook log gets too.
     fn complain(&self, error: &HookError) -> Option<String> {
         let line = complaint(error).complaint?;
-        if let Ok(desk) = self.desk() {
-            desk.log(&format!("{} {line}", self.workspace.clock.now()));
+        if let Ok(state_dir) = self.state_dir() {
+            state_dir.log(&format!("{} {line}", self.workspace.clock.now()));
         }
         Some(line)
     }
 
-    fn play(&self) -> Result<Option<Played>, HookError> {
-        let desk = self.desk()?;
-        self.take_inbox(&desk);
-        let peeked = match desk.load(self.agent, &self.event.session) {
+    fn play(&self) -> Result<Option<Handled>, HookError> {
+        let state_dir = self.state_dir()?;
+        self.take_inbox(&state_dir);
+        let peeked = match state_dir.load(self.agent, &self.event.session) {
             Found::Newer => return Ok(None),
             Found::Fresh => SessionState::default(),
             Found::Kept(state) => *state,
         };
         let (_, snapshot) = self.workspace.current()?;
         let wanted = wants(&peeked, self.row, self.event);
-        let mut facts = self.slow_facts(&desk, &peeked, snapshot.as_ref(), wanted)?;
-        let held = desk.lock()?;
-        let before = match desk.load(self.agent, &self.event.session) {
+        let mut facts = self.slow_facts(&state_dir, &peeked, snapshot.as_ref(), wanted)?;
+        let held = state_dir.lock()?;
+        let before = match state_dir.load(self.agent, &self.event.session) {
             Found::Newer => return Ok(None),
             Found::Fresh => SessionState::default(),
             Found::Kept(state) => *state,
         };
-        self.fast_facts(&desk, &before, snapshot.as_ref(), &mut facts)?;
+        self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
         let outcome = step(self.agent, before.clone(), self.event, &facts);
-        self.note_owner(&desk, &facts, &outcome)?;
+        self.note_owner(&state_dir, &facts, &outcome)?;
         let mut state = outcome.state.clone();
-        let wrote = self.append(&desk, &outcome.entries, &mut state)?;
+        let wrote = self.append(&state_dir, &outcome.entries, &mut state)?;
         if differs(&before, &state, self.event.kind) {
-            desk.save(&state)?;
+            state_dir.save(&state)?;
         }
         drop(held);
         if self.event.kind == Kind::SessionStart {
-            desk.forget_old();
+            state_dir.forget_old();
         }
-        Ok(Some(Played {
+        Ok(Some(Handled {
             effects: outcome.effects,
             wrote,
             followed: self.follow_brief(&facts),

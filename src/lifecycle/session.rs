@@ -7,11 +7,11 @@ use super::issues::tracker_of;
 use super::measure::{recovery, slice_in_work};
 use super::respond::SWITCH;
 use super::tracker::{Tracker, Wanted};
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp};
-use cook_hooks::{Agent, Desk, Found, Kind, Owner, Recovery, SessionState, place};
+use cook_hooks::{Agent, Found, Kind, Owner, Recovery, SessionState, StateDir, place};
 use cook_os::process::{INVOCATION_VARIABLE, session_around};
 use std::path::Path;
 
@@ -47,9 +47,9 @@ pub fn attach(workspace: &Workspace, agent: &str, session: &str) -> Result<Owner
         seen_ms: workspace.clock.epoch_millis(),
     };
     let write = || {
-        let desk = Desk::of(&workspace.repo, true)?;
-        let _held = desk.lock()?;
-        desk.set_owner(Some(&owner))
+        let state_dir = StateDir::of(&workspace.repo, true)?;
+        let _held = state_dir.lock()?;
+        state_dir.set_owner(Some(&owner))
     };
     write().map_err(|error| unwritable(&error))?;
     Ok(owner)
@@ -64,8 +64,8 @@ pub fn session_to_attach(
     workspace: &Workspace,
     named: Option<&str>,
 ) -> Result<(String, String), Failure> {
-    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
-    let known = desk.sessions();
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    let known = state_dir.sessions();
     let by_id = |id: &str| known.iter().find(|state| state.session == id);
     let found = match named {
         Some(id) => by_id(id).map(|state| (state.agent.clone(), id.to_owned())),
@@ -102,9 +102,9 @@ pub fn checkpoint(
     let entry = said(&workspace.clock.now(), item, text)?;
     keep(workspace, &entry)?;
     if let Some(tracker) = &tracker {
-        let told = Desk::of(&workspace.repo, workspace.store.is_some())
+        let told = StateDir::of(&workspace.repo, workspace.store.is_some())
             .map_err(HookError::Io)
-            .and_then(|desk| give(workspace, &desk, &**tracker));
+            .and_then(|state_dir| give(workspace, &state_dir, &**tracker));
         let why = told.err().map(|error| error.to_string());
         findings.extend(why.map(|why| Finding::new(Code::TrackerBehind, why)));
     }
@@ -117,9 +117,9 @@ fn keep(workspace: &Workspace, entry: &Checkpoint) -> Result<(), Failure> {
         return Ok(());
     }
     let write = || {
-        let desk = Desk::of(&workspace.repo, false)?;
-        let _held = desk.lock()?;
-        desk.enqueue(std::slice::from_ref(entry))
+        let state_dir = StateDir::of(&workspace.repo, false)?;
+        let _held = state_dir.lock()?;
+        state_dir.enqueue(std::slice::from_ref(entry))
     };
     write().map_err(|error| unwritable(&error))
 }
@@ -191,7 +191,7 @@ pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
     let claimed = state.and_then(|state| state.item);
     let kept = match workspace.store {
         Some(_) => Vec::new(),
-        None => Desk::at(&workspace.repo, false)
+        None => StateDir::at(&workspace.repo, false)
             .queue()
             .map_err(|error| unwritable(&error))?,
     };
@@ -207,8 +207,8 @@ pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
 /// The state of the session around this process.
 fn session_state(workspace: &Workspace) -> Option<SessionState> {
     let (agent, session) = session_around()?;
-    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
-    match desk.load(Agent::parse(agent)?, &session) {
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    match state_dir.load(Agent::parse(agent)?, &session) {
         Found::Kept(state) => Some(*state),
         Found::Fresh | Found::Newer => None,
     }
@@ -257,8 +257,8 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
 
 /// The issue that a session works on.
 fn item_of(workspace: &Workspace, agent: Agent, session: &str) -> Option<String> {
-    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
-    match desk.load(agent, session) {
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    match state_dir.load(agent, session) {
         Found::Kept(state) if state.claimed || state.found => state.item,
         _ => None,
     }
@@ -270,9 +270,9 @@ fn remember(
     session: &str,
     percent: f64,
 ) -> std::io::Result<()> {
-    let desk = Desk::of(&workspace.repo, workspace.store.is_some())?;
-    let _held = desk.lock()?;
-    let mut state = match desk.load(agent, session) {
+    let state_dir = StateDir::of(&workspace.repo, workspace.store.is_some())?;
+    let _held = state_dir.lock()?;
+    let mut state = match state_dir.load(agent, session) {
         Found::Newer => return Ok(()),
         Found::Kept(state) => *state,
         Found::Fresh => SessionState {
@@ -282,5 +282,5 @@ fn remember(
         },
     };
     state.context_percent = Some(percent.clamp(0.0, 100.0));
-    desk.save(&state)
+    state_dir.save(&state)
 }

@@ -21,7 +21,7 @@ const MAX_KEPT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileOutcome {
     /// It was missing.
     Created,
     /// It was cook's own and out of date; of `.gitignore`, only the block.
@@ -38,7 +38,7 @@ pub struct ContractFile {
     /// Relative to the worktree.
     pub path: &'static str,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: FileOutcome,
 }
 
 /// What `write_contract` did and found.
@@ -109,23 +109,23 @@ fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Error> {
 }
 
 impl Contract {
-    fn note(&mut self, path: &'static str, fate: Fate) {
-        self.files.push(ContractFile { path, fate });
+    fn note(&mut self, path: &'static str, outcome: FileOutcome) {
+        self.files.push(ContractFile { path, outcome });
     }
 
     fn gitignore(&mut self, tree: Tree<'_>) -> Result<(), Error> {
         let path = ".gitignore";
         let existing = tree.bytes(path, MAX_KEPT_BYTES)?;
         let wanted = with_block(existing.as_deref().unwrap_or_default());
-        let fate = match &existing {
-            Some(existing) if *existing == wanted => Fate::Kept,
-            Some(_) => Fate::Updated,
-            None => Fate::Created,
+        let outcome = match &existing {
+            Some(existing) if *existing == wanted => FileOutcome::Kept,
+            Some(_) => FileOutcome::Updated,
+            None => FileOutcome::Created,
         };
-        if fate != Fate::Kept {
+        if outcome != FileOutcome::Kept {
             tree.write(path, &wanted, Mode::Data)?;
         }
-        self.note(path, fate);
+        self.note(path, outcome);
         Ok(())
     }
 
@@ -135,13 +135,13 @@ impl Contract {
         path: &'static str,
         text: &str,
     ) -> Result<(), Error> {
-        let fate = if tree.has_file(path)? {
-            Fate::Kept
+        let outcome = if tree.has_file(path)? {
+            FileOutcome::Kept
         } else {
             tree.write(path, text.as_bytes(), Mode::Data)?;
-            Fate::Created
+            FileOutcome::Created
         };
-        self.note(path, fate);
+        self.note(path, outcome);
         Ok(())
     }
 
@@ -151,18 +151,18 @@ impl Contract {
         let blank = existing
             .as_ref()
             .is_none_or(|bytes| bytes.iter().all(u8::is_ascii_whitespace));
-        let fate = match (&existing, mission) {
+        let outcome = match (&existing, mission) {
             (None, mission) => {
                 write_mission_text(tree, mission.unwrap_or_default())?;
-                Fate::Created
+                FileOutcome::Created
             }
             (Some(_), Some(mission)) if blank && !mission.trim().is_empty() => {
                 write_mission_text(tree, mission)?;
-                Fate::Updated
+                FileOutcome::Updated
             }
-            _ => Fate::Kept,
+            _ => FileOutcome::Kept,
         };
-        self.note(path, fate);
+        self.note(path, outcome);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl Contract {
                 Ok(profile) => self.profile = Some(profile),
                 Err(findings) => self.findings.extend(findings),
             }
-            self.note(path, Fate::Kept);
+            self.note(path, FileOutcome::Kept);
             return Ok(());
         }
         let profile = Profile::new(&project_name(root)?);
@@ -184,30 +184,30 @@ impl Contract {
         text.push('\n');
         tree.write(path, text.as_bytes(), Mode::Data)?;
         self.profile = Some(profile);
-        self.note(path, Fate::Created);
+        self.note(path, FileOutcome::Created);
         Ok(())
     }
 
     fn script(&mut self, tree: Tree<'_>, path: &'static str, made: &str) -> Result<(), Error> {
         let Some(existing) = tree.bytes(path, MAX_KEPT_BYTES)? else {
             tree.write(path, made.as_bytes(), Mode::Script)?;
-            self.note(path, Fate::Created);
+            self.note(path, FileOutcome::Created);
             return Ok(());
         };
         let existing = String::from_utf8_lossy(&existing);
-        let fate = if !is_generated(&existing) {
-            Fate::KeptHandMade
+        let outcome = if !is_generated(&existing) {
+            FileOutcome::KeptHandMade
         } else if may_replace(&existing, made) {
             tree.write(path, made.as_bytes(), Mode::Script)?;
-            Fate::Updated
+            FileOutcome::Updated
         } else {
-            Fate::Kept
+            FileOutcome::Kept
         };
-        let fate = match (fate, tree.make_runnable(path)?) {
-            (Fate::Kept, true) => Fate::Updated,
-            (fate, _) => fate,
+        let outcome = match (outcome, tree.make_runnable(path)?) {
+            (FileOutcome::Kept, true) => FileOutcome::Updated,
+            (outcome, _) => outcome,
         };
-        self.note(path, fate);
+        self.note(path, outcome);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ mod scripts;
 mod text_file;
 
 pub(crate) use contract::Contract;
-pub use contract::{Fate, write_contract, write_mission};
+pub use contract::{FileOutcome, write_contract, write_mission};
 pub use detect::detect;
 pub use error::Error;
 pub use gitignore::{TRACKED, with_block};

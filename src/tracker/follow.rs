@@ -17,14 +17,14 @@ const PREFIX: &str = "issue:";
 /// What the plan owes the tracker.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
-pub enum Deed {
+pub enum TrackerAction {
     /// The slice is selected.
     Claim { issue: String, slice: String },
     /// The slice is accepted.
     Close { issue: String, slice: String },
 }
 
-impl Deed {
+impl TrackerAction {
     fn key(&self) -> String {
         match self {
             Self::Claim { issue, slice } => format!("claim {issue} {slice}"),
@@ -47,9 +47,9 @@ impl Deed {
 #[derive(Debug, Default)]
 pub struct FollowReport {
     /// Deeds that are done now.
-    pub done: Vec<Deed>,
+    pub done: Vec<TrackerAction>,
     /// Deeds that are still owed, with the reason.
-    pub owed: Vec<(Deed, TrackerError)>,
+    pub owed: Vec<(TrackerAction, TrackerError)>,
 }
 
 /// The issues a slice carries.
@@ -89,15 +89,15 @@ pub fn may_close<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
 }
 
 /// What the plan owes the tracker, whether it has had it already or not.
-pub fn owed(plan: &Plan) -> BTreeSet<Deed> {
+pub fn owed(plan: &Plan) -> BTreeSet<TrackerAction> {
     let mut deeds = BTreeSet::new();
     for slice in &plan.candidate_slices {
         for issue in issues_of(slice) {
             let (issue, name) = (issue.to_owned(), slice.slice_id.clone());
             if is_selected(slice) {
-                deeds.insert(Deed::Claim { issue, slice: name });
+                deeds.insert(TrackerAction::Claim { issue, slice: name });
             } else if slice.status == SliceStatus::Done && may_close(plan, &issue).is_ok() {
-                deeds.insert(Deed::Close { issue, slice: name });
+                deeds.insert(TrackerAction::Close { issue, slice: name });
             }
         }
     }
@@ -111,10 +111,10 @@ pub fn owed(plan: &Plan) -> BTreeSet<Deed> {
 pub fn settle(
     tracker: &dyn Tracker,
     memory: &mut Memory,
-    owed: &BTreeSet<Deed>,
+    owed: &BTreeSet<TrackerAction>,
 ) -> Result<FollowReport, MemoryError> {
     memory.of_tracker(tracker.name());
-    let keys: BTreeSet<String> = owed.iter().map(Deed::key).collect();
+    let keys: BTreeSet<String> = owed.iter().map(TrackerAction::key).collect();
     memory.now.settled.retain(|key| keys.contains(key));
     let mut report = FollowReport::default();
     for deed in owed {
@@ -171,7 +171,7 @@ mod tests {
         ] {
             let keys: Vec<String> = owed(&plan(&[("a", status, all)]))
                 .iter()
-                .map(Deed::key)
+                .map(TrackerAction::key)
                 .collect();
             assert_eq!(keys.join(","), expected, "{status}");
         }

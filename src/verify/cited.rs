@@ -1,7 +1,7 @@
 //! Records that came out of sessions, made again from what the log keeps of those sessions.
 
 use super::outcome::Outcome;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::model::{CitedExchange, Event};
 use cook_core::report;

@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::scaffold;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Profile, Snapshot};
 use cook_core::schema;

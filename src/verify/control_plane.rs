@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 use super::{cited, contract, documents, proof};
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::{self, FactSet};
 use cook_core::model::Snapshot;
@@ -56,7 +56,7 @@ fn standing(
     snapshot: &Snapshot,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    let (dispatch, _) = walk::dispatch_now(workspace, Some(snapshot))?;
+    let (dispatch, _) = service::dispatch_now(workspace, Some(snapshot))?;
     // Single files are reported by the checks that read them.
     outcome.findings.extend(
         dispatch

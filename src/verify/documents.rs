@@ -2,7 +2,7 @@
 //! they the log's, do they contradict one another.
 
 use super::outcome::Outcome;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{self, FactSet, OutsideEdit};
 use cook_core::model::{ActiveSlice, BriefDocument, Plan, Snapshot, State, VerificationEvidence};

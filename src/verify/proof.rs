@@ -1,7 +1,7 @@
 //! The proof of done slices, checked again: which criterion lost it, and how.
 
 use super::outcome::Outcome;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{AnchorQuestion, FactSet, Verdict};
 use cook_core::model::{Evidence, SliceStatus, Snapshot};

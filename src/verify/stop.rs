@@ -1,7 +1,7 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
 use super::outcome::Outcome;
-use crate::walk::{self, Workspace};
+use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::votes_at;
 use cook_core::model::{Phase, Policy, STOP_VERIFIER};
@@ -28,7 +28,7 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    let run = walk::run_stop_verifier(workspace)?;
+    let run = service::run_stop_verifier(workspace)?;
     outcome.looked("bash .agent/verify_completion_stop.sh");
     let passed = run
         .receipt
@@ -77,7 +77,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         snapshot.state.current_stop_wave_id.0
     ));
     if snapshot.state.current_phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
-        let (dispatch, _) = walk::dispatch_now(workspace, Some(&snapshot))?;
+        let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
         let moved = |finding: &Finding| finding.code == Code::HeadMovedSinceDone;
         outcome
             .findings

@@ -3,7 +3,7 @@
 use super::page::{Page, Tone};
 use super::transition::Recorded;
 use super::{Exit, Show, count, to_json};
-use crate::walk::CheckedAnchor;
+use crate::service::CheckedAnchor;
 use cook_core::brief::Filled;
 use cook_core::diagnostic::Finding;
 use cook_core::model::{BriefRecord, Slot, Verdict};

@@ -2,7 +2,7 @@
 
 use super::next::Dispatched;
 use super::{Page, Show, Tone, count, to_json};
-use crate::demo::{Catch, Culprit, Told};
+use crate::demo::{CaughtViolation, Culprit, Told};
 use cook_core::machine::quoted;
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) struct Demonstrated<'a> {
     /// Who misbehaved; null when nobody did.
     culprit: Option<Culprit>,
     /// What it did, in order.
-    caught: &'a [Catch],
+    caught: &'a [CaughtViolation],
     /// Sessions that were held.
     sessions: u64,
     /// Wall time of the sessions.
@@ -84,7 +84,7 @@ impl Show for DemoAnswer {
     }
 }
 
-fn caught(page: &mut Page, catch: &Catch) {
+fn caught(page: &mut Page, catch: &CaughtViolation) {
     page.toned(Tone::Good, "caught");
     page.line(&format!("     the {} {}", catch.role.short(), catch.did));
     page.line(&format!(

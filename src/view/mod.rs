@@ -45,7 +45,7 @@ pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
-pub(crate) use run::{RunAnswer, moment_line};
+pub(crate) use run::{RunAnswer, event_line};
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
 pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};

@@ -4,7 +4,7 @@
 //! Nothing here prints or looks at a clock. What an agent said is cleaned before it is part of
 //! the line; the only control characters are those that [`LiveLine::redrawn`] puts around it.
 
-use crate::drive::Moment;
+use crate::drive::RunEvent;
 use cook_agents::{Progress, Spent};
 use cook_core::diagnostic::{Lines, clean, counted};
 use cook_core::model::Role;
@@ -48,10 +48,10 @@ pub struct LiveLine {
 }
 
 impl LiveLine {
-    /// Takes in a moment of the run.
-    pub fn learn(&mut self, moment: &Moment, now: Duration) {
-        match moment {
-            Moment::Begins {
+    /// Takes in an event of the run.
+    pub fn learn(&mut self, event: &RunEvent, now: Duration) {
+        match event {
+            RunEvent::Begins {
                 role, agent, idle, ..
             } => {
                 self.waits_until = None;
@@ -69,14 +69,14 @@ impl LiveLine {
                     ended: false,
                 });
             }
-            Moment::Shows { slot, progress } => self.shows(*slot, progress, now),
-            Moment::Ends { slot, spent } => {
+            RunEvent::Shows { slot, progress } => self.shows(*slot, progress, now),
+            RunEvent::Ends { slot, spent } => {
                 if let Some(held) = self.held.get_mut(*slot) {
                     held.ended = true;
                 }
                 self.spent = **spent;
             }
-            Moment::Waits { until } => self.waits_until = Some(name(until)),
+            RunEvent::Waits { until } => self.waits_until = Some(name(until)),
             _ => {}
         }
     }
@@ -250,21 +250,21 @@ mod tests {
             blocking_command: None,
             findings: Vec::new(),
         };
-        let moment = Moment::Begins {
+        let event = RunEvent::Begins {
             role,
             dispatch: &dispatch,
             agent,
             idle: IDLE,
         };
-        line.learn(&moment, at(now));
+        line.learn(&event, at(now));
     }
 
     fn shows(line: &mut LiveLine, slot: usize, progress: Progress, now: u64) {
-        line.learn(&Moment::Shows { slot, progress }, at(now));
+        line.learn(&RunEvent::Shows { slot, progress }, at(now));
     }
 
     fn ends(line: &mut LiveLine, slot: usize, spent: &Spent, now: u64) {
-        line.learn(&Moment::Ends { slot, spent }, at(now));
+        line.learn(&RunEvent::Ends { slot, spent }, at(now));
     }
 
     fn pulse(quiet: u64) -> Progress<'static> {
@@ -352,7 +352,7 @@ mod tests {
         let checked = "what the completion-implementer reports is checked, cost unknown";
         assert_eq!(line.text(at(21)).as_deref(), Some(checked));
         let until = "2026-01-02T04:04:05Z";
-        line.learn(&Moment::Waits { until }, at(22));
+        line.learn(&RunEvent::Waits { until }, at(22));
         let waits = format!("waiting until {until} for the end of a limit, cost unknown");
         assert_eq!(line.text(at(23)), Some(waits));
         begins(&mut line, Role::Implementer, "claude", 30);

@@ -2,7 +2,7 @@
 
 use super::next::{Dispatched, describe_policy, dispatch_lines};
 use super::{Exit, Page, Show, Tone, count, to_json};
-use crate::drive::{Breach, Ended, Moment, Outcome};
+use crate::drive::{Ended, Outcome, RunEvent, Violation};
 use cook_agents::Progress;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::machine::Head;
@@ -164,11 +164,11 @@ impl Show for RunAnswer {
     }
 }
 
-/// The line, if any, that an onlooker reads about a moment. `verbose` tells of tools and words.
-pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
+/// The line, if any, that a reader sees for an event. `verbose` tells of tools and words.
+pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
     let plain = |text: String| Some((Tone::Dim, text));
-    match moment {
-        Moment::Begins {
+    match event {
+        RunEvent::Begins {
             role,
             dispatch,
             agent,
@@ -180,20 +180,20 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 dispatch.rule, dispatch.reason
             ),
         )),
-        Moment::Shows { progress, .. } => shown(progress, verbose),
-        Moment::Ends { .. } => None,
-        Moment::Untold(finding) => Some((
+        RunEvent::Shows { progress, .. } => shown(progress, verbose),
+        RunEvent::Ends { .. } => None,
+        RunEvent::Untold(finding) => Some((
             Tone::Warn,
             format!("  [{}] {}", finding.code, one_line(&finding.message)),
         )),
-        Moment::Repairs(findings) => Some((
+        RunEvent::Repairs(findings) => Some((
             Tone::Warn,
             format!(
                 "  the report breaks {}, and is asked for once more",
                 count(findings.len(), "rule")
             ),
         )),
-        Moment::Recovered { role, breach } => match breach.is_none() {
+        RunEvent::Recovered { role, breach } => match breach.is_none() {
             true => plain(format!(
                 "an unfinished session of the {role} was ended; its report was not taken, so its step is begun again{}",
                 came_later(breach)
@@ -207,21 +207,21 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 ),
             )),
         },
-        Moment::Beside(copies) => Some((
+        RunEvent::Beside(copies) => Some((
             Tone::Warn,
             format!(
                 "  the worktree was changed beside the session; {}",
                 one_line(&kept_before(copies))
             ),
         )),
-        Moment::Breached { role, breach } => {
+        RunEvent::Breached { role, breach } => {
             let what = breached(breach);
             Some((
                 Tone::Bad,
                 format!("  the {role} {what}; its report is not taken"),
             ))
         }
-        Moment::CaughtUp(recovery) => {
+        RunEvent::CaughtUp(recovery) => {
             let kept = recovery.displaced.as_deref().map_or(String::new(), |id| {
                 format!("; what stood there is kept as {}", one_line(id))
             });
@@ -229,7 +229,7 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 "`.agent/` was behind the log and shows it now{kept}"
             ))
         }
-        Moment::Unlocked(locks) => {
+        RunEvent::Unlocked(locks) => {
             let names: Vec<String> = locks
                 .iter()
                 .map(|lock| lock.display().to_string())
@@ -242,10 +242,10 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 ),
             ))
         }
-        Moment::CameToNothing { why, .. } => {
+        RunEvent::CameToNothing { why, .. } => {
             Some((Tone::Warn, format!("  came to nothing: {}", one_line(why))))
         }
-        Moment::Recorded {
+        RunEvent::Recorded {
             applied,
             took,
             cost_micro_usd,
@@ -264,7 +264,7 @@ pub fn moment_line(moment: &Moment, verbose: bool) -> Option<(Tone, String)> {
                 ),
             ))
         }
-        Moment::Waits { until } => Some((
+        RunEvent::Waits { until } => Some((
             Tone::Warn,
             format!("  waiting until {until} for the end of a limit"),
         )),
@@ -286,7 +286,7 @@ fn shown(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
     }
 }
 
-fn breached(breach: &Breach) -> String {
+fn breached(breach: &Violation) -> String {
     let mut text = format!("did what its role may not: {}", breach.what.join("; "));
     if !breach.copies.is_empty() {
         text.push_str(&format!(
@@ -313,7 +313,7 @@ fn breached(breach: &Breach) -> String {
 }
 
 /// What is taken for the user's own work, and where that is which it replaced.
-fn came_later(breach: &Breach) -> String {
+fn came_later(breach: &Violation) -> String {
     let mut text = String::new();
     if !breach.later.is_empty() {
         text.push_str(&format!(

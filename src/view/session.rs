@@ -1,7 +1,7 @@
 //! `cook session`: the calls and what was said in them.
 
 use super::{Page, Show, Tone, count, to_json};
-use cook_store::session::{Grade, Ref};
+use cook_store::session::{Ref, RefKind};
 use serde::Serialize;
 #[cfg(feature = "schema")]
 use serde_json::Map;
@@ -102,7 +102,7 @@ impl Show for SessionShowAnswer {
         page.row("agent", self.entry["supplier"].as_str().unwrap_or_default());
         page.row("at", self.entry["at"].as_str().unwrap_or_default());
         for (number, window) in self.windows.iter().enumerate() {
-            if self.name.grade() == Grade::Series {
+            if self.name.kind() == RefKind::Series {
                 page.toned(Tone::Dim, &format!("-- episode {} --", number + 1));
                 page.newline();
             }

@@ -123,12 +123,12 @@ pub(super) struct Standing<'a> {
     release_blocker_ids: &'a [String],
     /// As the last re-ground named them.
     high_value_gaps: &'a [String],
-    /// Noes that no re-ground has answered.
+    /// Rejections that no re-ground has answered.
     unanswered: &'a [Blocker],
     waiting: Option<&'a Waiting>,
     amendments: &'a [Amendment],
     steps: Steps,
-    /// User doors opened with `--as-user`.
+    /// User-only commands run with `--as-user`.
     script_doors: u64,
     /// Those of the newest transitions, newest first.
     scripted: Vec<Scripted<'a>>,
@@ -224,7 +224,7 @@ pub struct StatusAnswer {
     pub limits: Limits,
     /// Copies that were set aside.
     pub displaced: usize,
-    /// User doors that scripts opened: sequence and event, newest first.
+    /// User-only commands that scripts ran: sequence and event, newest first.
     pub scripted: Vec<(u64, String)>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
@@ -308,7 +308,7 @@ impl Show for StatusAnswer {
         if self.snapshot.ledger.script_doors.0 > 0 {
             page.row(
                 "scripts",
-                &crate::walk::scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
+                &crate::service::scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
             );
         }
         if self.displaced > 0 {

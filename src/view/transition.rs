@@ -27,7 +27,7 @@ impl From<Option<String>> for Recorded {
     }
 }
 
-/// What `cook record`, `init` and every user door answer.
+/// What `cook record`, `init` and every user-only command answer.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Transitioned<'a> {

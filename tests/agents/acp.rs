@@ -8,8 +8,8 @@ use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
 use crate::support::job::{Job, SESSIONS};
 use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config};
-use cook_os::process::{Clocks, Heed};
-use cook_store::session::Failure;
+use cook_os::process::{Clocks, ControlFlow};
+use cook_store::session::SupplierErrorKind;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -67,10 +67,10 @@ impl Bench {
         acp["heard"] = json!(self.path("heard"));
         let _ = std::fs::remove_file(self.path("heard"));
         self.agent.script(json!({"acp": acp, "steps": steps}));
-        self.run("do it", &mut |_| Heed::GoOn)
+        self.run("do it", &mut |_| ControlFlow::Continue)
     }
 
-    fn run(&self, prompt: &str, watch: &mut dyn FnMut(Progress) -> Heed) -> Report {
+    fn run(&self, prompt: &str, watch: &mut dyn FnMut(Progress) -> ControlFlow) -> Report {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let invocation = format!("acp-{}-{number}", std::process::id());
@@ -102,10 +102,10 @@ impl Bench {
 fn failed(report: &Report, words: &str) -> FailureClass {
     let failure = report.failure.clone().expect("it succeeded");
     let said = match &failure.failure {
-        Failure::Failed(why) => format!("failed: {why}"),
-        Failure::Absent(why) => format!("absent: {why}"),
-        Failure::TimedOut(why) => format!("timed out: {why}"),
-        Failure::Unparseable(why) => format!("unparseable: {why}"),
+        SupplierErrorKind::Failed(why) => format!("failed: {why}"),
+        SupplierErrorKind::Absent(why) => format!("absent: {why}"),
+        SupplierErrorKind::TimedOut(why) => format!("timed out: {why}"),
+        SupplierErrorKind::Unparseable(why) => format!("unparseable: {why}"),
     };
     assert!(said.contains(words), "{said}");
     failure.class
@@ -128,7 +128,7 @@ fn a_turn_from_greeting_to_stop_reason() {
             Progress::Said(said) => shown.push(format!("said {said}")),
             _ => {}
         }
-        Heed::GoOn
+        ControlFlow::Continue
     });
     assert_eq!(report.failure, None);
     // What came before the tool was not the answer.
@@ -237,13 +237,13 @@ fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
         let report = bench.run("x", &mut |progress| match progress {
             Progress::Started(id) => {
                 pid = id;
-                Heed::GoOn
+                ControlFlow::Continue
             }
             Progress::Tool("rm") => {
                 since = Some(Instant::now());
-                Heed::Stop
+                ControlFlow::Stop
             }
-            _ => Heed::GoOn,
+            _ => ControlFlow::Continue,
         });
         assert_eq!(failed(&report, "it was stopped"), FailureClass::Interrupted);
         assert!(since.unwrap().elapsed() < Duration::from_secs(patience));
@@ -261,8 +261,8 @@ fn a_turn_is_cancelled_in_order_and_then_the_agent_is_ended() {
         bench.agent.script(json!({"acp": {"heard": bench.path("heard")}, "steps": [
             {"tool": "rm"}, {"sleep": 300}, {"permission": ["allow_once"]}, {"await_cancel": null}]}));
         bench.run("x", &mut |progress| match progress {
-            Progress::Tool("rm") => Heed::Stop,
-            _ => Heed::GoOn,
+            Progress::Tool("rm") => ControlFlow::Stop,
+            _ => ControlFlow::Continue,
         })
     };
     assert_eq!(failed(&report, "it was stopped"), FailureClass::Interrupted);
@@ -340,14 +340,14 @@ fn one_that_never_opens_a_session_is_given_up() {
         .collect();
     bench.agent.script(json!({"deaf": true, "steps": noise}));
     let begin = Instant::now();
-    let report = bench.run("x", &mut |_| Heed::GoOn);
+    let report = bench.run("x", &mut |_| ControlFlow::Continue);
     let class = failed(&report, "timed out: it did not open a session in time");
     assert_eq!(class, FailureClass::Agent);
     assert!(begin.elapsed() < Duration::from_secs(7) && report.swept);
     bench
         .agent
         .script(json!({"deaf": true, "steps": [{"hang": null}]}));
-    failed(&bench.run("x", &mut |_| Heed::GoOn), "timed out");
+    failed(&bench.run("x", &mut |_| ControlFlow::Continue), "timed out");
     // Answers to what was never asked do not open one either.
     let report = bench.behaves(json!({"wrong_id": true}), json!([]));
     failed(&report, "timed out");
@@ -376,7 +376,7 @@ fn one_that_only_asks_is_not_answered_for_ever() {
     let (before, mut most) = (resident(), 0);
     let report = bench.run("x", &mut |_| {
         most = most.max(resident());
-        Heed::GoOn
+        ControlFlow::Continue
     });
     failed(&report, "timed out: it took longer");
     assert!(report.swept);

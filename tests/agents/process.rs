@@ -5,8 +5,8 @@
 use crate::support::agents::{Scripted, is_alive, pid_in};
 use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config, EventFormat, KnownAgent};
-use cook_os::process::{Clocks, Heed};
-use cook_store::session::{Failure, Native};
+use cook_os::process::{Clocks, ControlFlow};
+use cook_store::session::{Native, SupplierErrorKind};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::RwLock;
@@ -52,14 +52,14 @@ impl Bench {
 
     fn plays(&self, steps: Value) -> Report {
         self.agent.plays(steps);
-        self.run("do it", None, &mut |_| Heed::GoOn)
+        self.run("do it", None, &mut |_| ControlFlow::Continue)
     }
 
     fn run(
         &self,
         prompt: &str,
         fork: Option<&Native>,
-        watch: &mut dyn FnMut(Progress) -> Heed,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Report {
         let _shared = (!self.alone).then(|| ALONE.read().unwrap());
         static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -105,10 +105,10 @@ const DIALECTS: [&str; 7] = [
 fn failed(report: &Report, words: &str) -> FailureClass {
     let failure = report.failure.clone().expect("it succeeded");
     let said = match &failure.failure {
-        Failure::Failed(why) => format!("failed: {why}"),
-        Failure::Absent(why) => format!("absent: {why}"),
-        Failure::TimedOut(why) => format!("timed out: {why}"),
-        Failure::Unparseable(why) => format!("unparseable: {why}"),
+        SupplierErrorKind::Failed(why) => format!("failed: {why}"),
+        SupplierErrorKind::Absent(why) => format!("absent: {why}"),
+        SupplierErrorKind::TimedOut(why) => format!("timed out: {why}"),
+        SupplierErrorKind::Unparseable(why) => format!("unparseable: {why}"),
     };
     assert!(said.contains(words), "{said}");
     failure.class
@@ -282,7 +282,7 @@ fn fact_4_the_prompt_goes_in_whole_and_floods_do_not_stay_in_memory() {
     let bench = Bench::of("pi");
     let prompt = "p\n\u{e9}".repeat(1_000_000);
     bench.agent.plays(json!([{"reply": "ok"}]));
-    let report = bench.run(&prompt, None, &mut |_| Heed::GoOn);
+    let report = bench.run(&prompt, None, &mut |_| ControlFlow::Continue);
     assert_eq!(report.failure, None);
     assert!(
         bench.agent.input(0) == prompt,
@@ -292,7 +292,12 @@ fn fact_4_the_prompt_goes_in_whole_and_floods_do_not_stay_in_memory() {
     bench
         .agent
         .script(json!({"deaf": true, "steps": [{"reply": "ok"}]}));
-    assert_eq!(bench.run(&prompt, None, &mut |_| Heed::GoOn).text, "ok");
+    assert_eq!(
+        bench
+            .run(&prompt, None, &mut |_| ControlFlow::Continue)
+            .text,
+        "ok"
+    );
     let report = bench.plays(json!([{"reply": "early"}, {"close_stdout": null}, {"sleep": 100}]));
     assert_eq!((report.failure, report.text.as_str()), (None, "early"));
     let report = bench.plays(json!([{"flood": 60_000_000}, {"flood_line": 40_000_000}, {"print": ""}, {"reply": "still here"}]));
@@ -312,7 +317,7 @@ fn fact_9_totals_of_a_thread_are_stored_as_differences() {
     bench
         .agent
         .plays(json!([{"report": {"usage": {"input_tokens": 140}}}, {"reply": "two"}]));
-    let second = bench.run("more", Some(&native), &mut |_| Heed::GoOn);
+    let second = bench.run("more", Some(&native), &mut |_| ControlFlow::Continue);
     assert_eq!(second.usage, Some(json!({"input_tokens": 40})));
     let bench = Bench::of("claude");
     let first = bench.plays(json!([{"report": {"cost_usd": 0.5}}, {"reply": "one"}]));
@@ -320,7 +325,9 @@ fn fact_9_totals_of_a_thread_are_stored_as_differences() {
     bench
         .agent
         .plays(json!([{"report": {"cost_usd": 0.75}}, {"reply": "two"}]));
-    let second = bench.run("more", first.native.as_ref(), &mut |_| Heed::GoOn);
+    let second = bench.run("more", first.native.as_ref(), &mut |_| {
+        ControlFlow::Continue
+    });
     assert_eq!(second.cost_micro_usd, Some(250_000));
     // What is not reported is unknown, not nothing.
     let silent = Bench::of("copilot").plays(json!([{"reply": "ok"}]));
@@ -363,7 +370,7 @@ fn whoever_watches_sees_tools_and_may_stop() {
             Progress::Started(id) => pid = id,
             _ => {}
         }
-        Heed::GoOn
+        ControlFlow::Continue
     });
     assert_eq!(seen, ["grep"]);
     // What came before the tool was not the answer.
@@ -371,14 +378,16 @@ fn whoever_watches_sees_tools_and_may_stop() {
     assert!(pid > 1 && !is_alive(pid));
     bench.agent.plays(json!([{"tool": "rm"}, {"hang": null}]));
     let report = bench.run("x", None, &mut |progress| match progress {
-        Progress::Tool("rm") => Heed::Stop,
-        _ => Heed::GoOn,
+        Progress::Tool("rm") => ControlFlow::Stop,
+        _ => ControlFlow::Continue,
     });
     assert_eq!(failed(&report, "stopped"), FailureClass::Interrupted);
     bench.agent.plays(json!([{"hang": null}]));
     let report = bench.run("x", None, &mut |progress| match progress {
-        Progress::Pulse { elapsed, .. } if elapsed > Duration::from_millis(400) => Heed::Stop,
-        _ => Heed::GoOn,
+        Progress::Pulse { elapsed, .. } if elapsed > Duration::from_millis(400) => {
+            ControlFlow::Stop
+        }
+        _ => ControlFlow::Continue,
     });
     assert_eq!(failed(&report, "stopped"), FailureClass::Interrupted);
 }
@@ -399,7 +408,7 @@ fn what_is_not_there_is_the_environments_fault() {
         preset: Preset::of("b", &config).unwrap(),
         ..bench
     };
-    let report = missing.run("x", None, &mut |_| Heed::GoOn);
+    let report = missing.run("x", None, &mut |_| ControlFlow::Continue);
     assert_eq!(failed(&report, "absent: "), FailureClass::Environment);
 }
 
@@ -424,6 +433,6 @@ fn no_run_overwrites_what_another_left() {
         state: &state,
         keep: &keep,
     };
-    assert!(run(&task, &mut |_| Heed::GoOn).is_err());
+    assert!(run(&task, &mut |_| ControlFlow::Continue).is_err());
     assert!(bench.agent.calls().is_empty());
 }

@@ -3,7 +3,7 @@
 
 use cook_agents::{FailureClass, Preset, Progress, Report, Task, run};
 use cook_core::model::{Access, Config};
-use cook_os::process::{Clocks, Heed};
+use cook_os::process::{Clocks, ControlFlow};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -63,7 +63,7 @@ fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
             if let Progress::Tool(tool) = progress {
                 tools.push(tool.to_owned());
             }
-            Heed::GoOn
+            ControlFlow::Continue
         },
     )
     .unwrap();

@@ -7,8 +7,8 @@ use cook_core::brief::{
 };
 use cook_core::diagnostic::Code;
 use cook_core::model::{
-    Basis, BriefChange, BriefDocument, BriefFate, BriefLine, BriefStanding, Cause, Count,
-    FateVerdict, Slot, Timestamp, Verdict,
+    Basis, BriefChange, BriefDocument, BriefLine, BriefOutcome, BriefStanding, BriefVerdict, Cause,
+    Count, Slot, Timestamp, Verdict,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ fn author(seq: u64, is_user: bool) -> Author {
     }
 }
 
-fn change(entries: Vec<BriefLine>, reconciliation: Vec<BriefFate>, whole: bool) -> BriefChange {
+fn change(entries: Vec<BriefLine>, reconciliation: Vec<BriefOutcome>, whole: bool) -> BriefChange {
     BriefChange {
         entries,
         reconciliation,
@@ -79,8 +79,8 @@ fn established(claim: &str, evidence: &str, basis: Basis, reopen: &str) -> Brief
     }
 }
 
-fn fate(id: &str, verdict: FateVerdict, by: Option<&str>) -> BriefFate {
-    BriefFate {
+fn fate(id: &str, verdict: BriefVerdict, by: Option<&str>) -> BriefOutcome {
+    BriefOutcome {
         id: id.to_owned(),
         verdict,
         by: by.map(str::to_owned),
@@ -130,8 +130,8 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
     let next = change(
         vec![learned("one")],
         vec![
-            fate(&two, FateVerdict::Superseded, Some(&one)),
-            fate(&never, FateVerdict::Retired, Some("user@msg-7")),
+            fate(&two, BriefVerdict::Superseded, Some(&one)),
+            fate(&never, BriefVerdict::Retired, Some("user@msg-7")),
         ],
         true,
     );
@@ -155,17 +155,17 @@ fn a_whole_brief_that_leaves_something_out_names_what_is_lost() {
 fn causes_that_do_not_stand_are_refused() {
     let prior = start(vec![learned("one"), learned("two"), forbid("never", "u")]);
     let (one, two) = (id_of(&prior, "one"), id_of(&prior, "two"));
-    let refused = |entries: Vec<BriefLine>, fates: Vec<BriefFate>| {
+    let refused = |entries: Vec<BriefLine>, fates: Vec<BriefOutcome>| {
         let next = change(entries, fates, false);
         reconcile(&prior, &next, &Incoming::default(), &author(2, false))
             .unwrap_err()
             .code
     };
-    let retired = FateVerdict::Retired;
+    let retired = BriefVerdict::Retired;
     // Each is the other's cause, so neither is left.
     let circle = vec![
-        fate(&one, FateVerdict::Superseded, Some(&two)),
-        fate(&two, FateVerdict::Superseded, Some(&one)),
+        fate(&one, BriefVerdict::Superseded, Some(&two)),
+        fate(&two, BriefVerdict::Superseded, Some(&one)),
     ];
     assert_eq!(refused(Vec::new(), circle), Code::SilentDrop);
     let itself = vec![fate(&one, retired, Some(&one))];
@@ -184,7 +184,7 @@ fn causes_that_do_not_stand_are_refused() {
         refused(vec![learned("one")], kept),
         Code::BriefContradictory
     );
-    let question = vec![fate(&one, FateVerdict::Demoted, None)];
+    let question = vec![fate(&one, BriefVerdict::Demoted, None)];
     assert_eq!(refused(Vec::new(), question), Code::BriefContradictory);
     let source = vec![forbid("never", "another source")];
     assert_eq!(refused(source, Vec::new()), Code::UserOnly);
@@ -399,9 +399,9 @@ fn take(prior: &BriefDocument, step: &Step, seq: u64) -> Option<Reconciled> {
     let last = prior.entries.last().map(|entry| entry.id.clone());
     let fates = step.ends.iter().filter_map(|(number, kind)| {
         let verdict = [
-            FateVerdict::Superseded,
-            FateVerdict::Demoted,
-            FateVerdict::Retired,
+            BriefVerdict::Superseded,
+            BriefVerdict::Demoted,
+            BriefVerdict::Retired,
         ][usize::from(*kind)];
         Some(fate(&at(*number)?.id, verdict, last.as_deref()))
     });

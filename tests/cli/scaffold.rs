@@ -3,8 +3,8 @@
 #![cfg(unix)]
 
 use cook::scaffold::{
-    Fate, TRACKED, control_plane_script, detect, find_mission, import, project_name, stop_script,
-    stop_verifier_is_stale, with_block, write_contract, write_mission,
+    FileOutcome, TRACKED, control_plane_script, detect, find_mission, import, project_name,
+    stop_script, stop_verifier_is_stale, with_block, write_contract, write_mission,
 };
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{
@@ -58,14 +58,14 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)
     found
 }
 
-fn fate(root: &TempDir, path: &str) -> Fate {
+fn fate(root: &TempDir, path: &str) -> FileOutcome {
     let contract = write_contract(root.path(), None).unwrap();
     contract
         .files
         .iter()
         .find(|file| file.path == path)
         .unwrap()
-        .fate
+        .outcome
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, cook::scaffold::Error>) -> Code {
@@ -128,7 +128,7 @@ fn an_empty_repository_gets_the_whole_contract() {
             .iter()
             .find(|file| file.path == path)
             .unwrap();
-        assert_eq!(file.fate, Fate::Created, "{path}");
+        assert_eq!(file.outcome, FileOutcome::Created, "{path}");
         let mode = fs::metadata(root.path().join(path))
             .unwrap()
             .permissions()
@@ -176,7 +176,10 @@ fn a_second_run_changes_no_byte() {
         let before = everything(root.path());
         let again = write_contract(root.path(), Some("another mission")).unwrap();
         assert!(
-            again.files.iter().all(|file| file.fate == Fate::Kept),
+            again
+                .files
+                .iter()
+                .all(|file| file.outcome == FileOutcome::Kept),
             "{:?}",
             again.files
         );
@@ -206,11 +209,11 @@ fn what_a_person_wrote_stays() {
             .find(|file| file.path == path)
             .unwrap();
         let wanted = if path.ends_with(".sh") {
-            Fate::KeptHandMade
+            FileOutcome::KeptHandMade
         } else {
-            Fate::Kept
+            FileOutcome::Kept
         };
-        assert_eq!(file.fate, wanted, "{path}");
+        assert_eq!(file.outcome, wanted, "{path}");
     }
     assert_eq!(contract.profile.unwrap().required_stop_judges.0, 5);
     assert!(!stop_verifier_is_stale(root.path(), &read(&root, STOP)).unwrap());
@@ -260,8 +263,8 @@ fn a_stale_verifier_is_made_anew_and_an_edited_one_is_not() {
     write(&root, "go.mod", "module example.org/x\n");
     assert!(stop_verifier_is_stale(root.path(), &empty).unwrap());
     assert!(stop_verifier_is_stale(root.path(), &empty.replace('\n', "\r\n")).unwrap());
-    assert_eq!(fate(&root, STOP), Fate::Updated);
-    assert_eq!(fate(&root, CONTROL_PLANE), Fate::Kept);
+    assert_eq!(fate(&root, STOP), FileOutcome::Updated);
+    assert_eq!(fate(&root, CONTROL_PLANE), FileOutcome::Kept);
     let made = read(&root, STOP);
     assert!(made.contains("\ngo test ./...\n"));
     assert!(!stop_verifier_is_stale(root.path(), &made).unwrap());
@@ -270,7 +273,7 @@ fn a_stale_verifier_is_made_anew_and_an_edited_one_is_not() {
     write(&root, STOP, &edited);
     fs::remove_file(root.path().join("go.mod")).unwrap();
     assert!(!stop_verifier_is_stale(root.path(), &edited).unwrap());
-    assert_eq!(fate(&root, STOP), Fate::KeptHandMade);
+    assert_eq!(fate(&root, STOP), FileOutcome::KeptHandMade);
     assert_eq!(read(&root, STOP), edited);
 }
 
@@ -281,7 +284,7 @@ fn a_script_that_lost_its_permission_to_run_gets_it_back() {
     write_contract(root.path(), None).unwrap();
     let path = root.path().join(STOP);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(fate(&root, STOP), Fate::Updated);
+    assert_eq!(fate(&root, STOP), FileOutcome::Updated);
     assert_eq!(
         fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o755

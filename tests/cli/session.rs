@@ -457,10 +457,10 @@ fn refs_that_name_nothing_or_too_much_make_nothing() {
         }
         if code == "ref_kind_mismatch" {
             // The ref is good where one of its kind is wanted, and the hint is that option.
-            let grade = if name == series { "series" } else { "episode" };
-            assert_eq!(prior(&error, grade), name);
+            let kind = if name == series { "series" } else { "episode" };
+            assert_eq!(prior(&error, kind), name);
             let hint = error["hint"].as_str().unwrap();
-            assert!(hint.contains(&format!("--on-{grade} {name}")), "{hint}");
+            assert!(hint.contains(&format!("--on-{kind} {name}")), "{hint}");
         }
     }
     let both = ["--on-series", &series, "--on-episode", &first.episode];
@@ -1068,7 +1068,7 @@ fn of_members_in_one_worktree_none_is_accused() {
 fn an_error_names_a_step_that_works() {
     let desk = desk(&[
         ("one", "pi", ""),
-        ("atom", "text", "grain = \"atom\"\n"),
+        ("atom", "text", "capability = \"atom\"\n"),
         ("gone", "text", ""),
     ]);
     let first = desk.asked("one", "begin", &[]);
@@ -1842,16 +1842,16 @@ fn the_documentation_runs_as_it_stands() {
     // another, a consensus, triage before an order, and what only looks.
     assert_eq!(made, [3, 4, 2, 1, 3, 2, 0], "{}", run.out);
     for (mark, example) in marks.iter().zip(&examples).skip(1) {
-        let is_ref = |text: &str, grade| {
+        let is_ref = |text: &str, kind| {
             text.parse::<cook_store::session::Ref>()
-                .is_ok_and(|name| name.grade() == grade)
+                .is_ok_and(|name| name.kind() == kind)
         };
         assert!(
-            is_ref(mark[1], cook_store::session::Grade::Episode),
+            is_ref(mark[1], cook_store::session::RefKind::Episode),
             "{example}"
         );
         assert!(
-            is_ref(mark[2], cook_store::session::Grade::Series),
+            is_ref(mark[2], cook_store::session::RefKind::Series),
             "{example}"
         );
     }

@@ -146,7 +146,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     entries
         .flat_map(|entry| match entry.path() {
             // The copy beside the log is made of links.
-            path if path.ends_with("cook/spare") => Vec::new(),
+            path if path.ends_with("cook/mirror") => Vec::new(),
             path if path.is_dir() => files(&path),
             path => vec![path],
         })

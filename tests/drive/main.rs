@@ -1407,7 +1407,7 @@ fn a_session_that_takes_the_log_away_is_caught_and_the_work_goes_on() {
     );
     job.run(&[]).exits(0);
     job.is_done();
-    assert!(!job.repo.root.join(".git/cook-spare").exists());
+    assert!(!job.repo.root.join(".git/cook-mirror").exists());
 }
 
 #[test]
@@ -1424,7 +1424,7 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
         "{}",
         lost.err
     );
-    job.shell("cp -r .git/cook-spare ../kept");
+    job.shell("cp -r .git/cook-mirror ../kept");
     let init = job.repo.cook(&["init"]).exits(0);
     assert!(
         init.err.contains("is put back from the copy"),
@@ -1433,7 +1433,7 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     );
     job.repo.cook(&["fsck"]).exits(0);
     // It was ended in the middle.
-    job.shell("rm -rf .git/cook-spare; cp -r ../kept .git/cook-spare");
+    job.shell("rm -rf .git/cook-mirror; cp -r ../kept .git/cook-mirror");
     job.shell("rm -rf .git/cook/log.git/config .git/cook/log.git/refs .git/cook/sessions");
     let lost = job.repo.cook(&["next"]).exits(3);
     assert!(
@@ -1443,7 +1443,7 @@ fn a_run_that_is_killed_while_the_log_is_gone_is_gone_on_with() {
     );
     job.repo.cook(&["init"]).exits(0);
     job.repo.cook(&["fsck"]).exits(0);
-    job.shell("rm -rf .git/cook .git/cook-spare; cp -r ../kept .git/cook-spare");
+    job.shell("rm -rf .git/cook .git/cook-mirror; cp -r ../kept .git/cook-mirror");
     let run = job.run(&[]).exits(0);
     assert!(run.err.contains("was gone, and is put back"), "{}", run.err);
     job.is_done();

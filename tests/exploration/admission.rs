@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub fn admitted(seen: &Seen) -> Check {
     let user = matches!(seen.offer.actor, Actor::User | Actor::Script);
     let event = &seen.offer.event;
-    require(user || !event.is_user_door(), || {
+    require(user || !event.is_user_only(), || {
         format!("{} without the user", event.name())
     })?;
     if let Some(submission) = event.submission() {

@@ -392,8 +392,8 @@ fn criteria_stay(seen: &Seen) -> Check {
     Ok(())
 }
 
-/// The sequences of the noes that count or are owed.
-fn noes(snapshot: &Snapshot) -> BTreeSet<String> {
+/// The sequences of the rejections that count or are owed.
+fn rejections(snapshot: &Snapshot) -> BTreeSet<String> {
     let votes = snapshot.ledger.wave.votes.iter();
     votes
         .filter(|vote| !vote.can_stop)
@@ -411,13 +411,13 @@ fn noes_stay(seen: &Seen) -> Check {
         && seen
             .block()
             .is_some_and(|block| matches!(block.conclude, Some(Conclude::GoOn { .. })));
-    let kept = noes(seen.after());
+    let kept = rejections(seen.after());
     if let Event::Undone { to, .. } = &seen.offer.event {
-        require(noes(to).is_subset(&kept), || {
+        require(rejections(to).is_subset(&kept), || {
             "a no whose answer was taken back is lost".to_owned()
         })?;
     }
-    for no in noes(seen.before) {
+    for no in rejections(seen.before) {
         let answered = seen
             .block()
             .is_some_and(|block| block.answers.iter().any(|answer| answer.no == no));

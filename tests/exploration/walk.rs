@@ -101,7 +101,7 @@ impl Walk {
 
     /// An event that must be accepted.
     pub fn take(&mut self, event: Event) -> Step {
-        let actor = if event.is_user_door() || matches!(event, Event::Paused { .. }) {
+        let actor = if event.is_user_only() || matches!(event, Event::Paused { .. }) {
             Actor::User
         } else {
             Actor::Role
@@ -114,7 +114,7 @@ impl Walk {
 
     /// An event that must be refused, with this code.
     pub fn refused(&mut self, event: Event, code: Code) {
-        let actor = if event.is_user_door() {
+        let actor = if event.is_user_only() {
             Actor::User
         } else {
             Actor::Role

@@ -297,7 +297,7 @@ fn regrounded(kind: &str, prompt: &str) -> String {
     )
 }
 
-/// The noes that the prompt says wait for an answer.
+/// The rejections that the prompt says wait for an answer.
 fn answers(prompt: &str) -> Vec<Value> {
     let Some((_, rest)) = prompt.split_once("Rejections that wait for an answer in `answers`:\n\n")
     else {

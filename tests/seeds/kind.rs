@@ -20,7 +20,7 @@ pub const KINDS: [Kind; 47] = [
     ("silent", Who::All, "exit 0 without a byte"),
     ("crash", Who::All, "half an event, exit code 3"),
     ("half_line", Who::All, "half an event, exit code 0"),
-    ("hang", Who::All, "no output, no heed of TERM"),
+    ("hang", Who::All, "no output, no flow of TERM"),
     ("lingers", Who::All, "its report, then it does not leave"),
     ("flood", Who::All, "32 MB of lines that are not events"),
     ("flood_line", Who::All, "32 MB without a line end"),

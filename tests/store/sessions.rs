@@ -2,10 +2,10 @@
 //! error with the way out that it names. The supplier is scripted and sees what a real one would.
 
 use cook_store::session::{
-    Answer, Batch, Call, Continuation, Deed, Episode, Exchange, Failure, Fault, GitStore, Grade,
-    Grain, Kind, Lapse, MemoryStore, Native, NativeUse, Object, On, Ref, Series, SessionError,
-    SessionStore, Supplier, Transport, Turn, Window, call, clear, load_episode, load_series,
-    verify,
+    Action, Answer, Batch, Call, Capability, Continuation, Episode, Exchange, Fault, GitStore,
+    Kind, MemoryStore, Native, NativeUse, Object, On, Ref, RefKind, Series, SessionError,
+    SessionStore, Supplier, SupplierError, SupplierErrorKind, Transport, Turn, Window, call, clear,
+    load_episode, load_series, verify,
 };
 use cook_store::store::Place;
 use serde_json::{Value, json};
@@ -16,20 +16,20 @@ use std::path::{Path, PathBuf};
 /// Answers by a function of the prompt, and remembers what it was sent.
 struct Scripted {
     name: &'static str,
-    grain: Grain,
+    capability: Capability,
     continuation: Continuation,
     window: Option<Window>,
-    answers: RefCell<Vec<Result<Answer, Failure>>>,
+    answers: RefCell<Vec<Result<Answer, SupplierErrorKind>>>,
     sent: RefCell<Vec<(String, Option<String>)>>,
-    deeds: RefCell<Vec<Deed>>,
+    deeds: RefCell<Vec<Action>>,
     forkable: bool,
 }
 
 impl Scripted {
-    fn new(name: &'static str, grain: Grain) -> Self {
+    fn new(name: &'static str, capability: Capability) -> Self {
         Self {
             name,
-            grain,
+            capability,
             continuation: Continuation::Replay,
             window: None,
             answers: RefCell::default(),
@@ -51,7 +51,7 @@ impl Scripted {
         self
     }
 
-    fn answer(&self, answer: Result<Answer, Failure>) {
+    fn answer(&self, answer: Result<Answer, SupplierErrorKind>) {
         self.answers.borrow_mut().push(answer);
     }
 
@@ -75,8 +75,8 @@ impl Supplier for Scripted {
     fn name(&self) -> &str {
         self.name
     }
-    fn grain(&self) -> Grain {
-        self.grain
+    fn capability(&self) -> Capability {
+        self.capability
     }
     fn continuation(&self) -> Continuation {
         self.continuation
@@ -87,7 +87,7 @@ impl Supplier for Scripted {
     fn can_fork(&self, _: &Native) -> bool {
         self.forkable
     }
-    fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
+    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
         let fork = turn.fork.map(|native| native.session.clone());
         self.sent.borrow_mut().push((turn.prompt.to_owned(), fork));
         self.deeds.borrow_mut().push(turn.deed);
@@ -113,7 +113,7 @@ impl Supplier for Scripted {
 fn say<'a>(words: &'a str, on: Option<On>) -> Call<'a> {
     Call {
         say: words,
-        deed: Deed::Ask,
+        deed: Action::Ask,
         on,
         schema: None,
         schema_text: None,
@@ -195,7 +195,7 @@ fn values_go_through_one_document_and_a_changed_byte_is_noticed() {
 #[test]
 fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
     let store = MemoryStore::default();
-    let atom = Scripted::new("model", Grain::Atom).answers(&["four", "eight", "nine"]);
+    let atom = Scripted::new("model", Capability::Atom).answers(&["four", "eight", "nine"]);
     let first = call(&store, &atom, &say("2+2?", None)).unwrap();
     assert_eq!((first.output.as_str(), first.series), ("four", None));
     let before = words(&store, first.episode);
@@ -222,14 +222,14 @@ fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
         assert!(atom.prompt(1).contains(part), "{}", atom.prompt(1));
     }
     // Two calls with the same words and the same answer are still two.
-    let again = Scripted::new("model", Grain::Atom).answers(&["four"]);
+    let again = Scripted::new("model", Capability::Atom).answers(&["four"]);
     let twin = call(&store, &again, &say("2+2?", None)).unwrap();
     assert_eq!(twin.episode_hash, first.episode_hash);
     assert_ne!(twin.episode, first.episode);
     let error = call(
         &store,
         &atom,
-        &say("x", Some(On::Series(Ref::new(Grade::Series)))),
+        &say("x", Some(On::Series(Ref::new(RefKind::Series)))),
     )
     .unwrap_err();
     assert_eq!(code(&error), "series_not_found");
@@ -238,11 +238,11 @@ fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
 #[test]
 fn a_repl_goes_on_in_its_series_and_branches_from_an_episode() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("look", None)).unwrap();
     let series = first.series.unwrap();
     let act = Call {
-        deed: Deed::Act,
+        deed: Action::Act,
         ..say("change", Some(On::Series(series)))
     };
     let second = call(&store, &repl, &act).unwrap();
@@ -269,7 +269,7 @@ fn a_repl_goes_on_in_its_series_and_branches_from_an_episode() {
 #[test]
 fn a_native_fork_is_used_while_the_record_is_what_it_was() {
     let store = MemoryStore::default();
-    let mut repl = Scripted::new("agent", Grain::Repl).native();
+    let mut repl = Scripted::new("agent", Capability::Repl).native();
     let first = call(&store, &repl, &say("look", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
     let second = call(&store, &repl, &say("and now", on)).unwrap();
@@ -300,7 +300,7 @@ fn a_native_fork_is_used_while_the_record_is_what_it_was() {
     assert_eq!(code(&error), "continuation_not_supported");
     assert_eq!(repl.calls(), calls, "something was sent");
     // Another supplier's record is never forked.
-    let other = Scripted::new("other", Grain::Repl).native();
+    let other = Scripted::new("other", Capability::Repl).native();
     let moved = call(&store, &other, &say("go on", on)).unwrap();
     assert_eq!(moved.transport, Transport::Replay);
     assert!(other.prompt(0).contains("look") && other.prompt(0).contains("answer 1"));
@@ -309,9 +309,9 @@ fn a_native_fork_is_used_while_the_record_is_what_it_was() {
 #[test]
 fn a_supplier_that_cannot_go_on_says_so_before_anything_is_sent() {
     let store = MemoryStore::default();
-    let able = Scripted::new("agent", Grain::Repl);
+    let able = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &able, &say("look", None)).unwrap();
-    let mut unable = Scripted::new("once", Grain::Repl);
+    let mut unable = Scripted::new("once", Capability::Repl);
     unable.continuation = Continuation::None;
     let error = call(
         &store,
@@ -328,8 +328,8 @@ fn a_supplier_that_cannot_go_on_says_so_before_anything_is_sent() {
     call(&store, &able, &say("on", Some(On::Episode(first.episode)))).unwrap();
 }
 
-fn small(grain: Grain) -> Scripted {
-    let mut supplier = Scripted::new("agent", grain);
+fn small(capability: Capability) -> Scripted {
+    let mut supplier = Scripted::new("agent", capability);
     supplier.window = Some(Window {
         tokens: 300,
         reserve: 100,
@@ -340,7 +340,7 @@ fn small(grain: Grain) -> Scripted {
 #[test]
 fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
     let store = MemoryStore::default();
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     repl.answer(Ok(text("SUMMARY")));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
@@ -376,8 +376,8 @@ fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
 #[test]
 fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
     let store = MemoryStore::default();
-    for grain in [Grain::Atom, Grain::Repl] {
-        let supplier = small(grain);
+    for capability in [Capability::Atom, Capability::Repl] {
+        let supplier = small(capability);
         let first = call(&store, &supplier, &say("begin", None)).unwrap();
         let calls = supplier.calls();
         let huge = "w".repeat(2_000);
@@ -393,9 +393,9 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
         assert_eq!(store.sealed(first.episode).unwrap(), None);
     }
     // A summary that fails is no reason to lose anything.
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
-    repl.answer(Err(Failure::Failed("no".to_owned())));
+    repl.answer(Err(SupplierErrorKind::Failed("no".to_owned())));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
     let error = call(&store, &repl, &say(&"w".repeat(200), on)).unwrap_err();
@@ -409,7 +409,7 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
 #[test]
 fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
     let store = MemoryStore::default();
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
@@ -435,7 +435,7 @@ fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
 #[test]
 fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
     let store = MemoryStore::default();
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(170))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let series = first.series.unwrap();
@@ -446,10 +446,10 @@ fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
     assert!(error.to_string().contains("300 fit"), "{error}");
     assert!(error.hint().contains("a larger window"), "{}", error.hint());
     assert_eq!((repl.calls(), error.prior.series), (calls, Some(series)));
-    let large = Scripted::new("large", Grain::Repl);
+    let large = Scripted::new("large", Capability::Repl);
     call(&store, &large, &say("on", Some(On::Series(series)))).unwrap();
     // On the checkpoint itself the way out is its series, where it compacts.
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let words = "w".repeat(200);
@@ -470,7 +470,7 @@ fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
 #[test]
 fn a_compaction_that_the_supplier_reports_becomes_a_recap() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl).native();
+    let repl = Scripted::new("agent", Capability::Repl).native();
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let mut compacted = text("after it");
     compacted.compaction = Some("what was".to_owned());
@@ -498,7 +498,8 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
         schema: Some(&wants_number),
         ..say("how many?", on)
     };
-    let good = Scripted::new("agent", Grain::Repl).answers(&["many", "```json\n{\"n\": 3}\n```"]);
+    let good =
+        Scripted::new("agent", Capability::Repl).answers(&["many", "```json\n{\"n\": 3}\n```"]);
     let reply = call(&store, &good, &ask(None)).unwrap();
     assert_eq!((reply.data, reply.attempts), (Some(json!({"n": 3})), 2));
     let kinds: Vec<Kind> = words(&store, reply.episode)
@@ -506,7 +507,8 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
         .map(|one| one.0)
         .collect();
     assert_eq!(kinds, [Kind::Say, Kind::Repair]);
-    let bad = Scripted::new("agent", Grain::Repl).answers(&["1", "{\"n\":\"x\"}", "{}", "never"]);
+    let bad =
+        Scripted::new("agent", Capability::Repl).answers(&["1", "{\"n\":\"x\"}", "{}", "never"]);
     let error = call(&store, &bad, &ask(Some(On::Series(reply.series.unwrap())))).unwrap_err();
     assert_eq!((code(&error), bad.calls()), ("output_schema_invalid", 3));
     assert!(error.to_string().contains("/n: a number is wanted"));
@@ -520,7 +522,7 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
 fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
     let store = MemoryStore::default();
     let wide = json!({"description": "d".repeat(700)});
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     let asked = Call {
         schema: Some(&wants_number),
         schema_text: Some(&wide),
@@ -536,14 +538,14 @@ fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
         schema_text: Some(schema_text),
         ..say("how many?", None)
     };
-    let repl = small(Grain::Repl).answers(&[&"long ".repeat(100), "SUMMARY", "{\"n\": 3}"]);
+    let repl = small(Capability::Repl).answers(&[&"long ".repeat(100), "SUMMARY", "{\"n\": 3}"]);
     let reply = call(&store, &repl, &asked(&narrow)).unwrap();
     assert_eq!((reply.data, reply.attempts), (Some(json!({"n": 3})), 2));
     assert_eq!(reply.recap.as_deref(), Some("SUMMARY"));
     assert!(!repl.prompt(2).contains("long long"), "{}", repl.prompt(2));
     assert!(repl.prompt(2).len() < 900, "{}", repl.prompt(2));
     // and refused where there is none.
-    let atom = small(Grain::Atom).answers(&[&"long ".repeat(100)]);
+    let atom = small(Capability::Atom).answers(&[&"long ".repeat(100)]);
     let error = call(&store, &atom, &asked(&narrow)).unwrap_err();
     assert_eq!((code(&error), atom.calls()), ("context_window_exceeded", 1));
     assert_eq!(words(&store, error.prior.episode.unwrap()).len(), 1);
@@ -552,7 +554,7 @@ fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
 #[test]
 fn an_order_is_given_once_and_its_answer_mended_by_asking() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let spent = |output: &str, tokens: u64, cost| Answer {
         usage: Some(json!({"input_tokens": tokens, "cache": {"read": 1}})),
         cost_micro_usd: cost,
@@ -567,12 +569,15 @@ fn an_order_is_given_once_and_its_answer_mended_by_asking() {
     repl.answer(Ok(spent("three", 7, Some(10))));
     repl.answer(Ok(spent("{\"n\": 3}", 11, Some(1))));
     let order = Call {
-        deed: Deed::Act,
+        deed: Action::Act,
         schema: Some(&wants_number),
         ..say("do it and count", None)
     };
     let reply = call(&store, &repl, &order).unwrap();
-    assert_eq!(*repl.deeds.borrow(), [Deed::Act, Deed::Ask, Deed::Ask]);
+    assert_eq!(
+        *repl.deeds.borrow(),
+        [Action::Act, Action::Ask, Action::Ask]
+    );
     assert_eq!((reply.attempts, reply.cost_micro_usd), (3, Some(111)));
     assert_eq!(
         reply.usage,
@@ -610,13 +615,22 @@ fn an_order_is_given_once_and_its_answer_mended_by_asking() {
 #[test]
 fn a_failed_call_names_what_is_still_good() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
     for (failure, wanted) in [
-        (Failure::Failed("529".to_owned()), "supplier_failed"),
-        (Failure::TimedOut("idle".to_owned()), "supplier_timeout"),
-        (Failure::Unparseable("{".to_owned()), "supplier_unparseable"),
+        (
+            SupplierErrorKind::Failed("529".to_owned()),
+            "supplier_failed",
+        ),
+        (
+            SupplierErrorKind::TimedOut("idle".to_owned()),
+            "supplier_timeout",
+        ),
+        (
+            SupplierErrorKind::Unparseable("{".to_owned()),
+            "supplier_unparseable",
+        ),
     ] {
         repl.answer(Err(failure));
         let error = call(&store, &repl, &say("go on", on)).unwrap_err();
@@ -636,7 +650,7 @@ fn a_failed_call_names_what_is_still_good() {
 #[test]
 fn a_question_that_changes_something_is_an_error_and_is_kept() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let mut answer = text("looked");
     answer.changed = vec!["src/lib.rs".to_owned()];
     repl.answer(Ok(answer));
@@ -650,15 +664,15 @@ fn a_question_that_changes_something_is_an_error_and_is_kept() {
 #[test]
 fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let lines = store.lines().len();
     let cases = [
         (On::Episode(first.series.unwrap()), "ref_kind_mismatch"),
         (On::Series(first.episode), "ref_kind_mismatch"),
         (On::Episode(first.exchange), "ref_kind_mismatch"),
-        (On::Episode(Ref::new(Grade::Episode)), "episode_not_found"),
-        (On::Series(Ref::new(Grade::Series)), "series_not_found"),
+        (On::Episode(Ref::new(RefKind::Episode)), "episode_not_found"),
+        (On::Series(Ref::new(RefKind::Series)), "series_not_found"),
     ];
     for (on, wanted) in cases {
         assert_eq!(
@@ -680,9 +694,9 @@ fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
 #[test]
 fn a_replayed_text_can_end_no_frame() {
     let store = MemoryStore::default();
-    let first = Scripted::new("a", Grain::Atom).answers(&["x"]);
+    let first = Scripted::new("a", Capability::Atom).answers(&["x"]);
     let reply = call(&store, &first, &say("begin", None)).unwrap();
-    let probe = Scripted::new("b", Grain::Atom);
+    let probe = Scripted::new("b", Capability::Atom);
     call(
         &store,
         &probe,
@@ -791,7 +805,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 fn no_call_changes_a_byte_that_was_stored() {
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let repl = small(Grain::Repl);
+    let repl = small(Capability::Repl);
     let mut on = None;
     let mut sealed = 0;
     let mut seen: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -825,7 +839,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
         .unwrap_or(150);
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let repl = Scripted::new("agent", Grain::Repl).native();
+    let repl = Scripted::new("agent", Capability::Repl).native();
     let mut on = None;
     let (mut before, mut grown, mut took) = (0, Vec::new(), Vec::new());
     for number in 0..count {
@@ -903,7 +917,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
     });
     let last = entry.and_then(|entry| entry.episode).unwrap();
     let begin = std::time::Instant::now();
-    let told = Scripted::new("other", Grain::Repl);
+    let told = Scripted::new("other", Capability::Repl);
     call(&store, &told, &say("and you?", Some(On::Episode(last)))).unwrap();
     println!(
         "told to another supplier: {} bytes in {:?}",
@@ -916,7 +930,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
 fn each_flipped_byte_of_an_exchange_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     call(&store, &repl, &say("on", first.series.map(On::Series))).unwrap();
     let mut tried = 0;
@@ -955,7 +969,7 @@ fn each_flipped_byte_of_an_exchange_is_found() {
 fn labels_are_plain_words() {
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let name = Ref::new(Grade::Episode);
+    let name = Ref::new(RefKind::Episode);
     for label in [
         "",
         "..",
@@ -978,7 +992,7 @@ fn labels_are_plain_words() {
 #[test]
 fn a_review_in_several_steps_on_an_atom() {
     let store = MemoryStore::default();
-    let atom = Scripted::new("model", Grain::Atom).answers(&[
+    let atom = Scripted::new("model", Capability::Atom).answers(&[
         "two leaks and a typo",
         "the leaks",
         "{\"n\": 2}",
@@ -1021,7 +1035,7 @@ fn a_kept_episode_is_revived_by_another_process() {
     let dir = tempfile::tempdir().unwrap();
     let kept = {
         let store = kept_in(dir.path());
-        let repl = Scripted::new("agent", Grain::Repl).native();
+        let repl = Scripted::new("agent", Capability::Repl).native();
         let first = call(&store, &repl, &say("look at the parser", None)).unwrap();
         call(
             &store,
@@ -1033,7 +1047,7 @@ fn a_kept_episode_is_revived_by_another_process() {
         first
     };
     let store = kept_in(dir.path());
-    let mut repl = Scripted::new("agent", Grain::Repl).native();
+    let mut repl = Scripted::new("agent", Capability::Repl).native();
     repl.forkable = false;
     let named = store.labelled("looked").unwrap().unwrap();
     assert_eq!(named, kept.episode);
@@ -1047,10 +1061,11 @@ fn a_kept_episode_is_revived_by_another_process() {
 #[test]
 fn an_order_from_a_checkpoint_knows_what_was_asked_before_it() {
     let store = MemoryStore::default();
-    let repl = Scripted::new("agent", Grain::Repl).answers(&["the cache is stale", "cleared it"]);
+    let repl =
+        Scripted::new("agent", Capability::Repl).answers(&["the cache is stale", "cleared it"]);
     let asked = call(&store, &repl, &say("what is wrong?", None)).unwrap();
     let act = Call {
-        deed: Deed::Act,
+        deed: Action::Act,
         ..say("mend it", Some(On::Episode(asked.episode)))
     };
     let done = call(&store, &repl, &act).unwrap();
@@ -1076,7 +1091,7 @@ struct Whole {
 fn whole() -> Whole {
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let mut repl = small(Grain::Repl);
+    let mut repl = small(Capability::Repl);
     repl.window = Some(Window {
         tokens: 220,
         reserve: 100,
@@ -1109,7 +1124,7 @@ fn is_found(store: &GitStore) -> bool {
 fn a_call_that_was_cut_while_it_was_kept_is_no_damage() {
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     call(&store, &repl, &say("look", None)).unwrap();
     let first = std::fs::read(tip_of(&store)).unwrap();
     std::fs::remove_file(tip_of(&store)).unwrap();
@@ -1207,7 +1222,7 @@ fn what_leads_elsewhere_is_found_by_verify() {
     let whole = std::fs::read(tip_of(&store)).unwrap();
     let entry = store.entry(series).unwrap().unwrap();
     let window = store.entry(sealed).unwrap().unwrap();
-    let other = |grade| Ref::new(grade);
+    let other = |kind| Ref::new(kind);
     let entry_of = |name: Ref, entry: &cook_store::session::Entry| cook_store::session::Entry {
         name,
         ..entry.clone()
@@ -1216,26 +1231,26 @@ fn what_leads_elsewhere_is_found_by_verify() {
         // Another real window in the place of its own, and one that is nowhere.
         cook_store::session::Entry {
             episode: Some(sealed),
-            ..entry_of(other(Grade::Series), &entry)
+            ..entry_of(other(RefKind::Series), &entry)
         },
         cook_store::session::Entry {
-            episode: Some(other(Grade::Episode)),
-            ..entry_of(other(Grade::Series), &entry)
+            episode: Some(other(RefKind::Episode)),
+            ..entry_of(other(RefKind::Series), &entry)
         },
         cook_store::session::Entry {
             length: 7,
-            ..entry_of(other(Grade::Series), &entry)
+            ..entry_of(other(RefKind::Series), &entry)
         },
         cook_store::session::Entry {
             bytes: 7,
-            ..entry_of(other(Grade::Episode), &window)
+            ..entry_of(other(RefKind::Episode), &window)
         },
         cook_store::session::Entry {
             series: Some(series),
-            ..entry_of(other(Grade::Episode), &window)
+            ..entry_of(other(RefKind::Episode), &window)
         },
         // A value of another kind.
-        entry_of(other(Grade::Exchange), &entry),
+        entry_of(other(RefKind::Exchange), &entry),
     ];
     for entry in cases {
         store.name(&entry).unwrap();
@@ -1251,7 +1266,7 @@ fn what_leads_elsewhere_is_found_by_verify() {
             ..Batch::default()
         },
         Batch {
-            label: Some(("x".to_owned(), other(Grade::Series))),
+            label: Some(("x".to_owned(), other(RefKind::Series))),
             ..Batch::default()
         },
     ] {
@@ -1271,7 +1286,7 @@ fn a_torn_event_takes_no_other_with_it() {
             _dir,
             ..
         } = whole();
-        let repl = Scripted::new("agent", Grain::Repl);
+        let repl = Scripted::new("agent", Capability::Repl);
         let path = {
             let torn = call(&store, &repl, &say("torn", None)).unwrap();
             assert!(store.entry(torn.episode).unwrap().is_some());
@@ -1317,10 +1332,10 @@ fn what_stays_after_clearing_is_complete() {
         sealed,
         _dir,
     } = whole();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let other = call(&store, &repl, &say("else", None)).unwrap();
     let after = store.sealed(sealed).unwrap().unwrap();
-    for name in [other.exchange, Ref::new(Grade::Exchange)] {
+    for name in [other.exchange, Ref::new(RefKind::Exchange)] {
         std::fs::create_dir_all(store.root().join(format!("attempts/{name}"))).unwrap();
     }
     let lines = store.lines().unwrap().len();
@@ -1371,7 +1386,7 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
     } = whole();
     let entry = store.entry(series).unwrap().unwrap();
     let lost = cook_store::session::Entry {
-        name: Ref::new(Grade::Series),
+        name: Ref::new(RefKind::Series),
         hash: Exchange::new(Kind::Say, "never", "kept", None)
             .hash()
             .clone(),
@@ -1390,7 +1405,7 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
 fn what_lies_further_back_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let store = kept_in(dir.path());
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let mut replies = Vec::new();
     let mut on = None;
     for number in 0..300 {
@@ -1439,7 +1454,7 @@ fn writers_at_the_same_time_lose_nothing() {
         let writers: Vec<_> = (0..6)
             .map(|_| {
                 scope.spawn(|| {
-                    let repl = Scripted::new("agent", Grain::Repl);
+                    let repl = Scripted::new("agent", Capability::Repl);
                     let store = kept_in(dir.path());
                     let mut on = None;
                     let mut made = Vec::new();
@@ -1475,7 +1490,7 @@ fn a_record_that_is_put_back_goes_before_what_came_since() {
         _dir,
         ..
     } = whole();
-    let repl = Scripted::new("agent", Grain::Repl);
+    let repl = Scripted::new("agent", Capability::Repl);
     let away = tempfile::tempdir().unwrap();
     let lines = store.lines().unwrap().len();
     let lost = std::fs::read_to_string(tip_of(&store)).unwrap();

@@ -81,15 +81,15 @@ impl Repo {
             block["conclude"] = json!({"decision": "stop"});
             return block;
         }
-        let noes: Vec<Value> = due["findings"]
+        let rejections: Vec<Value> = due["findings"]
             .as_array()
             .unwrap()
             .iter()
             .filter(|finding| finding["code"] == "unanswered_no")
             .map(|finding| json!({"no": finding["place"], "reason": "it is so no longer"}))
             .collect();
-        if !noes.is_empty() {
-            block["answers"] = json!(noes);
+        if !rejections.is_empty() {
+            block["answers"] = json!(rejections);
         }
         let status = self.cook(&["status", "--json"]).json();
         let in_work = status["slices"]

@@ -2,7 +2,7 @@
 
 use cook_os::clock::Clock;
 use cook_os::process::Ending;
-use cook_store::session::Failure;
+use cook_store::session::SupplierErrorKind;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub struct AgentFailure {
     /// Whose fault.
     pub class: FailureClass,
     /// What happened, as the conversation knows it.
-    pub failure: Failure,
+    pub failure: SupplierErrorKind,
     /// When a limit ends, RFC 3339, where the program said so.
     pub reset_at: Option<String>,
 }
@@ -34,10 +34,10 @@ pub struct AgentFailure {
 impl AgentFailure {
     /// What happened, in the program's words.
     pub fn why(&self) -> &str {
-        let (Failure::Absent(why)
-        | Failure::Failed(why)
-        | Failure::TimedOut(why)
-        | Failure::Unparseable(why)) = &self.failure;
+        let (SupplierErrorKind::Absent(why)
+        | SupplierErrorKind::Failed(why)
+        | SupplierErrorKind::TimedOut(why)
+        | SupplierErrorKind::Unparseable(why)) = &self.failure;
         why
     }
 
@@ -57,15 +57,15 @@ impl AgentFailure {
             Ending::Exited | Ending::Finished => return None,
             Ending::Interrupted | Ending::Stopped => (
                 FailureClass::Interrupted,
-                Failure::Failed("it was stopped".to_owned()),
+                SupplierErrorKind::Failed("it was stopped".to_owned()),
             ),
             Ending::WallClock => (
                 FailureClass::Agent,
-                Failure::TimedOut("it took longer than it may in all".to_owned()),
+                SupplierErrorKind::TimedOut("it took longer than it may in all".to_owned()),
             ),
             Ending::IdleClock => (
                 FailureClass::Agent,
-                Failure::TimedOut("it said nothing for longer than it may".to_owned()),
+                SupplierErrorKind::TimedOut("it said nothing for longer than it may".to_owned()),
             ),
         };
         Some(Self {

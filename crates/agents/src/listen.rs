@@ -6,8 +6,8 @@ use super::usage::Counter;
 use super::{Preset, event};
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::{EventFormat, Rule, is_hidden};
-use cook_os::process::{Ending, Heed, Line, Listener, Outcome, Source};
-use cook_store::session::Failure;
+use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
+use cook_store::session::SupplierErrorKind;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub(super) struct Told {
 /// What a program said, as far as it is read.
 pub(super) struct Reader<'a> {
     preset: &'a Preset,
-    watch: &'a mut dyn FnMut(Progress) -> Heed,
+    watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     session: Option<String>,
     text: Option<String>,
     delta: String,
@@ -72,7 +72,10 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn of(preset: &'a Preset, watch: &'a mut dyn FnMut(Progress) -> Heed) -> Self {
+    pub(super) fn of(
+        preset: &'a Preset,
+        watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
+    ) -> Self {
         Self {
             preset,
             watch,
@@ -92,29 +95,29 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn event(&mut self, event: &Value) -> Heed {
+    fn event(&mut self, event: &Value) -> ControlFlow {
         self.events += 1;
         let preset = self.preset;
-        let mut heed = Heed::GoOn;
+        let mut flow = ControlFlow::Continue;
         for rule in preset.rules() {
             if event::applies(rule, event) {
-                heed = strongest(heed, self.take(rule, event));
+                flow = strongest(flow, self.take(rule, event));
             }
         }
         if self.done {
-            heed = strongest(heed, Heed::Finished);
+            flow = strongest(flow, ControlFlow::Finished);
         }
-        heed
+        flow
     }
 
-    fn take(&mut self, rule: &Rule, event: &Value) -> Heed {
+    fn take(&mut self, rule: &Rule, event: &Value) -> ControlFlow {
         let set = &rule.set;
         let text = |path: &Option<String>| path.as_ref().and_then(|path| event::text(event, path));
         let value = |path: &Option<String>| {
             let found = path.as_ref().map(|path| event::find(event, path));
             found.and_then(|found| found.into_iter().next().cloned())
         };
-        let mut heed = Heed::GoOn;
+        let mut flow = ControlFlow::Continue;
         if let Some(session) = text(&set.session).filter(|id| is_session_id(id)) {
             self.session = Some(session);
         }
@@ -125,7 +128,7 @@ impl<'a> Reader<'a> {
             self.add(&delta);
         }
         if let Some(said) = text(&set.text).filter(|said| !said.trim().is_empty()) {
-            heed = strongest(heed, (self.watch)(Progress::Said(&said)));
+            flow = strongest(flow, (self.watch)(Progress::Said(&said)));
             self.too_long |= said.len() > MAX_ANSWER;
             self.text = Some(said);
         }
@@ -150,10 +153,10 @@ impl<'a> Reader<'a> {
             self.reset_at = moment(&at);
         }
         if let Some(tool) = text(&set.progress) {
-            heed = strongest(heed, (self.watch)(Progress::Tool(&tool)));
+            flow = strongest(flow, (self.watch)(Progress::Tool(&tool)));
         }
         self.done |= set.done;
-        heed
+        flow
     }
 
     fn add(&mut self, delta: &str) {
@@ -205,8 +208,8 @@ impl<'a> Reader<'a> {
                 reset_at,
             })
         };
-        let failed = |text: &str| fail(class_of(text), Failure::Failed(line(text)));
-        let odd = |why: String| fail(FailureClass::Agent, Failure::Unparseable(why));
+        let failed = |text: &str| fail(class_of(text), SupplierErrorKind::Failed(line(text)));
+        let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
         if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
             return Some(cut_short);
         }
@@ -239,7 +242,7 @@ impl<'a> Reader<'a> {
         if answer.is_empty() {
             return fail(
                 FailureClass::Agent,
-                Failure::Failed("the answer is empty".to_owned()),
+                SupplierErrorKind::Failed("the answer is empty".to_owned()),
             );
         }
         None
@@ -251,9 +254,9 @@ impl Listener for Reader<'_> {
         (self.watch)(Progress::Started(pid));
     }
 
-    fn line(&mut self, line: Line) -> Heed {
+    fn line(&mut self, line: Line) -> ControlFlow {
         if line.source == Source::Stderr || line.bytes.iter().all(u8::is_ascii_whitespace) {
-            return Heed::GoOn;
+            return ControlFlow::Continue;
         }
         if self.preset.events() == EventFormat::Text {
             return (self.watch)(Progress::Said(&String::from_utf8_lossy(line.bytes)));
@@ -268,22 +271,22 @@ impl Listener for Reader<'_> {
                     let begin = &line.bytes[..line.bytes.len().min(200)];
                     clean(&String::from_utf8_lossy(begin), Lines::Fold)
                 });
-                Heed::GoOn
+                ControlFlow::Continue
             }
         }
     }
 
-    fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> Heed {
+    fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
         (self.watch)(Progress::Pulse { elapsed, quiet })
     }
 }
 
 /// What two looks at one message ask for together.
-pub(super) fn strongest(one: Heed, two: Heed) -> Heed {
+pub(super) fn strongest(one: ControlFlow, two: ControlFlow) -> ControlFlow {
     match (one, two) {
-        (Heed::Stop, _) | (_, Heed::Stop) => Heed::Stop,
-        (Heed::Finished, _) | (_, Heed::Finished) => Heed::Finished,
-        (Heed::GoOn, Heed::GoOn) => Heed::GoOn,
+        (ControlFlow::Stop, _) | (_, ControlFlow::Stop) => ControlFlow::Stop,
+        (ControlFlow::Finished, _) | (_, ControlFlow::Finished) => ControlFlow::Finished,
+        (ControlFlow::Continue, ControlFlow::Continue) => ControlFlow::Continue,
     }
 }
 

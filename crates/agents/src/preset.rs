@@ -3,8 +3,8 @@
 use super::AgentError;
 use cook_core::digest::sha256;
 use cook_core::model::{
-    Access, AccessArgs, AgentKind, AgentTable, Config, Continuation, Counting, EventFormat, Grain,
-    KnownAgent, Rule, SessionNaming,
+    Access, AccessArgs, AgentKind, AgentTable, Capability, Config, Continuation, Counting,
+    EventFormat, KnownAgent, Rule, SessionNaming,
 };
 use cook_os::process::Polite;
 use cook_store::session::Window;
@@ -150,8 +150,8 @@ impl Preset {
     }
 
     /// What it is.
-    pub fn grain(&self) -> Grain {
-        self.table.grain.unwrap_or(Grain::Repl)
+    pub fn capability(&self) -> Capability {
+        self.table.capability.unwrap_or(Capability::Repl)
     }
 
     /// How it goes on. Natively only where its own record can be compared before a fork;

@@ -10,9 +10,10 @@ use cook_core::digest::hex;
 use cook_core::model::{Access, AgentKind, SessionNaming};
 use cook_os::disk::{self, Links};
 use cook_os::process::{
-    DEPTH_VARIABLE, Heed, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised, supervise,
+    ControlFlow, DEPTH_VARIABLE, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
+    supervise,
 };
-use cook_store::session::{Failure, Native};
+use cook_store::session::{Native, SupplierErrorKind};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -60,7 +61,10 @@ pub struct Report {
 ///
 /// # Errors
 /// When the files that cook itself needs for it cannot be written.
-pub fn run(task: &Task, watch: &mut dyn FnMut(Progress) -> Heed) -> Result<Report, AgentError> {
+pub fn run(
+    task: &Task,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow,
+) -> Result<Report, AgentError> {
     make_dir(task.state)?;
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
@@ -134,9 +138,9 @@ fn never_started(task: &Task, error: &ProcessError) -> Report {
     let why = error.to_string();
     let (class, failure) = match error {
         ProcessError::NotFound(_) | ProcessError::NotExecutable(_) => {
-            (FailureClass::Environment, Failure::Absent(why))
+            (FailureClass::Environment, SupplierErrorKind::Absent(why))
         }
-        _ => (FailureClass::Config, Failure::Failed(why)),
+        _ => (FailureClass::Config, SupplierErrorKind::Failed(why)),
     };
     Report {
         text: String::new(),

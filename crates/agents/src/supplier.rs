@@ -8,16 +8,17 @@ use super::{FailureClass, Preset, Surroundings};
 use cook_core::diagnostic;
 use cook_core::model::{Access, Price};
 use cook_git::Repo;
-use cook_os::process::{Clocks, Heed};
+use cook_os::process::{Clocks, ControlFlow};
 use cook_store::session::{
-    Answer, Continuation, Deed, Failure, Grain, Lapse, Native, Supplier, Turn, Window,
+    Action, Answer, Capability, Continuation, Native, Supplier, SupplierError, SupplierErrorKind,
+    Turn, Window,
 };
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Sees what goes on, and may stop it.
-pub type Watch<'a> = Box<dyn FnMut(Progress) -> Heed + 'a>;
+pub type Watch<'a> = Box<dyn FnMut(Progress) -> ControlFlow + 'a>;
 
 /// An agent with what it may do. It works in one directory; calls follow one another.
 pub struct AgentSupplier<'a> {
@@ -57,7 +58,7 @@ impl<'a> AgentSupplier<'a> {
             price: None,
             access: None,
             env: Vec::new(),
-            watch: RefCell::new(Box::new(|_| Heed::GoOn)),
+            watch: RefCell::new(Box::new(|_| ControlFlow::Continue)),
             last: RefCell::new(None),
         }
     }
@@ -128,22 +129,26 @@ impl<'a> AgentSupplier<'a> {
         &self.preset
     }
 
-    fn access_of(&self, deed: Deed) -> Access {
-        if self.preset.grain() == Grain::Atom {
+    fn access_of(&self, deed: Action) -> Access {
+        if self.preset.capability() == Capability::Atom {
             return Access::None;
         }
         self.access.unwrap_or(match deed {
-            Deed::Ask => Access::Read,
-            Deed::Act => Access::Write,
+            Action::Ask => Access::Read,
+            Action::Act => Access::Write,
         })
     }
 
-    fn surroundings(&self) -> Result<Option<Surroundings>, Lapse> {
+    fn surroundings(&self) -> Result<Option<Surroundings>, SupplierError> {
         self.repo.map(Surroundings::of).transpose().map_err(unseen)
     }
 
     /// What the call changed, beside what it answered.
-    fn measure(&self, before: &Option<Surroundings>, answer: &mut Answer) -> Result<(), Lapse> {
+    fn measure(
+        &self,
+        before: &Option<Surroundings>,
+        answer: &mut Answer,
+    ) -> Result<(), SupplierError> {
         let (Some(repo), Some(before)) = (self.repo, before) else {
             return Ok(());
         };
@@ -157,8 +162,8 @@ impl<'a> AgentSupplier<'a> {
     }
 }
 
-fn unseen(failure: diagnostic::Failure) -> Lapse {
-    Failure::Failed(format!("the repository cannot be read: {failure}")).into()
+fn unseen(failure: diagnostic::Failure) -> SupplierError {
+    SupplierErrorKind::Failed(format!("the repository cannot be read: {failure}")).into()
 }
 
 impl Supplier for AgentSupplier<'_> {
@@ -166,8 +171,8 @@ impl Supplier for AgentSupplier<'_> {
         self.preset.name()
     }
 
-    fn grain(&self) -> Grain {
-        self.preset.grain()
+    fn capability(&self) -> Capability {
+        self.preset.capability()
     }
 
     fn continuation(&self) -> Continuation {
@@ -183,7 +188,7 @@ impl Supplier for AgentSupplier<'_> {
         kept.is_some() && kept == transcript_digest(&self.preset, &native.session).as_ref()
     }
 
-    fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
+    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
         let before = self.surroundings()?;
         let invocation = turn.name.to_string();
         let task = Task {
@@ -202,7 +207,7 @@ impl Supplier for AgentSupplier<'_> {
             keep: &self.root.join("attempts").join(&invocation),
         };
         let mut report = run(&task, &mut *self.watch.borrow_mut())
-            .map_err(|error| Lapse::from(Failure::Failed(error.to_string())))?;
+            .map_err(|error| SupplierError::from(SupplierErrorKind::Failed(error.to_string())))?;
         let by_price = self.price.zip(report.usage.as_ref());
         report.cost_micro_usd = report
             .cost_micro_usd
@@ -226,7 +231,7 @@ impl Supplier for AgentSupplier<'_> {
         self.measure(&before, &mut answer)?;
         match report.failure {
             None => Ok(answer),
-            Some(failed) => Err(Lapse {
+            Some(failed) => Err(SupplierError {
                 failure: failed.failure,
                 class: Some(class_id(failed.class)),
                 reset_at: failed.reset_at,

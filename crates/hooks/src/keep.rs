@@ -49,7 +49,7 @@ impl Owner {
 
 /// The directory of one worktree's session files.
 #[derive(Debug, Clone)]
-pub struct Desk {
+pub struct StateDir {
     dir: PathBuf,
 }
 
@@ -70,7 +70,7 @@ pub enum Found {
     Newer,
 }
 
-impl Desk {
+impl StateDir {
     /// The directory, for looking only: nothing is made.
     pub fn at(repo: &Repo, set_up: bool) -> Self {
         Self {

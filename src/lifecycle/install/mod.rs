@@ -8,7 +8,7 @@ mod trial;
 
 pub use trial::{last_called, try_command};
 
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
@@ -449,8 +449,8 @@ pub fn installed(workspace: &Workspace) -> Vec<Agent> {
 
 /// `hooks_unseen` for each agent whose hooks are installed and never called.
 pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
-    let desk = cook_hooks::Desk::at(&workspace.repo, workspace.store.is_some());
-    let seen = desk.sessions();
+    let state_dir = cook_hooks::StateDir::at(&workspace.repo, workspace.store.is_some());
+    let seen = state_dir.sessions();
     installed(workspace)
         .into_iter()
         .filter(|agent| {

@@ -1,8 +1,8 @@
 //! Whether installed hooks work: one event through the very command that the
 //! agent runs, and when the agent itself last called.
 
-use crate::walk::Workspace;
-use cook_hooks::{Agent, Desk, Kind, SessionState, layout};
+use crate::service::Workspace;
+use cook_hooks::{Agent, Kind, SessionState, StateDir, layout};
 use cook_os::process::{Short, capture};
 use serde_json::json;
 use std::ffi::OsString;
@@ -44,7 +44,7 @@ pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
         group: true,
     })
     .map_err(|error| error.to_string())?;
-    Desk::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
+    StateDir::at(&workspace.repo, workspace.store.is_some()).forget(agent, SESSION);
     match outcome.code {
         Some(0) if outcome.stderr.is_empty() => Ok(()),
         Some(9) => Err("the `cook` program is not on PATH, so the hooks do nothing".to_owned()),
@@ -58,9 +58,9 @@ pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
 
 /// When the agent last called in this worktree, milliseconds since 1970.
 pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
-    let desk = Desk::at(&workspace.repo, workspace.store.is_some());
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
     let called = |state: &SessionState| {
         (state.agent == agent.name() && state.called_ms > 0).then_some(state.called_ms)
     };
-    desk.sessions().iter().filter_map(called).max()
+    state_dir.sessions().iter().filter_map(called).max()
 }

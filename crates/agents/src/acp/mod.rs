@@ -19,8 +19,8 @@ use super::task::Task;
 use super::usage::Counter;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::Access;
-use cook_os::process::{Heed, Line, Listener, Outcome, Source};
-use cook_store::session::Failure;
+use cook_os::process::{ControlFlow, Line, Listener, Outcome, Source};
+use cook_store::session::SupplierErrorKind;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ enum Stage {
 pub(super) struct Conversation<'a> {
     task: &'a Task<'a>,
     prompt: &'a str,
-    watch: &'a mut dyn FnMut(Progress) -> Heed,
+    watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     stage: Stage,
     /// The agent's name for the session, as it gave it.
     id: String,
@@ -73,7 +73,7 @@ impl<'a> Conversation<'a> {
     pub(super) fn of(
         task: &'a Task<'a>,
         prompt: &'a str,
-        watch: &'a mut dyn FnMut(Progress) -> Heed,
+        watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Self {
         Self {
             task,
@@ -115,30 +115,35 @@ impl<'a> Conversation<'a> {
             .extend(message::request(stage as u64, method, params));
     }
 
-    fn fail(&mut self, class: FailureClass, failure: Failure, reset_at: Option<String>) -> Heed {
+    fn fail(
+        &mut self,
+        class: FailureClass,
+        failure: SupplierErrorKind,
+        reset_at: Option<String>,
+    ) -> ControlFlow {
         self.broken.get_or_insert(AgentFailure {
             class,
             failure,
             reset_at,
         });
-        Heed::Finished
+        ControlFlow::Finished
     }
 
-    fn failed(&mut self, class: FailureClass, why: &str) -> Heed {
-        self.fail(class, Failure::Failed(line(why)), moment(why))
+    fn failed(&mut self, class: FailureClass, why: &str) -> ControlFlow {
+        self.fail(class, SupplierErrorKind::Failed(line(why)), moment(why))
     }
 
-    fn unparseable(&mut self, why: &str) -> Heed {
-        let why = Failure::Unparseable(line(why));
+    fn unparseable(&mut self, why: &str) -> ControlFlow {
+        let why = SupplierErrorKind::Unparseable(line(why));
         self.fail(FailureClass::Agent, why, None)
     }
 
-    fn is_odd(&mut self, what: &str) -> Heed {
+    fn is_odd(&mut self, what: &str) -> ControlFlow {
         self.odd.get_or_insert_with(|| line(what));
-        Heed::GoOn
+        ControlFlow::Continue
     }
 
-    fn hear(&mut self, message: Message) -> Heed {
+    fn hear(&mut self, message: Message) -> ControlFlow {
         match message {
             Message::Request { id, method, params } => self.asked(&id, &method, &params),
             Message::Notification { method, params } => {
@@ -147,7 +152,7 @@ impl<'a> Conversation<'a> {
                     "session/update" if ours && self.stage == Stage::Prompting => {
                         self.update(params.get("update").unwrap_or(&Value::Null))
                     }
-                    _ => Heed::GoOn,
+                    _ => ControlFlow::Continue,
                 }
             }
             Message::Result { id, result } if self.awaits(id) => self.answered(&result),
@@ -163,7 +168,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// What the agent asks of cook.
-    fn asked(&mut self, id: &Value, method: &str, params: &Value) -> Heed {
+    fn asked(&mut self, id: &Value, method: &str, params: &Value) -> ControlFlow {
         let answer = match method {
             "session/request_permission" => {
                 let outcome = match self.leaving {
@@ -179,21 +184,21 @@ impl<'a> Conversation<'a> {
             _ => message::not_offered(id, method),
         };
         self.to_say.extend(answer);
-        Heed::GoOn
+        ControlFlow::Continue
     }
 
     /// The answer that this stage waits for.
-    fn answered(&mut self, result: &Value) -> Heed {
+    fn answered(&mut self, result: &Value) -> ControlFlow {
         match self.stage {
             Stage::Greeting => self.greeted(result),
             Stage::Opening => self.opened(result),
             Stage::ChoosingModel => self.send_prompt(),
             Stage::Prompting => self.stopped(result),
-            Stage::Over => Heed::GoOn,
+            Stage::Over => ControlFlow::Continue,
         }
     }
 
-    fn greeted(&mut self, result: &Value) -> Heed {
+    fn greeted(&mut self, result: &Value) -> ControlFlow {
         match result.get("protocolVersion").and_then(Value::as_u64) {
             Some(VERSION) => {}
             Some(other) => {
@@ -220,10 +225,10 @@ impl<'a> Conversation<'a> {
             }
         };
         self.ask(Stage::Opening, method, &params);
-        Heed::GoOn
+        ControlFlow::Continue
     }
 
-    fn opened(&mut self, result: &Value) -> Heed {
+    fn opened(&mut self, result: &Value) -> ControlFlow {
         let Some(id) = result.get("sessionId").and_then(Value::as_str) else {
             return self.unparseable("its new session has no id");
         };
@@ -236,7 +241,7 @@ impl<'a> Conversation<'a> {
             Some(model) if !by_argument() => match choice_of_model(&self.id, model, result) {
                 Some((method, params)) => {
                     self.ask(Stage::ChoosingModel, method, &params);
-                    Heed::GoOn
+                    ControlFlow::Continue
                 }
                 None => self.failed(
                     FailureClass::Config,
@@ -247,17 +252,17 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn send_prompt(&mut self) -> Heed {
+    fn send_prompt(&mut self) -> ControlFlow {
         let params = json!({
             "sessionId": self.id,
             "prompt": [{"type": "text", "text": self.prompt}],
         });
         self.ask(Stage::Prompting, "session/prompt", &params);
-        Heed::GoOn
+        ControlFlow::Continue
     }
 
     /// The turn is over.
-    fn stopped(&mut self, result: &Value) -> Heed {
+    fn stopped(&mut self, result: &Value) -> ControlFlow {
         self.stage = Stage::Over;
         self.show_line(true);
         if let Some(usage) = result.get("usage").filter(|usage| usage.is_object()) {
@@ -265,7 +270,7 @@ impl<'a> Conversation<'a> {
             self.usage.report(counting, usage);
         }
         match result.get("stopReason").and_then(Value::as_str) {
-            Some("end_turn") => Heed::Finished,
+            Some("end_turn") => ControlFlow::Finished,
             Some(reason @ ("max_tokens" | "max_turn_requests" | "refusal" | "cancelled")) => {
                 let why = format!("it stopped before the work was done: {reason}");
                 self.failed(FailureClass::Agent, &why)
@@ -274,7 +279,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn refused(&mut self, error: &Value) -> Heed {
+    fn refused(&mut self, error: &Value) -> ControlFlow {
         let why = error_text(error);
         if error.get("code").and_then(Value::as_i64) == Some(LOGIN_REQUIRED) {
             let why = format!("it wants a login first: {why}");
@@ -288,12 +293,12 @@ impl<'a> Conversation<'a> {
     }
 
     /// What goes on in the turn.
-    fn update(&mut self, update: &Value) -> Heed {
+    fn update(&mut self, update: &Value) -> ControlFlow {
         let text = |path: &str| update.pointer(path).and_then(Value::as_str);
         match text("/sessionUpdate") {
             Some("agent_message_chunk") => match (text("/content/type"), text("/content/text")) {
                 (Some("text"), Some(words)) => self.add(words),
-                _ => Heed::GoOn,
+                _ => ControlFlow::Continue,
             },
             Some("tool_call") => {
                 let said = self.show_line(true);
@@ -312,39 +317,39 @@ impl<'a> Conversation<'a> {
                 if let (Some(amount), Some("USD")) = (amount, text("/cost/currency")) {
                     self.cost.report(self.task.preset.cost_counting(), amount);
                 }
-                Heed::GoOn
+                ControlFlow::Continue
             }
-            _ => Heed::GoOn,
+            _ => ControlFlow::Continue,
         }
     }
 
-    fn add(&mut self, words: &str) -> Heed {
+    fn add(&mut self, words: &str) -> ControlFlow {
         if self.text.len() + words.len() > MAX_ANSWER {
             self.too_long = true;
-            return Heed::GoOn;
+            return ControlFlow::Continue;
         }
         self.text.push_str(words);
         match words.contains('\n') {
             true => self.show_line(false),
-            false => Heed::GoOn,
+            false => ControlFlow::Continue,
         }
     }
 
     /// Shows the lines that are whole by now; at the end of a message also the last one.
-    fn show_line(&mut self, ended: bool) -> Heed {
+    fn show_line(&mut self, ended: bool) -> ControlFlow {
         let new = &self.text[self.shown..];
         let whole = match (ended, new.rfind('\n')) {
             (true, _) => new.len(),
             (false, Some(end)) => end + 1,
-            (false, None) => return Heed::GoOn,
+            (false, None) => return ControlFlow::Continue,
         };
         let said = new[..whole].trim_end();
-        let heed = match said.is_empty() {
-            true => Heed::GoOn,
+        let flow = match said.is_empty() {
+            true => ControlFlow::Continue,
             false => (self.watch)(Progress::Said(said)),
         };
         self.shown += whole;
-        heed
+        flow
     }
 
     /// What came of it.
@@ -381,14 +386,14 @@ impl<'a> Conversation<'a> {
         if let Some(broken) = &self.broken {
             return Some(broken.clone());
         }
-        let odd = |why: String| fail(FailureClass::Agent, Failure::Unparseable(why));
+        let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
         if self.stage != Stage::Over {
             return match (&self.odd, outcome.code) {
                 (Some(what), _) => odd(what.clone()),
                 (None, Some(0)) => odd("it left before its turn was over".to_owned()),
                 (None, _) => {
                     let why = last_words(outcome);
-                    fail(class_of(&why), Failure::Failed(line(&why)))
+                    fail(class_of(&why), SupplierErrorKind::Failed(line(&why)))
                 }
             };
         }
@@ -400,7 +405,7 @@ impl<'a> Conversation<'a> {
                 Some(tool) => format!("the answer is empty: it was not allowed `{tool}`"),
                 None => "the answer is empty".to_owned(),
             };
-            return fail(FailureClass::Agent, Failure::Failed(why));
+            return fail(FailureClass::Agent, SupplierErrorKind::Failed(why));
         }
         None
     }
@@ -411,9 +416,9 @@ impl Listener for Conversation<'_> {
         (self.watch)(Progress::Started(pid));
     }
 
-    fn line(&mut self, line: Line) -> Heed {
+    fn line(&mut self, line: Line) -> ControlFlow {
         if line.source == Source::Stderr || line.bytes.iter().all(u8::is_ascii_whitespace) {
-            return Heed::GoOn;
+            return ControlFlow::Continue;
         }
         match message::read(line.bytes).filter(|_| line.whole) {
             Some(message) => self.hear(message),
@@ -425,10 +430,10 @@ impl Listener for Conversation<'_> {
         }
     }
 
-    fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> Heed {
+    fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
         let opening = self.stage < Stage::Prompting;
         if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.broken.is_none() {
-            let why = Failure::TimedOut("it did not open a session in time".to_owned());
+            let why = SupplierErrorKind::TimedOut("it did not open a session in time".to_owned());
             return self.fail(FailureClass::Agent, why, None);
         }
         (self.watch)(Progress::Pulse { elapsed, quiet })

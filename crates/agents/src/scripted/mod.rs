@@ -5,13 +5,13 @@
 //! told to use. It is an agent, not a part of cook: it prints by itself.
 
 mod acp;
+mod agent;
 mod dialect;
-mod play;
-mod player;
+mod run;
 mod script;
 mod worktree;
 
+pub use agent::Arguments;
 pub use dialect::Dialect;
-pub use play::play;
-pub use player::Arguments;
+pub use run::play;
 pub use script::{Acp, Script, Step};

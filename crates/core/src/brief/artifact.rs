@@ -1,10 +1,10 @@
 //! The artifact envelope, `pi-continue-artifacts/v4`: from a JSON value, field by
 //! field, and back.
 
-use super::field::{Breach, normalise};
+use super::field::{FieldError, normalise};
 use super::render::{Brief, basis_word};
 use crate::diagnostic::{Lines, clean};
-use crate::model::{Anchor, Basis, BriefFate, BriefLine, MAX_ENTRIES, Slot, fits};
+use crate::model::{Anchor, Basis, BriefLine, BriefOutcome, MAX_ENTRIES, Slot, fits};
 use serde_json::{Map, Value, json};
 
 /// The version this build reads and writes.
@@ -27,7 +27,7 @@ pub struct Artifact {
     /// The proposed agent guide.
     pub guide: Guide,
     /// What becomes of earlier entries.
-    pub reconciliation: Vec<BriefFate>,
+    pub reconciliation: Vec<BriefOutcome>,
 }
 
 impl Artifact {
@@ -52,7 +52,7 @@ impl Artifact {
     }
 
     /// Reads a value; what is merely unknown goes into `ignored` as paths.
-    pub(super) fn from_value(value: &Value, ignored: &mut Vec<String>) -> Result<Self, Breach> {
+    pub(super) fn from_value(value: &Value, ignored: &mut Vec<String>) -> Result<Self, FieldError> {
         let envelope = object(value, "")?;
         unknown(
             envelope,
@@ -62,7 +62,7 @@ impl Artifact {
         );
         let version = text(envelope, "version", "")?;
         if version != VERSION {
-            return Err(Breach::new("version", format!("is not `{VERSION}`")));
+            return Err(FieldError::new("version", format!("is not `{VERSION}`")));
         }
         let slots = object(present(envelope, "brief", "")?, "brief")?;
         let known: Vec<&str> = ["task", "done_when"]
@@ -87,7 +87,7 @@ impl Artifact {
             guide: guide(envelope, ignored)?,
             reconciliation: match envelope.get("reconciliation") {
                 None => Vec::new(),
-                Some(list) => fates(list, "reconciliation", ignored)?,
+                Some(list) => outcomes(list, "reconciliation", ignored)?,
             },
         })
     }
@@ -121,7 +121,7 @@ pub fn lines_from_value(
     value: &Value,
     path: &str,
     ignored: &mut Vec<String>,
-) -> Result<Vec<BriefLine>, Breach> {
+) -> Result<Vec<BriefLine>, FieldError> {
     let list = array(value, path)?;
     list.iter()
         .enumerate()
@@ -138,7 +138,7 @@ pub fn line_from_value(
     value: &Value,
     path: &str,
     ignored: &mut Vec<String>,
-) -> Result<BriefLine, Breach> {
+) -> Result<BriefLine, FieldError> {
     let entry = object(value, path)?;
     unknown(entry, slot.fields(), path, ignored);
     let get = |key: &str| field(entry, key, path);
@@ -174,7 +174,7 @@ pub fn line_from_value(
     })
 }
 
-fn basis(word: &str, path: &str) -> Result<Basis, Breach> {
+fn basis(word: &str, path: &str) -> Result<Basis, FieldError> {
     let all = [
         Basis::Observed,
         Basis::Test,
@@ -184,37 +184,37 @@ fn basis(word: &str, path: &str) -> Result<Basis, Breach> {
     ];
     all.into_iter()
         .find(|basis| basis_word(*basis) == word)
-        .ok_or_else(|| Breach::new(path, "is not one of observed, test, output, user, doc"))
+        .ok_or_else(|| FieldError::new(path, "is not one of observed, test, output, user, doc"))
 }
 
 /// The evidence is an anchor, and of a form that its basis may have.
-fn proves(evidence: &str, basis: Basis, path: &str) -> Result<(), Breach> {
+fn proves(evidence: &str, basis: Basis, path: &str) -> Result<(), FieldError> {
     let anchor = Anchor::parse(evidence)
-        .map_err(|why| Breach::new(format!("{path}.evidence"), why.to_string()))?;
+        .map_err(|why| FieldError::new(format!("{path}.evidence"), why.to_string()))?;
     if fits(basis, &anchor) {
         return Ok(());
     }
     let word = basis_word(basis);
-    Err(Breach::new(
+    Err(FieldError::new(
         format!("{path}.basis"),
         format!("`{word}` does not go with that form of evidence"),
     ))
 }
 
-fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Guide, Breach> {
+fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Guide, FieldError> {
     let path = "agentGuideUpdate";
     let update = object(present(envelope, path, "")?, path)?;
     unknown(update, &["content", "reason"], path, ignored);
     let content = match update.get("content") {
-        None => return Err(Breach::new(format!("{path}.content"), "is missing")),
+        None => return Err(FieldError::new(format!("{path}.content"), "is missing")),
         Some(Value::Null) => None,
         Some(Value::String(text)) if text.trim().is_empty() => {
-            return Err(Breach::new(format!("{path}.content"), "holds no text"));
+            return Err(FieldError::new(format!("{path}.content"), "holds no text"));
         }
         // What a diff would not show must not be written either.
         Some(Value::String(text)) => Some(clean(text, Lines::Keep)),
         Some(_) => {
-            return Err(Breach::new(
+            return Err(FieldError::new(
                 format!("{path}.content"),
                 "is neither text nor null",
             ));
@@ -228,28 +228,28 @@ fn guide(envelope: &Map<String, Value>, ignored: &mut Vec<String>) -> Result<Gui
 }
 
 /// A list of causes.
-pub(super) fn fates(
+pub(super) fn outcomes(
     value: &Value,
     path: &str,
     ignored: &mut Vec<String>,
-) -> Result<Vec<BriefFate>, Breach> {
-    let mut fates = Vec::new();
+) -> Result<Vec<BriefOutcome>, FieldError> {
+    let mut outcomes = Vec::new();
     for (number, entry) in array(value, path)?.iter().enumerate() {
         let path = format!("{path}[{number}]");
         let entry = object(entry, &path)?;
         unknown(entry, &["id", "verdict", "by", "why"], &path, ignored);
         let verdict = match field(entry, "verdict", &path)?.as_str() {
-            "superseded" => crate::model::FateVerdict::Superseded,
-            "demoted" => crate::model::FateVerdict::Demoted,
-            "retired" => crate::model::FateVerdict::Retired,
+            "superseded" => crate::model::BriefVerdict::Superseded,
+            "demoted" => crate::model::BriefVerdict::Demoted,
+            "retired" => crate::model::BriefVerdict::Retired,
             _ => {
-                return Err(Breach::new(
+                return Err(FieldError::new(
                     format!("{path}.verdict"),
                     "is not one of superseded, demoted, retired",
                 ));
             }
         };
-        fates.push(BriefFate {
+        outcomes.push(BriefOutcome {
             id: field(entry, "id", &path)?,
             verdict,
             by: match entry.get("by") {
@@ -259,7 +259,7 @@ pub(super) fn fates(
             why: field(entry, "why", &path)?,
         });
     }
-    Ok(fates)
+    Ok(outcomes)
 }
 
 fn below(path: &str, key: &str) -> String {
@@ -269,40 +269,45 @@ fn below(path: &str, key: &str) -> String {
     }
 }
 
-fn present<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a Value, Breach> {
+fn present<'a>(
+    object: &'a Map<String, Value>,
+    key: &str,
+    path: &str,
+) -> Result<&'a Value, FieldError> {
     match object.get(key) {
-        None => Err(Breach::new(below(path, key), "is missing")),
-        Some(Value::Null) => Err(Breach::new(below(path, key), "is null")),
+        None => Err(FieldError::new(below(path, key), "is missing")),
+        Some(Value::Null) => Err(FieldError::new(below(path, key), "is null")),
         Some(value) => Ok(value),
     }
 }
 
-fn object<'a>(value: &'a Value, path: &str) -> Result<&'a Map<String, Value>, Breach> {
+fn object<'a>(value: &'a Value, path: &str) -> Result<&'a Map<String, Value>, FieldError> {
     value
         .as_object()
-        .ok_or_else(|| Breach::new(path, "is not an object"))
+        .ok_or_else(|| FieldError::new(path, "is not an object"))
 }
 
-fn array<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, Breach> {
+fn array<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, FieldError> {
     let list = value
         .as_array()
-        .ok_or_else(|| Breach::new(path, "is not a list"))?;
+        .ok_or_else(|| FieldError::new(path, "is not a list"))?;
     if list.len() > MAX_ENTRIES {
         let rule = format!("has {} entries; a slot takes {MAX_ENTRIES}", list.len());
-        return Err(Breach::new(path, rule));
+        return Err(FieldError::new(path, rule));
     }
     Ok(list)
 }
 
-fn text<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a str, Breach> {
+fn text<'a>(object: &'a Map<String, Value>, key: &str, path: &str) -> Result<&'a str, FieldError> {
     present(object, key, path)?
         .as_str()
-        .ok_or_else(|| Breach::new(below(path, key), "is not text"))
+        .ok_or_else(|| FieldError::new(below(path, key), "is not text"))
 }
 
 /// A normalised text field.
-fn field(object: &Map<String, Value>, key: &str, path: &str) -> Result<String, Breach> {
-    normalise(text(object, key, path)?).map_err(|breach| Breach::new(below(path, key), breach.rule))
+fn field(object: &Map<String, Value>, key: &str, path: &str) -> Result<String, FieldError> {
+    normalise(text(object, key, path)?)
+        .map_err(|breach| FieldError::new(below(path, key), breach.rule))
 }
 
 /// Notes keys that mean nothing here.

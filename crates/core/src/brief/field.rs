@@ -6,14 +6,14 @@ use crate::model::{MAX_FIELD_CHARS, is_hidden};
 /// Where an artifact breaks its contract, and which rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: {rule}")]
-pub struct Breach {
+pub struct FieldError {
     /// The field, such as `brief.established[3].basis`; empty for the whole input.
     pub path: String,
     /// The rule: a lowercase fragment.
     pub rule: String,
 }
 
-impl Breach {
+impl FieldError {
     pub(super) fn new(path: impl Into<String>, rule: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -32,7 +32,7 @@ fn is_blank(c: char) -> bool {
 ///
 /// # Errors
 /// A breach without a path: nothing is left, or it is too long.
-pub fn normalise(text: &str) -> Result<String, Breach> {
+pub fn normalise(text: &str) -> Result<String, FieldError> {
     let lines = text
         .split('\n')
         .map(|line| line.strip_suffix('\r').unwrap_or(line))
@@ -44,11 +44,11 @@ pub fn normalise(text: &str) -> Result<String, Breach> {
     let kept: String = line.chars().filter(|c| !is_hidden(*c)).collect();
     // What hid between two blanks leaves nothing to say.
     if kept.chars().all(is_blank) {
-        return Err(Breach::new("", "holds no text"));
+        return Err(FieldError::new("", "holds no text"));
     }
     if kept.chars().count() > MAX_FIELD_CHARS {
         let rule = format!("is longer than {MAX_FIELD_CHARS} characters");
-        return Err(Breach::new("", rule));
+        return Err(FieldError::new("", rule));
     }
     Ok(kept)
 }

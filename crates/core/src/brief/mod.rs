@@ -17,7 +17,7 @@ mod reconcile;
 mod render;
 
 pub use artifact::{Artifact, Guide, VERSION, line_from_value, lines_from_value};
-pub use field::{Breach, normalise};
+pub use field::{FieldError, normalise};
 pub use fill::{fill, last_line};
 pub use identity::{entry_id, line_digest};
 pub use material::{Attempt, Due, Filled, Material, Proof};

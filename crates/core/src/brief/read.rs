@@ -1,10 +1,10 @@
 //! Finding an artifact in what a model wrote: alone, in a fence, after its
 //! reasoning, in the middle of prose. Nothing is repaired by inventing content.
 
-use super::artifact::{Artifact, fates};
-use super::field::Breach;
+use super::artifact::{Artifact, outcomes};
+use super::field::FieldError;
 use crate::diagnostic::{Code, Failure, FailureKind, Finding};
-use crate::model::BriefFate;
+use crate::model::BriefOutcome;
 use crate::schema;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Failure> {
     for slice in &found.artifacts {
         let mut ignored = Vec::new();
         let value =
-            schema::value(slice.as_bytes()).map_err(|error| Breach::new("", error.to_string()));
+            schema::value(slice.as_bytes()).map_err(|error| FieldError::new("", error.to_string()));
         match value.and_then(|value| Artifact::from_value(&value, &mut ignored)) {
             Ok(artifact) if valid.iter().any(|known| known.artifact == artifact) => {}
             Ok(artifact) => valid.push(Reading {
@@ -69,7 +69,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Failure> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_reconciliation(bytes: &[u8]) -> Result<Vec<BriefFate>, Failure> {
+pub fn read_reconciliation(bytes: &[u8]) -> Result<Vec<BriefOutcome>, Failure> {
     let text = text(bytes)?;
     let value = schema::value(text.trim().as_bytes())
         .map_err(|error| unreadable(format!("the JSON cannot be read: {error}")))?;
@@ -77,7 +77,7 @@ pub fn read_reconciliation(bytes: &[u8]) -> Result<Vec<BriefFate>, Failure> {
         Value::Object(object) => object.get("reconciliation").unwrap_or(&Value::Null),
         other => other,
     };
-    fates(list, "reconciliation", &mut Vec::new()).map_err(|breach| invalid(&breach))
+    outcomes(list, "reconciliation", &mut Vec::new()).map_err(|breach| invalid(&breach))
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Failure> {
@@ -102,7 +102,7 @@ fn unreadable(what: String) -> Failure {
 }
 
 /// The failure that a breach amounts to.
-fn invalid(breach: &Breach) -> Failure {
+fn invalid(breach: &FieldError) -> Failure {
     let message = match breach.path.is_empty() {
         true => format!("the artifact {}", breach.rule),
         false => breach.to_string(),
@@ -113,8 +113,8 @@ fn invalid(breach: &Breach) -> Failure {
     failure
 }
 
-impl From<Breach> for Failure {
-    fn from(breach: Breach) -> Self {
+impl From<FieldError> for Failure {
+    fn from(breach: FieldError) -> Self {
         invalid(&breach)
     }
 }

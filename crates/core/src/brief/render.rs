@@ -1,6 +1,6 @@
 //! The brief as text, byte for byte, and what is left out to fit a budget.
 
-use super::field::{Breach, normalise};
+use super::field::{FieldError, normalise};
 use crate::model::{Basis, BriefLine, Slot};
 
 /// The seven slots, every field normalised.
@@ -24,8 +24,8 @@ impl Brief {
     ///
     /// # Errors
     /// The first field that is empty or too long.
-    pub fn normalised(mut self) -> Result<Self, Breach> {
-        let at = |path: String| move |breach: Breach| Breach { path, ..breach };
+    pub fn normalised(mut self) -> Result<Self, FieldError> {
+        let at = |path: String| move |breach: FieldError| FieldError { path, ..breach };
         self.task = normalise(&self.task).map_err(at("brief.task".to_owned()))?;
         self.done_when = normalise(&self.done_when).map_err(at("brief.done_when".to_owned()))?;
         let mut numbers = [0_usize; 5];

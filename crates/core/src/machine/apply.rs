@@ -64,7 +64,7 @@ pub fn apply(
     };
     let facts = &claimed_is_own(facts, event);
     let due = dispatch(Some(before), facts)?;
-    if event.is_user_door() && !matches!(actor, Actor::User | Actor::Script) {
+    if event.is_user_only() && !matches!(actor, Actor::User | Actor::Script) {
         return Err(Refusal::new(
             Code::UserOnly,
             format!("`{}` is a user-only command", event.name()),
@@ -82,7 +82,7 @@ pub fn apply(
     let rule = due.rule;
     let mut work = Work::new(before, facts, due);
     run(&mut work, event, actor)?;
-    if actor == Actor::Script && event.is_user_door() {
+    if actor == Actor::Script && event.is_user_only() {
         work.next.ledger.script_doors.0 += 1;
     }
     let spends_step = event.submission().is_some() || matches!(event, Event::Refused { .. });

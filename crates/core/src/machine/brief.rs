@@ -30,7 +30,7 @@ pub(super) fn question(snapshot: &Snapshot, change: &BriefChange) -> BriefQuesti
     let causes = change
         .reconciliation
         .iter()
-        .filter_map(|fate| fate.by.as_deref());
+        .filter_map(|outcome| outcome.by.as_deref());
     let messages: BTreeSet<String> = causes
         .filter_map(|cause| match Anchor::parse(cause) {
             Ok(Anchor::User { id, .. }) => Some(id),
@@ -118,7 +118,7 @@ pub(super) fn apply(
     ledger.seq.0 += 1;
     ledger.aside.0 += 1;
     ledger.last_at = Some(facts.now.clone());
-    if actor == Actor::Script && event.is_user_door() {
+    if actor == Actor::Script && event.is_user_only() {
         ledger.script_doors.0 += 1;
     }
     next.state.revision = Some(next.ledger.seq);

@@ -1,4 +1,4 @@
-//! The stop wave: which votes count, when a wave is opened, which noes are owed an answer.
+//! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
 use super::facts::Head;
 use crate::model::{Blocker, Count, Snapshot, Vote};
@@ -33,11 +33,11 @@ fn blocker(vote: &Vote) -> Blocker {
     }
 }
 
-/// Noes that a re-ground owes an answer: those carried along, and those of a
+/// Rejections that a re-ground owes an answer: those carried along, and those of a
 /// wave that HEAD left behind.
 pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
-    let mut noes = snapshot.ledger.unanswered.clone();
-    noes.extend(
+    let mut rejections = snapshot.ledger.unanswered.clone();
+    rejections.extend(
         snapshot
             .ledger
             .wave
@@ -46,23 +46,23 @@ pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
             .filter(|vote| !vote.can_stop && Some(vote.head.as_str()) != head.commit.as_deref())
             .map(blocker),
     );
-    noes
+    rejections
 }
 
-/// Noes that a re-ground under any rule but the last owes an answer: it voids the wave.
+/// Rejections that a re-ground under any rule but the last owes an answer: it voids the wave.
 pub fn owed(snapshot: &Snapshot) -> Vec<Blocker> {
     let ledger = &snapshot.ledger;
-    let mut noes = ledger.unanswered.clone();
+    let mut rejections = ledger.unanswered.clone();
     let of_wave = ledger.wave.votes.iter().filter(|vote| !vote.can_stop);
     for no in of_wave.map(blocker) {
-        if !noes.contains(&no) {
-            noes.push(no);
+        if !rejections.contains(&no) {
+            rejections.push(no);
         }
     }
-    noes
+    rejections
 }
 
-/// Ends the wave without an answer: its votes no longer count, its noes stay owed.
+/// Ends the wave without an answer: its votes no longer count, its rejections stay owed.
 pub(super) fn void(next: &mut Snapshot) {
     next.ledger.unanswered = owed(next);
     next.ledger.wave.votes.clear();

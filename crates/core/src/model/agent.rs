@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// What a supplier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Grain {
+pub enum Capability {
     /// A model that answers once.
     Atom,
     /// An agent with tools.
@@ -207,7 +207,7 @@ pub struct AgentTable {
     pub events: Option<EventFormat>,
     /// What it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub grain: Option<Grain>,
+    pub capability: Option<Capability>,
     /// How it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continuation: Option<Continuation>,
@@ -279,7 +279,7 @@ impl AgentTable {
             version: self.version.or(base.version),
             verified: self.verified.or(base.verified),
             events: self.events.or(base.events),
-            grain: self.grain.or(base.grain),
+            capability: self.capability.or(base.capability),
             continuation: self.continuation.or(base.continuation),
             start: self.start.or(base.start),
             resume: self.resume.or(base.resume),

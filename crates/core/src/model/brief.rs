@@ -356,7 +356,7 @@ pub struct BriefDocument {
 /// What becomes of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FateVerdict {
+pub enum BriefVerdict {
     /// Another entry says it now.
     Superseded,
     /// It is a question again.
@@ -365,13 +365,13 @@ pub enum FateVerdict {
     Retired,
 }
 
-impl FateVerdict {
+impl BriefVerdict {
     /// The word in documents.
     pub fn id(self) -> &'static str {
         match self {
-            FateVerdict::Superseded => "superseded",
-            FateVerdict::Demoted => "demoted",
-            FateVerdict::Retired => "retired",
+            BriefVerdict::Superseded => "superseded",
+            BriefVerdict::Demoted => "demoted",
+            BriefVerdict::Retired => "retired",
         }
     }
 }
@@ -379,12 +379,12 @@ impl FateVerdict {
 /// One line of a reconciliation: why an entry does not go on as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BriefFate {
+pub struct BriefOutcome {
     /// The entry.
     #[serde(with = "Text")]
     pub id: String,
     /// What becomes of it.
-    pub verdict: FateVerdict,
+    pub verdict: BriefVerdict,
     /// The cause: id of a live entry, or `user@ID` of a message. A demotion may leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -402,7 +402,7 @@ pub struct BriefChange {
     pub entries: Vec<BriefLine>,
     /// Causes of those that do not go on.
     #[serde(default)]
-    pub reconciliation: Vec<BriefFate>,
+    pub reconciliation: Vec<BriefOutcome>,
     /// True: the entries are the whole next brief, and whatever they leave out needs a cause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole: bool,

@@ -541,7 +541,7 @@ impl Event {
     }
 
     /// One of [`USER_DOORS`].
-    pub fn is_user_door(&self) -> bool {
+    pub fn is_user_only(&self) -> bool {
         USER_DOORS.contains(&self.name())
     }
 

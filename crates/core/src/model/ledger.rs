@@ -201,7 +201,7 @@ pub struct Ledger {
     pub slices: BTreeMap<String, SliceLedger>,
     /// The stop wave.
     pub wave: Wave,
-    /// Noes that no re-ground has answered.
+    /// Rejections that no re-ground has answered.
     pub unanswered: Vec<Blocker>,
     /// Why the implementer gave the slice back, for the next regrounder.
     pub returned: Option<String>,
@@ -223,7 +223,7 @@ pub struct Ledger {
     pub settings: BTreeMap<String, String>,
     /// High-value gaps the last re-ground named.
     pub high_value_gaps: Vec<String>,
-    /// Times a user door was opened with `--as-user`.
+    /// Times a user-only command was run with `--as-user`.
     pub script_doors: Count,
     /// Never lowered; a writer with a lower one is refused.
     pub lease_epoch: Count,

@@ -36,13 +36,13 @@ mod trail;
 
 pub use access::Access;
 pub use agent::{
-    AccessArgs, AgentKind, AgentTable, Continuation, Counting, EndSignal, EventFormat, Grain,
+    AccessArgs, AgentKind, AgentTable, Capability, Continuation, Counting, EndSignal, EventFormat,
     Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
 pub use brief::{
-    BriefChange, BriefDocument, BriefEntry, BriefFate, BriefLine, BriefRecord, BriefStanding,
-    Cause, FateVerdict, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
+    BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
+    BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
 };
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use cited::{Citation, CitedExchange, Said};

@@ -125,7 +125,7 @@ fn value(input: &PromptInput, name: &str) -> Option<String> {
         "returned" => line_or_none(ledger.returned.as_deref()),
         "answered" => line_or_none(ledger.answered.as_deref()),
         "slices" => list(slices(snapshot)),
-        "unanswered" => list(noes(input).iter().map(unanswered)),
+        "unanswered" => list(rejections(input).iter().map(unanswered)),
         "amendments" => list(amendments(snapshot)),
         "remarks" => list(remarks(snapshot)),
         "wave" => snapshot.state.current_stop_wave_id.0.to_string(),
@@ -210,8 +210,8 @@ fn must_fix(snapshot: &Snapshot) -> Vec<String> {
     handoff.map_or_else(Vec::new, |handoff| handoff.must_fix_findings.clone())
 }
 
-/// A re-ground that does not conclude the wave voids it, and answers for its noes too.
-fn noes(input: &PromptInput) -> Vec<Blocker> {
+/// A re-ground that does not conclude the wave voids it, and answers for its rejections too.
+fn rejections(input: &PromptInput) -> Vec<Blocker> {
     match (input.role, input.rule) {
         (Role::Regrounder, rule) if rule != Rule::Conclude.id() => owed(input.snapshot),
         _ => input.snapshot.ledger.unanswered.clone(),

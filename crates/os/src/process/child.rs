@@ -66,9 +66,9 @@ pub struct Line<'a> {
 
 /// What the listener wants after a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heed {
+pub enum ControlFlow {
     /// More of it.
-    GoOn,
+    Continue,
     /// The child's work is done: it has two seconds to leave.
     Finished,
     /// The child must end now.
@@ -81,11 +81,11 @@ pub trait Listener {
     fn started(&mut self, _pid: u32) {}
 
     /// A line came.
-    fn line(&mut self, line: Line) -> Heed;
+    fn line(&mut self, line: Line) -> ControlFlow;
 
     /// Time passes: since the start, and since the last output. Four times a second.
-    fn pulse(&mut self, _elapsed: Duration, _quiet: Duration) -> Heed {
-        Heed::GoOn
+    fn pulse(&mut self, _elapsed: Duration, _quiet: Duration) -> ControlFlow {
+        ControlFlow::Continue
     }
 
     /// What a child with an open input is told now; asked after all that is heard.
@@ -94,7 +94,7 @@ pub trait Listener {
     }
 
     /// The child is going to be ended; what it is told before that comes from
-    /// [`Listener::says`]. [`Heed::Finished`] at a later line means that it has understood.
+    /// [`Listener::says`]. [`ControlFlow::Finished`] at a later line means that it has understood.
     fn takes_leave(&mut self) {}
 }
 

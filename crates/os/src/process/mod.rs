@@ -18,7 +18,7 @@ mod short;
 mod supervised;
 mod tree;
 
-pub use child::{Clocks, Ending, Heed, Input, Line, Listener, Outcome, Polite, Supervised};
+pub use child::{Clocks, ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
 pub use interrupt::{Alarm, Patience, interrupted};
 pub use long::{Ended, Live, Long, Source, run};
 pub use lookup::{is_program, on_path};

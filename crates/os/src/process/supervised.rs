@@ -5,7 +5,7 @@
 //! stream are held in memory, however much is written; whatever ends the child, nothing
 //! it started outlives the call, also after a normal exit.
 
-use super::child::{Ending, Heed, Line, Listener, Outcome, Polite, Supervised};
+use super::child::{ControlFlow, Ending, Line, Listener, Outcome, Polite, Supervised};
 use super::interrupt::{Attention, interrupted};
 use super::long::{Source, has_exited, program_path};
 use super::markers::INVOCATION_VARIABLE;
@@ -130,22 +130,22 @@ struct Run<'a, 'b> {
 impl Run<'_, '_> {
     fn listen(&mut self) -> Ending {
         loop {
-            let heed = self.hear(TICK);
+            let flow = self.hear(TICK);
             let now = Instant::now();
-            let heed = if heed == Heed::GoOn && now - self.pulsed >= PULSE {
+            let flow = if flow == ControlFlow::Continue && now - self.pulsed >= PULSE {
                 self.pulsed = now;
                 self.listener.pulse(now - self.started, now - self.heard)
             } else {
-                heed
+                flow
             };
             self.tell();
-            match heed {
-                Heed::GoOn => {}
-                Heed::Finished => {
+            match flow {
+                ControlFlow::Continue => {}
+                ControlFlow::Finished => {
                     self.done.get_or_insert(now);
                     self.input = None;
                 }
-                Heed::Stop => return Ending::Stopped,
+                ControlFlow::Stop => return Ending::Stopped,
             }
             if now - self.looked >= LOOK {
                 self.looked = now;
@@ -190,10 +190,10 @@ impl Run<'_, '_> {
     }
 
     /// Takes at most one piece, waiting no longer than `at_most`.
-    fn hear(&mut self, at_most: Duration) -> Heed {
+    fn hear(&mut self, at_most: Duration) -> ControlFlow {
         if self.open == 0 {
             std::thread::sleep(at_most);
-            return Heed::GoOn;
+            return ControlFlow::Continue;
         }
         match self.pieces.recv_timeout(at_most) {
             Ok(Piece::Bytes(source, bytes)) => {
@@ -204,26 +204,26 @@ impl Run<'_, '_> {
                 self.open -= 1;
                 let stream = &self.streams[source as usize];
                 if stream.line.is_empty() {
-                    return Heed::GoOn;
+                    return ControlFlow::Continue;
                 }
-                let heed = self.listener.line(Line {
+                let flow = self.listener.line(Line {
                     source,
                     bytes: &stream.line,
                     whole: stream.whole,
                 });
                 self.streams[source as usize].line = Vec::new();
-                heed
+                flow
             }
-            Err(RecvTimeoutError::Timeout) => Heed::GoOn,
+            Err(RecvTimeoutError::Timeout) => ControlFlow::Continue,
             Err(RecvTimeoutError::Disconnected) => {
                 self.open = 0;
-                Heed::GoOn
+                ControlFlow::Continue
             }
         }
     }
 
-    fn take(&mut self, source: Source, bytes: &[u8]) -> Heed {
-        let mut heed = Heed::GoOn;
+    fn take(&mut self, source: Source, bytes: &[u8]) -> ControlFlow {
+        let mut flow = ControlFlow::Continue;
         let listener = &mut *self.listener;
         self.streams[source as usize].take(bytes, |bytes, whole| {
             let asked = listener.line(Line {
@@ -231,11 +231,11 @@ impl Run<'_, '_> {
                 bytes,
                 whole,
             });
-            if heed != Heed::Stop && asked != Heed::GoOn {
-                heed = asked;
+            if flow != ControlFlow::Stop && asked != ControlFlow::Continue {
+                flow = asked;
             }
         });
-        heed
+        flow
     }
 
     /// Ends the child in the order it was asked to and all that belongs to it at once.
@@ -279,7 +279,7 @@ impl Run<'_, '_> {
     fn settles_within(&mut self, at_most: Duration) {
         let end = Instant::now() + at_most;
         while Instant::now() < end && !has_exited(&mut *self.child) {
-            if self.hear(TICK) == Heed::Finished {
+            if self.hear(TICK) == ControlFlow::Finished {
                 return;
             }
             self.tell();
@@ -290,7 +290,7 @@ impl Run<'_, '_> {
     fn drain(&mut self, at_most: Duration) {
         let end = Instant::now() + at_most;
         while self.open > 0 && Instant::now() < end {
-            if self.hear(TICK) == Heed::Finished {
+            if self.hear(TICK) == ControlFlow::Finished {
                 self.done.get_or_insert_with(Instant::now);
             }
         }

@@ -8,7 +8,7 @@ use super::error::Fault;
 use super::event::Batch;
 use super::git::{GitStore, MAX_OBJECT};
 use super::hash::ContentHash;
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::store::{SessionStore, load_episode, load_series};
 use super::stored::{Entry, Object};
 use super::value::{Episode, Series};
@@ -55,19 +55,19 @@ impl Archive {
         let entry = store
             .entry(name)?
             .ok_or_else(|| Fault::EpisodeNotFound(name.to_string()))?;
-        match name.grade() {
-            Grade::Exchange => Err(Fault::RefKindMismatch {
+        match name.kind() {
+            RefKind::Exchange => Err(Fault::RefKindMismatch {
                 name: name.to_string(),
                 found: name,
-                wanted: Grade::Episode,
+                wanted: RefKind::Episode,
             }),
-            Grade::Episode => Ok(Self {
+            RefKind::Episode => Ok(Self {
                 schema_version: 1,
                 content: Content::Episode(load_episode(store, &entry.hash, None)?),
                 episode: portable(entry, false),
                 series: None,
             }),
-            Grade::Series => {
+            RefKind::Series => {
                 let current = entry.episode.ok_or_else(|| no_window(name))?;
                 let episode = store.entry(current)?.ok_or_else(|| no_window(name))?;
                 Ok(Self {
@@ -157,7 +157,7 @@ impl Archive {
         }
         let why = fits(
             &self.episode,
-            Grade::Episode,
+            RefKind::Episode,
             current.exchanges().len(),
             current,
         )
@@ -193,7 +193,7 @@ impl Archive {
                     && entry.episode == Some(self.episode.name)
                     && entry.series.is_none();
                 if names {
-                    fits(entry, Grade::Series, windows, current)
+                    fits(entry, RefKind::Series, windows, current)
                 } else {
                     mismatch()
                 }
@@ -213,7 +213,7 @@ pub struct TakenIn {
 }
 
 /// What is wrong with a ref by itself and beside the window it leads to.
-fn fits(entry: &Entry, grade: Grade, length: usize, window: &Episode) -> Option<String> {
+fn fits(entry: &Entry, kind: RefKind, length: usize, window: &Episode) -> Option<String> {
     let name = entry.name;
     let said = window
         .exchanges()
@@ -227,8 +227,8 @@ fn fits(entry: &Entry, grade: Grade, length: usize, window: &Episode) -> Option<
         entry.tree.as_ref(),
     ];
     let is_unclean = |text: &String| text.len() > MAX_FIELD || text.chars().any(is_hidden);
-    if name.grade() != grade {
-        return Some(format!("{name} is no {grade}"));
+    if name.kind() != kind {
+        return Some(format!("{name} is no {kind}"));
     }
     if entry.length != length as u64 {
         return Some(format!(

@@ -9,7 +9,7 @@ use super::git::GitStore;
 use super::hash::ContentHash;
 use super::inflight::names_in;
 use super::record::{REF, fault, read_value, reason};
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::repair::Inspected;
 use super::stored::{Entry, Object};
 use crate::store::chain;
@@ -36,7 +36,7 @@ pub struct Checked {
 
 /// The place of an object in its chain, and what it stands on.
 struct Link {
-    grade: Grade,
+    kind: RefKind,
     length: u64,
     parent: Option<ContentHash>,
     part: Option<ContentHash>,
@@ -48,7 +48,7 @@ impl Link {
     fn of(object: &Object) -> Self {
         let [parent, part] = object.stands_on().map(Option::<&ContentHash>::cloned);
         Self {
-            grade: object.grade(),
+            kind: object.kind(),
             length: object.length(),
             parent,
             part,
@@ -201,15 +201,15 @@ impl Look {
     }
 
     fn objections(&self, entry: &Entry) -> Vec<String> {
-        let grade = entry.name.grade();
+        let kind = entry.name.kind();
         let Some(link) = self.links.get(&entry.hash) else {
             return vec![format!("{} is not here, or is damaged", entry.hash)];
         };
         let mut wrong = Vec::new();
-        if link.grade != grade || link.length != entry.length {
-            wrong.push(format!("{} is no such {grade}", entry.hash));
+        if link.kind != kind || link.length != entry.length {
+            wrong.push(format!("{} is no such {kind}", entry.hash));
         }
-        if grade == Grade::Episode {
+        if kind == RefKind::Episode {
             if self
                 .totals
                 .get(&entry.hash)
@@ -220,7 +220,7 @@ impl Look {
         } else {
             wrong.extend(self.window(entry, link));
         }
-        if grade != Grade::Series {
+        if kind != RefKind::Series {
             wrong.extend(self.chain(entry));
         }
         wrong
@@ -229,15 +229,15 @@ impl Look {
     /// What is wrong with the window that an exchange or a series names.
     fn window(&self, entry: &Entry, link: &Link) -> Option<String> {
         let Some(name) = entry.episode else {
-            return (entry.name.grade() == Grade::Series)
+            return (entry.name.kind() == RefKind::Series)
                 .then(|| "it names no current window".to_owned());
         };
         if self.is_gone(name) {
             return Some(format!("its window {name} is gone"));
         }
         let window = self.index.entry(name)?;
-        let holds = match entry.name.grade() {
-            Grade::Series => link.part.as_ref() == Some(&window.hash),
+        let holds = match entry.name.kind() {
+            RefKind::Series => link.part.as_ref() == Some(&window.hash),
             _ => self
                 .links
                 .get(&window.hash)
@@ -279,7 +279,7 @@ impl Look {
 fn totals(links: &HashMap<ContentHash, Link>) -> BTreeMap<ContentHash, u64> {
     let mut windows: Vec<_> = links
         .iter()
-        .filter(|(_, link)| link.grade == Grade::Episode)
+        .filter(|(_, link)| link.kind == RefKind::Episode)
         .collect();
     windows.sort_by_key(|(_, link)| link.length);
     let mut totals = BTreeMap::new();
@@ -303,18 +303,18 @@ fn totals(links: &HashMap<ContentHash, Link>) -> BTreeMap<ContentHash, u64> {
 /// What is wrong with a link, if anything.
 fn broken(link: &Link, links: &HashMap<ContentHash, Link>) -> Option<String> {
     if let Some(part) = &link.part {
-        let wanted = match link.grade {
-            Grade::Series => Grade::Episode,
-            _ => Grade::Exchange,
+        let wanted = match link.kind {
+            RefKind::Series => RefKind::Episode,
+            _ => RefKind::Exchange,
         };
-        if links.get(part).map(|part| part.grade) != Some(wanted) {
+        if links.get(part).map(|part| part.kind) != Some(wanted) {
             return Some(format!("its {wanted} {part} is not there"));
         }
     }
     let before = match &link.parent {
         None => 0,
         Some(parent) => match links.get(parent) {
-            Some(found) if found.grade == link.grade => found.length,
+            Some(found) if found.kind == link.kind => found.length,
             _ => return Some(format!("{parent}, which it goes on from, is not there")),
         },
     };

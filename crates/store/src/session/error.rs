@@ -1,7 +1,7 @@
 //! What can go wrong with a call, each with what is needed to go on: the code, the refs that
 //! are still good, and the next step.
 
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use cook_core::diagnostic::{Code, Failure, FailureKind, PriorRefs};
 use serde::Serialize;
 use std::fmt;
@@ -18,10 +18,10 @@ pub struct Prior {
 impl Prior {
     /// This ref alone.
     pub fn of(name: Ref) -> Self {
-        let named = |grade| (name.grade() == grade).then_some(name);
+        let named = |kind| (name.kind() == kind).then_some(name);
         Self {
-            episode: named(Grade::Episode),
-            series: named(Grade::Series),
+            episode: named(RefKind::Episode),
+            series: named(RefKind::Series),
         }
     }
 }
@@ -94,14 +94,14 @@ pub enum Fault {
         candidates: Vec<String>,
     },
     /// A ref of another kind than the one asked for.
-    #[error("`{name}` names {}, and {} is wanted", one(found.grade()), one(*wanted))]
+    #[error("`{name}` names {}, and {} is wanted", one(found.kind()), one(*wanted))]
     RefKindMismatch {
         /// What was given.
         name: String,
         /// What it names.
         found: Ref,
         /// What was wanted.
-        wanted: Grade,
+        wanted: RefKind,
     },
     /// What is stored is not what was stored.
     #[error("{what} is damaged: {why}")]
@@ -238,14 +238,14 @@ fn next_step(fault: &Fault, prior: &Prior) -> String {
             "leave `--on-…` out to begin afresh; `cook session log` lists what there is".to_owned()
         }
         Fault::RefAmbiguous { .. } => "give more of the ref".to_owned(),
-        Fault::RefKindMismatch { found, .. } => match (found.grade(), &prior.episode) {
-            (Grade::Exchange, _) => {
+        Fault::RefKindMismatch { found, .. } => match (found.kind(), &prior.episode) {
+            (RefKind::Exchange, _) => {
                 "an exchange is looked at, not gone on from: `cook session show`".to_owned()
             }
-            (Grade::Episode, _) => on_episode(found),
+            (RefKind::Episode, _) => on_episode(found),
             // Whoever takes no series goes on from the window that it stands at.
-            (Grade::Series, Some(episode)) => on_episode(episode),
-            (Grade::Series, None) => on_series(found),
+            (RefKind::Series, Some(episode)) => on_episode(episode),
+            (RefKind::Series, None) => on_series(found),
         },
         Fault::ObjectCorrupt { .. } => "run `cook session verify`".to_owned(),
         Fault::OnConflict => "give one of `--on-episode` and `--on-series`".to_owned(),
@@ -339,11 +339,11 @@ impl From<Prior> for Box<PriorRefs> {
     }
 }
 
-fn one(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Exchange => "an exchange",
-        Grade::Episode => "an episode",
-        Grade::Series => "a series",
+fn one(kind: RefKind) -> &'static str {
+    match kind {
+        RefKind::Exchange => "an exchange",
+        RefKind::Episode => "an episode",
+        RefKind::Series => "a series",
     }
 }
 

@@ -5,18 +5,18 @@
 //!
 //! ```
 //! use cook_store::session::{
-//!     Act, Answer, Ask, Continuation, Grain, Lapse, MemoryStore, Native, On, Repl, Supplier, Turn,
+//!     Act, Answer, Ask, Continuation, Capability, SupplierError, MemoryStore, Native, On, Repl, Supplier, Turn,
 //!     Window,
 //! };
 //!
 //! struct Echo;
 //! impl Supplier for Echo {
 //!     fn name(&self) -> &str { "echo" }
-//!     fn grain(&self) -> Grain { Grain::Repl }
+//!     fn capability(&self) -> Capability { Capability::Repl }
 //!     fn continuation(&self) -> Continuation { Continuation::Replay }
 //!     fn window(&self) -> Option<Window> { None }
 //!     fn can_fork(&self, _: &Native) -> bool { false }
-//!     fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
+//!     fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
 //!         Ok(Answer { output: format!("{} bytes", turn.prompt.len()), ..Answer::default() })
 //!     }
 //! }
@@ -37,7 +37,7 @@
 //! An atom takes no series:
 //!
 //! ```compile_fail
-//! # use cook_store::session::{Atom, On, Ref, Grade, EpisodeRef};
+//! # use cook_store::session::{Atom, On, Ref, RefKind, EpisodeRef};
 //! fn wrong(atom: &Atom, series: On) {
 //!     let _ = atom.ask("x", Some(series), None);
 //! }
@@ -45,10 +45,12 @@
 
 use super::conversation::{Call, NativeUse, Reply, call};
 use super::error::{Fault, Prior, SessionError};
-use super::reference::{Grade, On, Ref};
+use super::reference::{On, Ref, RefKind};
 use super::store::SessionStore;
 use super::stored::Native;
-use super::supplier::{Answer, Continuation, Deed, Grain, Lapse, Supplier, Turn, Window};
+use super::supplier::{
+    Action, Answer, Capability, Continuation, Supplier, SupplierError, Turn, Window,
+};
 use cook_core::schema::GivenSchema;
 use cook_os::clock::Clock;
 use serde::de::DeserializeOwned;
@@ -62,13 +64,13 @@ impl TryFrom<Ref> for EpisodeRef {
     type Error = Fault;
 
     fn try_from(name: Ref) -> Result<Self, Fault> {
-        if name.grade() == Grade::Episode {
+        if name.kind() == RefKind::Episode {
             return Ok(Self(name));
         }
         Err(Fault::RefKindMismatch {
             name: name.to_string(),
             found: name,
-            wanted: Grade::Episode,
+            wanted: RefKind::Episode,
         })
     }
 }
@@ -120,10 +122,13 @@ pub struct Atom<'a> {
 impl<'a> Atom<'a> {
     /// Any supplier, asked as an atom.
     pub fn new(store: &'a dyn SessionStore, supplier: &'a dyn Supplier) -> Self {
-        let grain = Grain::Atom;
+        let capability = Capability::Atom;
         Self {
             store,
-            supplier: Grained { supplier, grain },
+            supplier: Grained {
+                supplier,
+                capability,
+            },
         }
     }
 
@@ -138,7 +143,7 @@ impl<'a> Atom<'a> {
         schema: Option<&GivenSchema>,
     ) -> Result<Reply, SessionError> {
         let on = on.map(|EpisodeRef(name)| On::Episode(name));
-        one(self.store, &self.supplier, say, on, Deed::Ask, schema)
+        one(self.store, &self.supplier, say, on, Action::Ask, schema)
     }
 
     /// Asks for a value of a type.
@@ -164,10 +169,13 @@ pub struct Repl<'a> {
 impl<'a> Repl<'a> {
     /// Any supplier, as a repl.
     pub fn new(store: &'a dyn SessionStore, supplier: &'a dyn Supplier) -> Self {
-        let grain = Grain::Repl;
+        let capability = Capability::Repl;
         Self {
             store,
-            supplier: Grained { supplier, grain },
+            supplier: Grained {
+                supplier,
+                capability,
+            },
         }
     }
 
@@ -177,7 +185,7 @@ impl<'a> Repl<'a> {
     /// A [`SessionError`] with the refs that are still good.
     pub fn ask(&self, ask: &Ask) -> Result<Reply, SessionError> {
         let Ask { say, on, schema } = *ask;
-        one(self.store, &self.supplier, say, on, Deed::Ask, schema)
+        one(self.store, &self.supplier, say, on, Action::Ask, schema)
     }
 
     /// Asks for a value of a type.
@@ -194,7 +202,14 @@ impl<'a> Repl<'a> {
     /// # Errors
     /// A [`SessionError`] with the refs that are still good.
     pub fn act(&self, act: &Act) -> Result<Reply, SessionError> {
-        one(self.store, &self.supplier, act.do_, act.on, Deed::Act, None)
+        one(
+            self.store,
+            &self.supplier,
+            act.do_,
+            act.on,
+            Action::Act,
+            None,
+        )
     }
 }
 
@@ -203,7 +218,7 @@ fn one(
     supplier: &dyn Supplier,
     say: &str,
     on: Option<On>,
-    deed: Deed,
+    deed: Action,
     schema: Option<&GivenSchema>,
 ) -> Result<Reply, SessionError> {
     let check = schema.map(|schema| move |value: &Value| schema.objections(value));
@@ -243,7 +258,7 @@ fn typed<T: DeserializeOwned>(reply: Reply) -> Result<(T, Reply), SessionError> 
 /// A supplier, taken as an atom or as a repl.
 struct Grained<'a> {
     supplier: &'a dyn Supplier,
-    grain: Grain,
+    capability: Capability,
 }
 
 impl Supplier for Grained<'_> {
@@ -251,8 +266,8 @@ impl Supplier for Grained<'_> {
         self.supplier.name()
     }
 
-    fn grain(&self) -> Grain {
-        self.grain
+    fn capability(&self) -> Capability {
+        self.capability
     }
 
     fn continuation(&self) -> Continuation {
@@ -267,7 +282,7 @@ impl Supplier for Grained<'_> {
         self.supplier.can_fork(native)
     }
 
-    fn call(&self, turn: &Turn) -> Result<Answer, Lapse> {
+    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
         self.supplier.call(turn)
     }
 }
@@ -284,8 +299,8 @@ mod tests {
         fn name(&self) -> &str {
             "three"
         }
-        fn grain(&self) -> Grain {
-            Grain::Repl
+        fn capability(&self) -> Capability {
+            Capability::Repl
         }
         fn continuation(&self) -> Continuation {
             Continuation::Replay
@@ -296,7 +311,7 @@ mod tests {
         fn can_fork(&self, _: &Native) -> bool {
             false
         }
-        fn call(&self, _: &Turn) -> Result<Answer, Lapse> {
+        fn call(&self, _: &Turn) -> Result<Answer, SupplierError> {
             Ok(Answer {
                 output: "{\"n\": 3}".to_owned(),
                 ..Answer::default()

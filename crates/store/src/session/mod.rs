@@ -15,12 +15,12 @@ mod hash;
 mod inflight;
 mod interrupted;
 mod library;
-mod plant;
 mod record;
 mod reference;
 mod repair;
 mod replay;
 mod resolve;
+mod seed;
 mod store;
 mod stored;
 mod supplier;
@@ -38,14 +38,15 @@ pub use hash::ContentHash;
 pub use inflight::InFlight;
 pub use interrupted::Interrupted;
 pub use library::{Act, Ask, Atom, EpisodeRef, Repl};
-pub use plant::plant;
-pub use reference::{Grade, On, Ref};
+pub use reference::{On, Ref, RefKind};
 pub use replay::prompt as replay_prompt;
 pub use resolve::{Named, reads_as_ref, resolve};
+pub use seed::seed;
 pub use store::{MemoryStore, SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
 pub use supplier::{
-    Answer, Continuation, Deed, Failure, Grain, Lapse, Supplier, Turn, Window, combined, estimate,
+    Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind, Turn,
+    Window, combined, estimate,
 };
 pub use upkeep::{Cleared, clear};
 pub use value::{Episode, Exchange, Kind, Series};

@@ -9,7 +9,7 @@ use ulid::Ulid;
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Grade {
+pub enum RefKind {
     /// One request and its response.
     Exchange,
     /// A context window.
@@ -18,7 +18,7 @@ pub enum Grade {
     Series,
 }
 
-impl Grade {
+impl RefKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Exchange, Self::Episode, Self::Series];
 
@@ -32,7 +32,7 @@ impl Grade {
     }
 }
 
-impl fmt::Display for Grade {
+impl fmt::Display for RefKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Exchange => "exchange",
@@ -46,22 +46,22 @@ impl fmt::Display for Grade {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ref {
-    grade: Grade,
+    kind: RefKind,
     id: Ulid,
 }
 
 impl Ref {
     /// A name that was never given before.
-    pub fn new(grade: Grade) -> Self {
+    pub fn new(kind: RefKind) -> Self {
         Self {
-            grade,
+            kind,
             id: Ulid::generate(),
         }
     }
 
     /// What it names.
-    pub fn grade(self) -> Grade {
-        self.grade
+    pub fn kind(self) -> RefKind {
+        self.kind
     }
 
     /// Milliseconds since the epoch at which it was given.
@@ -72,7 +72,7 @@ impl Ref {
 
 impl fmt::Display for Ref {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.grade.prefix(), self.id)
+        write!(f, "{}{}", self.kind.prefix(), self.id)
     }
 }
 
@@ -80,11 +80,11 @@ impl FromStr for Ref {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Grade::ALL
+        RefKind::ALL
             .into_iter()
-            .find_map(|grade| {
-                let id = Ulid::from_string(text.strip_prefix(grade.prefix())?).ok()?;
-                Some(Self { grade, id })
+            .find_map(|kind| {
+                let id = Ulid::from_string(text.strip_prefix(kind.prefix())?).ok()?;
+                Some(Self { kind, id })
             })
             .filter(|name| name.to_string() == text)
             .ok_or_else(|| format!("`{}` is no ref", text.escape_debug()))

@@ -4,7 +4,7 @@
 use super::error::Fault;
 use super::event::Event;
 use super::record::{REF, Segment, event_of, events_in, fault, reason};
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::writer::Writer;
 use crate::store::log::{FOLDER, Log};
 use crate::store::{Place, chain};
@@ -178,7 +178,7 @@ pub(super) fn mend(place: &Place, aside: &Path) -> Result<Mended, Fault> {
         mended.aside.extend(writer.set_aside(*id, aside)?);
     }
     if writer.log().find_ref(REF).is_err() {
-        let name = Ref::new(Grade::Series).to_string();
+        let name = Ref::new(RefKind::Series).to_string();
         let moved = chain::set_aside(&place.log_dir().join(REF), aside, &name);
         mended.aside.extend(moved.map_err(fault)?);
     }

@@ -3,7 +3,7 @@
 
 use super::error::Fault;
 use super::hash::ContentHash;
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::store::SessionStore;
 
 /// Shortest prefix that is looked for: the letters of a kind and four of the id.
@@ -27,11 +27,11 @@ pub struct Named {
 pub fn resolve(
     store: &dyn SessionStore,
     text: &str,
-    wanted: Option<Grade>,
+    wanted: Option<RefKind>,
 ) -> Result<Named, Fault> {
     let named = find(store, text, wanted)?;
     match wanted {
-        Some(wanted) if named.name.grade() != wanted => Err(Fault::RefKindMismatch {
+        Some(wanted) if named.name.kind() != wanted => Err(Fault::RefKindMismatch {
             name: shown(text),
             found: named.name,
             wanted,
@@ -40,12 +40,12 @@ pub fn resolve(
     }
 }
 
-fn find(store: &dyn SessionStore, text: &str, wanted: Option<Grade>) -> Result<Named, Fault> {
+fn find(store: &dyn SessionStore, text: &str, wanted: Option<RefKind>) -> Result<Named, Fault> {
     let plain = |name| Named { name, note: None };
     if let Ok(name) = text.parse::<Ref>() {
         return match store.entry(name)? {
             Some(_) => Ok(plain(name)),
-            None => Err(not_found(text, Some(name.grade()))),
+            None => Err(not_found(text, Some(name.kind()))),
         };
     }
     if let Ok(hash) = ContentHash::try_from(text.to_ascii_lowercase()) {
@@ -54,7 +54,7 @@ fn find(store: &dyn SessionStore, text: &str, wanted: Option<Grade>) -> Result<N
     if let Some(name) = store.labelled(text)? {
         return match store.entry(name)? {
             Some(_) => Ok(plain(name)),
-            None => Err(not_found(text, Some(name.grade()))),
+            None => Err(not_found(text, Some(name.kind()))),
         };
     }
     let found = match prefix(text) {
@@ -80,7 +80,7 @@ fn by_hash(
     store: &dyn SessionStore,
     text: &str,
     hash: &ContentHash,
-    wanted: Option<Grade>,
+    wanted: Option<RefKind>,
 ) -> Result<Named, Fault> {
     let all = store.naming(hash)?;
     let mut open = None;
@@ -113,17 +113,17 @@ pub fn reads_as_ref(text: &str) -> bool {
 /// A beginning of a ref as refs are written; ids are upper case.
 fn prefix(text: &str) -> Option<String> {
     let (kind, id) = text.split_once('_')?;
-    let kind = Grade::ALL
+    let kind = RefKind::ALL
         .into_iter()
-        .map(Grade::prefix)
+        .map(RefKind::prefix)
         .find(|prefix| prefix.trim_end_matches('_') == kind)?;
     let fits = text.len() >= SHORTEST && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     fits.then(|| format!("{kind}{}", id.to_ascii_uppercase()))
 }
 
-fn not_found(text: &str, grade: Option<Grade>) -> Fault {
-    match grade {
-        Some(Grade::Series) => Fault::SeriesNotFound(shown(text)),
+fn not_found(text: &str, kind: Option<RefKind>) -> Fault {
+    match kind {
+        Some(RefKind::Series) => Fault::SeriesNotFound(shown(text)),
         _ => Fault::EpisodeNotFound(shown(text)),
     }
 }

@@ -5,7 +5,7 @@ use super::error::Fault;
 use super::event::{Batch, Event, Held, Index, Stored};
 use super::hash::ContentHash;
 use super::inflight::InFlight;
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::stored::{Entry, Object};
 use super::value::{Episode, Exchange, Series};
 use serde_json::Value;
@@ -210,7 +210,7 @@ pub(super) fn missing(hash: &ContentHash) -> Fault {
     }
 }
 
-fn misplaced(hash: &ContentHash, found: Grade, wanted: Grade) -> Fault {
+fn misplaced(hash: &ContentHash, found: RefKind, wanted: RefKind) -> Fault {
     Fault::ObjectCorrupt {
         what: hash.to_string(),
         why: format!("it is an {found}, where an {wanted} was stored"),
@@ -232,7 +232,7 @@ pub fn load_exchange(
             input,
             output,
         } => Ok(Exchange::new(kind, input, output, exid)),
-        other => Err(misplaced(hash, other.grade(), Grade::Exchange)),
+        other => Err(misplaced(hash, other.kind(), RefKind::Exchange)),
     }
 }
 
@@ -245,7 +245,7 @@ pub fn load_episode(
     hash: &ContentHash,
     exid: Option<String>,
 ) -> Result<Episode, Fault> {
-    let parts = parts(store, hash, Grade::Episode)?;
+    let parts = parts(store, hash, RefKind::Episode)?;
     let exchanges = parts.iter().map(|hash| load_exchange(store, hash, None));
     Ok(Episode::of(exchanges.collect::<Result<_, _>>()?, exid))
 }
@@ -255,7 +255,7 @@ pub fn load_episode(
 /// # Errors
 /// As [`load_episode`].
 pub fn load_series(store: &dyn SessionStore, hash: &ContentHash) -> Result<Series, Fault> {
-    let parts = parts(store, hash, Grade::Series)?;
+    let parts = parts(store, hash, RefKind::Series)?;
     let episodes = parts.iter().map(|hash| load_episode(store, hash, None));
     Ok(Series::of(episodes.collect::<Result<_, _>>()?))
 }
@@ -265,15 +265,15 @@ pub fn load_series(store: &dyn SessionStore, hash: &ContentHash) -> Result<Serie
 fn parts(
     store: &dyn SessionStore,
     hash: &ContentHash,
-    grade: Grade,
+    kind: RefKind,
 ) -> Result<Vec<ContentHash>, Fault> {
     let mut newest_first = Vec::new();
     let mut at = Some(hash.clone());
     let mut expected = None;
     while let Some(hash) = at {
         let object = store.get(&hash)?;
-        let ([parent, Some(part)], true) = (object.stands_on(), object.grade() == grade) else {
-            return Err(misplaced(&hash, object.grade(), grade));
+        let ([parent, Some(part)], true) = (object.stands_on(), object.kind() == kind) else {
+            return Err(misplaced(&hash, object.kind(), kind));
         };
         let length = object.length();
         let counts = expected.is_none_or(|expected| expected == length);

@@ -3,7 +3,7 @@
 //! proportional to what was said in it, whatever came before.
 
 use super::hash::ContentHash;
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::value::{Exchange, Kind, episode_hash, series_hash};
 use serde::{Deserialize, Serialize};
 
@@ -100,11 +100,11 @@ impl Object {
     }
 
     /// What kind of value it is.
-    pub fn grade(&self) -> Grade {
+    pub fn kind(&self) -> RefKind {
         match self {
-            Self::Exchange { .. } => Grade::Exchange,
-            Self::Episode { .. } => Grade::Episode,
-            Self::Series { .. } => Grade::Series,
+            Self::Exchange { .. } => RefKind::Exchange,
+            Self::Episode { .. } => RefKind::Episode,
+            Self::Series { .. } => RefKind::Series,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::reference::Ref;
 use super::stored::Native;
-pub use cook_core::model::{Continuation, Grain};
+pub use cook_core::model::{Capability, Continuation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ fn number(value: f64) -> Value {
 /// Whether something is asked or ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum Action {
     /// Nothing may change.
     Ask,
     /// The worktree may change.
@@ -85,7 +85,7 @@ pub struct Turn<'a> {
     /// All that is sent.
     pub prompt: &'a str,
     /// Whether it may change anything.
-    pub deed: Deed,
+    pub deed: Action,
     /// The supplier's own record to fork; none = a fresh session.
     pub fork: Option<&'a Native>,
     /// The shape the answer must have, as a hint to the supplier.
@@ -133,7 +133,7 @@ pub struct Answer {
 
 /// Why a supplier gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum SupplierErrorKind {
     /// It ended with an error.
     Failed(String),
     /// It could not be started.
@@ -147,9 +147,9 @@ pub enum Failure {
 /// A failure, and what is known beside it: time and money are spent, and a tree is
 /// changed, without an answer too.
 #[derive(Debug, Clone)]
-pub struct Lapse {
+pub struct SupplierError {
     /// Why there is no answer.
-    pub failure: Failure,
+    pub failure: SupplierErrorKind,
     /// Whose fault it was, where the supplier can tell.
     pub class: Option<&'static str>,
     /// When a limit ends, RFC 3339.
@@ -158,8 +158,8 @@ pub struct Lapse {
     pub known: Box<Answer>,
 }
 
-impl From<Failure> for Lapse {
-    fn from(failure: Failure) -> Self {
+impl From<SupplierErrorKind> for SupplierError {
+    fn from(failure: SupplierErrorKind) -> Self {
         Self {
             failure,
             class: None,
@@ -175,7 +175,7 @@ pub trait Supplier {
     fn name(&self) -> &str;
 
     /// What it is.
-    fn grain(&self) -> Grain;
+    fn capability(&self) -> Capability;
 
     /// How it goes on.
     fn continuation(&self) -> Continuation;
@@ -190,5 +190,5 @@ pub trait Supplier {
     ///
     /// # Errors
     /// What the supplier did instead of answering.
-    fn call(&self, turn: &Turn) -> Result<Answer, Lapse>;
+    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError>;
 }

@@ -8,7 +8,7 @@ use super::event::{Event, Held, Index};
 use super::git::GitStore;
 use super::hash::ContentHash;
 use super::inflight::names_in;
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::store::SessionStore;
 use super::writer::Writer;
 use serde_json::json;
@@ -136,10 +136,10 @@ impl<'a> Reached<'a> {
             // exchange what it was said in.
             open.extend(entry.episode);
             open.extend(entry.series);
-            match name.grade() {
-                Grade::Episode => open.extend(self.index.sealed(name)),
-                Grade::Series => open.extend(self.sealed_windows(&entry.hash)),
-                Grade::Exchange => {}
+            match name.kind() {
+                RefKind::Episode => open.extend(self.index.sealed(name)),
+                RefKind::Series => open.extend(self.sealed_windows(&entry.hash)),
+                RefKind::Exchange => {}
             }
         }
     }

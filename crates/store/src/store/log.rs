@@ -126,7 +126,7 @@ impl Log {
     pub(crate) fn name(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let head = format!("{} {}\0", kind.str(), bytes.len());
         // libgit2's own digest also looks for SHA-1 collisions, at several times the cost.
-        // Whoever could plant one in the log could as well rewrite the log.
+        // Whoever could write one into the log could as well rewrite the log.
         let id = match self.format() {
             ObjectFormat::Sha1 => Oid::from_bytes(&digest::<Sha1>(&head, bytes)),
             _ => Oid::from_bytes(&digest::<Sha256>(&head, bytes)),

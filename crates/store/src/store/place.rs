@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 /// The log's configuration, byte for byte. A log with any other is refused: an
-/// agent could otherwise plant hooks, filters or includes.
+/// agent could otherwise bring in hooks, filters or includes.
 const CONFIG_SHA1: &str = "[core]\n\
 \trepositoryformatversion = 0\n\
 \tfilemode = true\n\

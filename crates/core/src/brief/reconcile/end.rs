@@ -1,21 +1,21 @@
 //! Entries that end: each with a cause that stands, or because their place holds something else.
 
-use super::next::{Fates, Next};
+use super::next::{Next, Outcomes};
 use crate::brief::identity::entry_id;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    Anchor, BriefEntry, BriefLine, BriefStanding, Cause, FateVerdict, MAX_FIELD_CHARS, Slot,
+    Anchor, BriefEntry, BriefLine, BriefStanding, BriefVerdict, Cause, MAX_FIELD_CHARS, Slot,
     Verdict,
 };
 
 impl Next<'_> {
     /// A whole brief names every entry that goes on.
-    pub(super) fn refuse_drops(&self, fates: &Fates) -> Result<(), Refusal> {
+    pub(super) fn refuse_drops(&self, outcomes: &Outcomes) -> Result<(), Refusal> {
         let lost: Vec<Finding> = self
             .prior
             .entries
             .iter()
-            .filter(|entry| !fates.contains_key(entry.id.as_str()))
+            .filter(|entry| !outcomes.contains_key(entry.id.as_str()))
             .filter(|entry| !self.matched.contains(&entry.id))
             .filter(|entry| !self.is_question_by_now(entry))
             .map(silent_drop)
@@ -41,24 +41,24 @@ impl Next<'_> {
     }
 
     /// Ends the entries that are given an end, each with a cause that stands.
-    pub(super) fn end(&mut self, fates: &Fates) -> Result<(), Refusal> {
+    pub(super) fn end(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for entry in &self.prior.entries {
-            let Some(fate) = fates.get(entry.id.as_str()) else {
+            let Some(outcome) = outcomes.get(entry.id.as_str()) else {
                 continue;
             };
-            let cause = match (&fate.by, fate.verdict) {
-                (None, FateVerdict::Demoted) => None,
+            let cause = match (&outcome.by, outcome.verdict) {
+                (None, BriefVerdict::Demoted) => None,
                 (by, verdict) => Some(self.cause(&entry.id, by.as_deref(), verdict)?),
             };
-            let kind = match fate.verdict {
-                FateVerdict::Superseded => Cause::Superseded,
-                FateVerdict::Retired => Cause::Retired,
-                FateVerdict::Demoted => {
-                    self.demote(entry, cause, &fate.why)?;
+            let kind = match outcome.verdict {
+                BriefVerdict::Superseded => Cause::Superseded,
+                BriefVerdict::Retired => Cause::Retired,
+                BriefVerdict::Demoted => {
+                    self.demote(entry, cause, &outcome.why)?;
                     continue;
                 }
             };
-            self.record(kind, entry, cause, Some(fate.why.clone()));
+            self.record(kind, entry, cause, Some(outcome.why.clone()));
         }
         Ok(())
     }
@@ -68,17 +68,17 @@ impl Next<'_> {
         &self,
         id: &str,
         by: Option<&str>,
-        verdict: FateVerdict,
+        verdict: BriefVerdict,
     ) -> Result<String, Refusal> {
         let by = by.unwrap_or_default();
         let is_live = self.live.iter().any(|entry| entry.id == by);
-        let is_message = verdict != FateVerdict::Superseded
+        let is_message = verdict != BriefVerdict::Superseded
             && matches!(Anchor::parse(by), Ok(Anchor::User { id, .. }) if self.incoming.messages.contains(&id));
         if is_live || is_message {
             return Ok(by.to_owned());
         }
         let what = match verdict {
-            FateVerdict::Superseded => "a live entry",
+            BriefVerdict::Superseded => "a live entry",
             _ => "a live entry or a message of the user's",
         };
         Err(Refusal::new(
@@ -137,13 +137,13 @@ impl Next<'_> {
 
     /// Anchors that moved are followed; claims whose place holds something else, or
     /// nothing, become questions.
-    pub(super) fn follow_and_demote(&mut self, fates: &Fates) -> Result<(), Refusal> {
+    pub(super) fn follow_and_demote(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for (id, standing) in &self.incoming.standings {
             let Some(at) = self.live.iter().position(|entry| entry.id == *id) else {
                 continue;
             };
             // What this change has just written anew is not judged by the old place.
-            if fates.contains_key(id.as_str()) || self.live[at].seq == self.author.seq {
+            if outcomes.contains_key(id.as_str()) || self.live[at].seq == self.author.seq {
                 continue;
             }
             if is_lost(&self.live[at].line, standing) {

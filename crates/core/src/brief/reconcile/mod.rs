@@ -15,8 +15,8 @@ use crate::brief::artifact::Artifact;
 use crate::brief::field::settle;
 use crate::brief::render::Brief;
 use crate::diagnostic::{Code, Refusal};
-use crate::model::{BriefChange, BriefDocument, BriefFate, BriefLine, MAX_FIELD_CHARS, Slot};
-use next::{Fates, Next};
+use crate::model::{BriefChange, BriefDocument, BriefLine, BriefOutcome, MAX_FIELD_CHARS, Slot};
+use next::{Next, Outcomes};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lays a change against the brief.
@@ -41,18 +41,18 @@ pub fn reconcile(
         records: Vec::new(),
         findings: Vec::new(),
     };
-    let fates = by_entry(prior, &change.reconciliation)?;
-    next.begin(&fates)?;
+    let outcomes = by_entry(prior, &change.reconciliation)?;
+    next.begin(&outcomes)?;
     for (number, line) in lines.into_iter().enumerate() {
         let stamp = incoming.stamps.get(number).cloned().flatten();
-        next.take(line, stamp, change.whole, &fates)?;
+        next.take(line, stamp, change.whole, &outcomes)?;
     }
     if change.whole {
-        next.refuse_drops(&fates)?;
+        next.refuse_drops(&outcomes)?;
     }
     // First, so that a claim which has just become a question is nobody's cause.
-    next.follow_and_demote(&fates)?;
-    next.end(&fates)?;
+    next.follow_and_demote(&outcomes)?;
+    next.end(&outcomes)?;
     next.finish(change)
 }
 
@@ -103,31 +103,31 @@ fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
 /// Each cause beside the entry it speaks of.
 fn by_entry<'a>(
     prior: &BriefDocument,
-    reconciliation: &'a [BriefFate],
-) -> Result<Fates<'a>, Refusal> {
-    let mut fates = Fates::new();
-    for fate in reconciliation {
-        if !prior.entries.iter().any(|entry| entry.id == fate.id) {
+    reconciliation: &'a [BriefOutcome],
+) -> Result<Outcomes<'a>, Refusal> {
+    let mut outcomes = Outcomes::new();
+    for outcome in reconciliation {
+        if !prior.entries.iter().any(|entry| entry.id == outcome.id) {
             return Err(Refusal::new(
                 Code::BriefEntryUnknown,
-                format!("no live entry has the id `{}`", fate.id),
+                format!("no live entry has the id `{}`", outcome.id),
             ));
         }
-        if fates.insert(&fate.id, fate).is_some() {
+        if outcomes.insert(&outcome.id, outcome).is_some() {
             return Err(Refusal::new(
                 Code::BriefContradictory,
-                format!("`{}` is named twice", fate.id),
+                format!("`{}` is named twice", outcome.id),
             ));
         }
-        if fate.why.trim().is_empty() || fate.why.chars().count() > MAX_FIELD_CHARS {
+        if outcome.why.trim().is_empty() || outcome.why.chars().count() > MAX_FIELD_CHARS {
             return Err(Refusal::new(
                 Code::BriefInvalid,
                 format!(
                     "`{}` needs a reason of at most {MAX_FIELD_CHARS} characters",
-                    fate.id
+                    outcome.id
                 ),
             ));
         }
     }
-    Ok(fates)
+    Ok(outcomes)
 }

@@ -4,7 +4,7 @@ use super::contradict::contradictions;
 use crate::brief::render::line_text;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    BriefChange, BriefDocument, BriefEntry, BriefFate, BriefLine, BriefRecord, BriefStanding,
+    BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
     Cause, Count, GuideUpdate, MAX_ENTRIES, SchemaVersion, Slot, Stamp, Timestamp,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ pub struct Reconciled {
     pub findings: Vec<Finding>,
 }
 
-pub(super) type Fates<'a> = BTreeMap<&'a str, &'a BriefFate>;
+pub(super) type Outcomes<'a> = BTreeMap<&'a str, &'a BriefOutcome>;
 
 pub(super) struct Next<'a> {
     pub prior: &'a BriefDocument,

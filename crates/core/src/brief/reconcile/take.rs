@@ -1,22 +1,22 @@
 //! Entries that a change names: each one is there already, or new.
 
-use super::next::{Fates, Next};
+use super::next::{Next, Outcomes};
 use crate::brief::identity::entry_id;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{Anchor, Basis, BriefEntry, BriefLine, Cause, FateVerdict, Slot, Stamp};
+use crate::model::{Anchor, Basis, BriefEntry, BriefLine, BriefVerdict, Cause, Slot, Stamp};
 
 impl Next<'_> {
-    /// Everything that is not given a fate goes on; a forbid is given one by the user alone.
-    pub(super) fn begin(&mut self, fates: &Fates) -> Result<(), Refusal> {
+    /// Everything that is not given an outcome goes on; a forbid is given one by the user alone.
+    pub(super) fn begin(&mut self, outcomes: &Outcomes) -> Result<(), Refusal> {
         for entry in &self.prior.entries {
-            let Some(fate) = fates.get(entry.id.as_str()) else {
+            let Some(outcome) = outcomes.get(entry.id.as_str()) else {
                 self.live.push(entry.clone());
                 continue;
             };
             if entry.line.slot() == Slot::Forbid {
                 self.user_only(entry)?;
             }
-            if fate.verdict == FateVerdict::Demoted && entry.line.slot() != Slot::Established {
+            if outcome.verdict == BriefVerdict::Demoted && entry.line.slot() != Slot::Established {
                 return Err(Refusal::new(
                     Code::BriefContradictory,
                     format!("`{}` is not established, so it cannot be demoted", entry.id),
@@ -47,10 +47,10 @@ impl Next<'_> {
         line: BriefLine,
         stamp: Option<Stamp>,
         whole: bool,
-        fates: &Fates,
+        outcomes: &Outcomes,
     ) -> Result<(), Refusal> {
         let id = self.known_as(&line, stamp.as_ref());
-        if fates.contains_key(id.as_str()) {
+        if outcomes.contains_key(id.as_str()) {
             return Err(Refusal::new(
                 Code::BriefContradictory,
                 format!("`{id}` is kept among the entries and given an end"),

@@ -271,12 +271,12 @@ impl Walk<'_> {
             return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
         }
         self.pass(Rule::Judge, format!("{have} of {required} votes are in"));
-        let noes = wave::votes_at(snapshot, head)
+        let rejections = wave::votes_at(snapshot, head)
             .filter(|vote| !vote.can_stop)
             .count();
         let answer = Answer::new(
             "run the stop verifier and conclude the wave",
-            format!("all {required} votes are in, {noes} of them no"),
+            format!("all {required} votes are in, {rejections} of them no"),
         )
         .command("cook verify stop");
         Ok(self.fire(Rule::Conclude, Policy::Continue, answer))

@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 /// Outside rule 9 every `no` that is owed must be answered.
-pub(super) fn answer_noes(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
     if work.due.rule == Rule::Conclude {
         return Ok(false);
     }

@@ -14,7 +14,7 @@ use crate::machine::trust::named_commands;
 use crate::machine::work::Work;
 use crate::machine::{brief, planning, proof};
 use crate::model::{Conclude, Count, Decision, Reground, Snapshot, Submission};
-use conclude::{answer_noes, conclude};
+use conclude::{answer_rejections, conclude};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, require_acceptable};
 use recover::heal;
@@ -50,7 +50,7 @@ pub(super) fn apply(
         work.displace = true;
         heal(work)?;
     }
-    let answered = answer_noes(work, block)?;
+    let answered = answer_rejections(work, block)?;
     proof::require_distinct(work, block)?;
     let mut opened = proof::revalidate_done(work, block, submission)?;
     if let Some(reconcile) = &block.reconcile {

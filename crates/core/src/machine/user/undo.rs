@@ -7,7 +7,7 @@ use crate::model::{Policy, SliceLedger, Snapshot, Undone};
 use std::collections::BTreeMap;
 
 /// Takes transitions back: the documents as they were; histories, counters and
-/// judges' noes never revert.
+/// judges' rejections never revert.
 pub(in crate::machine) fn undo(
     work: &mut Work,
     to: &Snapshot,

@@ -2,7 +2,7 @@
 
 use crate::session::hash::ContentHash;
 use crate::session::reference::{On, Ref};
-use crate::session::supplier::{Deed, combined};
+use crate::session::supplier::{Action, combined};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ pub struct Call<'a> {
     /// The words.
     pub say: &'a str,
     /// Whether anything may change.
-    pub deed: Deed,
+    pub deed: Action,
     /// What it goes on from.
     pub on: Option<On>,
     /// Checks an answer; what is wrong with it, by path.

@@ -6,7 +6,7 @@ use super::turn::{Names, RECAP, Said, Talk};
 use crate::session::error::Fault;
 use crate::session::event::Batch;
 use crate::session::hash::ContentHash;
-use crate::session::reference::{Grade, Ref};
+use crate::session::reference::{Ref, RefKind};
 use crate::session::stored::{Entry, Object};
 use crate::session::supplier::Answer;
 use crate::session::value::{Exchange, Kind};
@@ -89,21 +89,21 @@ impl Talk<'_> {
             exid: answer
                 .exid
                 .clone()
-                .filter(|_| name.grade() != Grade::Series),
+                .filter(|_| name.kind() != RefKind::Series),
             supplier: self.supplier.name().to_owned(),
-            series: names.series.filter(|_| name.grade() != Grade::Series),
-            episode: Some(names.episode).filter(|_| name.grade() != Grade::Episode),
+            series: names.series.filter(|_| name.kind() != RefKind::Series),
+            episode: Some(names.episode).filter(|_| name.kind() != RefKind::Episode),
             length,
             bytes: bytes + (say.len() + answer.output.len()) as u64,
             native: answer
                 .native
                 .clone()
-                .filter(|_| name.grade() == Grade::Episode),
+                .filter(|_| name.kind() == RefKind::Episode),
             head: answer.head_after.clone(),
             tree: answer
                 .tree_after
                 .clone()
-                .filter(|_| name.grade() == Grade::Episode),
+                .filter(|_| name.kind() == RefKind::Episode),
             at: self.call.at.to_owned(),
         };
         let episode = entry(names.episode, &episode_hash, length + 1);

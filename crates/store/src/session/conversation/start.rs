@@ -2,10 +2,10 @@
 
 use super::call::Call;
 use crate::session::error::{Fault, Prior, SessionError};
-use crate::session::reference::{Grade, On, Ref};
+use crate::session::reference::{On, Ref, RefKind};
 use crate::session::store::SessionStore;
 use crate::session::stored::Entry;
-use crate::session::supplier::{Continuation, Grain, Supplier};
+use crate::session::supplier::{Capability, Continuation, Supplier};
 
 /// What a call is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn resolve(
     };
     let start = match on {
         On::Episode(name) => {
-            let episode = entry(store, name, Grade::Episode)?;
+            let episode = entry(store, name, RefKind::Episode)?;
             let series = match episode.series {
                 Some(series) => store.entry(series)?,
                 None => None,
@@ -58,10 +58,10 @@ pub(super) fn resolve(
             }
         }
         On::Series(name) => {
-            let series = entry(store, name, Grade::Series)?;
+            let series = entry(store, name, RefKind::Series)?;
             let current = series.episode.ok_or_else(|| corrupt(name))?;
             Start {
-                episode: Some(entry(store, current, Grade::Episode)?),
+                episode: Some(entry(store, current, RefKind::Episode)?),
                 series: Some(series),
                 grows: true,
             }
@@ -73,7 +73,7 @@ pub(super) fn resolve(
             supplier: supplier.name().to_owned(),
         }));
     }
-    let is_repl = supplier.grain() == Grain::Repl;
+    let is_repl = supplier.capability() == Capability::Repl;
     if let (On::Episode(episode), true, Purpose::Talk) = (on, is_repl, purpose)
         && let Some(series) = store.sealed(episode).map_err(keep)?
     {
@@ -88,7 +88,7 @@ pub(super) fn resolve(
         return Err(keep(Fault::RefKindMismatch {
             name: name.to_string(),
             found: name,
-            wanted: Grade::Episode,
+            wanted: RefKind::Episode,
         }));
     }
     Ok(start)
@@ -101,8 +101,8 @@ pub(super) fn corrupt(name: Ref) -> Fault {
     }
 }
 
-fn entry(store: &dyn SessionStore, name: Ref, wanted: Grade) -> Result<Entry, Fault> {
-    if name.grade() != wanted {
+fn entry(store: &dyn SessionStore, name: Ref, wanted: RefKind) -> Result<Entry, Fault> {
+    if name.kind() != wanted {
         return Err(Fault::RefKindMismatch {
             name: name.to_string(),
             found: name,
@@ -110,7 +110,7 @@ fn entry(store: &dyn SessionStore, name: Ref, wanted: Grade) -> Result<Entry, Fa
         });
     }
     store.entry(name)?.ok_or_else(|| match wanted {
-        Grade::Series => Fault::SeriesNotFound(name.to_string()),
-        Grade::Episode | Grade::Exchange => Fault::EpisodeNotFound(name.to_string()),
+        RefKind::Series => Fault::SeriesNotFound(name.to_string()),
+        RefKind::Episode | RefKind::Exchange => Fault::EpisodeNotFound(name.to_string()),
     })
 }

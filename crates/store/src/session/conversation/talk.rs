@@ -6,12 +6,12 @@ use super::form::{checked, repair};
 use super::start::{Purpose, corrupt, resolve};
 use super::turn::{Kept, Names, RECAP, Said, Talk};
 use crate::session::error::{Fault, NoRecap, SessionError};
-use crate::session::reference::{Grade, On, Ref};
+use crate::session::reference::{On, Ref, RefKind};
 use crate::session::replay;
 use crate::session::store::{SessionStore, load_episode};
 use crate::session::stored::{Entry, Native};
 use crate::session::supplier::{
-    Answer, Continuation, Deed, Failure, Grain, Supplier, Turn, estimate,
+    Action, Answer, Capability, Continuation, Supplier, SupplierErrorKind, Turn, estimate,
 };
 use crate::session::value::{Episode, Exchange, Kind};
 use serde_json::json;
@@ -47,7 +47,7 @@ fn call_for(
         start,
         purpose,
         deed: call.deed,
-        lapse: None,
+        error: None,
     };
     let outcome = talk.run();
     if let Err(error) = &outcome {
@@ -56,11 +56,11 @@ fn call_for(
             "message": error.to_string(),
             "prior": error.prior,
         });
-        if let (Some((name, lapse)), Some(line)) = (talk.lapse.take(), line.as_object_mut()) {
+        if let (Some((name, error)), Some(line)) = (talk.error.take(), line.as_object_mut()) {
             line.insert("exchange".to_owned(), name.to_string().into());
-            line.insert("class".to_owned(), lapse.class.into());
-            line.insert("reset_at".to_owned(), lapse.reset_at.into());
-            line.extend(talk.spent(&lapse.known));
+            line.insert("class".to_owned(), error.class.into());
+            line.insert("reset_at".to_owned(), error.reset_at.into());
+            line.extend(talk.spent(&error.known));
         }
         talk.note(&line)
             .map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
@@ -71,8 +71,8 @@ fn call_for(
 impl Talk<'_> {
     fn run(&mut self) -> Result<Reply, SessionError> {
         let kind = match self.call.deed {
-            Deed::Ask => Kind::Say,
-            Deed::Act => Kind::Act,
+            Action::Ask => Kind::Say,
+            Action::Act => Kind::Act,
         };
         let mut kept = self.fitting(kind, self.call.say)?;
         for attempt in 1.. {
@@ -141,9 +141,9 @@ impl Talk<'_> {
             return Err(exceeded(needed, NoRecap::WouldNotHelp));
         }
         if !self.start.grows {
-            let why = match self.supplier.grain() {
-                Grain::Atom => NoRecap::Atom,
-                Grain::Repl => NoRecap::Branch,
+            let why = match self.supplier.capability() {
+                Capability::Atom => NoRecap::Atom,
+                Capability::Repl => NoRecap::Branch,
             };
             return Err(exceeded(needed, why));
         }
@@ -163,14 +163,14 @@ impl Talk<'_> {
     /// One ask on a fork, recorded like any other; the chain itself does not move.
     fn ask_for_recap(&self) -> Result<String, SessionError> {
         let Some(episode) = &self.start.episode else {
-            return Err(self.keep(corrupt(Ref::new(Grade::Episode))));
+            return Err(self.keep(corrupt(Ref::new(RefKind::Episode))));
         };
         let reply = call_for(
             self.store,
             self.supplier,
             &Call {
                 say: RECAP,
-                deed: Deed::Ask,
+                deed: Action::Ask,
                 on: Some(On::Episode(episode.name)),
                 schema: None,
                 schema_text: None,
@@ -185,8 +185,8 @@ impl Talk<'_> {
 
     fn turn(&mut self, kind: Kind, say: &str, recap: Option<String>) -> Result<Kept, SessionError> {
         self.deed = match kind {
-            Kind::Act => Deed::Act,
-            Kind::Say | Kind::Recap | Kind::Repair => Deed::Ask,
+            Kind::Act => Action::Act,
+            Kind::Say | Kind::Recap | Kind::Repair => Action::Ask,
         };
         let before = match (&recap, &self.start.episode) {
             (None, Some(entry)) => Some(entry.clone()),
@@ -201,7 +201,7 @@ impl Talk<'_> {
         let (prompt, transport) = self
             .prompt(before.as_ref(), fork.as_ref(), recap.as_deref(), say)
             .map_err(|fault| self.keep(fault))?;
-        let names = Names::new(self.supplier.grain() == Grain::Repl);
+        let names = Names::new(self.supplier.capability() == Capability::Repl);
         let _in_flight = self
             .store
             .begin(names.exchange, &self.about_to(kind))
@@ -215,9 +215,9 @@ impl Talk<'_> {
         };
         let answer = match self.supplier.call(&turn) {
             Ok(answer) => answer,
-            Err(lapse) => {
-                let fault = self.fault(lapse.failure.clone());
-                self.lapse = Some((names.exchange, lapse));
+            Err(error) => {
+                let fault = self.fault(error.failure.clone());
+                self.error = Some((names.exchange, error));
                 return Err(self.keep(fault));
             }
         };
@@ -232,7 +232,7 @@ impl Talk<'_> {
         let reply = self
             .store_turn(&names, said)
             .map_err(|fault| self.keep(fault))?;
-        if self.deed == Deed::Ask && !answer.changed.is_empty() {
+        if self.deed == Action::Ask && !answer.changed.is_empty() {
             return Err(self.keep(Fault::ReadOnlyViolated {
                 changed: answer.changed,
             }));
@@ -278,13 +278,13 @@ impl Talk<'_> {
         }
     }
 
-    fn fault(&self, failure: Failure) -> Fault {
+    fn fault(&self, failure: SupplierErrorKind) -> Fault {
         let supplier = self.supplier.name().to_owned();
         match failure {
-            Failure::Failed(why) => Fault::SupplierFailed { supplier, why },
-            Failure::Absent(why) => Fault::SupplierAbsent { supplier, why },
-            Failure::TimedOut(why) => Fault::SupplierTimeout { supplier, why },
-            Failure::Unparseable(why) => Fault::SupplierUnparseable { supplier, why },
+            SupplierErrorKind::Failed(why) => Fault::SupplierFailed { supplier, why },
+            SupplierErrorKind::Absent(why) => Fault::SupplierAbsent { supplier, why },
+            SupplierErrorKind::TimedOut(why) => Fault::SupplierTimeout { supplier, why },
+            SupplierErrorKind::Unparseable(why) => Fault::SupplierUnparseable { supplier, why },
         }
     }
 }

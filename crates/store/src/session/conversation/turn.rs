@@ -2,9 +2,9 @@
 
 use super::call::{Call, Reply, Transport};
 use super::start::{Purpose, Start};
-use crate::session::reference::{Grade, Ref};
+use crate::session::reference::{Ref, RefKind};
 use crate::session::store::SessionStore;
-use crate::session::supplier::{Answer, Deed, Lapse, Supplier};
+use crate::session::supplier::{Action, Answer, Supplier, SupplierError};
 use crate::session::value::Kind;
 
 /// What a summary is asked for with.
@@ -19,9 +19,9 @@ pub(super) struct Talk<'a> {
     pub(super) start: Start,
     pub(super) purpose: Purpose,
     /// Of the turn that is taken: what follows an order to mend its answer is asked.
-    pub(super) deed: Deed,
+    pub(super) deed: Action,
     /// The turn that gave no answer.
-    pub(super) lapse: Option<(Ref, Lapse)>,
+    pub(super) error: Option<(Ref, SupplierError)>,
 }
 
 /// One request with its answer, to be kept.
@@ -49,9 +49,9 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn new(chained: bool) -> Self {
         Self {
-            exchange: Ref::new(Grade::Exchange),
-            episode: Ref::new(Grade::Episode),
-            series: chained.then(|| Ref::new(Grade::Series)),
+            exchange: Ref::new(RefKind::Exchange),
+            episode: Ref::new(RefKind::Episode),
+            series: chained.then(|| Ref::new(RefKind::Series)),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! that shows it.
 
 use super::dispatch::head_of;
-use super::scripted::{scripted_doors, scripted_line};
+use super::scripted::{list_scripted_commands, scripted_line};
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
@@ -65,12 +65,12 @@ pub(super) fn context_text(
     }
     let opened = snapshot.ledger.script_doors.0;
     if opened > 0 {
-        let doors = scripted_doors(workspace, snapshot)?;
+        let commands = list_scripted_commands(workspace, snapshot)?;
         line(
             &mut text,
             format!(
                 "user-only commands by a script: {}",
-                scripted_line(opened, &doors)
+                scripted_line(opened, &commands)
             ),
         );
     }

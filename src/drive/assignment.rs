@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// An agent that plays a role, and how.
 #[derive(Debug, Clone)]
-pub struct Player {
+pub struct RoleAgent {
     /// The agent.
     pub preset: Preset,
     /// Its model; none = its own choice.
@@ -22,7 +22,7 @@ pub struct Player {
 }
 
 /// Who plays which role: first choice first.
-pub type Cast = BTreeMap<Role, Vec<Player>>;
+pub type RoleAssignment = BTreeMap<Role, Vec<RoleAgent>>;
 
 /// How far a run goes.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{CitedExchange, Event, Said};
 use cook_store::session::{
-    Exchange, Fault, GitStore, Grade, Ref, SessionError, SessionStore, load_episode,
+    Exchange, Fault, GitStore, Ref, RefKind, SessionError, SessionStore, load_episode,
 };
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExc
         .submission()
         .and_then(|submission| submission.session.as_deref())
         .and_then(|text| text.parse::<Ref>().ok())
-        .filter(|name| name.grade() == Grade::Exchange);
+        .filter(|name| name.kind() == RefKind::Exchange);
     let Some(name) = name else {
         return Ok(Vec::new());
     };

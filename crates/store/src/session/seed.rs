@@ -4,7 +4,7 @@
 use super::error::Fault;
 use super::event::Batch;
 use super::hash::ContentHash;
-use super::reference::{Grade, Ref};
+use super::reference::{Ref, RefKind};
 use super::store::SessionStore;
 use super::stored::{Entry, Object};
 use super::value::{Exchange, Kind};
@@ -16,14 +16,14 @@ pub const COOK: &str = "cook";
 ///
 /// # Errors
 /// When the store cannot be written.
-pub fn plant(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Result<Ref, Fault> {
+pub fn seed(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Result<Ref, Fault> {
     let exchange = Object::of_exchange(&Exchange::new(Kind::Recap, about, text, None));
     let window = Object::Episode {
         parent: None,
         exchange: exchange.hash(),
         length: 1,
     };
-    let episode = Ref::new(Grade::Episode);
+    let episode = Ref::new(RefKind::Episode);
     let entry = |name: Ref, hash: ContentHash| Entry {
         schema_version: 1,
         name,
@@ -31,7 +31,7 @@ pub fn plant(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Res
         exid: None,
         supplier: COOK.to_owned(),
         series: None,
-        episode: Some(episode).filter(|_| name.grade() == Grade::Exchange),
+        episode: Some(episode).filter(|_| name.kind() == RefKind::Exchange),
         length: 1,
         bytes: (about.len() + text.len()) as u64,
         native: None,
@@ -40,7 +40,7 @@ pub fn plant(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Res
         at: at.to_owned(),
     };
     let entries = vec![
-        entry(Ref::new(Grade::Exchange), exchange.hash()),
+        entry(Ref::new(RefKind::Exchange), exchange.hash()),
         entry(episode, window.hash()),
     ];
     store.keep(&Batch {

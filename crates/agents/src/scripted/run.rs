@@ -1,8 +1,8 @@
 //! Playing a script.
 
 use super::acp;
+use super::agent::{Arguments, ScriptedAgent, print};
 use super::dialect::{Dialect, Utterance};
-use super::player::{Arguments, Player, print};
 use super::script::{Left, Step};
 use super::worktree::{replace, with_head};
 use serde_json::json;
@@ -24,8 +24,8 @@ pub fn play(script: &str, arguments: &Arguments) -> ExitCode {
         .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
     match parsed {
         Ok(script) => {
-            let mut player = Player::of(script, arguments);
-            ExitCode::from(player.play().unwrap_or(70))
+            let mut agent = ScriptedAgent::of(script, arguments);
+            ExitCode::from(agent.play().unwrap_or(70))
         }
         Err(why) => {
             let _ = writeln!(io::stderr(), "script: {why}");
@@ -34,7 +34,7 @@ pub fn play(script: &str, arguments: &Arguments) -> ExitCode {
     }
 }
 
-impl Player {
+impl ScriptedAgent {
     fn play(&mut self) -> io::Result<u8> {
         if self.script.dialect == Dialect::Acp && !self.script.deaf {
             return acp::serve(self, &mut Self::turn);

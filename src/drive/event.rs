@@ -1,25 +1,25 @@
 //! What is told while a run goes on, and to whom.
 
-use super::authority::Breach;
-use crate::walk::Applied;
+use super::authority::Violation;
+use crate::service::Applied;
 use cook_agents::{Progress, Spent};
 use cook_core::diagnostic::Finding;
 use cook_core::machine::Dispatch;
 use cook_core::model::Role;
-use cook_os::process::{Alarm, Heed};
+use cook_os::process::{Alarm, ControlFlow};
 use cook_store::store::Recovery;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What an audience is told.
+/// What an observer is told.
 #[derive(Debug)]
-pub enum Moment<'a> {
+pub enum RunEvent<'a> {
     /// A session of an earlier run was found unfinished and settled.
     Recovered {
         /// Whose it was.
         role: Role,
         /// What it had done that it may not.
-        breach: &'a Breach,
+        breach: &'a Violation,
     },
     /// A session begins.
     Begins {
@@ -41,7 +41,7 @@ pub enum Moment<'a> {
     },
     /// An agent has ended; its answer is not looked at yet.
     Ends {
-        /// As in [`Moment::Shows`].
+        /// As in [`RunEvent::Shows`].
         slot: usize,
         /// What this run's calls have taken so far.
         spent: &'a Spent,
@@ -55,7 +55,7 @@ pub enum Moment<'a> {
         /// The role.
         role: Role,
         /// What it did.
-        breach: &'a Breach,
+        breach: &'a Violation,
     },
     /// What was not committed in the worktree changed while a session was held elsewhere: copies
     /// of how it was.
@@ -90,9 +90,9 @@ pub enum Moment<'a> {
 }
 
 /// Whoever looks on.
-pub trait Audience {
+pub trait Observer {
     /// Is told what happens.
-    fn told(&mut self, moment: &Moment) -> Heed;
+    fn observe(&mut self, event: &RunEvent) -> ControlFlow;
 
     /// What is to be called at once when somebody asks for an end.
     fn alarm(&self) -> Option<Alarm> {

@@ -1,14 +1,14 @@
 //! Prints what happens while agents work.
 
-use crate::drive::{Audience, Moment};
-use crate::view::{LiveLine, Screen, Tone, moment_line};
-use cook_os::process::{Alarm, Heed};
+use crate::drive::{Observer, RunEvent};
+use crate::view::{LiveLine, Screen, Tone, event_line};
+use cook_os::process::{Alarm, ControlFlow};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Prints what happens on standard error. A signal is answered from another thread, so the
 /// line that stands there is shared with it.
-pub(super) struct Onlooker(Arc<Mutex<Shown>>);
+pub(super) struct Printer(Arc<Mutex<Shown>>);
 
 struct Shown {
     screen: Screen,
@@ -17,7 +17,7 @@ struct Shown {
     begun: Instant,
 }
 
-impl Onlooker {
+impl Printer {
     pub(super) fn new(screen: Screen) -> Self {
         Self(Arc::new(Mutex::new(Shown {
             screen,
@@ -29,21 +29,21 @@ impl Onlooker {
 }
 
 impl Shown {
-    fn told(&mut self, moment: &Moment) {
+    fn observe(&mut self, event: &RunEvent) {
         let now = self.begun.elapsed();
-        self.line.learn(moment, now);
-        let passing = matches!(moment, Moment::Shows { .. } | Moment::Ends { .. });
+        self.line.learn(event, now);
+        let passing = matches!(event, RunEvent::Shows { .. } | RunEvent::Ends { .. });
         if !passing {
             // Others may print after this one.
             self.erase();
         }
-        if let Some((tone, line)) = moment_line(moment, self.screen.verbose)
+        if let Some((tone, line)) = event_line(event, self.screen.verbose)
             && line != self.last
         {
             self.say(tone, &line);
             self.last = line;
         }
-        if passing || matches!(moment, Moment::Waits { .. }) {
+        if passing || matches!(event, RunEvent::Waits { .. }) {
             self.show(now);
         }
     }
@@ -80,10 +80,10 @@ fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
     shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Audience for Onlooker {
-    fn told(&mut self, moment: &Moment) -> Heed {
-        lock(&self.0).told(moment);
-        Heed::GoOn
+impl Observer for Printer {
+    fn observe(&mut self, event: &RunEvent) -> ControlFlow {
+        lock(&self.0).observe(event);
+        ControlFlow::Continue
     }
 
     fn alarm(&self) -> Option<Alarm> {

@@ -1,4 +1,4 @@
-//! The main walk: an event becomes a transition, or a refusal and nothing else.
+//! The service layer: an event becomes a transition, or a refusal and nothing else.
 //!
 //! measure what `needs` names → `apply` → lock → check that nothing moved →
 //! commit. Gates run before the lock; when tip, HEAD or worktree moved meanwhile

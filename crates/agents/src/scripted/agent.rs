@@ -18,7 +18,7 @@ pub struct Arguments {
     pub fork: Option<String>,
 }
 
-pub(super) struct Player {
+pub(super) struct ScriptedAgent {
     pub(super) script: Script,
     pub(super) arguments: Arguments,
     pub(super) input: String,
@@ -30,7 +30,7 @@ pub(super) struct Player {
     pub(super) began: bool,
 }
 
-impl Player {
+impl ScriptedAgent {
     pub(super) fn of(script: Script, arguments: &Arguments) -> Self {
         Self {
             script,

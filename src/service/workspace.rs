@@ -30,7 +30,7 @@ pub struct Workspace {
 }
 
 /// Beside `cook/` in the git dir: the copies that drivers keep while agents work.
-pub const SPARE_DIR: &str = "cook-spare";
+pub const MIRROR_DIR: &str = "cook-mirror";
 /// Where there is such a copy and no log.
 const PUTS_BACK: &str =
     "it was taken away while agents worked, and a copy is there: `cook init` puts it back";
@@ -117,15 +117,15 @@ impl Workspace {
         let common = self.repo.common_dir();
         match common.join("cook").join("log.git").exists() {
             true => self.has_spare() && !matches!(self.current(), Ok((Some(_), _))),
-            false => common.join(SPARE_DIR).is_dir(),
+            false => common.join(MIRROR_DIR).is_dir(),
         }
     }
 
     /// A driver of this worktree left its copy of the log.
     fn has_spare(&self) -> bool {
-        let spares = self.repo.common_dir().join(SPARE_DIR);
+        let mirrors = self.repo.common_dir().join(MIRROR_DIR);
         let id = Store::id_of(&self.place()).ok().flatten();
-        id.is_some_and(|id| spares.join(id).is_dir())
+        id.is_some_and(|id| mirrors.join(id).is_dir())
     }
 
     fn no_log(&self) -> Failure {

@@ -1,6 +1,6 @@
 //! A second copy of what cook keeps in the git dir, beside it for as long as agents work: a
 //! session that takes `.git/cook` away takes the log, the kept sessions and its own baseline.
-//! Between runs it rests in `.git/cook/spare` and goes where that goes.
+//! Between runs it rests in `.git/cook/mirror` and goes where that goes.
 //!
 //! Files that never change in place are linked, the others copied, and only what changed is
 //! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
@@ -8,7 +8,7 @@
 
 use super::left_in;
 use super::live;
-use crate::walk::{SPARE_DIR, Workspace, place_of};
+use crate::service::{MIRROR_DIR, Workspace, place_of};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// What is not part of the copy: who holds what, which calls are being made, copies at rest.
 const LEFT_OUT: [&str; 5] = ["leases", "live", "lock", "sessions/inflight", RESTS];
 /// Where copies rest, below `.git/cook`.
-const RESTS: &str = "spare";
+const RESTS: &str = "mirror";
 /// Directories whose files are written once or replaced, never changed: they can be linked.
 const LINKED: [&str; 5] = [
     "log.git/objects",
@@ -40,7 +40,7 @@ const DEPTH: usize = 12;
 
 /// The copy of one driver.
 #[derive(Debug)]
-pub(super) struct Spare {
+pub(super) struct Mirror {
     place: Place,
     of: PathBuf,
     at: PathBuf,
@@ -49,12 +49,12 @@ pub(super) struct Spare {
     needed: Cell<bool>,
 }
 
-impl Spare {
-    /// None is made before [`Spare::refresh`].
+impl Mirror {
+    /// None is made before [`Mirror::refresh`].
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
         let id = workspace.store()?.id();
         let of = workspace.repo.cook_dir()?;
-        let at = spares(&workspace.repo).join(id);
+        let at = mirrors(&workspace.repo).join(id);
         Ok(Self {
             place: workspace.place(),
             rests: of.join(RESTS).join(id),
@@ -120,7 +120,7 @@ impl Spare {
     }
 }
 
-impl Drop for Spare {
+impl Drop for Mirror {
     fn drop(&mut self) {
         if self.needed.get() {
             // A driver that gave up in between may leave the only copy.
@@ -160,11 +160,11 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
     }
     let is_lost = opened.as_ref().map_or(true, Workspace::is_log_lost);
     // The copy of a driver that was ended may hold what a session took away beside the log.
-    let own = id.map(|id| spares(&repo).join(id));
+    let own = id.map(|id| mirrors(&repo).join(id));
     let mut back = false;
-    for spare in left_in(&spares(&repo))? {
-        if is_lost || own.as_ref() == Some(&spare) {
-            back |= fill_in(&spare, &place)?;
+    for mirror in left_in(&mirrors(&repo))? {
+        if is_lost || own.as_ref() == Some(&mirror) {
+            back |= fill_in(&mirror, &place)?;
         }
     }
     if let Some(id) = ended {
@@ -176,8 +176,8 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
     }
 }
 
-fn spares(repo: &Repo) -> PathBuf {
-    repo.common_dir().join(SPARE_DIR)
+fn mirrors(repo: &Repo) -> PathBuf {
+    repo.common_dir().join(MIRROR_DIR)
 }
 
 /// Whether anything was missing.
@@ -209,7 +209,7 @@ fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// When they cannot be removed.
-pub fn drop_spares(repo: &Repo) -> Result<(), Failure> {
+pub fn drop_mirrors(repo: &Repo) -> Result<(), Failure> {
     let rests = repo.cook_dir()?.join(RESTS);
     match fs::remove_dir_all(&rests) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::state(
@@ -329,7 +329,7 @@ fn restore(from: &Path, to: &Path, path: &Path, depth: usize) -> io::Result<bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cook_store::session::{SessionStore, plant};
+    use cook_store::session::{SessionStore, seed};
 
     #[test]
     fn what_is_missing_comes_back_and_nothing_is_overwritten() {
@@ -339,27 +339,27 @@ mod tests {
             git_dir: dir.path().to_owned(),
             worktree: dir.path().to_owned(),
         };
-        let (of, at) = (place.cook_dir(), dir.path().join("spare/x"));
+        let (of, at) = (place.cook_dir(), dir.path().join("mirror/x"));
         let write = |name: &str, text: &str| {
             let path = of.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
         let sessions = || GitStore::open(place.clone()).unwrap();
-        let keep = || plant(&sessions(), "about", "text", "2026-01-02T03:04:05Z").unwrap();
+        let keep = || seed(&sessions(), "about", "text", "2026-01-02T03:04:05Z").unwrap();
         let first = keep();
         write("trust.json", "one");
         write("leases/x", "held");
         write("sessions/attempts/ex_1/out", "ex_1");
-        let begin = || Spare {
+        let begin = || Mirror {
             place: place.clone(),
             of: of.clone(),
             at: at.clone(),
-            rests: of.join("spare/x"),
+            rests: of.join("mirror/x"),
             needed: Cell::new(at.exists()),
         };
-        let spare = begin();
-        spare.refresh().unwrap();
+        let mirror = begin();
+        mirror.refresh().unwrap();
         // Written in place: the copy does not follow until it is brought up to date.
         write("trust.json", "");
         let copied = || fs::read_to_string(at.join("trust.json")).unwrap();
@@ -367,16 +367,16 @@ mod tests {
         write("trust.json", "two");
         write("outputs/1", "1");
         let second = keep();
-        spare.refresh().unwrap();
+        mirror.refresh().unwrap();
         assert_eq!(copied(), "two");
         fs::remove_file(of.join("outputs/1")).unwrap();
-        spare.refresh().unwrap();
+        mirror.refresh().unwrap();
         assert!(!at.join("outputs/1").exists());
         fs::remove_dir_all(&of).unwrap();
         let since = keep();
         write("lock", "newer");
-        spare.fill_in().unwrap();
-        spare.fill_in().unwrap();
+        mirror.fill_in().unwrap();
+        mirror.fill_in().unwrap();
         let read = |name: &str| fs::read_to_string(of.join(name)).unwrap();
         for name in [first, second, since] {
             assert!(sessions().entry(name).unwrap().is_some(), "{name}");
@@ -385,26 +385,26 @@ mod tests {
         assert_eq!(read("lock"), "newer");
         assert!(!of.join("leases").exists());
         assert_eq!(read("sessions/attempts/ex_1/out"), "ex_1");
-        spare.settled();
-        drop(spare);
-        assert!(!dir.path().join("spare").exists());
+        mirror.settled();
+        drop(mirror);
+        assert!(!dir.path().join("mirror").exists());
 
         // It rests, and what changed meanwhile is all that is written when it is needed again.
-        let rests = of.join("spare/x");
+        let rests = of.join("mirror/x");
         let stamp = |name: &str| fs::metadata(name).unwrap().modified().unwrap();
         let known = stamp(rests.join("trust.json").to_str().unwrap());
         let third = keep();
-        let spare = begin();
-        spare.refresh().unwrap();
+        let mirror = begin();
+        mirror.refresh().unwrap();
         assert!(!rests.exists());
-        assert!(!at.join("spare").exists());
+        assert!(!at.join("mirror").exists());
         assert_eq!(stamp(at.join("trust.json").to_str().unwrap()), known);
         fs::remove_dir_all(&of).unwrap();
-        spare.fill_in().unwrap();
+        mirror.fill_in().unwrap();
         assert!(sessions().entry(third).unwrap().is_some());
         // The index of receipts is written anew under the names it has.
         write("receipts/index/gate", "1");
-        spare.refresh().unwrap();
+        mirror.refresh().unwrap();
         write("receipts/index/new", "2");
         fs::rename(
             of.join("receipts/index/new"),
@@ -412,14 +412,14 @@ mod tests {
         )
         .unwrap();
         fs::remove_file(of.join("sessions/attempts/ex_1/out")).unwrap();
-        spare.refresh().unwrap();
+        mirror.refresh().unwrap();
         assert_eq!(
             fs::read_to_string(at.join("receipts/index/gate")).unwrap(),
             "2"
         );
         assert!(!at.join("sessions/attempts/ex_1/out").exists());
         // A driver that was ended in between leaves it: the next one needs it.
-        std::mem::forget(spare);
+        std::mem::forget(mirror);
         drop(begin());
         assert!(at.exists());
     }

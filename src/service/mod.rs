@@ -1,4 +1,4 @@
-//! The main walk: an event becomes a transition, or a refusal and nothing else; and what is put
+//! The service layer: an event becomes a transition, or a refusal and nothing else; and what is put
 //! together on the way: who is due, what they are given, the brief.
 
 mod applied;
@@ -20,8 +20,8 @@ pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{dispatch_facts, dispatch_now, head_of, run_stop_verifier};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{Prompts, role_prompt, role_prompts, ticket};
-pub(crate) use scripted::{scripted_doors, scripted_line};
+pub(crate) use scripted::{list_scripted_commands, scripted_line};
 pub use transition::transition;
 pub(crate) use transition::{dry_run, show_tip, transition_holding};
 pub use workspace::Workspace;
-pub(crate) use workspace::{SPARE_DIR, place_of};
+pub(crate) use workspace::{MIRROR_DIR, place_of};

@@ -1,14 +1,14 @@
 //! One event of an agent in its worktree.
 
 use super::tracker::Tracker;
-use crate::walk::Workspace;
+use crate::service::Workspace;
 use cook_core::model::Role;
-use cook_hooks::{Agent, Desk, Event, Row};
+use cook_hooks::{Agent, Event, Row, StateDir};
 use cook_os::process::{INVOCATION_VARIABLE, ROLE_VARIABLE};
 use std::path::PathBuf;
 
 /// An event in its worktree.
-pub(super) struct Scene<'a> {
+pub(super) struct HookContext<'a> {
     pub(super) agent: Agent,
     pub(super) row: &'static Row,
     pub(super) event: &'a Event,
@@ -17,9 +17,9 @@ pub(super) struct Scene<'a> {
     pub(super) workspace: &'a Workspace,
 }
 
-impl Scene<'_> {
-    pub(super) fn desk(&self) -> std::io::Result<Desk> {
-        Desk::of(&self.workspace.repo, self.workspace.store.is_some())
+impl HookContext<'_> {
+    pub(super) fn state_dir(&self) -> std::io::Result<StateDir> {
+        StateDir::of(&self.workspace.repo, self.workspace.store.is_some())
     }
 }
 

@@ -7,12 +7,12 @@ use cook_core::model::{Snapshot, USER_DOORS};
 /// How many transitions are looked through for those that a script made.
 const LOOK_BACK: usize = 1_000;
 
-/// Sequence and event of user doors that were opened with `--as-user`, newest
+/// Sequence and event of user-only commands that were run with `--as-user`, newest
 /// first. The log is read only when there is one.
 ///
 /// # Errors
 /// An unreadable log.
-pub fn scripted_doors(
+pub fn list_scripted_commands(
     workspace: &Workspace,
     snapshot: &Snapshot,
 ) -> Result<Vec<(u64, String)>, Failure> {
@@ -34,9 +34,9 @@ pub fn scripted_doors(
 }
 
 /// Who reads this decides how much a user's word is worth that a script spoke.
-pub fn scripted_line(opened: u64, doors: &[(u64, String)]) -> String {
+pub fn scripted_line(opened: u64, commands: &[(u64, String)]) -> String {
     const SHOWN: usize = 10;
-    let mut named: Vec<String> = doors
+    let mut named: Vec<String> = commands
         .iter()
         .take(SHOWN)
         .map(|(seq, event)| format!("#{seq} {event}"))
