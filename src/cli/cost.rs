@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn cost(context: &Context) -> Answer {
     let workspace = context.workspace()?;
-    let lines = store(&workspace)?.lines().map_err(|fault| {
-        cook_core::diagnostic::Failure::from(cook_store::session::SessionError::new(fault))
-    })?;
+    let lines = store(&workspace)?.lines()?;
     let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
     for line in &lines {
         // Lines about refs that expired name no supplier.

@@ -6,29 +6,12 @@ use super::printer;
 use crate::demo::{Culprit, Demo, why};
 use crate::drive::{Observer, RunEvent};
 use crate::view::{DemoAnswer, Screen, Tone};
-use clap::{Args, ValueEnum};
-use cook_os::process::{Alarm, ControlFlow};
+use clap::Args;
+use cook_os::process::Alarm;
 use std::time::Duration;
 
 /// How long `--slow` rests after each step.
 const REST: Duration = Duration::from_millis(1500);
-
-/// Who misbehaves in a demonstration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum DemoCulprit {
-    /// Reports a commit that is not there, and green tests that are red
-    Liar,
-    /// Weakens a criterion, edits cook's files, disarms the stop verifier
-    Cheater,
-    /// Dies in the middle of a line, with its work committed
-    Crasher,
-    /// Prints nothing and does not end
-    Hanger,
-    /// Prints 1 GB
-    Flooder,
-    /// Edits, commits and tags where it may only read
-    Editor,
-}
 
 #[derive(Debug, Args)]
 #[command(
@@ -38,7 +21,7 @@ absent or empty; it stays there to be looked at."
 pub(super) struct DemoArgs {
     /// Let this agent misbehave, and see it caught
     #[arg(long, value_enum, value_name = "CULPRIT")]
-    pub with: Option<DemoCulprit>,
+    pub with: Option<Culprit>,
     /// Pause after each step, to read along
     #[arg(long)]
     pub slow: bool,
@@ -48,7 +31,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     caller::not_nested()?;
     let screen = context.screen;
     let dir = context.dir_is_named.then_some(context.dir.as_path());
-    let demo = Demo::prepare(dir, args.with.map(culprit))?;
+    let demo = Demo::prepare(dir, args.with)?;
     let quietly = |text: String| screen.toned_note(Tone::Dim, &text);
     quietly(format!(
         "a program with one test in {}, `cook init --commit`, `cook trust '{}'`: a script did what you would do",
@@ -68,17 +51,6 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
     answer(DemoAnswer(told))
 }
 
-fn culprit(with: DemoCulprit) -> Culprit {
-    match with {
-        DemoCulprit::Liar => Culprit::Liar,
-        DemoCulprit::Cheater => Culprit::Cheater,
-        DemoCulprit::Crasher => Culprit::Crasher,
-        DemoCulprit::Hanger => Culprit::Hanger,
-        DemoCulprit::Flooder => Culprit::Flooder,
-        DemoCulprit::Editor => Culprit::Editor,
-    }
-}
-
 /// What happens as `cook run` shows it, each with the reason.
 struct Printer {
     run: printer::Printer,
@@ -87,7 +59,7 @@ struct Printer {
 }
 
 impl Observer for Printer {
-    fn observe(&mut self, event: &RunEvent) -> ControlFlow {
+    fn observe(&mut self, event: &RunEvent) {
         self.run.observe(event);
         if let Some(reason) = why(event) {
             self.screen.toned_note(Tone::Dim, &format!("    {reason}"));
@@ -95,7 +67,6 @@ impl Observer for Printer {
                 std::thread::sleep(REST);
             }
         }
-        ControlFlow::Continue
     }
 
     fn alarm(&self) -> Option<Alarm> {

@@ -2,7 +2,7 @@
 
 use crate::drive::{Observer, RunEvent};
 use crate::view::{LiveLine, Screen, Tone, event_line};
-use cook_os::process::{Alarm, ControlFlow};
+use cook_os::process::Alarm;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -81,9 +81,8 @@ fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
 }
 
 impl Observer for Printer {
-    fn observe(&mut self, event: &RunEvent) -> ControlFlow {
+    fn observe(&mut self, event: &RunEvent) {
         lock(&self.0).observe(event);
-        ControlFlow::Continue
     }
 
     fn alarm(&self) -> Option<Alarm> {

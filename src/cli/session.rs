@@ -3,7 +3,7 @@
 use super::call::{named, store};
 use super::context::{Answer, Context, answer, note};
 use super::{caller, input};
-use crate::drive::{self, drop_mirrors};
+use crate::drive;
 use crate::service::Workspace;
 use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use clap::{Args, Subcommand};
@@ -355,7 +355,6 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
         }
     }
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
-    drop_mirrors(&workspace.repo)?;
     let mut lines = vec![
         format!(
             "let go of {}, {} and {} of failed calls",

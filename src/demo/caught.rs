@@ -8,7 +8,7 @@ use crate::drive::{Observer, RunEvent, Violation};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Event, Role, SliceStatus};
-use cook_os::process::{Alarm, ControlFlow};
+use cook_os::process::Alarm;
 use cook_store::store::Entry;
 use serde::Serialize;
 use std::path::Path;
@@ -64,7 +64,7 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn observe(&mut self, event: &RunEvent) -> ControlFlow {
+    fn observe(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Breached { role, breach } => {
                 self.seen.breaches.push((*role, (*breach).clone()));
@@ -74,7 +74,7 @@ impl Observer for Recorder<'_> {
             }
             _ => {}
         }
-        self.observer.observe(event)
+        self.observer.observe(event);
     }
 
     fn alarm(&self) -> Option<Alarm> {
@@ -254,6 +254,7 @@ mod tests {
     use super::super::story::Story;
     use super::*;
     use crate::service;
+    use clap::ValueEnum;
     use cook_core::model::Actor;
 
     fn repository() -> (tempfile::TempDir, Workspace) {
@@ -307,10 +308,10 @@ mod tests {
     fn a_culprit_of_whom_the_log_says_nothing_got_away() {
         let (_dir, workspace) = repository();
         let story = Story::read().unwrap();
-        for culprit in Culprit::ALL {
+        for &culprit in Culprit::value_variants() {
             let misdeeds = story.misdeeds(culprit);
             let failure = catches(&workspace, &misdeeds, &Seen::default()).unwrap_err();
-            assert_eq!(failure.code, Code::DemoNotCaught, "{culprit}");
+            assert_eq!(failure.code, Code::DemoNotCaught, "{culprit:?}");
         }
     }
 

@@ -1,54 +1,22 @@
 //! Who misbehaves in a demonstration.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// An agent that misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Culprit {
-    /// Reports what is not so.
+    /// Reports a commit that is not there, and green tests that are red
     Liar,
-    /// Weakens criteria, edits what is cook's, disarms a check.
+    /// Weakens a criterion, edits cook's files, disarms the stop verifier
     Cheater,
-    /// Dies in the middle of its work.
+    /// Dies in the middle of a line, with its work committed
     Crasher,
-    /// Says nothing and does not end.
+    /// Prints nothing and does not end
     Hanger,
-    /// Prints without end.
+    /// Prints 1 GB
     Flooder,
-    /// Changes what it is only to look at.
+    /// Edits, commits and tags where it may only read
     Editor,
-}
-
-impl Culprit {
-    /// All six.
-    #[cfg(test)]
-    pub const ALL: [Culprit; 6] = [
-        Self::Liar,
-        Self::Cheater,
-        Self::Crasher,
-        Self::Hanger,
-        Self::Flooder,
-        Self::Editor,
-    ];
-
-    /// Its name on the command line.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Liar => "liar",
-            Self::Cheater => "cheater",
-            Self::Crasher => "crasher",
-            Self::Hanger => "hanger",
-            Self::Flooder => "flooder",
-            Self::Editor => "editor",
-        }
-    }
-}
-
-impl fmt::Display for Culprit {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.id())
-    }
 }

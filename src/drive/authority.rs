@@ -429,7 +429,7 @@ fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>, Fa
     Ok(moved)
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::state(
         Code::WriteFailed,
         format!("cannot write `{}`", path.display()),

@@ -11,7 +11,7 @@ use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Actor, Event, Role};
 use cook_git::Repo;
 use cook_os::process::Patience;
-use cook_store::session::{Fault, GitStore, SessionError};
+use cook_store::session::GitStore;
 use cook_store::store::Lease;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Self, Failure> {
         let workspace = Workspace::open(dir)?;
         let lease = workspace.store()?.lease("cook run")?;
-        let sessions = GitStore::open(workspace.place()).map_err(kept)?;
+        let sessions = GitStore::open(workspace.place())?;
         let patience = Patience::begin(observer.alarm()).map_err(|error| {
             Failure::state(Code::Interrupted, "signals cannot be handled").caused_by(&error)
         })?;
@@ -133,8 +133,4 @@ impl<'a> Driver<'a> {
         }
         Ok(applied)
     }
-}
-
-pub(super) fn kept(fault: Fault) -> Failure {
-    SessionError::new(fault).into()
 }

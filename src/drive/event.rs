@@ -6,7 +6,7 @@ use cook_agents::{Progress, Spent};
 use cook_core::diagnostic::Finding;
 use cook_core::machine::Dispatch;
 use cook_core::model::Role;
-use cook_os::process::{Alarm, ControlFlow};
+use cook_os::process::Alarm;
 use cook_store::store::Recovery;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -90,9 +90,9 @@ pub enum RunEvent<'a> {
 }
 
 /// Whoever looks on.
-pub trait Observer {
+pub trait Observer: Send {
     /// Is told what happens.
-    fn observe(&mut self, event: &RunEvent) -> ControlFlow;
+    fn observe(&mut self, event: &RunEvent);
 
     /// What is to be called at once when somebody asks for an end.
     fn alarm(&self) -> Option<Alarm> {

@@ -3,9 +3,10 @@
 //!
 //! It is a view and decides nothing. Whether its driver lives is told by the lease alone.
 
+use super::authority::unwritable;
 use crate::service::Workspace;
 use cook_agents::Progress;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::Failure;
 use cook_core::model::Role;
 use cook_git::Repo;
 use cook_os::clock::Clock;
@@ -98,10 +99,7 @@ pub(super) fn was_alive(repo: &Repo, id: &str) -> Result<(), Failure> {
     let dir = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     dir.and_then(|()| File::options().create(true).append(true).open(&path))
         .and_then(|file| file.set_modified(SystemTime::now()))
-        .map_err(|error| {
-            let what = format!("cannot write `{}`", path.display());
-            Failure::state(Code::WriteFailed, what).caused_by(&error)
-        })
+        .map_err(|error| unwritable(&path, &error))
 }
 
 impl Board {

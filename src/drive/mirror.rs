@@ -1,18 +1,18 @@
 //! A second copy of what cook keeps in the git dir, beside it for as long as agents work: a
 //! session that takes `.git/cook` away takes the log, the kept sessions and its own baseline.
-//! Between runs it rests in `.git/cook/mirror` and goes where that goes.
 //!
 //! Files that never change in place are linked, the others copied, and only what changed is
 //! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
 //! was kept of sessions since then follows what was kept before.
 
-use super::left_in;
+use super::authority::unwritable;
+use super::left::left_in;
 use super::live;
 use crate::service::{MIRROR_DIR, Workspace, place_of};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
-use cook_store::session::{GitStore, SessionError};
+use cook_store::session::GitStore;
 use cook_store::store::{Place, Store};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -21,10 +21,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is not part of the copy: who holds what, which calls are being made, copies at rest.
-const LEFT_OUT: [&str; 5] = ["leases", "live", "lock", "sessions/inflight", RESTS];
-/// Where copies rest, below `.git/cook`.
-const RESTS: &str = "mirror";
+/// What is not part of the copy: who holds what, which calls are being made.
+const LEFT_OUT: [&str; 4] = ["leases", "live", "lock", "sessions/inflight"];
 /// Directories whose files are written once or replaced, never changed: they can be linked.
 const LINKED: [&str; 5] = [
     "log.git/objects",
@@ -44,7 +42,6 @@ pub(super) struct Mirror {
     place: Place,
     of: PathBuf,
     at: PathBuf,
-    rests: PathBuf,
     /// A session that was begun with it is not settled yet.
     needed: Cell<bool>,
 }
@@ -57,7 +54,6 @@ impl Mirror {
         let at = mirrors(&workspace.repo).join(id);
         Ok(Self {
             place: workspace.place(),
-            rests: of.join(RESTS).join(id),
             of,
             // One that a driver left is let go of when its sessions are settled.
             needed: Cell::new(at.exists()),
@@ -71,18 +67,9 @@ impl Mirror {
     /// When it cannot be written: no session is held without it.
     pub fn refresh(&self) -> Result<(), Failure> {
         self.needed.set(true);
-        let bring = || -> io::Result<()> {
-            if !self.at.exists() && self.rests.exists() {
-                move_dir(&self.rests, &self.at)?;
-            }
-            mirror(&self.of, &self.at, Path::new(""), 0)
-        };
-        bring().map_err(|error| {
-            Failure::state(
-                Code::WriteFailed,
-                format!("cannot keep a copy of the log in `{}`", self.at.display()),
-            )
-            .caused_by(&error)
+        mirror(&self.of, &self.at, Path::new(""), 0).map_err(|error| {
+            let what = format!("cannot keep a copy of the log in `{}`", self.at.display());
+            Failure::state(Code::WriteFailed, what).caused_by(&error)
         })
     }
 
@@ -110,11 +97,7 @@ impl Mirror {
         };
         let copy = self.at.join(below);
         match fs::remove_dir_all(&copy) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::state(
-                Code::WriteFailed,
-                format!("cannot remove `{}`", copy.display()),
-            )
-            .caused_by(&error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unwritable(&copy, &error)),
             _ => Ok(()),
         }
     }
@@ -122,16 +105,12 @@ impl Mirror {
 
 impl Drop for Mirror {
     fn drop(&mut self) {
-        if self.needed.get() {
-            // A driver that gave up in between may leave the only copy.
-            return;
+        // A driver that gave up in between may leave the only copy.
+        if !self.needed.get() {
+            // One that cannot be removed is brought up to date by the next driver.
+            let _ = fs::remove_dir_all(&self.at);
+            let _ = self.at.parent().map(fs::remove_dir);
         }
-        if self.at.exists() {
-            // One that cannot rest is brought up to date where it is by the next driver.
-            let _ = fs::remove_dir_all(&self.rests);
-            let _ = move_dir(&self.at, &self.rests);
-        }
-        let _ = self.at.parent().map(fs::remove_dir);
     }
 }
 
@@ -184,15 +163,9 @@ fn mirrors(repo: &Repo) -> PathBuf {
 fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
     let to = place.cook_dir();
     let failed = |error: io::Error| {
-        Failure::state(
-            Code::WriteFailed,
-            format!(
-                "cannot put `{}` back from `{}`",
-                to.display(),
-                from.display()
-            ),
-        )
-        .caused_by(&error)
+        let (to, from) = (to.display(), from.display());
+        let what = format!("cannot put `{to}` back from `{from}`");
+        Failure::state(Code::WriteFailed, what).caused_by(&error)
     };
     let lacked = restore(from, &to, Path::new(""), 0).map_err(failed)?;
     let newest = match fs::read_to_string(from.join(RECORD)) {
@@ -200,32 +173,8 @@ fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(lacked),
         Err(error) => return Err(failed(error)),
     };
-    let joined = GitStore::open(place.clone()).and_then(|store| store.join(newest.trim()));
-    let joined = joined.map_err(|fault| Failure::from(SessionError::new(fault)))?;
+    let joined = GitStore::open(place.clone())?.join(newest.trim())?;
     Ok(lacked || joined)
-}
-
-/// Lets go of copies at rest: what was let go of elsewhere has room only then.
-///
-/// # Errors
-/// When they cannot be removed.
-pub fn drop_mirrors(repo: &Repo) -> Result<(), Failure> {
-    let rests = repo.cook_dir()?.join(RESTS);
-    match fs::remove_dir_all(&rests) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::state(
-            Code::WriteFailed,
-            format!("cannot remove `{}`", rests.display()),
-        )
-        .caused_by(&error)),
-        _ => Ok(()),
-    }
-}
-
-fn move_dir(from: &Path, to: &Path) -> io::Result<()> {
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::rename(from, to)
 }
 
 /// Makes `to` hold what `from` holds; `path` is where that lies below `.git/cook`.
@@ -355,7 +304,6 @@ mod tests {
             place: place.clone(),
             of: of.clone(),
             at: at.clone(),
-            rests: of.join("mirror/x"),
             needed: Cell::new(at.exists()),
         };
         let mirror = begin();
@@ -389,16 +337,9 @@ mod tests {
         drop(mirror);
         assert!(!dir.path().join("mirror").exists());
 
-        // It rests, and what changed meanwhile is all that is written when it is needed again.
-        let rests = of.join("mirror/x");
-        let stamp = |name: &str| fs::metadata(name).unwrap().modified().unwrap();
-        let known = stamp(rests.join("trust.json").to_str().unwrap());
         let third = keep();
         let mirror = begin();
         mirror.refresh().unwrap();
-        assert!(!rests.exists());
-        assert!(!at.join("mirror").exists());
-        assert_eq!(stamp(at.join("trust.json").to_str().unwrap()), known);
         fs::remove_dir_all(&of).unwrap();
         mirror.fill_in().unwrap();
         assert!(sessions().entry(third).unwrap().is_some());

@@ -31,9 +31,7 @@ pub(crate) use event::{Observer, RunEvent};
 pub(crate) use job::hold;
 pub(crate) use left::unfinished;
 pub(crate) use live::{Live, live};
-pub(crate) use mirror::{drop_mirrors, open_whole};
+pub(crate) use mirror::open_whole;
 pub(crate) use operator::{Operator, Order};
 pub(crate) use outcome::{Ended, Outcome};
 pub(crate) use probe::probe;
-
-use left::left_in;

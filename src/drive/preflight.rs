@@ -10,7 +10,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, c
 use cook_core::machine::{Dispatch, Worktree, quoted};
 use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
 use cook_os::process::Clocks;
-use cook_store::session::{GitStore, SessionError};
+use cook_store::session::GitStore;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -174,9 +174,7 @@ fn show_prospect(
     snapshot: &Snapshot,
     dispatch: &Dispatch,
 ) -> Result<(), Failure> {
-    let lines = GitStore::open(workspace.place())
-        .and_then(|store| store.lines())
-        .map_err(|fault| Failure::from(SessionError::new(fault)))?;
+    let lines = GitStore::open(workspace.place())?.lines()?;
     let row = |label: &str, text: String| {
         // A plan names gates: none of them makes lines of its own.
         let text = clean(&text, Lines::Fold);

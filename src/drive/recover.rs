@@ -1,7 +1,7 @@
 //! Ends and puts back what a run that is gone left.
 
 use super::authority::Watch;
-use super::driver::{Driver, kept};
+use super::driver::Driver;
 use super::event::RunEvent;
 use super::left::{all_watches, left_in, unreadable, watches};
 use super::live;
@@ -26,7 +26,7 @@ impl Driver<'_> {
             true => None,
             false => live::last_sign(&workspace)?.map(|seen| seen + GRACE),
         };
-        settle_left(&self.sessions, &workspace.clock).map_err(kept)?;
+        settle_left(&self.sessions, &workspace.clock)?;
         workspace.repo.sweep_throwaways()?;
         for path in left_in(&watches(&workspace)?)? {
             if let Some(watch) = Watch::left_behind(&path, end)? {

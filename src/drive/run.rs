@@ -6,7 +6,7 @@
 //! report is read; between two steps nothing is held but the lease, so that a run that is
 //! ended goes on by being started again.
 
-use super::driver::{Driver, kept};
+use super::driver::Driver;
 use super::outcome::{Ended, Outcome, Step};
 use crate::service::{self, Workspace};
 use cook_agents::Spent;
@@ -29,7 +29,7 @@ impl Driver<'_> {
     /// Unreadable state. What was recorded until then stays, and the next run goes on from it.
     pub fn run(mut self) -> Result<Outcome, Failure> {
         let started = Instant::now();
-        let lines = self.sessions.lines().map_err(kept)?;
+        let lines = self.sessions.lines()?;
         self.before = Spent::of(&lines, Workspace::open(&self.dir)?.store_id());
         self.limited = limits(&lines);
         let repo = Workspace::open(&self.dir)?.repo;

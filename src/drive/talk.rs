@@ -2,14 +2,15 @@
 //! done beside. Whoever did what he may not is asked nothing more.
 
 use super::assignment::RoleAgent;
-use super::authority::{Violation, Watch};
+use super::authority::{Violation, Watch, unwritable};
 use super::driver::Driver;
 use super::event::RunEvent;
+use super::turn::Asking;
 use crate::service::Workspace;
 use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Failure, Finding};
 use cook_core::model::Role;
-use cook_core::report::{self, Parsed};
+use cook_core::report;
 use cook_git::Throwaway;
 use cook_os::process::{ControlFlow, WORKFLOW_VARIABLE};
 use cook_store::session::{
@@ -17,14 +18,13 @@ use cook_store::session::{
 };
 use cook_store::store::History;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// What a session gave.
 pub(super) enum Heard {
     /// A report that keeps the rules.
-    Report(Box<(Parsed, Reply)>),
-    /// One that does not, and there was no asking again.
-    Unusable(Vec<Finding>),
-    /// One that does not, also the second time.
+    Taken(Box<(report::Report, Reply)>),
+    /// One that does not, also the second time where it was asked for again.
     Malformed(Vec<Finding>),
     /// Nothing.
     Nothing(AgentFailure),
@@ -32,10 +32,22 @@ pub(super) enum Heard {
     Unkept(SessionError),
 }
 
+impl Heard {
+    fn of(role: Role, reply: Reply) -> Self {
+        let parsed = report::parse(role, reply.output.as_bytes());
+        match parsed.report {
+            Some(report) if parsed.findings.is_empty() => Self::Taken(Box::new((report, reply))),
+            _ => Self::Malformed(parsed.findings),
+        }
+    }
+}
+
 /// Who is to say what, where.
 pub(super) struct SessionContext<'a> {
     pub role: Role,
     pub agent: &'a RoleAgent,
+    /// Its place on the board.
+    pub slot: usize,
     pub dir: &'a Path,
     /// The moment, RFC 3339.
     pub at: &'a str,
@@ -109,41 +121,67 @@ impl Driver<'_> {
         };
         let dir = throwaway.path().to_owned();
         throwaway.stand_for(&workspace.repo)?;
-        furnish(&workspace.repo.root().join(".agent"), &dir, role).map_err(|error| {
-            Failure::state(
-                Code::WriteFailed,
-                format!("cannot write `{}`", dir.display()),
-            )
-            .caused_by(&error)
-        })?;
+        furnish(&workspace.repo.root().join(".agent"), &dir, role)
+            .map_err(|error| unwritable(&dir, &error))?;
         Ok((Some(throwaway), dir))
     }
 
-    /// One session from its prompt on.
+    /// The sessions from their prompts on, and what was done beside: the first look after all
+    /// of them ended sees what any of them did.
     pub(super) fn converse(
         &mut self,
-        context: &SessionContext,
-        say: &str,
-        on: Option<On>,
+        contexts: &[SessionContext],
+        askings: &[Asking],
         watch: &Watch,
-    ) -> Result<(Heard, Violation), Failure> {
-        let slot = self.board.begins(context.role, context.agent.preset.name());
-        let first = self.ask(context, slot, say, on);
-        self.hear(context, slot, first, watch)
+    ) -> Result<(Vec<Heard>, Violation), Failure> {
+        let asked = contexts.iter().zip(askings);
+        let asked: Vec<_> = asked
+            .map(|(context, asking)| (context, asking.say.as_str(), asking.on))
+            .collect();
+        let answers = self.ask(&asked);
+        let mut breach = Violation::default();
+        let mut all = Vec::new();
+        for (context, answer) in contexts.iter().zip(answers) {
+            let (heard, found) = self.hear(context, answer, watch)?;
+            if !found.is_none() {
+                breach = found;
+            }
+            all.push(heard);
+        }
+        Ok((all, breach))
     }
 
-    fn ask(&mut self, context: &SessionContext, slot: usize, say: &str, on: Option<On>) -> Asked {
-        let (observer, board) = (&mut self.observer, &mut self.board);
-        let asked = context.ask(&self.sessions, say, on, &mut |progress| {
-            board.shows(slot, &progress);
-            observer.observe(&RunEvent::Shows { slot, progress })
+    /// Asks all at once, each in a thread of its own; what they let know is told as it comes.
+    fn ask(&mut self, asked: &[(&SessionContext, &str, Option<On>)]) -> Vec<Asked> {
+        let (sessions, spent) = (&self.sessions, &self.tally.spent);
+        let told = Mutex::new((&mut *self.observer, &mut self.board));
+        let told = || told.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = |(context, say, on): &(&SessionContext, &str, Option<On>)| {
+            let slot = context.slot;
+            let answer = context.ask(sessions, say, *on, &mut |progress| {
+                let (observer, board) = &mut *told();
+                board.shows(slot, &progress);
+                observer.observe(&RunEvent::Shows { slot, progress });
+                ControlFlow::Continue
+            });
+            told().0.observe(&RunEvent::Ends { slot, spent });
+            answer
+        };
+        let answers: Vec<Asked> = std::thread::scope(|scope| {
+            let threads: Vec<_> = asked.iter().map(|of| scope.spawn(|| one(of))).collect();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined
+                .map(|answer| answer.unwrap_or_else(|cause| std::panic::resume_unwind(cause)))
+                .collect()
         });
-        self.book(context.role, slot, &asked);
-        asked
+        for ((context, ..), answer) in asked.iter().zip(&answers) {
+            self.book(context, answer);
+        }
+        answers
     }
 
     /// What a call took counts, whatever came of it.
-    pub(super) fn book(&mut self, role: Role, slot: usize, asked: &Asked) {
+    fn book(&mut self, context: &SessionContext, asked: &Asked) {
         let spent = &mut self.tally.spent;
         match asked {
             Ok(reply) => spent.add(reply.cost_micro_usd, reply.usage.as_ref()),
@@ -154,19 +192,21 @@ impl Driver<'_> {
                 spent.add(report.cost_micro_usd, report.usage.as_ref());
                 let class = report.failure.as_ref().map(|failed| failed.class);
                 if class == Some(FailureClass::Interrupted) {
-                    self.tally.cut = Some(role);
+                    self.tally.cut = Some(context.role);
                 }
             }
         }
         let spent = &self.tally.spent;
-        self.observer.observe(&RunEvent::Ends { slot, spent });
+        self.observer.observe(&RunEvent::Ends {
+            slot: context.slot,
+            spent,
+        });
     }
 
     /// What an answer amounts to, and what was done beside it.
-    pub(super) fn hear(
+    fn hear(
         &mut self,
         context: &SessionContext,
-        slot: usize,
         first: Asked,
         watch: &Watch,
     ) -> Result<(Heard, Violation), Failure> {
@@ -175,28 +215,19 @@ impl Driver<'_> {
             Err(error) => return Ok((nothing(*error), breach)),
             Ok(reply) => reply,
         };
-        let parsed = report::parse(context.role, reply.output.as_bytes());
-        if parsed.findings.is_empty() {
-            return Ok((Heard::Report(Box::new((parsed, reply))), breach));
-        }
-        if !breach.is_none() {
-            return Ok((Heard::Unusable(parsed.findings), breach));
-        }
-        self.observer.observe(&RunEvent::Repairs(&parsed.findings));
-        let repair = report::repair_prompt(context.role, &parsed.findings);
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
+        let findings = match Heard::of(context.role, reply) {
+            Heard::Malformed(findings) if breach.is_none() => findings,
+            heard => return Ok((heard, breach)),
+        };
+        self.observer.observe(&RunEvent::Repairs(&findings));
+        let repair = report::repair_prompt(context.role, &findings);
         self.mirror.refresh()?;
-        let again = self.ask(context, slot, &repair, Some(on));
+        let again = self.ask(&[(context, &repair, Some(on))]).remove(0);
         let breach = self.settle(watch)?;
         let heard = match again {
             Err(error) => nothing(*error),
-            Ok(again) => {
-                let parsed = report::parse(context.role, again.output.as_bytes());
-                match parsed.findings.is_empty() {
-                    true => Heard::Report(Box::new((parsed, again))),
-                    false => Heard::Malformed(parsed.findings),
-                }
-            }
+            Ok(again) => Heard::of(context.role, again),
         };
         Ok((heard, breach))
     }

@@ -15,6 +15,13 @@ use cook_core::prompt;
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
 
+/// Who is asked what, and what it goes on from.
+pub(super) struct Asking {
+    pub agent: RoleAgent,
+    pub say: String,
+    pub on: Option<On>,
+}
+
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
         let workspace = Workspace::open(&self.dir)?;
@@ -37,42 +44,33 @@ impl Driver<'_> {
         let beside = self.beside(&workspace, role)?;
         let mut agents = self.cast.get(&role).cloned().unwrap_or_default();
         let mut evidence = None;
+        let mut missing = 1;
         if role == Role::StopJudge {
             let votes = machine::votes_at(&snapshot, &head).count();
             agents = self.bench(&workspace, &agents, votes)?;
             evidence = self.evidence(&workspace, &snapshot, &head, &prompts)?;
-            let missing = self.missing_judges(&snapshot, &head);
-            if let Some(step) = self.wait_for(&workspace, agents.first())? {
-                return Ok(step);
-            }
-            let together = workspace.config()?.rules.parallel_judges && !self.tally.one_by_one;
-            if together && missing > 1 && !agents.is_empty() {
-                let mut asked_judges = Vec::new();
-                for turn in 0..missing {
-                    let agent = self.bench(&workspace, &agents, turn)?.swap_remove(0);
-                    let (say, on) =
-                        self.choose_prompt(role, &agent, &prompts.whole, &evidence, &beside);
-                    asked_judges.push((agent, say, on));
-                }
-                return self.judges_together(&workspace, &dispatch, &asked_judges);
-            }
+            missing = self.missing_judges(&snapshot, &head);
         }
         if let Some(step) = self.wait_for(&workspace, agents.first())? {
             return Ok(step);
         }
+        let together = workspace.config()?.rules.parallel_judges && !self.tally.one_by_one;
+        if together && missing > 1 && !agents.is_empty() {
+            let mut judges = Vec::new();
+            for turn in 0..missing {
+                let agent = self.bench(&workspace, &agents, turn)?.swap_remove(0);
+                judges.push(self.choose_prompt(role, agent, &prompts.whole, &evidence, &beside));
+            }
+            return self.judges_together(&workspace, &dispatch, &judges, ticket);
+        }
         let mut last = format!("no agent is named for the {role}");
-        for agent in &agents {
-            let (say, on) = self.choose_prompt(role, agent, &prompts.whole, &evidence, &beside);
-            match self.play(
-                &workspace,
-                role,
-                agent,
-                &dispatch,
-                (&say, on),
-                ticket.as_deref(),
-            )? {
-                RoleOutcome::Step(step) => return Ok(step),
-                RoleOutcome::Another(why) => last = why,
+        for agent in agents {
+            let asking = self.choose_prompt(role, agent, &prompts.whole, &evidence, &beside);
+            for outcome in self.play(&workspace, role, &dispatch, &[asking], ticket.clone())? {
+                match outcome {
+                    RoleOutcome::Step(step) => return Ok(step),
+                    RoleOutcome::Another(why) => last = why,
+                }
             }
         }
         match self.tally.passing.take() {
@@ -86,11 +84,11 @@ impl Driver<'_> {
     fn choose_prompt(
         &self,
         role: Role,
-        agent: &RoleAgent,
+        agent: RoleAgent,
         whole: &str,
         evidence: &Option<(String, On)>,
         beside: &str,
-    ) -> (String, Option<On>) {
+    ) -> Asking {
         let can = agent.preset.continuation() != Continuation::None;
         let (mut say, on) = match evidence {
             Some((say, on)) if can => (say.clone(), Some(*on)),
@@ -105,7 +103,7 @@ impl Driver<'_> {
                 clean(why, Lines::Fold)
             ));
         }
-        (say, on)
+        Asking { agent, say, on }
     }
 
     /// What a role is told of the place it works in, where that is one of its own.
@@ -121,47 +119,67 @@ impl Driver<'_> {
         Ok(prompt::apart(&dirty))
     }
 
-    fn play(
+    /// Holds a role's sessions, several of them at once; their reports are taken one after
+    /// another.
+    pub(super) fn play(
         &mut self,
         workspace: &Workspace,
         role: Role,
-        agent: &RoleAgent,
         dispatch: &Dispatch,
-        (say, on): (&str, Option<On>),
-        ticket: Option<&str>,
-    ) -> Result<RoleOutcome, Failure> {
+        askings: &[Asking],
+        mut ticket: Option<String>,
+    ) -> Result<Vec<RoleOutcome>, Failure> {
         let started = Instant::now();
-        self.observer.observe(&RunEvent::Begins {
-            role,
-            dispatch,
-            agent: agent.preset.name(),
-            idle: agent.clocks.idle,
-        });
+        for Asking { agent, .. } in askings {
+            self.observer.observe(&RunEvent::Begins {
+                role,
+                dispatch,
+                agent: agent.preset.name(),
+                idle: agent.clocks.idle,
+            });
+        }
         let dir = watches(workspace)?.join(cook_store::store::fresh_id());
         let apart = self.is_apart(workspace, role)?;
         let watch = Watch::begin(workspace, role, apart, &dir)?;
         self.mirror.refresh()?;
-        self.tally.sessions += 1;
-        let (_room, dir) = self.room(workspace, role)?;
-        let context = SessionContext {
-            role,
-            agent,
-            dir: &dir,
-            at: &workspace.clock.now(),
-            workflow: workspace.store_id(),
-        };
-        let (heard, breach) = self.converse(&context, say, on, &watch)?;
+        self.tally.sessions += askings.len() as u64;
+        let rooms = askings.iter().map(|_| self.room(workspace, role));
+        let rooms = rooms.collect::<Result<Vec<_>, Failure>>()?;
+        let at = workspace.clock.now();
+        let mut contexts = Vec::new();
+        for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
+            contexts.push(SessionContext {
+                role,
+                agent,
+                slot: self.board.begins(role, agent.preset.name()),
+                dir,
+                at: &at,
+                workflow: workspace.store_id(),
+            });
+        }
+        let (heard, breach) = self.converse(&contexts, askings, &watch)?;
         self.end(watch)?;
         self.board.ends();
         if breach.is_anothers() {
             if let Some(step) = self.stopped_meanwhile(role)? {
-                return Ok(RoleOutcome::Step(step));
+                return Ok(vec![RoleOutcome::Step(step)]);
             }
         } else if !breach.is_none() {
-            return self.breached(role, &breach);
+            self.tally.one_by_one |= askings.len() > 1;
+            return Ok(vec![self.breached(role, &breach)?]);
         }
-        let workspace = Workspace::open(&self.dir)?;
-        self.weigh(&workspace, role, agent, heard, ticket, started)
+        let mut outcomes = Vec::new();
+        for (Asking { agent, .. }, heard) in askings.iter().zip(heard) {
+            let workspace = Workspace::open(&self.dir)?;
+            if !outcomes.is_empty() {
+                let (tip, snapshot) = workspace.require()?;
+                let head = workspace.repo.head()?;
+                ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
+            }
+            let ticket = ticket.as_deref();
+            outcomes.push(self.weigh(&workspace, role, agent, heard, ticket, started)?);
+        }
+        Ok(outcomes)
     }
 }
 

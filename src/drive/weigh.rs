@@ -8,10 +8,10 @@ use super::outcome::{Ended, RoleOutcome, Step};
 use super::talk::Heard;
 use crate::service::{self, Workspace};
 use cook_agents::{AgentFailure, FailureClass};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{Event, Role, Snapshot};
-use cook_core::report::{self, Parsed, Provenance, Reported};
-use cook_store::session::{Fault, Ref, Reply, SessionError, SessionStore};
+use cook_core::report::{self, Provenance, Report, Reported};
+use cook_store::session::{Ref, Reply, SessionStore};
 use std::time::Instant;
 
 impl Driver<'_> {
@@ -62,19 +62,15 @@ impl Driver<'_> {
         started: Instant,
     ) -> Result<RoleOutcome, Failure> {
         match heard {
-            Heard::Unusable(findings) => {
-                self.refuse(workspace, role, codes(&findings), join_findings(&findings))
-            }
-            Heard::Report(report) => {
-                let (parsed, reply) = *report;
-                self.take(workspace, role, parsed, &reply, ticket, started)
-            }
+            Heard::Taken(report) => self.take(workspace, role, &report, ticket, started),
             Heard::Malformed(findings) => {
-                let why = format!(
-                    "the report breaks the rules twice: {}",
-                    join_findings(&findings)
-                );
-                self.refuse(workspace, role, codes(&findings), why)
+                let codes = findings.iter().map(|one| one.code.id().to_owned());
+                let said = findings.iter().take(5);
+                let said: Vec<String> = said
+                    .map(|one| format!("[{}] {}", one.code.id(), one.message))
+                    .collect();
+                let why = format!("the report breaks the rules twice: {}", said.join("; "));
+                self.refuse(workspace, role, codes.collect(), why)
             }
             Heard::Nothing(failed) => self.failed(workspace, role, agent, &failed),
             Heard::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
@@ -86,14 +82,10 @@ impl Driver<'_> {
         &mut self,
         workspace: &Workspace,
         role: Role,
-        parsed: Parsed,
-        reply: &Reply,
+        (report, reply): &(Report, Reply),
         ticket: Option<&str>,
         started: Instant,
     ) -> Result<RoleOutcome, Failure> {
-        let Some(report) = parsed.report else {
-            return self.refuse(workspace, role, Vec::new(), join_findings(&parsed.findings));
-        };
         if role == Role::StopJudge
             && let (_, snapshot) = workspace.require()?
             && let Some(vote) = self.twin(&snapshot, reply)?
@@ -106,7 +98,7 @@ impl Driver<'_> {
             session: Some(reply.exchange.to_string()),
             ticket: ticket.map(str::to_owned),
         };
-        let Reported::Event(event) = report::event(&report, provenance) else {
+        let Reported::Event(event) = report::event(report, provenance) else {
             return Ok(RoleOutcome::Another(
                 "the report asks for nothing".to_owned(),
             ));
@@ -205,9 +197,8 @@ impl Driver<'_> {
 
     /// The vote of this wave that came out of the same session of the same agent.
     fn twin(&self, snapshot: &Snapshot, reply: &Reply) -> Result<Option<u64>, Failure> {
-        let kept = |fault: Fault| Failure::from(SessionError::new(fault));
         let session = |name: Ref| -> Result<Option<(String, String)>, Failure> {
-            let entry = self.sessions.entry(name).map_err(kept)?;
+            let entry = self.sessions.entry(name)?;
             Ok(entry.and_then(|entry| Some((entry.supplier, entry.exid?))))
         };
         let Some(mine) = session(reply.exchange)? else {
@@ -223,20 +214,4 @@ impl Driver<'_> {
         }
         Ok(None)
     }
-}
-
-fn codes(findings: &[Finding]) -> Vec<String> {
-    findings
-        .iter()
-        .map(|finding| finding.code.id().to_owned())
-        .collect()
-}
-
-fn join_findings(findings: &[Finding]) -> String {
-    let lines: Vec<String> = findings
-        .iter()
-        .take(5)
-        .map(|finding| format!("[{}] {}", finding.code.id(), finding.message))
-        .collect();
-    lines.join("; ")
 }

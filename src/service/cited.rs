@@ -3,9 +3,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{CitedExchange, Event, Said};
-use cook_store::session::{
-    Exchange, Fault, GitStore, Ref, RefKind, SessionError, SessionStore, load_episode,
-};
+use cook_store::session::{Exchange, GitStore, Ref, RefKind, SessionStore, load_episode};
 use serde_json::Value;
 
 /// Exchanges before the cited one that are kept with it.
@@ -19,7 +17,6 @@ const LIMIT: usize = 4 * 1024 * 1024;
 /// # Errors
 /// A session store that cannot be read.
 pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>, Failure> {
-    let kept = |fault: Fault| Failure::from(SessionError::new(fault));
     let name = event
         .submission()
         .and_then(|submission| submission.session.as_deref())
@@ -28,18 +25,18 @@ pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExc
     let Some(name) = name else {
         return Ok(Vec::new());
     };
-    let store = GitStore::open(workspace.place()).map_err(kept)?;
-    let Some(entry) = store.entry(name).map_err(kept)? else {
+    let store = GitStore::open(workspace.place())?;
+    let Some(entry) = store.entry(name)? else {
         return Ok(Vec::new());
     };
     let episode = match entry.episode {
-        Some(episode) => store.entry(episode).map_err(kept)?,
+        Some(episode) => store.entry(episode)?,
         None => None,
     };
     let Some(episode) = episode else {
         return Ok(Vec::new());
     };
-    let window = load_episode(&store, &episode.hash, None).map_err(kept)?;
+    let window = load_episode(&store, &episode.hash, None)?;
     let all = window.exchanges();
     let mut said: Vec<Said> = all[all.len().saturating_sub(BEFORE + 1)..]
         .iter()

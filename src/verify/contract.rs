@@ -3,7 +3,7 @@
 use super::outcome::Outcome;
 use crate::scaffold;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::{Profile, Snapshot};
 use cook_core::schema;
 
@@ -18,23 +18,19 @@ pub(super) fn check(
 ) -> Result<(), Failure> {
     let missing = workspace.repo.contract_missing()?;
     for path in &missing {
-        outcome.findings.push(
-            Finding::new(
-                Code::ContractMissing,
-                format!("`{path}` is not in the worktree"),
-            )
-            .at(path.clone()),
+        outcome.find(
+            Code::ContractMissing,
+            format!("`{path}` is not in the worktree"),
+            path,
         );
     }
     let head = workspace.repo.head()?;
     for path in workspace.repo.contract_uncommitted(&head)? {
         if !missing.contains(&path) {
-            outcome.findings.push(
-                Finding::new(
-                    Code::ContractUntracked,
-                    format!("`{path}` is not committed as it stands"),
-                )
-                .at(path),
+            outcome.find(
+                Code::ContractUntracked,
+                format!("`{path}` is not committed as it stands"),
+                &path,
             );
         }
     }
@@ -62,12 +58,10 @@ fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
         ),
         Ok(profile) => {
             if snapshot.is_some_and(|snapshot| snapshot.profile != profile) {
-                outcome.findings.push(
-                    Finding::new(
-                        Code::ContractEdited,
-                        "`.agent/profile.json` differs from the log's",
-                    )
-                    .at(".agent/profile.json"),
+                outcome.find(
+                    Code::ContractEdited,
+                    "`.agent/profile.json` differs from the log's",
+                    ".agent/profile.json",
                 );
             }
         }
@@ -79,13 +73,8 @@ fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
         return;
     };
     if String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim() {
-        outcome.findings.push(
-            Finding::new(
-                Code::ContractEdited,
-                "`.agent/mission.md` differs from the log's; `cook refocus --mission-file .agent/mission.md` takes it in",
-            )
-            .at(".agent/mission.md"),
-        );
+        let what = "`.agent/mission.md` differs from the log's; `cook refocus --mission-file .agent/mission.md` takes it in";
+        outcome.find(Code::ContractEdited, what, ".agent/mission.md");
     }
 }
 
@@ -96,16 +85,15 @@ fn stop_verifier(workspace: &Workspace, outcome: &mut Outcome) {
     let script = String::from_utf8_lossy(&bytes);
     match scaffold::stop_verifier_is_stale(workspace.repo.root(), &script) {
         Ok(false) => {}
-        Ok(true) => outcome.findings.push(
-            Finding::new(
-                Code::StopVerifierStale,
-                "the stop verifier was generated from another set of checks",
-            )
-            .at(".agent/verify_completion_stop.sh"),
+        Ok(true) => outcome.find(
+            Code::StopVerifierStale,
+            "the stop verifier was generated from another set of checks",
+            ".agent/verify_completion_stop.sh",
         ),
-        Err(error) => outcome.findings.push(
-            Finding::new(Code::StopVerifierStale, error.to_string())
-                .at(".agent/verify_completion_stop.sh"),
+        Err(error) => outcome.find(
+            Code::StopVerifierStale,
+            error.to_string(),
+            ".agent/verify_completion_stop.sh",
         ),
     }
 }

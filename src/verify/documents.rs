@@ -39,20 +39,19 @@ fn read<T: Documented>(
         Ok(Some(_)) => {}
         Ok(None) => {
             if required {
-                outcome.findings.push(
-                    Finding::new(Code::DocumentMissing, format!("`.agent/{file}` is missing"))
-                        .at(format!(".agent/{file}")),
+                outcome.find(
+                    Code::DocumentMissing,
+                    format!("`.agent/{file}` is missing"),
+                    &format!(".agent/{file}"),
                 );
             }
             return None;
         }
         Err(error) => {
-            outcome.findings.push(
-                Finding::new(
-                    Code::DocumentUnreadable,
-                    format!("`.agent/{file}`: {error}"),
-                )
-                .at(format!(".agent/{file}")),
+            outcome.find(
+                Code::DocumentUnreadable,
+                format!("`.agent/{file}`: {error}"),
+                &format!(".agent/{file}"),
             );
             return None;
         }
@@ -170,20 +169,16 @@ fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Resul
     let place = ".agent/active-slice.json/basis_commit";
     let basis = &handoff.basis_commit;
     if !range.resolves {
-        outcome.findings.push(
-            Finding::new(
-                Code::BasisUnresolved,
-                format!("`basis_commit` {basis} is not a commit of this repository"),
-            )
-            .at(place),
+        outcome.find(
+            Code::BasisUnresolved,
+            format!("`basis_commit` {basis} is not a commit of this repository"),
+            place,
         );
     } else if !range.ancestor {
-        outcome.findings.push(
-            Finding::new(
-                Code::BasisNotAncestor,
-                format!("`basis_commit` {basis} is not an ancestor of HEAD"),
-            )
-            .at(place),
+        outcome.find(
+            Code::BasisNotAncestor,
+            format!("`basis_commit` {basis} is not an ancestor of HEAD"),
+            place,
         );
     }
     Ok(())

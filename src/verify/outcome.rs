@@ -1,6 +1,6 @@
 //! What was looked at and what was found.
 
-use cook_core::diagnostic::Finding;
+use cook_core::diagnostic::{Code, Finding};
 
 /// What a check came to.
 #[derive(Debug, Default)]
@@ -12,6 +12,10 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    pub(super) fn find(&mut self, code: Code, what: impl Into<String>, place: &str) {
+        self.findings.push(Finding::new(code, what).at(place));
+    }
+
     pub(super) fn looked(&mut self, what: impl Into<String>) {
         self.checked.push(what.into());
     }

@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{AnchorQuestion, FactSet, Verdict};
 use cook_core::model::{Evidence, SliceStatus, Snapshot};
 
@@ -33,12 +33,10 @@ pub(super) fn check(
                 .into_iter()
                 .find(|record| &record.criterion == criterion)
             else {
-                outcome.findings.push(
-                    Finding::new(
-                        Code::EvidenceImported,
-                        format!("`{criterion}` has no evidence that can be checked"),
-                    )
-                    .at(slice.slice_id.clone()),
+                outcome.find(
+                    Code::EvidenceImported,
+                    format!("`{criterion}` has no evidence that can be checked"),
+                    &slice.slice_id,
                 );
                 continue;
             };
@@ -65,15 +63,13 @@ pub(super) fn check(
                 Code::CriterionLostProof
             }
         };
-        outcome.findings.push(
-            Finding::new(
-                code,
-                format!(
-                    "`{}` rests on {}: {}",
-                    question.criterion, question.anchor, answer.why
-                ),
-            )
-            .at(question.slice_id.clone()),
+        outcome.find(
+            code,
+            format!(
+                "`{}` rests on {}: {}",
+                question.criterion, question.anchor, answer.why
+            ),
+            &question.slice_id,
         );
     }
     outcome.looked(format!(

@@ -19,12 +19,10 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
 
 fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     if !workspace.trust()?.is_trusted(STOP_VERIFIER) {
-        outcome.findings.push(
-            Finding::new(
-                Code::StopVerifierUntrusted,
-                format!("`{STOP_VERIFIER}` was not run: this machine does not trust its scripts"),
-            )
-            .at(".agent/verify_completion_stop.sh"),
+        outcome.find(
+            Code::StopVerifierUntrusted,
+            format!("`{STOP_VERIFIER}` was not run: this machine does not trust its scripts"),
+            ".agent/verify_completion_stop.sh",
         );
         return Ok(());
     }
@@ -45,12 +43,10 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         }
         (None, None) => "it did not run".to_owned(),
     };
-    outcome.findings.push(
-        Finding::new(
-            Code::StopVerifierFailed,
-            format!("the stop verifier does not pass: {why}"),
-        )
-        .at(".agent/verify_completion_stop.sh"),
+    outcome.find(
+        Code::StopVerifierFailed,
+        format!("the stop verifier does not pass: {why}"),
+        ".agent/verify_completion_stop.sh",
     );
     Ok(())
 }

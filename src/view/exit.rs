@@ -8,47 +8,30 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Done, nothing wrong, or a role is to be dispatched.
-    Ok,
+    Ok = 0,
     /// The check failed.
-    CheckFailed,
+    CheckFailed = 1,
     /// The command line is wrong.
-    Usage,
+    Usage = 2,
     /// State is unreadable, or this is no git repository.
-    State,
+    State = 3,
     /// The event was refused.
-    Refused,
+    Refused = 4,
     /// An agent failed.
-    Supplier,
+    Supplier = 5,
     /// A budget is spent, or nothing moves any more.
-    Spent,
+    Spent = 6,
     /// Another process holds the lock or the lease.
-    Held,
+    Held = 7,
     /// The user owes an answer.
-    AwaitingUser,
+    AwaitingUser = 10,
     /// Something outside blocks.
-    Blocked,
+    Blocked = 11,
     /// The user paused the work.
-    Paused,
+    Paused = 12,
 }
 
 impl Exit {
-    /// The number.
-    pub const fn code(self) -> u8 {
-        match self {
-            Exit::Ok => 0,
-            Exit::CheckFailed => 1,
-            Exit::Usage => 2,
-            Exit::State => 3,
-            Exit::Refused => 4,
-            Exit::Supplier => 5,
-            Exit::Spent => 6,
-            Exit::Held => 7,
-            Exit::AwaitingUser => 10,
-            Exit::Blocked => 11,
-            Exit::Paused => 12,
-        }
-    }
-
     /// What `cook next --exit-code` answers for a policy.
     pub fn of_policy(policy: Policy) -> Self {
         match policy {
@@ -75,6 +58,6 @@ impl From<FailureKind> for Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        ExitCode::from(exit.code())
+        ExitCode::from(exit as u8)
     }
 }

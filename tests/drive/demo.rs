@@ -145,8 +145,6 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).unwrap().flatten();
     entries
         .flat_map(|entry| match entry.path() {
-            // The copy beside the log is made of links.
-            path if path.ends_with("cook/mirror") => Vec::new(),
             path if path.is_dir() => files(&path),
             path => vec![path],
         })

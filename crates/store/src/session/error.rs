@@ -317,6 +317,12 @@ impl From<Fault> for SessionError {
     }
 }
 
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        SessionError::new(fault).into()
+    }
+}
+
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let (kind, code) = boundary(&error.fault);
