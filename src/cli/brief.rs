@@ -97,7 +97,7 @@ pub(super) fn brief(context: &Context, args: &BriefArgs) -> Answer {
         Some(BriefCommand::Show(args)) => show(context, args),
         Some(BriefCommand::Render { file }) => render(file.as_deref()),
         Some(BriefCommand::Check) => {
-            answer(BriefCheckAnswer(service::check(&context.workspace()?)?))
+            answer(BriefCheckAnswer::of(service::check(&context.workspace()?)?))
         }
         Some(BriefCommand::Note(args)) => brief_change::note(context, args),
         Some(BriefCommand::Say {

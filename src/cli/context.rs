@@ -1,7 +1,7 @@
 //! What every command gets, and how it answers.
 
 use crate::service::Workspace;
-use crate::view::{NoteAnswer, Screen, Show};
+use crate::view::{self, NoteAnswer, Screen};
 use cook_core::diagnostic::Failure;
 use std::path::PathBuf;
 
@@ -22,10 +22,10 @@ impl Context {
 }
 
 /// An answer of any command.
-pub(super) type Answer = Result<Box<dyn Show>, Failure>;
+pub(super) type Answer = Result<Box<dyn view::Answer>, Failure>;
 
 /// Boxes an answer.
-pub(super) fn answer(value: impl Show + 'static) -> Answer {
+pub(super) fn answer(value: impl view::Answer + 'static) -> Answer {
     Ok(Box::new(value))
 }
 

@@ -48,7 +48,7 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
         run: printer::Printer::new(context.screen),
     };
     let told = demo.run(&mut printer)?;
-    answer(DemoAnswer(told))
+    answer(DemoAnswer::of(told))
 }
 
 /// What happens as `cook run` shows it, each with the reason.

@@ -3,7 +3,7 @@
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;
 use crate::service;
-use crate::view::{NextAnswer, PromptAnswer};
+use crate::view::{Dispatched, NextAnswer, PromptAnswer};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -35,11 +35,9 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
         )?));
     }
     let head = service::head_of(&facts)?;
+    let ticket = service::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
     answer(NextAnswer {
-        ticket: service::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?,
-        dispatch,
-        snapshot,
-        head,
+        next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
         exit_code: args.exit_code,
     })
 }

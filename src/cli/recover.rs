@@ -8,10 +8,8 @@ use cook_core::diagnostic::{Failure, Finding};
 
 pub(super) fn recover(context: &Context) -> Answer {
     let workspace = context.workspace()?;
-    answer(RecoverAnswer {
-        recovery: lifecycle::recover(&workspace)?,
-        findings: torn(&workspace)?,
-    })
+    let recovery = lifecycle::recover(&workspace)?;
+    answer(RecoverAnswer::of(recovery, torn(&workspace)?))
 }
 
 pub(super) fn torn(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {

@@ -46,12 +46,7 @@ pub(super) fn hold(context: &Context, args: &DriveArgs, steps: Option<u64>) -> A
         parks: args.park_changes,
     };
     let held = drive::hold(&order, &Terminal(context.screen))?;
-    answer(RunAnswer {
-        outcome: held.outcome,
-        snapshot: held.snapshot,
-        head: held.head,
-        uncommitted: held.uncommitted,
-    })
+    answer(RunAnswer::of(held))
 }
 
 /// Whoever began the run, at the terminal.

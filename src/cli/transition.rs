@@ -3,9 +3,9 @@
 use super::context::{Answer, answer};
 use super::{follow, queued};
 use crate::service::{self, Applied, Workspace};
-use crate::view::TransitionAnswer;
+use crate::view::{Dispatched, TransitionAnswer};
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine;
+use cook_core::machine::{self, Step};
 use cook_core::model::{Actor, Event, WaitingKind};
 
 /// Records one event of the user's and answers with who is due.
@@ -44,17 +44,15 @@ pub(super) fn transition_answer(
     summary: String,
     findings: Vec<Finding>,
 ) -> TransitionAnswer {
+    let ticket = applied.tip.as_ref();
+    let ticket = ticket.map(|tip| machine::ticket(&tip.commit, &applied.head));
+    let Step { snapshot, next, .. } = applied.step;
     TransitionAnswer {
-        ticket: applied
-            .tip
-            .as_ref()
-            .map(|tip| machine::ticket(&tip.commit, &applied.head)),
         operation: applied.tip.map(|tip| tip.commit).into(),
+        seq: snapshot.ledger.seq.0,
         event: applied.event,
         summary,
-        snapshot: applied.step.snapshot,
-        head: applied.head,
-        next: applied.step.next,
         findings,
+        next: Dispatched::of(next, Some(&snapshot), &applied.head, ticket),
     }
 }

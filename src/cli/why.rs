@@ -10,5 +10,5 @@ pub(super) fn why(context: &Context) -> Answer {
     let (_, snapshot) = workspace.current()?;
     let facts = service::dispatch_facts(&workspace, snapshot.as_ref())?;
     let (dispatch, traces) = machine::explain(snapshot.as_ref(), &facts)?;
-    answer(WhyAnswer { traces, dispatch })
+    answer(WhyAnswer::of(traces, dispatch))
 }

@@ -40,7 +40,7 @@ pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result
     Ok(())
 }
 
-pub(super) fn paths_are(paths: u64) -> String {
+pub fn paths_are(paths: u64) -> String {
     match paths {
         1 => "1 path is".to_owned(),
         paths => format!("{paths} paths are"),

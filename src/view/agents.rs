@@ -1,8 +1,7 @@
 //! `cook agents`: which of them are here and what can be done with each.
 
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use serde::Serialize;
-use serde_json::Value;
 
 /// Agents that can be asked.
 #[derive(Debug, Serialize)]
@@ -61,9 +60,5 @@ impl Show for AgentsAnswer {
                 ));
             }
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }

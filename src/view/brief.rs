@@ -2,10 +2,10 @@
 
 use super::page::{Page, Tone};
 use super::transition::Recorded;
-use super::{Exit, Show, count, to_json};
+use super::{Exit, Show};
 use crate::service::CheckedAnchor;
 use cook_core::brief::Filled;
-use cook_core::diagnostic::Finding;
+use cook_core::diagnostic::{Finding, counted};
 use cook_core::model::{BriefRecord, Slot, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -60,17 +60,13 @@ impl Show for BriefAnswer {
         page.newline();
     }
 
-    fn json(&self) -> Value {
-        to_json(self)
-    }
-
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
 }
 
 /// `cook brief --ids`.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct BriefIdsAnswer(pub BriefAnswer);
 
 impl Show for BriefIdsAnswer {
@@ -89,17 +85,13 @@ impl Show for BriefIdsAnswer {
         }
     }
 
-    fn json(&self) -> Value {
-        self.0.json()
-    }
-
     fn findings(&self) -> &[Finding] {
         self.0.findings()
     }
 }
 
 /// `cook brief export`: the artifact itself.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct ArtifactAnswer(pub Value);
 
 impl Show for ArtifactAnswer {
@@ -107,8 +99,8 @@ impl Show for ArtifactAnswer {
         page.json(&self.0);
     }
 
-    fn json(&self) -> Value {
-        self.0.clone()
+    fn has_json(&self) -> bool {
+        false
     }
 }
 
@@ -145,19 +137,15 @@ impl Show for BriefChangeAnswer {
         }
     }
 
-    fn json(&self) -> Value {
-        to_json(self)
-    }
-
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
 }
 
 /// Every anchor of the brief and of the plan's evidence, with what it is worth now.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct CheckedBrief<'a> {
+pub struct BriefCheckAnswer {
     /// False makes exit 1.
     holds: bool,
     /// By verdict; those that no anchor has are left out.
@@ -166,46 +154,36 @@ pub(super) struct CheckedBrief<'a> {
         schemars(extend("propertyNames" = cook_core::schema::published::describe::<Verdict>()))
     )]
     counts: BTreeMap<Verdict, NonZeroUsize>,
-    anchors: &'a [CheckedAnchor],
+    anchors: Vec<CheckedAnchor>,
 }
 
-/// `cook brief check`.
-#[derive(Debug)]
-pub struct BriefCheckAnswer(pub Vec<CheckedAnchor>);
-
 impl BriefCheckAnswer {
-    fn required(&self) -> impl Iterator<Item = &CheckedAnchor> {
-        self.0.iter().filter(|anchor| anchor.required)
-    }
-
-    fn counts(&self) -> BTreeMap<Verdict, NonZeroUsize> {
+    /// It holds when no anchor is lost, and, where there are any, one at least could be checked.
+    pub fn of(anchors: Vec<CheckedAnchor>) -> Self {
+        use Verdict::{Changed, Malformed, Missing, Unverifiable};
         let mut counts = BTreeMap::new();
-        for anchor in &self.0 {
+        for anchor in &anchors {
             let count = counts.entry(anchor.verdict);
             count
                 .and_modify(|count: &mut NonZeroUsize| *count = count.saturating_add(1))
                 .or_insert(NonZeroUsize::MIN);
         }
-        counts
-    }
-
-    /// No anchor is lost, and when there are any, one at least could be checked.
-    fn holds(&self) -> bool {
-        let lost = |anchor: &CheckedAnchor| {
-            matches!(
-                anchor.verdict,
-                Verdict::Changed | Verdict::Missing | Verdict::Malformed
-            )
-        };
-        let checked = |anchor: &CheckedAnchor| anchor.verdict != Verdict::Unverifiable;
-        let none = self.required().next().is_none();
-        none || (!self.required().any(lost) && self.required().any(checked))
+        let required = anchors.iter().filter(|anchor| anchor.required);
+        let mut required = required.map(|anchor| anchor.verdict).peekable();
+        let is_lost = |verdict| matches!(verdict, Changed | Missing | Malformed);
+        let holds = required.peek().is_none()
+            || (!required.clone().any(is_lost) && required.any(|verdict| verdict != Unverifiable));
+        Self {
+            holds,
+            counts,
+            anchors,
+        }
     }
 }
 
 impl Show for BriefCheckAnswer {
     fn human(&self, page: &mut Page) {
-        for anchor in &self.0 {
+        for anchor in &self.anchors {
             let tone = match anchor.verdict {
                 Verdict::Verified => Tone::Good,
                 Verdict::Moved | Verdict::Stale | Verdict::Unverifiable => Tone::Warn,
@@ -222,39 +200,29 @@ impl Show for BriefCheckAnswer {
                 anchor.id, anchor.anchor, anchor.why
             ));
         }
-        let counts = self.counts();
-        let counts: Vec<String> = counts
+        let mut counts: Vec<String> = self
+            .counts
             .iter()
-            .map(|(verdict, number)| (verdict.id(), number))
-            .collect::<BTreeMap<_, _>>()
-            .into_iter()
-            .map(|(word, number)| format!("{number} {word}"))
+            .map(|(verdict, number)| format!("{number} {}", verdict.id()))
             .collect();
-        match (self.0.len(), self.holds()) {
-            (0, _) => page.line("the brief has no anchors"),
-            (number, true) => page.line(&format!(
-                "{}: {}",
-                count(number, "anchor"),
-                counts.join(", ")
-            )),
-            (number, false) => {
-                let what = format!("{}: {}", count(number, "anchor"), counts.join(", "));
+        counts.sort_by(|one, two| one.split(' ').nth(1).cmp(&two.split(' ').nth(1)));
+        let what = format!(
+            "{}: {}",
+            counted(self.anchors.len() as u64, "anchor"),
+            counts.join(", ")
+        );
+        match (self.anchors.is_empty(), self.holds) {
+            (true, _) => page.line("the brief has no anchors"),
+            (_, true) => page.line(&what),
+            (_, false) => {
                 page.toned(Tone::Bad, "does not hold");
                 page.line(&format!("  {what}"));
             }
         }
     }
 
-    fn json(&self) -> Value {
-        to_json(&CheckedBrief {
-            holds: self.holds(),
-            counts: self.counts(),
-            anchors: &self.0,
-        })
-    }
-
     fn exit(&self) -> Exit {
-        if self.holds() {
+        if self.holds {
             Exit::Ok
         } else {
             Exit::CheckFailed
@@ -288,9 +256,5 @@ impl Show for GuideAnswer {
         };
         page.toned(Tone::Dim, &what);
         page.newline();
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }

@@ -1,17 +1,19 @@
 //! `cook record --check`, `--repair-prompt`: reports judged without a repository.
 
 use super::screen::finding_line;
-use super::{Exit, Page, Show, Tone, to_json};
+use super::{Exit, Page, Show, Tone};
 use cook_core::diagnostic::Finding;
 use cook_core::report::Checked;
-use serde_json::Value;
+use serde::Serialize;
 
 /// A report's grammar and consistency.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct CheckAnswer {
     /// The report as far as it could be read.
+    #[serde(flatten)]
     pub report: Checked,
     /// What is wrong with it.
+    #[serde(skip)]
     pub breaches: Vec<Finding>,
 }
 
@@ -28,10 +30,6 @@ impl Show for CheckAnswer {
         for finding in &self.breaches {
             finding_line(page, finding);
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(&self.report)
     }
 
     fn exit(&self) -> Exit {

@@ -1,8 +1,7 @@
 //! `cook cost`.
 
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use std::time::Duration;
 
 /// What one agent has cost in one role.
@@ -95,9 +94,5 @@ impl Show for CostAnswer {
                 row.cost()
             ));
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }

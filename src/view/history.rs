@@ -1,6 +1,6 @@
 //! `cook log`, `show`, `diff`, `rescue`: what happened, and what was set aside.
 
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::Records;
 use serde::Serialize;
@@ -80,10 +80,6 @@ impl Show for LogAnswer {
                 ));
             }
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }
 
@@ -199,10 +195,6 @@ impl Show for EntryAnswer {
         page.line("changed:");
         change_lines(page, &self.changes);
     }
-
-    fn json(&self) -> Value {
-        to_json(self)
-    }
 }
 
 /// What lies between two transitions.
@@ -226,10 +218,6 @@ impl Show for DiffAnswer {
             ));
         }
         change_lines(page, &self.changes);
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }
 
@@ -256,10 +244,6 @@ impl Show for RescuedFile {
                 self.bytes, self.id
             )),
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }
 
@@ -323,9 +307,5 @@ impl Show for RescueAnswer {
             page.toned(Tone::Strong, name);
             page.line(&format!("  {object:.12}  `git show {name}` shows it"));
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }

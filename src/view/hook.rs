@@ -1,15 +1,14 @@
 //! `cook hook`, `cook checkpoint`, `cook recover`.
 
-use super::{Page, Show, to_json};
+use super::{Page, Show};
 use crate::lifecycle::Response;
 use cook_core::diagnostic::Finding;
 use cook_core::model::Checkpoint;
 use cook_hooks::{Item, Recovery};
 use serde::Serialize;
-use serde_json::Value;
 
 /// What an agent reads: its own JSON or nothing, and never an exit code that means no.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct HookAnswer {
     out: String,
     complaint: Option<String>,
@@ -53,10 +52,6 @@ impl Show for HookAnswer {
         page.verbatim(&self.out);
     }
 
-    fn json(&self) -> Value {
-        Value::Null
-    }
-
     fn has_json(&self) -> bool {
         false
     }
@@ -84,71 +79,60 @@ impl Show for CheckpointAnswer {
         }
     }
 
-    fn json(&self) -> Value {
-        to_json(self)
-    }
-
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
 }
 
 /// The message a session gets when its context was lost, and what it is made of.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Recovered<'a> {
+pub struct RecoverAnswer {
     /// At most 2,048 bytes of UTF-8.
     message: String,
-    item: Option<&'a Item>,
+    item: Option<Item>,
     #[cfg_attr(feature = "schema", schemars(length(max = 5)))]
-    checkpoints: Vec<Remembered<'a>>,
-    uncommitted: &'a [String],
+    checkpoints: Vec<Remembered>,
+    uncommitted: Vec<String>,
     uncommitted_more: u64,
-    role: &'a str,
-    command: &'a str,
-    notes: &'a [String],
-    findings: &'a [Finding],
+    role: String,
+    command: String,
+    notes: Vec<String>,
+    findings: Vec<Finding>,
 }
 
 /// A checkpoint and how long ago it was kept.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Remembered<'a> {
-    ago: &'a str,
-    text: &'a str,
+struct Remembered {
+    ago: String,
+    text: String,
 }
 
-/// The recovery message.
-#[derive(Debug)]
-pub struct RecoverAnswer {
-    /// What it is made of.
-    pub recovery: Recovery,
-    /// What was noticed on the way.
-    pub findings: Vec<Finding>,
+impl RecoverAnswer {
+    /// What was noticed on the way is not part of the message.
+    pub fn of(recovery: Recovery, findings: Vec<Finding>) -> Self {
+        let checkpoints = recovery.checkpoints.iter().cloned();
+        Self {
+            message: recovery.render(),
+            checkpoints: checkpoints
+                .map(|(ago, text)| Remembered { ago, text })
+                .collect(),
+            item: recovery.item,
+            uncommitted: recovery.uncommitted,
+            uncommitted_more: recovery.uncommitted_more,
+            role: recovery.role,
+            command: recovery.command,
+            notes: recovery.notes,
+            findings,
+        }
+    }
 }
 
 impl Show for RecoverAnswer {
     fn human(&self, page: &mut Page) {
-        page.verbatim(&self.recovery.render());
+        page.verbatim(&self.message);
         page.newline();
-    }
-
-    fn json(&self) -> Value {
-        let recovery = &self.recovery;
-        let checkpoints = recovery.checkpoints.iter();
-        to_json(&Recovered {
-            message: recovery.render(),
-            item: recovery.item.as_ref(),
-            checkpoints: checkpoints
-                .map(|(ago, text)| Remembered { ago, text })
-                .collect(),
-            uncommitted: &recovery.uncommitted,
-            uncommitted_more: recovery.uncommitted_more,
-            role: &recovery.role,
-            command: &recovery.command,
-            notes: &recovery.notes,
-            findings: &self.findings,
-        })
     }
 
     fn findings(&self) -> &[Finding] {

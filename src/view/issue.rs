@@ -1,10 +1,9 @@
 //! `cook issue`: what a tracker says, marked with whose it is and what hangs on it.
 
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use crate::tracker::{Brief, Comment, Holder, Issue, Link, Outage, Reach, ReadyIssue, ReadyList};
 use cook_core::diagnostic::Finding;
 use serde::Serialize;
-use serde_json::Value;
 
 /// Paths and names shown on one line.
 const MAX_NAMES: usize = 8;
@@ -96,10 +95,6 @@ impl Show for IssueReadyAnswer {
         }
     }
 
-    fn json(&self) -> Value {
-        to_json(self)
-    }
-
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -154,10 +149,6 @@ impl Show for IssueShowAnswer {
             page.line(&comment.text);
         }
     }
-
-    fn json(&self) -> Value {
-        to_json(self)
-    }
 }
 
 /// What was done to an issue.
@@ -191,10 +182,6 @@ impl Show for IssueChangedAnswer {
         if self.did == "closed" {
             page.line(&format!("   unblocked: {}", listed(&self.unblocked)));
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {
@@ -232,9 +219,5 @@ impl Show for IssueStatusAnswer {
         if let Some(outage) = &self.outage {
             page.row("was away", &format!("{}: {}", outage.since, outage.why));
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }

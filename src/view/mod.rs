@@ -40,7 +40,7 @@ pub(crate) use history::{
 };
 pub(crate) use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub(crate) use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
-pub(crate) use next::{NextAnswer, PromptAnswer, WhyAnswer};
+pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, WhyAnswer};
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
@@ -79,13 +79,23 @@ fn to_json<T: Serialize>(answer: &T) -> Value {
     })
 }
 
-/// An answer, in both forms.
+/// An answer, in both forms: for programs its type is written as it is, and the schema in
+/// `protocol/schema/` is made from the same type.
+pub trait Answer: Show {
+    /// For programs.
+    fn json(&self) -> Value;
+}
+
+impl<T: Show + Serialize> Answer for T {
+    fn json(&self) -> Value {
+        to_json(self)
+    }
+}
+
+/// How an answer is shown.
 pub trait Show {
     /// For people.
     fn human(&self, page: &mut Page);
-
-    /// For programs; its schema in `protocol/schema/` is made from the type that is written here.
-    fn json(&self) -> Value;
 
     /// False for answers that are one format by nature (man pages, completions).
     fn has_json(&self) -> bool {

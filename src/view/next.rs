@@ -1,41 +1,24 @@
 //! `cook next`, `cook why`: who is due.
 
-use super::{Exit, Page, Show, Tone, to_json};
+use super::{Exit, Page, Show, Tone};
 use cook_core::diagnostic::Finding;
 use cook_core::machine::{Dispatch, Head, Rule, Trace, votes_at};
-use cook_core::model::{ActiveSlice, ActiveStatus, Phase, Policy, Role, SchemaVersion, Snapshot};
+use cook_core::model::{ActiveSlice, ActiveStatus, Policy, Role, SchemaVersion, Snapshot};
 use serde::Serialize;
-use serde_json::{Value, json};
 
-/// The mandatory role, with all that is needed to play it.
-#[derive(Debug)]
+/// `cook next`.
+#[derive(Debug, Serialize)]
 pub struct NextAnswer {
-    /// What `dispatch` says.
-    pub dispatch: Dispatch,
-    /// The documents, when there is a log.
-    pub snapshot: Option<Snapshot>,
-    /// HEAD.
-    pub head: Head,
-    /// For `cook record --ticket`; none without a log.
-    pub ticket: Option<String>,
+    /// Who is due.
+    #[serde(flatten)]
+    pub next: Dispatched,
     /// `--exit-code`.
+    #[serde(skip)]
     pub exit_code: bool,
 }
 
-impl NextAnswer {
-    fn in_work(&self) -> Option<&Snapshot> {
-        let snapshot = self.snapshot.as_ref();
-        snapshot.filter(|snapshot| is_in_work(snapshot.active.status))
-    }
-
-    fn slice_id(&self) -> Option<&str> {
-        self.in_work()
-            .and_then(|snapshot| snapshot.active.slice_id.as_deref())
-    }
-}
-
 /// Votes that count at this HEAD, and how many are needed.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Judgments {
     have: usize,
@@ -52,60 +35,47 @@ impl Judgments {
 }
 
 /// The mandatory role and all that is needed to play it.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Dispatched<'a> {
+pub struct Dispatched {
     schema_version: SchemaVersion,
-    /// The dispatch rule.
-    rule: Rule,
-    /// The role that is due; null when nobody is.
-    role: Option<Role>,
-    phase: Phase,
-    policy: Policy,
-    /// What the role has to do.
-    action: &'a str,
-    /// Why the rule answers.
-    reason: &'a str,
+    #[serde(flatten)]
+    dispatch: Dispatch,
     /// The slice in work.
-    slice_id: Option<&'a str>,
+    slice_id: Option<String>,
     /// The stop wave; 0 before the first.
     wave: u64,
     judgments: Judgments,
-    /// The command to run first.
-    blocking_command: Option<&'a str>,
-    findings: &'a [Finding],
     /// `active-slice.json` as it stands, while a slice is in work.
-    handoff: Option<&'a ActiveSlice>,
+    handoff: Option<ActiveSlice>,
     /// For `cook record --ticket`; null before `cook init`.
-    ticket: Option<&'a str>,
+    ticket: Option<String>,
 }
 
-impl<'a> Dispatched<'a> {
+impl Dispatched {
     /// `cook next --json` and every transition carry it.
-    pub(super) fn of(
-        dispatch: &'a Dispatch,
-        snapshot: Option<&'a Snapshot>,
+    pub fn of(
+        dispatch: Dispatch,
+        snapshot: Option<&Snapshot>,
         head: &Head,
-        ticket: Option<&'a str>,
+        ticket: Option<String>,
     ) -> Self {
         let active = snapshot.map(|snapshot| &snapshot.active);
-        let handoff = active.filter(|active| is_in_work(active.status));
+        let handoff = active.filter(|active| is_in_work(active.status)).cloned();
         Self {
             schema_version: SchemaVersion,
-            rule: dispatch.rule,
-            role: dispatch.role,
-            phase: dispatch.phase,
-            policy: dispatch.policy,
-            action: &dispatch.action,
-            reason: &dispatch.reason,
-            slice_id: handoff.and_then(|active| active.slice_id.as_deref()),
+            dispatch,
+            slice_id: handoff.as_ref().and_then(|active| active.slice_id.clone()),
             wave: snapshot.map_or(0, |snapshot| snapshot.state.current_stop_wave_id.0),
             judgments: Judgments::of(snapshot, head),
-            blocking_command: dispatch.blocking_command.as_deref(),
-            findings: &dispatch.findings,
             handoff,
             ticket,
         }
+    }
+
+    /// What every answer about it prints.
+    pub(super) fn lines(&self, page: &mut Page) {
+        dispatch_lines(page, &self.dispatch);
     }
 }
 
@@ -160,50 +130,29 @@ pub(super) fn dispatch_lines(page: &mut Page, dispatch: &Dispatch) {
 
 impl Show for NextAnswer {
     fn human(&self, page: &mut Page) {
-        dispatch_lines(page, &self.dispatch);
-        if let Some(snapshot) = self.in_work() {
-            let goal = snapshot.active.goal.as_deref().unwrap_or_default();
-            page.row(
-                "slice",
-                &format!("{} — {goal}", self.slice_id().unwrap_or_default()),
-            );
+        let next = &self.next;
+        next.lines(page);
+        if let Some(active) = &next.handoff {
+            let id = active.slice_id.as_deref().unwrap_or_default();
+            let goal = active.goal.as_deref().unwrap_or_default();
+            page.row("slice", &format!("{id} — {goal}"));
         }
-        if let Some(snapshot) = self
-            .snapshot
-            .as_ref()
-            .filter(|_| matches!(self.dispatch.rule, Rule::Judge | Rule::Conclude))
-        {
-            let have = votes_at(snapshot, &self.head).count();
-            let need = snapshot.profile.required_stop_judges.0;
-            page.row(
-                "votes",
-                &format!(
-                    "{have} of {need} in wave {}",
-                    snapshot.state.current_stop_wave_id.0
-                ),
-            );
+        if matches!(next.dispatch.rule, Rule::Judge | Rule::Conclude) {
+            let Judgments { have, need } = next.judgments;
+            page.row("votes", &format!("{have} of {need} in wave {}", next.wave));
         }
-        if let Some(command) = command_for(&self.dispatch) {
+        if let Some(command) = command_for(&next.dispatch) {
             page.row("how", &command);
         }
     }
 
-    fn json(&self) -> Value {
-        json!(Dispatched::of(
-            &self.dispatch,
-            self.snapshot.as_ref(),
-            &self.head,
-            self.ticket.as_deref(),
-        ))
-    }
-
     fn findings(&self) -> &[Finding] {
-        &self.dispatch.findings
+        &self.next.dispatch.findings
     }
 
     fn exit(&self) -> Exit {
         if self.exit_code {
-            Exit::of_policy(self.dispatch.policy)
+            Exit::of_policy(self.next.dispatch.policy)
         } else {
             Exit::Ok
         }
@@ -211,16 +160,12 @@ impl Show for NextAnswer {
 }
 
 /// A prompt, as it goes to an agent.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct PromptAnswer(pub String);
 
 impl Show for PromptAnswer {
     fn human(&self, page: &mut Page) {
         page.verbatim(&self.0);
-    }
-
-    fn json(&self) -> Value {
-        Value::String(self.0.clone())
     }
 
     fn has_json(&self) -> bool {
@@ -229,49 +174,54 @@ impl Show for PromptAnswer {
 }
 
 /// The rules in order, with what each one saw.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Explained<'a> {
-    rules: Vec<Asked<'a>>,
+pub struct WhyAnswer {
+    rules: Vec<Asked>,
     /// The dispatch rule.
     rule: Rule,
     /// The role that is due; null when nobody is.
     role: Option<Role>,
-    findings: &'a [Finding],
+    findings: Vec<Finding>,
+    #[serde(skip)]
+    dispatch: Dispatch,
 }
 
 /// What one rule looked at and whether it answered.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Asked<'a> {
-    rule: Rule,
-    question: &'a str,
-    /// Null when an earlier rule answered.
-    fired: Option<bool>,
-    saw: &'a str,
+struct Asked {
+    question: &'static str,
+    #[serde(flatten)]
+    trace: Trace,
 }
 
-/// The rules in order.
-#[derive(Debug)]
-pub struct WhyAnswer {
-    /// What each rule saw.
-    pub traces: Vec<Trace>,
-    /// What came of it.
-    pub dispatch: Dispatch,
+impl WhyAnswer {
+    /// What each rule saw, and what came of it.
+    pub fn of(traces: Vec<Trace>, mut dispatch: Dispatch) -> Self {
+        let asked = |trace: Trace| Asked {
+            question: trace.rule.question(),
+            trace,
+        };
+        Self {
+            rules: traces.into_iter().map(asked).collect(),
+            rule: dispatch.rule,
+            role: dispatch.role,
+            findings: std::mem::take(&mut dispatch.findings),
+            dispatch,
+        }
+    }
 }
 
 impl Show for WhyAnswer {
     fn human(&self, page: &mut Page) {
-        for trace in &self.traces {
+        for Asked { question, trace } in &self.rules {
             let (tone, mark) = match trace.fired {
                 Some(true) => (Tone::Good, "→"),
                 Some(false) => (Tone::Dim, "·"),
                 None => (Tone::Dim, " "),
             };
-            page.toned(
-                tone,
-                &format!("{mark} {}  {}", trace.rule, trace.rule.question()),
-            );
+            page.toned(tone, &format!("{mark} {}  {question}", trace.rule));
             page.newline();
             if trace.fired.is_some() {
                 page.line(&format!("     {}", trace.saw));
@@ -281,24 +231,7 @@ impl Show for WhyAnswer {
         dispatch_lines(page, &self.dispatch);
     }
 
-    fn json(&self) -> Value {
-        let traces = self.traces.iter();
-        to_json(&Explained {
-            rules: traces
-                .map(|trace| Asked {
-                    rule: trace.rule,
-                    question: trace.rule.question(),
-                    fired: trace.fired,
-                    saw: &trace.saw,
-                })
-                .collect(),
-            rule: self.dispatch.rule,
-            role: self.dispatch.role,
-            findings: &self.dispatch.findings,
-        })
-    }
-
     fn findings(&self) -> &[Finding] {
-        &self.dispatch.findings
+        &self.findings
     }
 }

@@ -1,10 +1,9 @@
 //! `cook ready`, `cook graph`: what could be worked on, and what waits for what.
 
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use cook_core::machine::ReadyRow;
 use cook_core::model::SliceStatus;
 use serde::Serialize;
-use serde_json::Value;
 
 /// Slices that can be selected now, in order of work.
 #[derive(Debug, Serialize)]
@@ -52,10 +51,6 @@ impl Show for ReadyAnswer {
             );
             page.newline();
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }
 
@@ -145,9 +140,5 @@ impl Show for GraphAnswer {
         for Edge { from, to } in &self.edges {
             page.line(&format!("  s{} --> s{}", index(from), index(to)));
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 }

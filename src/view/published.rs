@@ -1,19 +1,15 @@
 //! The schema of every answer.
 
-use super::brief::CheckedBrief;
-use super::demo::Demonstrated;
-use super::hook::Recovered;
-use super::next::{Dispatched, Explained};
-use super::run::Ran;
+use super::next::Dispatched;
 use super::screen::Failed;
 use super::status::Standing;
-use super::transition::Transitioned;
 use super::verify::{Gates, Verified};
 use super::{
-    AgentsAnswer, BriefAnswer, BriefChangeAnswer, CheckpointAnswer, CostAnswer, DiffAnswer,
-    EntryAnswer, FanoutAnswer, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
-    IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, ReadyAnswer, ReplyAnswer,
-    RescueAnswer, RescuedFile, SessionLogAnswer, SessionShowAnswer,
+    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, CostAnswer,
+    DemoAnswer, DiffAnswer, EntryAnswer, FanoutAnswer, GraphAnswer, GuideAnswer,
+    IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
+    NoteAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile, RunAnswer,
+    SessionLogAnswer, SessionShowAnswer, TransitionAnswer, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -30,12 +26,12 @@ pub fn describe_answers() -> [(&'static str, Value); 34] {
         "agents" AgentsAnswer, "cook agents --json";
         "brief" BriefAnswer, "`cook brief`, `cook brief render`";
         "brief-change" BriefChangeAnswer, "`cook brief note`, `say`, `import`, `--reconcile`";
-        "brief-check" CheckedBrief, "`cook brief check`";
+        "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
         "check" Checked, "cook record --check --json";
         "checkpoint" CheckpointAnswer, "cook checkpoint --json";
         "cost" CostAnswer, "cook cost --json";
-        "demo" Demonstrated, "what a demonstration came to";
+        "demo" DemoAnswer, "what a demonstration came to";
         "diff" DiffAnswer, "cook diff --json";
         "failure" Failed, "a failure, in JSON";
         "fanout" FanoutAnswer, "cook fanout --json";
@@ -49,17 +45,17 @@ pub fn describe_answers() -> [(&'static str, Value); 34] {
         "next" Dispatched, "cook next --json";
         "note" NoteAnswer, "a command that recorded nothing";
         "ready" ReadyAnswer, "cook ready --json";
-        "recover" Recovered, "cook recover --json";
+        "recover" RecoverAnswer, "cook recover --json";
         "reply" ReplyAnswer, "cook ask --json, cook act --json";
         "rescue" RescueAnswer, "cook rescue list --json";
         "rescue-file" RescuedFile, "cook rescue show ID PATH --json";
-        "run" Ran, "what a run came to";
+        "run" RunAnswer, "what a run came to";
         "session-log" SessionLogAnswer, "cook session log --json, cook session tree --json";
         "session-show" SessionShowAnswer, "cook session show --json";
         "show" EntryAnswer, "cook show --json";
         "status" Standing, "cook status --json";
-        "transition" Transitioned, "an accepted transition";
+        "transition" TransitionAnswer, "an accepted transition";
         "verify" Verified, "cook verify, fsck, doctor and hooks check --json";
-        "why" Explained, "cook why --json";
+        "why" WhyAnswer, "cook why --json";
     }
 }

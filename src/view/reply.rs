@@ -1,7 +1,7 @@
 //! `cook ask`, `act`, `fanout`: answers and the refs to go on from.
 
 use super::screen::refs_line;
-use super::{Exit, Page, Show, Tone, to_json};
+use super::{Exit, Page, Show, Tone};
 use cook_core::diagnostic::{Finding, PriorRefs};
 use cook_store::session::{ContentHash, Ref, Reply, Transport};
 use serde::Serialize;
@@ -167,10 +167,6 @@ impl Show for ReplyAnswer {
         }
     }
 
-    fn json(&self) -> Value {
-        to_json(self)
-    }
-
     fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -284,10 +280,6 @@ impl Show for FanoutAnswer {
             &format!("{} of {} answered", self.answered, self.members.len()),
         );
         page.newline();
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {

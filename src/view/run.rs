@@ -1,14 +1,12 @@
 //! `cook run`, `cook step`: what an onlooker is told while agents work, and what came of it.
 
-use super::next::{Dispatched, describe_policy, dispatch_lines};
-use super::{Exit, Page, Show, Tone, count, to_json};
-use crate::drive::{Ended, Outcome, RunEvent, Violation};
+use super::next::{Dispatched, describe_policy};
+use super::{Exit, Page, Show, Tone};
+use crate::drive::{Ended, Held, Outcome, RunEvent, Violation, paths_are};
 use cook_agents::Progress;
-use cook_core::diagnostic::{Lines, clean};
-use cook_core::machine::Head;
-use cook_core::model::{Policy, Role, Snapshot};
+use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::model::{Policy, Role};
 use serde::Serialize;
-use serde_json::Value;
 use std::time::Duration;
 
 /// Characters of a line that an agent said.
@@ -23,13 +21,13 @@ const MARKED: [&str; 5] = [
 ];
 
 /// What `cook run` and `cook step` answer.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Ran<'a> {
+pub struct RunAnswer {
     /// Why it ended: the policy, the sessions asked for, a budget, no progress, no agent that could
     /// play, a signal.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["policy", "steps", "budget", "stalled", "agents", "asked"])))]
-    ended: &'a str,
+    ended: &'static str,
     reason: String,
     /// Sessions that were held.
     sessions: u64,
@@ -38,129 +36,119 @@ pub(super) struct Ran<'a> {
     cost_usd: f64,
     /// Answers whose cost nobody told.
     cost_unknown: u64,
-    next: Dispatched<'a>,
-}
-
-/// What came of a run.
-#[derive(Debug)]
-pub struct RunAnswer {
-    /// Of the driver.
-    pub outcome: Outcome,
-    /// The documents now.
-    pub snapshot: Snapshot,
-    /// HEAD.
-    pub head: Head,
-    /// Paths that are not committed now.
-    pub uncommitted: u64,
+    next: Dispatched,
+    #[serde(skip)]
+    goes_on: Option<String>,
+    #[serde(skip)]
+    exit: Exit,
 }
 
 impl RunAnswer {
-    fn why(&self) -> String {
-        match &self.outcome.ended {
-            Ended::Policy(policy) => describe_policy(*policy).to_owned(),
+    /// What came of a run.
+    pub fn of(held: Held) -> Self {
+        let goes_on = goes_on(&held);
+        let Outcome {
+            ended,
+            cut,
+            sessions,
+            cost_micro_usd,
+            unpriced,
+            next,
+        } = held.outcome;
+        let (word, exit) = match &ended {
+            Ended::Policy(policy) => ("policy", Exit::of_policy(*policy)),
+            Ended::Steps => ("steps", Exit::of_policy(next.policy)),
+            Ended::Budget(_) => ("budget", Exit::Spent),
+            Ended::Stalled(_) => ("stalled", Exit::Spent),
+            Ended::Agents(_) => ("agents", Exit::Supplier),
+            Ended::Asked => ("asked", Exit::of_policy(next.policy)),
+        };
+        let reason = match ended {
+            Ended::Policy(policy) => describe_policy(policy).to_owned(),
             Ended::Steps => "as many sessions as were asked for were held".to_owned(),
-            Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what.clone(),
-            Ended::Asked => match self.outcome.cut {
+            Ended::Budget(what) | Ended::Stalled(what) | Ended::Agents(what) => what,
+            Ended::Asked => match cut {
                 Some(role) => format!(
                     "an end was asked for, and the session of the {role} was ended before it reported"
                 ),
                 None => "an end was asked for, and no session was cut off".to_owned(),
             },
-        }
-    }
-
-    /// What goes on from here; none when nothing is to go on.
-    fn goes_on(&self) -> Option<String> {
-        let next = &self.outcome.next;
-        if let (true, Some(command)) = (next.role.is_none(), &next.blocking_command) {
-            return (next.policy != Policy::Done).then(|| format!("`{command}`, then `cook run`"));
-        }
-        let mut text = match (&self.outcome.ended, self.outcome.cut) {
-            (Ended::Policy(Policy::Done), _) => return None,
-            (Ended::Asked, Some(role)) => format!(
-                "`cook run` begins the step of the {role} again, and no attempt is spent{}",
-                match role {
-                    Role::Implementer => "; what it left in the worktree, and its commits, stay",
-                    _ => "",
-                }
-            ),
-            (Ended::Agents(_), _) => {
-                "`cook agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `cook run`".to_owned()
-            }
-            (_, _) => match next.role {
-                Some(role) => format!("`cook run` resumes with the {role}"),
-                None => "`cook next` says what is due".to_owned(),
-            },
         };
-        if matches!(self.outcome.ended, Ended::Asked) && self.uncommitted > 0 {
-            text.push_str(&format!(
-                "; it refuses while {} not committed, unless you say `--yes` or `--park-changes`",
-                match self.uncommitted {
-                    1 => "1 path is".to_owned(),
-                    paths => format!("{paths} paths are"),
-                }
-            ));
+        Self {
+            ended: word,
+            reason,
+            sessions,
+            cost_usd: cost_micro_usd as f64 / 1e6,
+            cost_unknown: unpriced,
+            next: Dispatched::of(next, Some(&held.snapshot), &held.head, None),
+            goes_on,
+            exit,
         }
-        Some(text)
     }
 
     fn cost(&self) -> String {
-        let outcome = &self.outcome;
-        let dollars = format!("{:.2} US dollars", outcome.cost_micro_usd as f64 / 1e6);
-        match (outcome.cost_micro_usd, outcome.unpriced) {
+        let dollars = format!("{:.2} US dollars", self.cost_usd);
+        match (self.cost_usd > 0.0, self.cost_unknown) {
             (_, 0) => dollars,
-            (0, _) => "unknown cost".to_owned(),
-            (_, unknown) => format!(
+            (false, _) => "unknown cost".to_owned(),
+            (true, unknown) => format!(
                 "{dollars}, and {} of unknown cost",
-                count(unknown as usize, "call")
+                counted(unknown, "call")
             ),
         }
     }
 }
 
+/// What goes on from here; none when nothing is to go on.
+fn goes_on(held: &Held) -> Option<String> {
+    let Held {
+        outcome,
+        uncommitted,
+        ..
+    } = held;
+    let next = &outcome.next;
+    if let (true, Some(command)) = (next.role.is_none(), &next.blocking_command) {
+        return (next.policy != Policy::Done).then(|| format!("`{command}`, then `cook run`"));
+    }
+    let mut text = match (&outcome.ended, outcome.cut) {
+        (Ended::Policy(Policy::Done), _) => return None,
+        (Ended::Asked, Some(role)) => format!(
+            "`cook run` begins the step of the {role} again, and no attempt is spent{}",
+            match role {
+                Role::Implementer => "; what it left in the worktree, and its commits, stay",
+                _ => "",
+            }
+        ),
+        (Ended::Agents(_), _) => {
+            "`cook agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `cook run`".to_owned()
+        }
+        (_, _) => match next.role {
+            Some(role) => format!("`cook run` resumes with the {role}"),
+            None => "`cook next` says what is due".to_owned(),
+        },
+    };
+    if matches!(outcome.ended, Ended::Asked) && *uncommitted > 0 {
+        text.push_str(&format!(
+            "; it refuses while {} not committed, unless you say `--yes` or `--park-changes`",
+            paths_are(*uncommitted)
+        ));
+    }
+    Some(text)
+}
+
 impl Show for RunAnswer {
     fn human(&self, page: &mut Page) {
-        page.row("ended", &self.why());
-        page.row(
-            "held",
-            &format!(
-                "{}, {}",
-                count(self.outcome.sessions as usize, "session"),
-                self.cost()
-            ),
-        );
-        if let Some(text) = self.goes_on() {
-            page.row("goes on", &text);
+        page.row("ended", &self.reason);
+        let sessions = counted(self.sessions, "session");
+        page.row("held", &format!("{sessions}, {}", self.cost()));
+        if let Some(text) = &self.goes_on {
+            page.row("goes on", text);
         }
-        dispatch_lines(page, &self.outcome.next);
-    }
-
-    fn json(&self) -> Value {
-        let ended = match &self.outcome.ended {
-            Ended::Policy(_) => "policy",
-            Ended::Steps => "steps",
-            Ended::Budget(_) => "budget",
-            Ended::Stalled(_) => "stalled",
-            Ended::Agents(_) => "agents",
-            Ended::Asked => "asked",
-        };
-        to_json(&Ran {
-            ended,
-            reason: self.why(),
-            sessions: self.outcome.sessions,
-            cost_usd: self.outcome.cost_micro_usd as f64 / 1e6,
-            cost_unknown: self.outcome.unpriced,
-            next: Dispatched::of(&self.outcome.next, Some(&self.snapshot), &self.head, None),
-        })
+        self.next.lines(page);
     }
 
     fn exit(&self) -> Exit {
-        match &self.outcome.ended {
-            Ended::Policy(policy) => Exit::of_policy(*policy),
-            Ended::Steps | Ended::Asked => Exit::of_policy(self.outcome.next.policy),
-            Ended::Budget(_) | Ended::Stalled(_) => Exit::Spent,
-            Ended::Agents(_) => Exit::Supplier,
-        }
+        self.exit
     }
 }
 
@@ -190,7 +178,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             Tone::Warn,
             format!(
                 "  the report breaks {}, and is asked for once more",
-                count(findings.len(), "rule")
+                counted(findings.len() as u64, "rule")
             ),
         )),
         RunEvent::Recovered { role, breach } => match breach.is_none() {

@@ -2,7 +2,7 @@
 
 use super::exit::Exit;
 use super::page::{Page, Tone};
-use super::{Show, to_json};
+use super::{Answer, to_json};
 use cook_core::diagnostic::{
     Code, Failure, Finding, Lines, PriorRefs, Severity, clean, harmless_json,
 };
@@ -65,7 +65,7 @@ impl Screen {
     }
 
     /// Prints an answer and says how the command ends.
-    pub fn answer(&self, answer: &dyn Show) -> Exit {
+    pub fn answer(&self, answer: &dyn Answer) -> Exit {
         if self.json && answer.has_json() {
             write_out(&json_text(&answer.json()));
         } else {

@@ -1,6 +1,6 @@
 //! `cook session`: the calls and what was said in them.
 
-use super::{Page, Show, Tone, count, to_json};
+use super::{Page, Show, Tone, count};
 use cook_store::session::{Ref, RefKind};
 use serde::Serialize;
 #[cfg(feature = "schema")]
@@ -60,10 +60,6 @@ impl Show for SessionLogAnswer {
             page.line(&format!(" {}", refs.join(" ").trim()));
         }
     }
-
-    fn json(&self) -> Value {
-        to_json(self)
-    }
 }
 
 /// What was said.
@@ -112,10 +108,6 @@ impl Show for SessionShowAnswer {
                 page.line(output);
             }
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 
     fn aside(&self) -> Option<&str> {

@@ -1,15 +1,14 @@
 //! `cook status`: where the work stands.
 
 use super::next::{Judgments, dispatch_lines};
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use cook_core::diagnostic::{Finding, counted};
 use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, votes_at};
 use cook_core::model::{
     Amendment, Blocker, Evidence, Limits, Phase, Policy, Role, Slice, SliceStatus, Snapshot,
     Waiting,
 };
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
 /// What a running `cook run` is at.
 #[derive(Debug, Serialize)]
@@ -267,6 +266,61 @@ impl StatusAnswer {
     }
 }
 
+impl Serialize for StatusAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Snapshot {
+            state,
+            plan,
+            ledger,
+            ..
+        } = &self.snapshot;
+        let review = current_review(&self.snapshot);
+        let audit = current_audit(&self.snapshot);
+        let scripted = self.scripted.iter();
+        let row = |slice| self.slice_row(slice);
+        Standing {
+            mission_anchor: &state.mission_anchor,
+            policy: self.dispatch.policy,
+            phase: self.dispatch.phase,
+            rule: self.dispatch.rule,
+            role: self.dispatch.role,
+            action: &self.dispatch.action,
+            reason: &self.dispatch.reason,
+            contract_status: &state.contract_status,
+            seq: ledger.seq.0,
+            branch: ledger.branch.as_deref(),
+            head: self.head.commit.as_deref(),
+            slices: plan.candidate_slices.iter().map(row).collect(),
+            review: review.map(|review| Reviewed {
+                acceptable: review.acceptable,
+                commit: &review.commit,
+            }),
+            audit: audit.map(|audit| Audited {
+                findings: &audit.findings,
+                commit: &audit.commit,
+            }),
+            wave: state.current_stop_wave_id.0,
+            judgments: Judgments::of(Some(&self.snapshot), &self.head),
+            unsatisfied_contract_ids: &state.unsatisfied_contract_ids,
+            release_blocker_ids: &state.release_blocker_ids,
+            high_value_gaps: &ledger.high_value_gaps,
+            unanswered: &ledger.unanswered,
+            waiting: ledger.waiting.as_ref(),
+            amendments: &ledger.amendments,
+            steps: self.steps(),
+            script_doors: ledger.script_doors.0,
+            scripted: scripted
+                .map(|(seq, event)| Scripted { seq: *seq, event })
+                .collect(),
+            set_aside: self.displaced,
+            run: self.run.as_ref(),
+            unfinished: &self.unfinished,
+            findings: &self.findings,
+        }
+        .serialize(serializer)
+    }
+}
+
 impl Show for StatusAnswer {
     fn human(&self, page: &mut Page) {
         let state = &self.snapshot.state;
@@ -321,58 +375,6 @@ impl Show for StatusAnswer {
             );
         }
         dispatch_lines(page, &self.dispatch);
-    }
-
-    fn json(&self) -> Value {
-        let Snapshot {
-            state,
-            plan,
-            ledger,
-            ..
-        } = &self.snapshot;
-        let review = current_review(&self.snapshot);
-        let audit = current_audit(&self.snapshot);
-        let scripted = self.scripted.iter();
-        let row = |slice| self.slice_row(slice);
-        to_json(&Standing {
-            mission_anchor: &state.mission_anchor,
-            policy: self.dispatch.policy,
-            phase: self.dispatch.phase,
-            rule: self.dispatch.rule,
-            role: self.dispatch.role,
-            action: &self.dispatch.action,
-            reason: &self.dispatch.reason,
-            contract_status: &state.contract_status,
-            seq: ledger.seq.0,
-            branch: ledger.branch.as_deref(),
-            head: self.head.commit.as_deref(),
-            slices: plan.candidate_slices.iter().map(row).collect(),
-            review: review.map(|review| Reviewed {
-                acceptable: review.acceptable,
-                commit: &review.commit,
-            }),
-            audit: audit.map(|audit| Audited {
-                findings: &audit.findings,
-                commit: &audit.commit,
-            }),
-            wave: state.current_stop_wave_id.0,
-            judgments: Judgments::of(Some(&self.snapshot), &self.head),
-            unsatisfied_contract_ids: &state.unsatisfied_contract_ids,
-            release_blocker_ids: &state.release_blocker_ids,
-            high_value_gaps: &ledger.high_value_gaps,
-            unanswered: &ledger.unanswered,
-            waiting: ledger.waiting.as_ref(),
-            amendments: &ledger.amendments,
-            steps: self.steps(),
-            script_doors: ledger.script_doors.0,
-            scripted: scripted
-                .map(|(seq, event)| Scripted { seq: *seq, event })
-                .collect(),
-            set_aside: self.displaced,
-            run: self.run.as_ref(),
-            unfinished: &self.unfinished,
-            findings: &self.findings,
-        })
     }
 
     fn findings(&self) -> &[Finding] {

@@ -1,12 +1,9 @@
 //! What a transition did: `record`, `pause`, `resume`, and every other command that moves state.
 
-use super::next::{Dispatched, dispatch_lines};
-use super::{Page, Show, Tone, to_json};
+use super::next::Dispatched;
+use super::{Page, Show, Tone};
 use cook_core::diagnostic::Finding;
-use cook_core::machine::{Dispatch, Head};
-use cook_core::model::Snapshot;
 use serde::Serialize;
-use serde_json::Value;
 
 /// Whether something was written to the log, and where.
 #[derive(Debug, Serialize)]
@@ -28,64 +25,30 @@ impl From<Option<String>> for Recorded {
 }
 
 /// What `cook record`, `init` and every user-only command answer.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Transitioned<'a> {
+pub struct TransitionAnswer {
     #[serde(flatten)]
-    operation: &'a Recorded,
+    pub operation: Recorded,
     /// Log sequence.
-    seq: u64,
+    pub seq: u64,
     /// What happened.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = cook_core::model::Event::NAMES)))]
-    event: &'a str,
-    /// One line that says what was done.
-    summary: &'a str,
-    findings: &'a [Finding],
-    next: Dispatched<'a>,
-}
-
-/// An accepted transition.
-#[derive(Debug)]
-pub struct TransitionAnswer {
-    /// The log commit; none for a dry run.
-    pub operation: Recorded,
-    /// The event's name.
     pub event: &'static str,
     /// One line that says what was done.
     pub summary: String,
-    /// The documents now.
-    pub snapshot: Snapshot,
-    /// HEAD.
-    pub head: Head,
-    /// Who is due now.
-    pub next: Dispatch,
-    /// For the next report.
-    pub ticket: Option<String>,
-    /// What was noticed on the way.
     pub findings: Vec<Finding>,
+    pub next: Dispatched,
 }
 
 impl Show for TransitionAnswer {
     fn human(&self, page: &mut Page) {
-        let number = self.snapshot.ledger.seq.0;
         match self.operation.recorded {
-            true => page.toned(Tone::Good, &format!("recorded #{number}")),
+            true => page.toned(Tone::Good, &format!("recorded #{}", self.seq)),
             false => page.toned(Tone::Warn, "not recorded (dry run)"),
         }
         page.line(&format!("  {}", self.summary));
-        dispatch_lines(page, &self.next);
-    }
-
-    fn json(&self) -> Value {
-        let ticket = self.ticket.as_deref();
-        to_json(&Transitioned {
-            operation: &self.operation,
-            seq: self.snapshot.ledger.seq.0,
-            event: self.event,
-            summary: &self.summary,
-            findings: &self.findings,
-            next: Dispatched::of(&self.next, Some(&self.snapshot), &self.head, ticket),
-        })
+        self.next.lines(page);
     }
 
     fn findings(&self) -> &[Finding] {
@@ -111,10 +74,6 @@ impl Show for NoteAnswer {
         for line in &self.lines {
             page.line(line);
         }
-    }
-
-    fn json(&self) -> Value {
-        to_json(self)
     }
 
     fn findings(&self) -> &[Finding] {

@@ -1,12 +1,11 @@
 //! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
 
 use super::screen::finding_line;
-use super::{Exit, Page, Show, Tone, count, to_json};
+use super::{Exit, Page, Show, Tone, count};
 use cook_core::diagnostic::{Code, Finding, Severity};
 use cook_core::machine::GateRun;
 use cook_core::model::Receipt;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
 /// What was looked at and what was found.
 #[derive(Serialize)]
@@ -67,6 +66,28 @@ impl VerifyAnswer {
     }
 }
 
+impl Serialize for VerifyAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let findings = self.findings.iter();
+        Verified {
+            scope: self.scope,
+            strict: self.strict,
+            passed: self.passed(),
+            checked: &self.checked,
+            findings: findings
+                .map(|finding| Judged {
+                    code: finding.code,
+                    severity: finding.severity(),
+                    message: &finding.message,
+                    place: finding.place.as_deref(),
+                    hint: finding.code.hint(),
+                })
+                .collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
 impl Show for VerifyAnswer {
     fn human(&self, page: &mut Page) {
         for line in &self.checked {
@@ -103,25 +124,6 @@ impl Show for VerifyAnswer {
             "  {word}: {}",
             count(self.findings.len(), "finding")
         ));
-    }
-
-    fn json(&self) -> Value {
-        let findings = self.findings.iter();
-        to_json(&Verified {
-            scope: self.scope,
-            strict: self.strict,
-            passed: self.passed(),
-            checked: &self.checked,
-            findings: findings
-                .map(|finding| Judged {
-                    code: finding.code,
-                    severity: finding.severity(),
-                    message: &finding.message,
-                    place: finding.place.as_deref(),
-                    hint: finding.code.hint(),
-                })
-                .collect(),
-        })
     }
 
     fn exit(&self) -> Exit {
@@ -163,6 +165,27 @@ pub struct GateAnswer {
     pub runs: Vec<GateRun>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
+}
+
+impl Serialize for GateAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let runs = self.runs.iter();
+        Gates {
+            gates: runs
+                .map(|run| Gate {
+                    name: &run.gate.name,
+                    run: &run.gate.run,
+                    required: run.gate.required,
+                    passed: run.passed(),
+                    problem: run.problem.as_deref(),
+                    receipt: run.receipt.as_ref(),
+                    at_basis: run.at_basis.as_ref(),
+                })
+                .collect(),
+            findings: &self.findings,
+        }
+        .serialize(serializer)
+    }
 }
 
 impl Show for GateAnswer {
@@ -209,24 +232,6 @@ impl Show for GateAnswer {
                 }
             }
         }
-    }
-
-    fn json(&self) -> Value {
-        let runs = self.runs.iter();
-        to_json(&Gates {
-            gates: runs
-                .map(|run| Gate {
-                    name: &run.gate.name,
-                    run: &run.gate.run,
-                    required: run.gate.required,
-                    passed: run.passed(),
-                    problem: run.problem.as_deref(),
-                    receipt: run.receipt.as_ref(),
-                    at_basis: run.at_basis.as_ref(),
-                })
-                .collect(),
-            findings: &self.findings,
-        })
     }
 
     fn findings(&self) -> &[Finding] {

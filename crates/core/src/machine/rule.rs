@@ -122,6 +122,7 @@ impl fmt::Display for Rule {
 
 /// Who is due, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dispatch {
     /// The rule that answered.
     pub rule: Rule,
@@ -143,6 +144,7 @@ pub struct Dispatch {
 
 /// What one rule looked at and whether it answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
     /// The rule.
     pub rule: Rule,
