@@ -2,6 +2,7 @@
 
 use super::answer::{Placed, answer};
 use super::sources::Sources;
+use super::then::short;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion};
@@ -31,7 +32,9 @@ impl Sources<'_> {
             Err(why) => return Ok(answer(Verdict::Malformed, why.0, &question.anchor)),
         };
         match &anchor {
-            Anchor::Lines { .. } | Anchor::Symbol { .. } => self.place(question, &anchor),
+            Anchor::Lines { path, .. } | Anchor::Symbol { path, .. } => {
+                self.place(question, &anchor, path)
+            }
             Anchor::Test(name) => self.test(question, name, gates),
             Anchor::Command { command, text } => self.command(question, command, text),
             Anchor::Receipt(id) => self.receipt(question, id),
@@ -74,7 +77,12 @@ impl Sources<'_> {
         Ok(answer)
     }
 
-    fn place(&self, question: &AnchorQuestion, anchor: &Anchor) -> Result<AnchorAnswer, Failure> {
+    fn place(
+        &self,
+        question: &AnchorQuestion,
+        anchor: &Anchor,
+        path: &str,
+    ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
             return Ok(answer(
                 Verdict::Missing,
@@ -92,28 +100,38 @@ impl Sources<'_> {
                 }
             },
         };
-        let (placed, symbol) = match (anchor, stamp) {
-            (Anchor::Lines { path, first, last }, None) => {
+        let then = match &stamp {
+            None => None,
+            Some(stamp) => match self.at_commit(stamp, path)? {
+                Some(then) => Some(then),
+                None => {
+                    let why = format!("`{path}` cannot be read in commit {}", short(stamp));
+                    return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
+                }
+            },
+        };
+        let (placed, symbol) = match (anchor, then) {
+            (Anchor::Lines { first, last, .. }, None) => {
                 (self.lines_now(head, path, *first, *last)?, None)
             }
-            (Anchor::Lines { path, first, last }, Some(stamp)) => {
-                (self.lines_since(&stamp, head, path, *first, *last)?, None)
+            (Anchor::Lines { first, last, .. }, Some(then)) => {
+                (self.lines_from(&then, head, path, (*first, *last))?, None)
             }
-            (Anchor::Symbol { path, symbol }, None) => {
+            (Anchor::Symbol { symbol, .. }, None) => {
                 (self.symbol_now(head, path, symbol)?, Some(symbol))
             }
-            (Anchor::Symbol { path, symbol }, Some(stamp)) => {
-                (self.symbol_since(&stamp, head, path, symbol)?, Some(symbol))
+            (Anchor::Symbol { symbol, .. }, Some(then)) => {
+                (self.symbol_from(&then, head, path, symbol)?, Some(symbol))
             }
             _ => (
                 Placed::not(Verdict::Malformed, "it does not point into a file"),
                 None,
             ),
         };
-        self.placed(question, placed, symbol.map(String::as_str))
+        self.answer_placed(question, placed, symbol.map(String::as_str))
     }
 
-    pub(super) fn placed(
+    pub(super) fn answer_placed(
         &self,
         question: &AnchorQuestion,
         placed: Placed,

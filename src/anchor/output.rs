@@ -61,32 +61,37 @@ fn of_line(line: &str) -> Option<(String, TestOutcome)> {
     (!name.is_empty()).then(|| (name.to_owned(), outcome))
 }
 
+/// The words of all runners.
+fn outcome_of(word: &str) -> Option<TestOutcome> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "ok" | "pass" | "passed" => Passed,
+        "fail" | "failed" | "error" | "xpass" | "timeout" | "abort" | "sigsegv" | "sigabrt" => {
+            Failed
+        }
+        "skip" | "skipped" | "ignored" | "xfail" => Ignored,
+        _ => return None,
+    })
+}
+
+/// Where only a word in capitals is no prose.
+fn capital_outcome(word: &str) -> Option<TestOutcome> {
+    outcome_of(word).filter(|_| !word.contains(|c: char| c.is_ascii_lowercase()))
+}
+
 type Named<'a> = Option<(&'a str, TestOutcome)>;
 
 /// `test a::b ... ok`
 fn cargo(line: &str) -> Named<'_> {
     let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    let outcome = match result.split([',', ' ']).next()? {
-        "ok" => Passed,
-        "FAILED" => Failed,
-        "ignored" => Ignored,
-        _ => return None,
-    };
-    Some((
-        name.strip_suffix(" - should panic").unwrap_or(name),
-        outcome,
-    ))
+    let outcome = outcome_of(result.split([',', ' ']).next()?)?;
+    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    Some((name, outcome))
 }
 
 /// `PASS [   0.004s] (1/2) package module::test`
 fn nextest(line: &str) -> Named<'_> {
     let (word, rest) = line.split_once(" [")?;
-    let outcome = match word {
-        "PASS" => Passed,
-        "FAIL" | "TIMEOUT" | "ABORT" | "SIGSEGV" | "SIGABRT" => Failed,
-        "SKIP" => Ignored,
-        _ => return None,
-    };
+    let outcome = capital_outcome(word)?;
     let (time, name) = rest.split_once("] ")?;
     time.trim().ends_with('s').then_some((name, outcome))
 }
@@ -94,13 +99,7 @@ fn nextest(line: &str) -> Named<'_> {
 /// `--- PASS: TestX (0.00s)`
 fn go(line: &str) -> Named<'_> {
     let (word, name) = line.strip_prefix("--- ")?.split_once(": ")?;
-    let outcome = match word {
-        "PASS" => Passed,
-        "FAIL" => Failed,
-        "SKIP" => Ignored,
-        _ => return None,
-    };
-    Some((without_time(name), outcome))
+    Some((without_time(name), capital_outcome(word)?))
 }
 
 /// `ok 1 - name`, `not ok 2 - name`, `ok 3 - name # SKIP why`
@@ -125,14 +124,8 @@ fn tap(line: &str) -> Named<'_> {
 
 /// `tests/test_a.py::test_x PASSED [ 50%]`, `PASSED tests/test_a.py::test_x`
 fn pytest(line: &str) -> Named<'_> {
-    let outcome = |word: &str| match word {
-        "PASSED" => Some(Passed),
-        "FAILED" | "ERROR" | "XPASS" => Some(Failed),
-        "SKIPPED" | "XFAIL" => Some(Ignored),
-        _ => None,
-    };
     if let Some((word, name)) = line.split_once(' ')
-        && let Some(outcome) = outcome(word)
+        && let Some(outcome) = capital_outcome(word)
         && name.contains("::")
     {
         return Some((
@@ -145,7 +138,7 @@ fn pytest(line: &str) -> Named<'_> {
         _ => line,
     };
     let (name, word) = line.rsplit_once(' ')?;
-    let outcome = outcome(word)?;
+    let outcome = capital_outcome(word)?;
     name.contains("::").then_some((name, outcome))
 }
 
@@ -192,13 +185,7 @@ fn json(line: &str) -> Option<(String, TestOutcome)> {
         None if text("type") == Some("test") => (text("name")?.to_owned(), text("event")?),
         None => return None,
     };
-    let outcome = match word {
-        "ok" | "pass" => Passed,
-        "failed" | "fail" | "timeout" => Failed,
-        "ignored" | "skip" => Ignored,
-        _ => return None,
-    };
-    Some((name, outcome))
+    Some((name, outcome_of(word)?))
 }
 
 /// `<testcase name=… classname=…>` elements of a JUnit report.

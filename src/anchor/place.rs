@@ -7,7 +7,7 @@
 use super::answer::Placed;
 use super::sources::{Sources, Text};
 use super::text::{context, digest, first_occurrence, is_telling, occurrences, split};
-use super::then::{Found, Then, moved, short};
+use super::then::{Found, Then, moved};
 use cook_core::diagnostic::{Failure, counted};
 use cook_core::model::{Count, Stamp, Verdict};
 use cook_git::{Entry, changed_lines};
@@ -61,7 +61,7 @@ impl Sources<'_> {
     }
 
     /// What a stamp keeps of a place in HEAD's tree.
-    pub(super) fn stamped(
+    pub(super) fn stamp_lines(
         &self,
         head: &str,
         path: &str,
@@ -120,27 +120,6 @@ impl Sources<'_> {
         ))
     }
 
-    /// `path:first-last`, as it was at the commit `stamp`.
-    pub(super) fn lines_since(
-        &self,
-        stamp: &str,
-        head: &str,
-        path: &str,
-        first: usize,
-        last: usize,
-    ) -> Result<Placed, Failure> {
-        let text = self.text(stamp, path)?;
-        let Text::Lines(lines) = &*text else {
-            let why = format!("`{path}` cannot be read in commit {}", short(stamp));
-            return Ok(Placed::not(Verdict::Unverifiable, why));
-        };
-        let then = Then {
-            lines: lines.clone(),
-            commit: Some(stamp.to_owned()),
-        };
-        self.lines_from(&then, head, path, (first, last))
-    }
-
     /// `path:first-last`, as it was then.
     pub(super) fn lines_from(
         &self,
@@ -150,7 +129,7 @@ impl Sources<'_> {
         (first, last): (usize, usize),
     ) -> Result<Placed, Failure> {
         let Some(block) = then.lines.get(first - 1..last) else {
-            let why = format!("`{path}` had no such line in {}", then.said());
+            let why = format!("`{path}` had no such line in {}", then.describe());
             return Ok(Placed::not(Verdict::Unverifiable, why));
         };
         let text = self.text(head, path)?;
@@ -166,7 +145,7 @@ impl Sources<'_> {
         let same_context =
             now.is_some_and(|now| context(now, first, last) == context(&then.lines, first, last));
         if in_place && (tells || same_context) {
-            let why = format!("unchanged since {}", then.said());
+            let why = format!("unchanged since {}", then.describe());
             return Ok(Placed::at(
                 Verdict::Verified,
                 why,
@@ -234,26 +213,6 @@ impl Sources<'_> {
         })
     }
 
-    /// `path:symbol`, as it was at the commit `stamp`.
-    pub(super) fn symbol_since(
-        &self,
-        stamp: &str,
-        head: &str,
-        path: &str,
-        symbol: &str,
-    ) -> Result<Placed, Failure> {
-        let text = self.text(stamp, path)?;
-        let Text::Lines(lines) = &*text else {
-            let why = format!("`{path}` cannot be read in commit {}", short(stamp));
-            return Ok(Placed::not(Verdict::Unverifiable, why));
-        };
-        let then = Then {
-            lines: lines.clone(),
-            commit: Some(stamp.to_owned()),
-        };
-        self.symbol_from(&then, head, path, symbol)
-    }
-
     /// `path:symbol`, as it was then.
     pub(super) fn symbol_from(
         &self,
@@ -263,7 +222,7 @@ impl Sources<'_> {
         symbol: &str,
     ) -> Result<Placed, Failure> {
         let Some(at) = first_occurrence(&then.lines, symbol) else {
-            let why = format!("`{path}` did not name `{symbol}` in {}", then.said());
+            let why = format!("`{path}` did not name `{symbol}` in {}", then.describe());
             return Ok(Placed::not(Verdict::Unverifiable, why));
         };
         let line = &then.lines[at];

@@ -32,14 +32,20 @@ impl Sources<'_> {
             match self.test_in(&receipt, name)? {
                 Some(true) if !receipt.passed() => {
                     let (why, target) = (red(&receipt), format!("test {name}"));
-                    return Ok(self.backed(question, Verdict::Missing, why, &receipt, &target));
+                    return Ok(self.answer_from(
+                        question,
+                        Verdict::Missing,
+                        why,
+                        &receipt,
+                        &target,
+                    ));
                 }
                 Some(true) => {
                     passed.get_or_insert((command, receipt));
                 }
                 Some(false) => {
                     let why = format!("`{command}` says that it failed or did not run");
-                    return Ok(self.backed(
+                    return Ok(self.answer_from(
                         question,
                         Verdict::Missing,
                         why,
@@ -47,7 +53,7 @@ impl Sources<'_> {
                         &format!("test {name}"),
                     ));
                 }
-                None => partial |= self.said(&receipt)?.partial,
+                None => partial |= self.read_output(&receipt)?.partial,
             }
         }
         let Some((command, receipt)) = passed else {
@@ -67,7 +73,7 @@ impl Sources<'_> {
         };
         let why = format!("`{command}` names it as passed");
         let target = format!("test {name}");
-        let mut answer = self.backed(question, Verdict::Verified, why, &receipt, &target);
+        let mut answer = self.answer_from(question, Verdict::Verified, why, &receipt, &target);
         answer.related = self.is_slices(question, &receipt, |old| {
             Ok(old.passed() && self.test_in(old, name)? == Some(true))
         })?;
@@ -76,7 +82,7 @@ impl Sources<'_> {
 
     /// Whether a receipt's output names the test as passed; none when it does not name it.
     fn test_in(&self, receipt: &Receipt, name: &str) -> Result<Option<bool>, Failure> {
-        let said = self.said(receipt)?;
+        let said = self.read_output(receipt)?;
         let exact = said.tests.iter().any(|(full, _)| full == name);
         let outcomes = said
             .tests
@@ -110,7 +116,7 @@ impl Sources<'_> {
             return Ok(answer(verdict, why, &question.anchor));
         };
         let (verdict, why, target) = self.output_anchor(&receipt, text)?;
-        let mut answer = self.backed(question, verdict, why, &receipt, &target);
+        let mut answer = self.answer_from(question, verdict, why, &receipt, &target);
         answer.related = self.is_slices(question, &receipt, |old| {
             Ok(self.output_anchor(old, text)?.0 == Verdict::Verified)
         })?;
@@ -133,7 +139,7 @@ impl Sources<'_> {
                 "exit".to_owned(),
             ));
         }
-        let said = self.said(receipt)?;
+        let said = self.read_output(receipt)?;
         let begins = text.chars().count() >= BEGINNING;
         let found = said.lines.iter().position(|line| line == text).or_else(|| {
             said.lines
@@ -186,7 +192,7 @@ impl Sources<'_> {
         } else {
             (Verdict::Missing, red(&receipt))
         };
-        let mut answer = self.backed(question, verdict, why, &receipt, "exit");
+        let mut answer = self.answer_from(question, verdict, why, &receipt, "exit");
         answer.related = self.is_slices(question, &receipt, |old| Ok(old.passed()))?;
         Ok(answer)
     }
@@ -215,7 +221,7 @@ impl Sources<'_> {
         }
     }
 
-    fn backed(
+    fn answer_from(
         &self,
         question: &AnchorQuestion,
         verdict: Verdict,

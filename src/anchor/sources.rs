@@ -9,25 +9,26 @@ use cook_git::{Change, Entry, Repo};
 use cook_store::receipt::Receipts;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::rc::Rc;
 
-/// Files whose lines are kept while anchors are judged.
-const MAX_KEPT_TEXTS: usize = 512;
+/// How much of one kind is kept while anchors are judged.
+const MAX_KEPT: usize = 512;
 
 /// What anchors are held against.
 pub struct Sources<'a> {
     pub(super) repo: &'a Repo,
     pub(super) receipts: &'a Receipts,
     pub(super) head: &'a Head,
-    read: RefCell<BTreeMap<String, Rc<Said>>>,
-    messages: RefCell<Option<Rc<BTreeMap<String, String>>>>,
+    read: Kept<String, Said>,
+    messages: Kept<(), BTreeMap<String, String>>,
     recall: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-    pub(super) texts: Kept<Text>,
-    pub(super) changes: Kept<Vec<Change>>,
+    texts: Kept<(String, String), Text>,
+    changes: Kept<(String, String), Vec<Change>>,
 }
 
 /// What was read once: by commit and path, or by two commits.
-type Kept<T> = RefCell<HashMap<(String, String), Rc<T>>>;
+type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
 
 /// What a receipt's output says.
 pub(super) struct Said {
@@ -66,44 +67,25 @@ impl<'a> Sources<'a> {
 
     /// The user's messages that count.
     pub fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
-        if let Some(messages) = &*self.messages.borrow() {
-            return Ok(Rc::clone(messages));
-        }
-        let messages = Rc::new((self.recall)()?);
-        *self.messages.borrow_mut() = Some(Rc::clone(&messages));
-        Ok(messages)
+        recall(&self.messages, (), self.recall)
     }
 
-    pub(super) fn said(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
-        if let Some(said) = self.read.borrow().get(&receipt.id) {
-            return Ok(Rc::clone(said));
-        }
-        let output = self.receipts.output(receipt)?;
-        let plain = without_escapes(&output.text);
-        let said = Rc::new(Said {
-            lines: plain.lines().map(|line| line.trim().to_owned()).collect(),
-            tests: test_outcomes(&output.text),
-            partial: output.partial,
-        });
-        self.read
-            .borrow_mut()
-            .insert(receipt.id.clone(), Rc::clone(&said));
-        Ok(said)
+    pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {
+        recall(&self.read, receipt.id.clone(), || {
+            let output = self.receipts.output(receipt)?;
+            let plain = without_escapes(&output.text);
+            Ok(Said {
+                lines: plain.lines().map(|line| line.trim().to_owned()).collect(),
+                tests: test_outcomes(&output.text),
+                partial: output.partial,
+            })
+        })
     }
 
     /// A file's lines, read once.
     pub(super) fn text(&self, commit: &str, path: &str) -> Result<Rc<Text>, Failure> {
         let key = (commit.to_owned(), path.to_owned());
-        if let Some(text) = self.texts.borrow().get(&key) {
-            return Ok(Rc::clone(text));
-        }
-        let text = Rc::new(self.read_text(commit, path)?);
-        let mut texts = self.texts.borrow_mut();
-        if texts.len() >= MAX_KEPT_TEXTS {
-            texts.clear();
-        }
-        texts.insert(key, Rc::clone(&text));
-        Ok(text)
+        recall(&self.texts, key, || self.read_text(commit, path))
     }
 
     fn read_text(&self, commit: &str, path: &str) -> Result<Text, Failure> {
@@ -121,11 +103,24 @@ impl<'a> Sources<'a> {
     /// What differs between two commits, listed once.
     pub(super) fn changes(&self, from: &str, to: &str) -> Result<Rc<Vec<Change>>, Failure> {
         let key = (from.to_owned(), to.to_owned());
-        if let Some(changes) = self.changes.borrow().get(&key) {
-            return Ok(Rc::clone(changes));
-        }
-        let changes = Rc::new(self.repo.changes(Some(from), to)?);
-        self.changes.borrow_mut().insert(key, Rc::clone(&changes));
-        Ok(changes)
+        recall(&self.changes, key, || self.repo.changes(Some(from), to))
     }
+}
+
+/// What was made for a key already, else what is made now.
+fn recall<K: Eq + Hash, T>(
+    kept: &Kept<K, T>,
+    key: K,
+    make: impl FnOnce() -> Result<T, Failure>,
+) -> Result<Rc<T>, Failure> {
+    if let Some(known) = kept.borrow().get(&key) {
+        return Ok(Rc::clone(known));
+    }
+    let made = Rc::new(make()?);
+    let mut kept = kept.borrow_mut();
+    if kept.len() >= MAX_KEPT {
+        kept.clear();
+    }
+    kept.insert(key, Rc::clone(&made));
+    Ok(made)
 }

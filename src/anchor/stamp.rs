@@ -55,7 +55,7 @@ impl Sources<'_> {
                 _ => None,
             };
             if let Some((path, first, last)) = place {
-                stamp = self.stamped(head, path, first, last)?;
+                stamp = self.stamp_lines(head, path, first, last)?;
             }
         }
         stamp.branch.clone_from(&self.head.branch);
@@ -87,14 +87,14 @@ impl Sources<'_> {
             Anchor::Symbol { path, symbol } => (path, Some(symbol.as_str())),
             _ => return self.judge(&asked, gates),
         };
-        let placed = match (self.then(stamp, path)?, &parsed) {
+        let placed = match (self.read_then(stamp, path)?, &parsed) {
             (Some(then), Anchor::Lines { first, last, .. }) => {
                 self.lines_from(&then, head, path, (*first, *last))?
             }
             (Some(then), _) => self.symbol_from(&then, head, path, symbol.unwrap_or_default())?,
             (None, _) => self.by_digest(head, path, stamp)?,
         };
-        let mut answer = self.placed(&asked, placed, symbol)?;
+        let mut answer = self.answer_placed(&asked, placed, symbol)?;
         if basis == Basis::Test && answer.verdict == Verdict::Verified && !is_test_file(path) {
             answer.verdict = Verdict::Unverifiable;
             answer.why = format!("`{path}` does not look like a file of tests");

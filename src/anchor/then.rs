@@ -18,7 +18,7 @@ pub(super) struct Then {
 }
 
 impl Then {
-    pub(super) fn said(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match &self.commit {
             Some(commit) => format!("commit {}", short(commit)),
             None => "it was stamped".to_owned(),
@@ -37,18 +37,15 @@ pub(super) enum Found {
 impl Sources<'_> {
     /// A file as it was at a stamp: from its commit, or from its blob when a rewritten or
     /// shallow history no longer has the commit.
-    pub(super) fn then(&self, stamp: &Stamp, path: &str) -> Result<Option<Then>, Failure> {
+    pub(super) fn read_then(&self, stamp: &Stamp, path: &str) -> Result<Option<Then>, Failure> {
         let commit = match &stamp.head {
             Some(head) => self.repo.resolve(head)?,
             None => None,
         };
         if let Some(commit) = commit
-            && let Text::Lines(lines) = &*self.text(&commit, path)?
+            && let Some(then) = self.at_commit(&commit, path)?
         {
-            return Ok(Some(Then {
-                lines: lines.clone(),
-                commit: Some(commit),
-            }));
+            return Ok(Some(then));
         }
         let bytes = match &stamp.blob {
             Some(blob) => self.repo.blob(blob)?,
@@ -58,6 +55,16 @@ impl Sources<'_> {
             lines: split(&bytes),
             commit: None,
         }))
+    }
+
+    pub(super) fn at_commit(&self, commit: &str, path: &str) -> Result<Option<Then>, Failure> {
+        Ok(match &*self.text(commit, path)? {
+            Text::Lines(lines) => Some(Then {
+                lines: lines.clone(),
+                commit: Some(commit.to_owned()),
+            }),
+            _ => None,
+        })
     }
 
     /// Where else the block turned up since the stamp.

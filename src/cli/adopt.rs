@@ -46,7 +46,7 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
     }
     let edits = workspace.outside_edits()?;
     if edits.is_empty() {
-        return Err(closed("nothing in `.agent/` differs from the log"));
+        return Err(refuse("nothing in `.agent/` differs from the log"));
     }
     if let Some(other) = edits.iter().find(|edit| edit.file != "plan.json") {
         return Err(Failure::from(
@@ -85,6 +85,6 @@ fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
 }
 
 /// The refusal of a door that needs a log.
-fn closed(message: &str) -> Failure {
+fn refuse(message: &str) -> Failure {
     Refusal::new(Code::DoorClosed, message).into()
 }

@@ -22,13 +22,8 @@ pub(super) fn agents(context: &Context) -> Answer {
         if let Err(error) = wrong {
             rows.push(AgentRow {
                 name: name.clone(),
-                bin: String::new(),
-                path: None,
-                installed: false,
-                version: None,
-                verified: false,
-                capabilities: Vec::new(),
                 problem: Some(error.to_string()),
+                ..AgentRow::default()
             });
         }
     }

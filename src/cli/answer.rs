@@ -18,11 +18,7 @@ pub(super) struct AnswerArgs {
 pub(super) fn answer_question(context: &Context, args: &AnswerArgs) -> Answer {
     let actor = caller::require_user(args.as_user.as_user)?;
     let workspace = context.workspace()?;
-    let text = if args.text == "-" {
-        input::read_text(None)?
-    } else {
-        args.text.clone()
-    };
+    let text = input::text_of(&args.text)?;
     transition::fits(&workspace, WaitingKind::Question, "an answer")?;
     let resume = Resume {
         answer: Some(text),

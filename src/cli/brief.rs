@@ -6,9 +6,7 @@ use super::context::{Answer, Context, answer};
 use super::input;
 use crate::scaffold::{read_text_file, write_text_file};
 use crate::service::{self, DEFAULT_BYTES, WholeBrief};
-use crate::view::{
-    ArtifactAnswer, BriefAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer, ShownEntry,
-};
+use crate::view::{ArtifactAnswer, BriefAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry};
 use clap::{Args, Subcommand};
 use cook_core::brief::{self, Artifact, Guide};
 use cook_core::diagnostic::{Code, Finding, Refusal};
@@ -132,17 +130,14 @@ fn show(context: &Context, args: &BriefShowArgs) -> Answer {
         Some(path) => Some(service::write_brief(&workspace, path, &fitted.text)?),
         None => None,
     };
-    let shown = BriefAnswer {
+    answer(BriefAnswer {
+        ids: args.ids,
         text: fitted.text,
         left_out: fitted.left_out,
         entries: whole.entries.iter().map(ShownEntry::from).collect(),
         written,
         findings,
-    };
-    if args.ids {
-        return answer(BriefIdsAnswer(shown));
-    }
-    answer(shown)
+    })
 }
 
 fn over_budget(over: bool, room: Option<usize>) -> Option<Finding> {
@@ -156,6 +151,7 @@ fn render(file: Option<&Path>) -> Answer {
     let reading = brief::read(&input::read(file)?)?;
     let lines = reading.artifact.brief.lines.iter();
     answer(BriefAnswer {
+        ids: false,
         text: brief::render(&reading.artifact.brief),
         left_out: 0,
         entries: lines

@@ -5,10 +5,10 @@ use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
 use super::{input, queued};
 use crate::service::{self, Asked, Workspace};
-use crate::view::{BriefChangeAnswer, count};
+use crate::view::BriefChangeAnswer;
 use clap::{Args, ValueEnum};
 use cook_core::brief as contract;
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted};
 use cook_core::model::{
     Actor, BriefChange, BriefLine, BriefOutcome, Cause, Event, GuideProposal, Role, Slot,
 };
@@ -99,7 +99,7 @@ pub(super) fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
         reconciliation: causes(args.reconcile.as_deref())?,
         ..BriefChange::default()
     };
-    changed(context, change, &args.author, warnings)
+    record_change(context, change, &args.author, warnings)
 }
 
 /// The entries: from flags, or as JSON, one object or a list of them.
@@ -117,19 +117,10 @@ fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<Brie
     }
     let bytes = input::read(None)?;
     if bytes.len() > contract::MAX_BYTES {
-        return Err(Failure::new(
-            FailureKind::Check,
-            Code::ArtifactUnreadable,
-            "the input is larger than 1 MiB",
-        ));
+        return Err(unreadable("the input is larger than 1 MiB"));
     }
-    let value = cook_core::schema::value(&bytes).map_err(|error| {
-        Failure::new(
-            FailureKind::Check,
-            Code::ArtifactUnreadable,
-            format!("the JSON cannot be read: {error}"),
-        )
-    })?;
+    let value = cook_core::schema::value(&bytes)
+        .map_err(|error| unreadable(&format!("the JSON cannot be read: {error}")))?;
     let mut ignored = Vec::new();
     let lines = match &value {
         Value::Array(_) => contract::lines_from_value(slot, &value, slot.id(), &mut ignored)?,
@@ -145,6 +136,10 @@ fn entries(args: &BriefNoteArgs, warnings: &mut Vec<Finding>) -> Result<Vec<Brie
         Finding::new(Code::ArtifactKeyUnknown, what).at(path)
     }));
     Ok(lines)
+}
+
+fn unreadable(why: &str) -> Failure {
+    Failure::new(FailureKind::Check, Code::ArtifactUnreadable, why)
 }
 
 fn slot(slot: BriefSlot) -> Slot {
@@ -200,7 +195,7 @@ pub(super) fn reconcile(context: &Context, file: &Path, author: &BriefAuthorArgs
         reconciliation: causes(Some(file))?,
         ..BriefChange::default()
     };
-    changed(context, change, author, Vec::new())
+    record_change(context, change, author, Vec::new())
 }
 
 pub(super) fn import(
@@ -253,7 +248,7 @@ pub(super) fn import(
     record(&workspace, change, author, warnings)
 }
 
-fn changed(
+fn record_change(
     context: &Context,
     change: BriefChange,
     author: &BriefAuthorArgs,
@@ -322,12 +317,8 @@ pub(super) fn say(
     as_user: bool,
 ) -> Answer {
     let actor = caller::require_user(as_user)?;
-    let text = match text {
-        "-" => input::read_text(None)?,
-        text => text.to_owned(),
-    };
     let event = Event::Said {
-        text: text.trim_end().to_owned(),
+        text: input::text_of(text)?.trim_end().to_owned(),
         session: session.cloned(),
     };
     let workspace = context.workspace()?;
@@ -363,7 +354,7 @@ fn written_down(
         Some(record) if record.kind == Cause::Said => {
             format!("kept; quote it as `user@{}: '…'`", record.id)
         }
-        Some(_) => format!("{} of the brief", count(records.len(), "change")),
+        Some(_) => format!("{} of the brief", counted(records.len() as u64, "change")),
         None => "the proposed agent guide is kept".to_owned(),
     };
     let written = follow(workspace, &mut findings);

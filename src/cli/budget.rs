@@ -3,46 +3,33 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::transition;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Event, Limits, Resume, WaitingKind};
-
-#[derive(Debug, Args)]
-pub(super) struct BudgetArgs {
-    #[command(subcommand)]
-    pub command: BudgetCommand,
-}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BudgetCommand {
     /// Add to a budget: `steps=20`, `attempts=2`, `cost=5.00`
-    Add(BudgetAddArgs),
+    Add {
+        /// What to add
+        #[arg(required = true, value_name = "KEY=N")]
+        budget: Vec<String>,
+        #[command(flatten)]
+        as_user: AsUser,
+    },
 }
 
-#[derive(Debug, Args)]
-pub(super) struct BudgetAddArgs {
-    /// What to add
-    #[arg(required = true, value_name = "KEY=N")]
-    pub budget: Vec<String>,
-    #[command(flatten)]
-    pub as_user: AsUser,
-}
-
-pub(super) fn budget(context: &Context, args: &BudgetArgs) -> Answer {
-    let BudgetCommand::Add(args) = &args.command;
-    let actor = caller::require_user(args.as_user.as_user)?;
+pub(super) fn budget(context: &Context, command: &BudgetCommand) -> Answer {
+    let BudgetCommand::Add { budget, as_user } = command;
+    let actor = caller::require_user(as_user.as_user)?;
     let resume = Resume {
-        budget: budget_of(&args.budget)?,
+        budget: budget_of(budget)?,
         ..Resume::default()
     };
     let workspace = context.workspace()?;
     transition::fits(&workspace, WaitingKind::Budget, "more budget")?;
-    transition::record(
-        &workspace,
-        &Event::Resumed(resume),
-        actor,
-        "budget extended",
-    )
+    let event = Event::Resumed(resume);
+    transition::record(&workspace, &event, actor, "budget extended")
 }
 
 /// `steps=20`, `attempts=2`, `cost=5.00`, `wall=2h`.

@@ -2,7 +2,7 @@
 
 use super::brief_change::{self, BriefAuthorArgs};
 use super::context::{Answer, Context, answer};
-use super::recover::torn;
+use super::recover::find_torn_line;
 use super::{input, queued};
 use crate::lifecycle;
 use crate::service;
@@ -21,10 +21,7 @@ pub(super) struct CheckpointArgs {
 }
 
 pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
-    let text = match args.text.as_str() {
-        "-" => input::read_text(None)?,
-        text => text.to_owned(),
-    };
+    let text = input::text_of(&args.text)?;
     if let Some(file) = &args.brief {
         brief_change::import(context, Some(file), None, &BriefAuthorArgs::default())?;
     }
@@ -43,6 +40,6 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Answer {
     {
         findings.push(Finding::new(failure.code, failure.message));
     }
-    findings.extend(torn(&workspace)?);
+    findings.extend(find_torn_line(&workspace)?);
     answer(CheckpointAnswer { entry, findings })
 }

@@ -31,10 +31,6 @@ pub(super) fn diff(context: &Context, args: &DiffArgs) -> Answer {
     })
 }
 
-fn value(of: &impl serde::Serialize) -> Result<Value, Failure> {
-    fields(of)
-}
-
 /// The same value in another form.
 pub(super) fn fields<T: DeserializeOwned>(of: &impl serde::Serialize) -> Result<T, Failure> {
     serde_json::to_value(of)
@@ -45,11 +41,11 @@ pub(super) fn fields<T: DeserializeOwned>(of: &impl serde::Serialize) -> Result<
 /// Fields that differ between two snapshots, deepest place first named.
 pub(super) fn changes(before: Option<&Snapshot>, after: &Snapshot) -> Result<Vec<Change>, Failure> {
     let before = match before {
-        Some(snapshot) => value(snapshot)?,
+        Some(snapshot) => fields(snapshot)?,
         None => Value::Object(serde_json::Map::new()),
     };
     let mut changes = Vec::new();
-    compare("", Some(&before), Some(&value(after)?), &mut changes);
+    compare("", Some(&before), Some(&fields(after)?), &mut changes);
     Ok(changes)
 }
 

@@ -24,7 +24,7 @@ pub(super) struct GateArgs {
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let workspace = context.workspace()?;
-    let gates = wanted(&workspace, args)?;
+    let gates = choose_gates(&workspace, args)?;
     caller::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.
         let here = gates
@@ -105,7 +105,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
 }
 
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.
-fn wanted(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
+fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>, Failure> {
     let mut gates = workspace.config()?.gate_specs();
     if !args.names.is_empty() {
         for name in &args.names {

@@ -10,12 +10,6 @@ use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_hooks::Agent;
 use cook_os::clock::Clock;
 
-#[derive(Debug, Args)]
-pub(super) struct HooksArgs {
-    #[command(subcommand)]
-    pub command: HooksCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(super) enum HooksCommand {
     /// Write the hooks of an agent into its settings, beside what is there
@@ -43,9 +37,9 @@ pub(super) struct HooksAgentArgs {
     pub print: bool,
 }
 
-pub(super) fn hooks(context: &Context, args: &HooksArgs) -> Answer {
+pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
     let workspace = context.workspace()?;
-    match &args.command {
+    match command {
         HooksCommand::Install(args) => {
             caller::not_apart(&workspace)?;
             install_hooks(&workspace, args)
@@ -83,7 +77,7 @@ fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     let agent = agent(args)?;
     let changes = install::installing(workspace, agent, args.shared)?;
     if args.print {
-        return answer(PromptAnswer(printed(&changes)));
+        return answer(PromptAnswer(render_changes(&changes)));
     }
     install::write(&changes)?;
     if !args.shared {
@@ -101,7 +95,7 @@ fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     let agent = agent(args)?;
     let changes = install::removing(workspace, agent, args.shared)?;
     if args.print {
-        return answer(PromptAnswer(printed(&changes)));
+        return answer(PromptAnswer(render_changes(&changes)));
     }
     install::write(&changes)?;
     note(
@@ -120,7 +114,7 @@ fn describe_changes(changes: &[install::Change], changed: &str, unchanged: &str)
         .collect()
 }
 
-fn printed(changes: &[install::Change]) -> String {
+fn render_changes(changes: &[install::Change]) -> String {
     changes
         .iter()
         .map(|change| {

@@ -41,12 +41,11 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     if args.as_user.as_user {
         user.as_ref().map_err(Clone::clone)?;
     }
-    let done = set_up(&workspace, given, false, user.is_ok())?;
-    let mut lines = done.lines;
+    let mut done = set_up(&workspace, given, false, user.is_ok())?;
     if args.commit {
-        lines.push(commit_contract(&workspace)?);
+        done.lines.push(commit_contract(&workspace)?);
     }
-    finish(workspace, done.event, done.findings, lines)
+    finish(&workspace, done)
 }
 
 /// A bootstrapper's report: cook repairs the contract itself.
@@ -70,7 +69,7 @@ pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
         );
     }
     let done = set_up(&workspace, None, true, false)?;
-    finish(workspace, done.event, done.findings, done.lines)
+    finish(&workspace, done)
 }
 
 /// What a set-up did so far, and the event it leads to.
@@ -322,10 +321,12 @@ fn commit_contract(workspace: &Workspace) -> Result<String, Failure> {
 
 /// Records the event and says who is due.
 fn finish(
-    workspace: Workspace,
-    event: Option<Event>,
-    mut findings: Vec<Finding>,
-    mut lines: Vec<String>,
+    workspace: &Workspace,
+    Done {
+        event,
+        mut findings,
+        mut lines,
+    }: Done,
 ) -> Answer {
     let Some(event) = event else {
         if lines.is_empty() {
@@ -337,7 +338,7 @@ fn finish(
             findings,
         });
     };
-    let applied = service::transition(&workspace, &event, caller::anybody())?;
+    let applied = service::transition(workspace, &event, caller::anybody())?;
     findings.extend(applied.findings.iter().cloned());
     let anchor = &applied.step.snapshot.state.mission_anchor;
     lines.insert(

@@ -58,6 +58,14 @@ pub(super) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
         .unwrap_or(text))
 }
 
+/// What an argument says; `-` is standard input.
+pub(super) fn text_of(argument: &str) -> Result<String, Failure> {
+    match argument {
+        "-" => read_text(None),
+        text => Ok(text.to_owned()),
+    }
+}
+
 /// The mission as given on the command line.
 pub(super) fn mission_text(
     text: Option<&str>,

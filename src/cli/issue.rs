@@ -14,12 +14,6 @@ use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted, listed_are
 use cook_core::model::Plan;
 use std::time::{Duration, Instant};
 
-#[derive(Debug, Args)]
-pub(super) struct IssueArgs {
-    #[command(subcommand)]
-    pub command: IssueCommand,
-}
-
 #[derive(Debug, Subcommand)]
 pub(super) enum IssueCommand {
     /// What could be worked on, and what hangs on it
@@ -116,7 +110,7 @@ impl Issues {
         })
     }
 
-    fn changed(&self, did: &'static str, issue: crate::tracker::Issue) -> IssueChangedAnswer {
+    fn answer_change(&self, did: &'static str, issue: crate::tracker::Issue) -> IssueChangedAnswer {
         IssueChangedAnswer {
             tracker: self.tracker.name(),
             did,
@@ -136,9 +130,9 @@ fn nothing_here() -> Failure {
     )
 }
 
-pub(super) fn issue(context: &Context, args: &IssueArgs) -> Answer {
+pub(super) fn issue(context: &Context, command: &IssueCommand) -> Answer {
     let issues = Issues::open(context)?;
-    match &args.command {
+    match command {
         IssueCommand::Ready => ready(&issues),
         IssueCommand::Show { id } => show(&issues, id),
         IssueCommand::Claim { id } => claim(&issues, id),
@@ -185,7 +179,7 @@ fn claim(issues: &Issues, id: &str) -> Answer {
     }
     let was = issues.tracker.show(id)?;
     let issue = issues.tracker.claim(id)?;
-    let mut changed = issues.changed("claimed", issue);
+    let mut changed = issues.answer_change("claimed", issue);
     changed.changed = was != changed.issue;
     answer(changed)
 }
@@ -199,7 +193,7 @@ fn close(issues: &Issues, id: &str, reason: &str) -> Answer {
         clean(&issues.workspace)?;
     }
     let closed = issues.tracker.close(id, reason)?;
-    let mut changed = issues.changed("closed", closed.issue);
+    let mut changed = issues.answer_change("closed", closed.issue);
     changed.changed = !closed.already;
     match unblocked_by(&*issues.tracker, id) {
         Ok(unblocked) => changed.unblocked = unblocked,
@@ -234,17 +228,14 @@ fn clean(workspace: &Workspace) -> Result<(), Failure> {
 }
 
 fn comment(issues: &Issues, id: &str, text: &str, key: Option<&str>) -> Answer {
-    let text = match text {
-        "-" => input::read_text(None)?,
-        text => text.to_owned(),
-    };
+    let text = input::text_of(text)?;
     let (key, attempt) = match key {
         Some(key) => (key.to_owned(), Attempt::Again),
         None => (ulid::Ulid::generate().to_string(), Attempt::First),
     };
     let issue = issues.tracker.show(id)?;
     let said = issues.tracker.comment(id, &key, &text, attempt)?;
-    let mut changed = issues.changed("commented", issue);
+    let mut changed = issues.answer_change("commented", issue);
     changed.changed = said == Commented::Added;
     changed.key = Some(key);
     answer(changed)
@@ -258,7 +249,7 @@ fn create(issues: &Issues, new: &CreateIssueArgs) -> Answer {
         description: new.description.clone(),
         discovered_from: new.discovered_from.clone(),
     })?;
-    answer(issues.changed("created", issue))
+    answer(issues.answer_change("created", issue))
 }
 
 fn status(issues: &Issues) -> Answer {

@@ -110,7 +110,8 @@ enum Command {
     /// The plan as a graph
     Graph(graph::GraphArgs),
     /// Issues: of `br` or `bd` where one is here, else the plan's slices
-    Issue(issue::IssueArgs),
+    #[command(subcommand)]
+    Issue(issue::IssueCommand),
     /// The transitions, newest first
     Log(log::LogArgs),
     /// One transition
@@ -132,9 +133,11 @@ enum Command {
     /// Change the mission (user only)
     Refocus(refocus::RefocusArgs),
     /// Correct acceptance criteria (user only)
-    Criteria(criteria::CriteriaArgs),
+    #[command(subcommand)]
+    Criteria(criteria::CriteriaCommand),
     /// Extend budgets (user only)
-    Budget(budget::BudgetArgs),
+    #[command(subcommand)]
+    Budget(budget::BudgetCommand),
     /// What the next session must know, every claim with an anchor that is checked
     Brief(Box<brief::BriefArgs>),
     /// Keep a line about what was done and what comes next
@@ -144,7 +147,8 @@ enum Command {
     /// Answer an agent's lifecycle event (agents call this)
     Hook(hook::HookArgs),
     /// Install, check or remove the hooks of an agent
-    Hooks(hooks::HooksArgs),
+    #[command(subcommand)]
+    Hooks(hooks::HooksCommand),
     /// Drive agent sessions until the policy says stop
     Run(run::RunArgs),
     /// Hold exactly one session, then exit
@@ -164,7 +168,8 @@ enum Command {
     /// Agents that can be asked: installed, version, what they can
     Agents,
     /// Look at what was set aside, and put it back
-    Rescue(rescue::RescueArgs),
+    #[command(subcommand)]
+    Rescue(rescue::RescueCommand),
     /// Check the log's objects and the view
     Fsck,
     /// Check the set-up
@@ -254,7 +259,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Status => status::status(context),
         Command::Ready => ready::ready(context),
         Command::Graph(args) => graph::graph(context, &args),
-        Command::Issue(args) => issue::issue(context, &args),
+        Command::Issue(command) => issue::issue(context, &command),
         Command::Log(args) => log::log(context, &args),
         Command::Show(args) => show::show(context, &args),
         Command::Diff(args) => diff::diff(context, &args),
@@ -265,13 +270,13 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Cancel(args) => cancel::cancel(context, &args),
         Command::Answer(args) => answer::answer_question(context, &args),
         Command::Refocus(args) => refocus::refocus(context, &args),
-        Command::Criteria(args) => criteria::criteria(context, &args),
-        Command::Budget(args) => budget::budget(context, &args),
+        Command::Criteria(command) => criteria::criteria(context, &command),
+        Command::Budget(command) => budget::budget(context, &command),
         Command::Brief(args) => brief::brief(context, &args),
         Command::Checkpoint(args) => checkpoint::checkpoint(context, &args),
         Command::Recover => recover::recover(context),
         Command::Hook(args) => hook::hook(context, &args),
-        Command::Hooks(args) => hooks::hooks(context, &args),
+        Command::Hooks(command) => hooks::hooks(context, &command),
         Command::Ask(args) => ask::ask(context, &args),
         Command::Act(args) => act::act(context, &args),
         Command::Run(args) => run::run(context, &args),
@@ -282,7 +287,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Session(args) => session::session(context, &args),
         Command::Agents => agents::agents(context),
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
-        Command::Rescue(args) => rescue::rescue(context, &args),
+        Command::Rescue(command) => rescue::rescue(context, &command),
         Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
         Command::Completions(args) => completions::completions(Cli::command(), &args),

@@ -27,12 +27,8 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
         lifecycle::take_around(&workspace)?;
     }
     if args.prompt {
-        return answer(PromptAnswer(service::role_prompt(
-            &workspace,
-            snapshot.as_ref(),
-            &dispatch,
-            &facts,
-        )?));
+        let prompts = service::role_prompts(&workspace, snapshot.as_ref(), &dispatch, &facts)?;
+        return answer(PromptAnswer(prompts.whole));
     }
     let head = service::head_of(&facts)?;
     let ticket = service::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;

@@ -5,7 +5,7 @@ use super::context::{Answer, Context, answer};
 use super::{follow, init, input, queued, transition};
 use crate::lifecycle;
 use crate::service::{self, Applied, Workspace};
-use crate::view::{CheckAnswer, PromptAnswer, count};
+use crate::view::{CheckAnswer, PromptAnswer};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
 use cook_core::model::{Actor, Event, Role};
@@ -110,20 +110,12 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
     match parsed.report {
         Some(report) if parsed.findings.is_empty() => Ok(report),
         _ => {
-            let mut failure = Failure::new(
-                FailureKind::Refused,
-                Code::ReportInvalid,
-                format!(
-                    "the {role} report breaks {}; nothing was recorded",
-                    count(parsed.findings.len(), "rule")
-                ),
-            );
+            let breaches = counted(parsed.findings.len() as u64, "rule");
+            let what = format!("the {role} report breaks {breaches}; nothing was recorded");
+            let hint = format!("run `cook record {} --repair-prompt FILE`", role.short());
+            let mut failure = Failure::new(FailureKind::Refused, Code::ReportInvalid, what);
             failure.findings = parsed.findings;
-            failure.hints = vec![format!(
-                "run `cook record {} --repair-prompt FILE`",
-                role.short()
-            )];
-            Err(failure)
+            Err(failure.replace_hints([hint]))
         }
     }
 }
@@ -178,36 +170,14 @@ fn summary(event: &Event, applied: &Applied) -> String {
         Event::Returned { slice_id, .. } => {
             format!("slice `{slice_id}` came back: the plan has to change")
         }
-        Event::Reviewed { verdicts, .. } => {
-            format!(
-                "review: {}",
-                if verdicts.positive {
-                    "acceptable"
-                } else {
-                    "not acceptable"
-                }
-            )
+        Event::Reviewed { verdicts, .. } if verdicts.positive => "review: acceptable".to_owned(),
+        Event::Reviewed { .. } => "review: not acceptable".to_owned(),
+        Event::Audited { verdicts, .. } if verdicts.positive => "audit: nothing open".to_owned(),
+        Event::Audited { .. } => "audit: open points named".to_owned(),
+        Event::Judged { verdicts, .. } if verdicts.positive => {
+            "vote: the project can stop".to_owned()
         }
-        Event::Audited { verdicts, .. } => {
-            format!(
-                "audit: {}",
-                if verdicts.positive {
-                    "nothing open"
-                } else {
-                    "open points named"
-                }
-            )
-        }
-        Event::Judged { verdicts, .. } => {
-            format!(
-                "vote: {}",
-                if verdicts.positive {
-                    "the project can stop"
-                } else {
-                    "it cannot stop"
-                }
-            )
-        }
+        Event::Judged { .. } => "vote: it cannot stop".to_owned(),
         Event::Asked { question, .. } => format!("waits for the user: {question}"),
         Event::Regrounded { block, .. } => reground_summary(block, applied),
         _ => applied.event.to_owned(),

@@ -9,10 +9,10 @@ use cook_core::diagnostic::{Failure, Finding};
 pub(super) fn recover(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let recovery = lifecycle::recover(&workspace)?;
-    answer(RecoverAnswer::of(recovery, torn(&workspace)?))
+    answer(RecoverAnswer::of(recovery, find_torn_line(&workspace)?))
 }
 
-pub(super) fn torn(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
+pub(super) fn find_torn_line(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
     Ok(match &workspace.store {
         Some(store) => store.trail_finding()?.into_iter().collect(),
         None => Vec::new(),

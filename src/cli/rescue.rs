@@ -3,18 +3,12 @@
 use super::caller;
 use super::context::{Answer, Context, answer, note};
 use crate::view::{RescueAnswer, RescueFile, RescueRef, RescueRow, RescuedFile};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::machine;
 use cook_os::clock::Clock;
 use cook_store::store::KeptCopy;
 use std::path::PathBuf;
-
-#[derive(Debug, Args)]
-pub(super) struct RescueArgs {
-    #[command(subcommand)]
-    pub command: RescueCommand,
-}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RescueCommand {
@@ -37,12 +31,12 @@ pub(super) enum RescueCommand {
     },
 }
 
-pub(super) fn rescue(context: &Context, args: &RescueArgs) -> Answer {
+pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
     let workspace = context.workspace()?;
     let store = workspace.store()?;
     let mut copies = store.rescue_list()?;
     let mut refs = workspace.repo.set_aside()?;
-    match &args.command {
+    match command {
         RescueCommand::List => {}
         RescueCommand::Show { id, path: None } => {
             copies.retain(|copy| copy.id.starts_with(id.as_str()));
@@ -131,16 +125,14 @@ fn only<'c>(copies: &'c [KeptCopy], id: &str) -> Result<&'c KeptCopy, Failure> {
     match &found[..] {
         [] => Err(unknown(id)),
         [copy] => Ok(copy),
-        several => Err(ambiguous(id, several.len())),
+        several => Err(misnamed(
+            format!(
+                "{} copies that were set aside have an id that begins with `{id}`",
+                several.len()
+            ),
+            "give more of it; `cook rescue list` shows them",
+        )),
     }
-}
-
-/// Several copies have an id that begins so.
-fn ambiguous(id: &str, number: usize) -> Failure {
-    misnamed(
-        format!("{number} copies that were set aside have an id that begins with `{id}`"),
-        "give more of it; `cook rescue list` shows them",
-    )
 }
 
 /// No copy has that id.
@@ -152,7 +144,5 @@ fn unknown(id: &str) -> Failure {
 }
 
 fn misnamed(message: String, hint: &str) -> Failure {
-    let mut failure = Failure::new(FailureKind::Usage, Code::OperationUnknown, message);
-    failure.hints = vec![hint.to_owned()];
-    failure
+    Failure::new(FailureKind::Usage, Code::OperationUnknown, message).replace_hints([hint])
 }

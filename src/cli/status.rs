@@ -22,7 +22,7 @@ pub(super) fn status(context: &Context) -> Answer {
         .map(|config| config.limits())
         .unwrap_or_default();
     let run = match drive::live(&workspace)? {
-        Some(live) => Some(watched(&workspace, live)?),
+        Some(live) => Some(view_run(&workspace, live)?),
         None => None,
     };
     answer(StatusAnswer {
@@ -39,7 +39,7 @@ pub(super) fn status(context: &Context) -> Answer {
 }
 
 /// What is to be seen of a run from outside.
-fn watched(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
+fn view_run(workspace: &Workspace, live: Live) -> Result<RunView, Failure> {
     let now = workspace.clock.epoch_millis() / 1000;
     let sessions = live
         .sessions

@@ -54,7 +54,7 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         VerifyScope::All => {
             let mut outcome = verify::control_plane(&workspace)?;
             outcome.append(verify::stop(&workspace)?);
-            verify::released(&workspace, &mut outcome)?;
+            verify::check_released(&workspace, &mut outcome)?;
             ("all", outcome.sorted())
         }
     };

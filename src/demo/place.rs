@@ -2,8 +2,8 @@
 //! agents that work there.
 
 use super::culprit::Culprit;
-use super::story::{PLAYED, Story};
-use crate::drive::{RoleAgent, RoleAssignment};
+use super::story::Story;
+use crate::drive::{PLAYED, RoleAgent, RoleAssignment};
 use crate::scaffold::{TRACKED, write_contract};
 use crate::service::{self, Workspace};
 use cook_agents::Preset;
@@ -56,9 +56,8 @@ pub(super) fn directory(given: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 fn occupied(dir: &Path, how: &str) -> Failure {
-    let mut failure = Failure::usage(format!("`{}` {how}", dir.display()));
-    failure.hints = vec!["name a directory that is absent or empty, or none".to_owned()];
-    failure
+    Failure::usage(format!("`{}` {how}", dir.display()))
+        .replace_hints(["name a directory that is absent or empty, or none"])
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -11,15 +11,6 @@ use std::collections::BTreeMap;
 
 const STORY: &str = include_str!("../../protocol/demo/story.toml");
 
-/// Roles that agents play.
-pub(super) const PLAYED: [Role; 5] = [
-    Role::Regrounder,
-    Role::Implementer,
-    Role::Reviewer,
-    Role::Auditor,
-    Role::StopJudge,
-];
-
 /// Everything that is told to the agents of a demonstration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -217,6 +208,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::PLAYED;
     use clap::ValueEnum;
     use cook_core::report;
     use std::iter::once;

@@ -11,7 +11,7 @@ use cook_core::model::{ActiveStatus, Role, SliceRecordType};
 /// The line; none where the event says why itself.
 pub fn why(event: &RunEvent) -> Option<String> {
     match event {
-        RunEvent::Recorded { role, applied, .. } => recorded(*role, applied),
+        RunEvent::Recorded { role, applied, .. } => explain_record(*role, applied),
         RunEvent::Breached { breach, .. } if breach.left.is_empty() => Some(
             "cook compared the repository before and after the session: what the role may not \
              touch was kept aside and put back, and its report is not read"
@@ -26,21 +26,21 @@ pub fn why(event: &RunEvent) -> Option<String> {
     }
 }
 
-fn recorded(role: Role, applied: &Applied) -> Option<String> {
+fn explain_record(role: Role, applied: &Applied) -> Option<String> {
     match role {
         Role::Bootstrapper => None,
-        Role::Regrounder => Some(regrounded(applied)),
-        Role::Implementer => Some(implemented(applied)),
-        Role::Reviewer => reviewed(applied),
+        Role::Regrounder => Some(explain_reground(applied)),
+        Role::Implementer => Some(explain_work(applied)),
+        Role::Reviewer => explain_review(applied),
         Role::Auditor => Some(
             "whatever the review said, an auditor looks past the slice, at the whole project"
                 .to_owned(),
         ),
-        Role::StopJudge => judged(applied),
+        Role::StopJudge => explain_vote(applied),
     }
 }
 
-fn regrounded(applied: &Applied) -> String {
+fn explain_reground(applied: &Applied) -> String {
     let snapshot = &applied.step.snapshot;
     let records = &applied.step.records.slice;
     let wave = snapshot.state.current_stop_wave_id.0;
@@ -80,7 +80,7 @@ fn regrounded(applied: &Applied) -> String {
     )
 }
 
-fn implemented(applied: &Applied) -> String {
+fn explain_work(applied: &Applied) -> String {
     let active = &applied.step.snapshot.active;
     match active.status {
         ActiveStatus::Committed => "cook ran the gate itself at that commit, green: the report's \
@@ -97,7 +97,7 @@ fn implemented(applied: &Applied) -> String {
     }
 }
 
-fn reviewed(applied: &Applied) -> Option<String> {
+fn explain_review(applied: &Applied) -> Option<String> {
     let report = applied.step.records.slice.first()?.report.as_ref()?;
     let answer = report.fields.get("acceptable_as_is")?;
     Some(match answer.to_ascii_lowercase().starts_with("yes") {
@@ -110,7 +110,7 @@ fn reviewed(applied: &Applied) -> Option<String> {
     })
 }
 
-fn judged(applied: &Applied) -> Option<String> {
+fn explain_vote(applied: &Applied) -> Option<String> {
     let vote = applied.step.records.stop.first()?;
     let need = applied.step.snapshot.profile.required_stop_judges;
     let have = need

@@ -58,18 +58,13 @@ pub fn chosen(workspace: &Workspace, name: Option<&str>) -> Result<Preset, Failu
     };
     let preset = Preset::of(name, config)?;
     if let Some(words) = untrusted(workspace, &preset)? {
-        let mut failure = Failure::new(
-            FailureKind::Refused,
-            Code::AgentUntrusted,
-            format!(
-                "agent `{name}` is defined by `.agent/cook.toml`, and not trusted on this machine: it runs `{}`",
-                preset.bin()
-            ),
+        let what = format!(
+            "agent `{name}` is defined by `.agent/cook.toml`, and not trusted on this machine: it runs `{}`",
+            preset.bin()
         );
-        failure.hints = vec![format!(
-            "look at `[agents.{name}]`, then run `cook trust '{words}'`"
-        )];
-        return Err(failure);
+        let hint = format!("look at `[agents.{name}]`, then run `cook trust '{words}'`");
+        let failure = Failure::new(FailureKind::Refused, Code::AgentUntrusted, what);
+        return Err(failure.replace_hints([hint]));
     }
     Ok(preset)
 }
@@ -112,7 +107,7 @@ pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
         .into_iter()
         .filter_map(|(name, preset)| Some((format!("agents.{name}"), preset.err()?.to_string())))
         .collect();
-    for (name, place) in named(config) {
+    for (name, place) in name_agents(config) {
         match Preset::of(name, config) {
             Ok(preset) => {
                 let found = find_here(workspace, &[&preset])?;
@@ -129,7 +124,7 @@ pub fn unfit(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
 }
 
 /// The agents that settings name, each with one place that names it.
-fn named(config: &Config) -> BTreeMap<&str, String> {
+fn name_agents(config: &Config) -> BTreeMap<&str, String> {
     let roles = config.roles.iter().flat_map(|(role, set)| {
         let all = set.agent.iter().chain(&set.agents).chain(&set.fallback);
         all.map(move |name| (name.as_str(), format!("roles.{role}")))

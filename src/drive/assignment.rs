@@ -25,7 +25,7 @@ pub struct RoleAgent {
 pub type RoleAssignment = BTreeMap<Role, Vec<RoleAgent>>;
 
 /// How far a run goes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
     /// Sessions.
     pub steps: u64,

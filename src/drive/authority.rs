@@ -187,12 +187,12 @@ impl Watch {
         let (own, beside) = self.not_its_place(own);
         later.extend(beside);
         if self.left {
-            breach.later = named(&later);
+            breach.later = list_differences(&later);
         }
         let forbidden = self.forbidden(repo, own)?;
         let id = cook_store::store::fresh_id();
         if !forbidden.is_empty() {
-            breach.what.extend(named(&forbidden));
+            breach.what.extend(list_differences(&forbidden));
             let why = format!("a session of the {} changed it", self.note.role);
             let (small, large) = files(repo, &forbidden);
             breach.copies.extend(store.rescue_keep(&small, &why)?);
@@ -204,7 +204,7 @@ impl Watch {
             gone.retain(|one| matches!(one, Difference::File { deleted: true, .. }));
             self.baseline.put_back(repo, &gone)?;
             let still = self.still(repo)?;
-            breach.left = named(&still);
+            breach.left = list_differences(&still);
             later.extend(still);
         }
         self.keep_before(workspace, &later, &id, &mut breach)?;
@@ -375,7 +375,7 @@ fn tip(store: &Store) -> Result<Option<String>, Failure> {
     Ok(store.current()?.map(|(Tip { commit, .. }, _)| commit))
 }
 
-fn named(differences: &[Difference]) -> Vec<String> {
+fn list_differences(differences: &[Difference]) -> Vec<String> {
     let mut lines: Vec<String> = differences
         .iter()
         .take(NAMED)

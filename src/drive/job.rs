@@ -12,7 +12,6 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
 use cook_core::model::Snapshot;
 use std::path::Path;
-use std::time::Duration;
 
 /// What a run came to, and how it left the worktree.
 #[derive(Debug)]
@@ -49,10 +48,9 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
         cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
         tokens: config.tokens(),
     };
-    let told = cast.clone();
     let mut observer = operator.observer();
     // Comes before the driver: until a session may begin a signal ends cook, also at a question.
-    let parks = before(operator, &workspace, &told, &limits, order)?;
+    let parks = before(operator, &workspace, &cast, &limits, order)?;
     let driver = Driver::new(workspace.repo.root(), cast, limits, &mut *observer)?;
     if parks {
         park(operator, &workspace)?;
@@ -79,18 +77,8 @@ fn settle_first(dir: &Path, operator: &dyn Operator) -> Result<(), Failure> {
     let workspace = Workspace::open(dir)?;
     workspace.require()?;
     let mut observer = operator.observer();
-    let none = Limits {
-        steps: 0,
-        wall: Duration::ZERO,
-        cost_micro_usd: 0,
-        tokens: None,
-    };
-    let mut driver = Driver::new(
-        workspace.repo.root(),
-        RoleAssignment::new(),
-        none,
-        &mut *observer,
-    )?;
+    let (cast, limits) = (RoleAssignment::new(), Limits::default());
+    let mut driver = Driver::new(workspace.repo.root(), cast, limits, &mut *observer)?;
     driver.recover()?;
     match driver.is_asked_to_end() {
         false => Ok(()),

@@ -74,7 +74,7 @@ impl Mirror {
     }
 
     /// The session is settled, and the log is there.
-    pub fn settled(&self) {
+    pub fn note_settled(&self) {
         self.needed.set(false);
     }
 
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(read("lock"), "newer");
         assert!(!of.join("leases").exists());
         assert_eq!(read("sessions/attempts/ex_1/out"), "ex_1");
-        mirror.settled();
+        mirror.note_settled();
         drop(mirror);
         assert!(!dir.path().join("mirror").exists());
 

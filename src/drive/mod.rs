@@ -35,4 +35,5 @@ pub(crate) use mirror::open_whole;
 pub(crate) use operator::{Operator, Order};
 pub(crate) use outcome::{Ended, Outcome};
 pub(crate) use parking::paths_are;
+pub(crate) use preflight::PLAYED;
 pub(crate) use probe::probe;

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Roles that agents play here.
-const PLAYED: [Role; 5] = [
+pub const PLAYED: [Role; 5] = [
     Role::Regrounder,
     Role::Implementer,
     Role::Reviewer,
@@ -153,13 +153,10 @@ fn require_agents(workspace: &Workspace, cast: &RoleAssignment) -> Result<(), Fa
         let any = here.by_ref().take(agents.len()).filter(|is| *is).count() > 0;
         if !any {
             let names: Vec<&str> = agents.iter().map(|agent| agent.preset.name()).collect();
-            let mut failure = Failure::new(
-                FailureKind::Supplier,
-                Code::SupplierFailed,
-                format!("no agent for the {role} is installed: {}", names.join(", ")),
-            );
-            failure.hints = vec!["`cook agents` lists those that cook knows and finds".to_owned()];
-            return Err(failure);
+            let what = format!("no agent for the {role} is installed: {}", names.join(", "));
+            let failure = Failure::new(FailureKind::Supplier, Code::SupplierFailed, what);
+            let hint = "`cook agents` lists those that cook knows and finds";
+            return Err(failure.replace_hints([hint]));
         }
     }
     Ok(())

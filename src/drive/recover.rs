@@ -47,7 +47,7 @@ impl Driver<'_> {
             }
         }
         workspace.repo.unpin_all_but(&all_watches(&workspace)?)?;
-        self.mirror.settled();
+        self.mirror.note_settled();
         Ok(())
     }
 }

@@ -249,7 +249,7 @@ impl Driver<'_> {
             self.observer.observe(&RunEvent::Unlocked(&unlocked));
         }
         let mut breach = watch.settle(&workspace)?;
-        self.mirror.settled();
+        self.mirror.note_settled();
         if !breach.before.is_empty() {
             self.observer.observe(&RunEvent::Beside(&breach.before));
         }

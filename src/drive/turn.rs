@@ -166,7 +166,7 @@ impl Driver<'_> {
             }
         } else if !breach.is_none() {
             self.tally.one_by_one |= askings.len() > 1;
-            return Ok(vec![self.breached(role, &breach)?]);
+            return Ok(vec![self.refuse_violation(role, &breach)?]);
         }
         let mut outcomes = Vec::new();
         for (Asking { agent, .. }, heard) in askings.iter().zip(heard) {

@@ -31,7 +31,7 @@ impl Driver<'_> {
     }
 
     /// The session did what its role may not: its report is not taken.
-    pub(super) fn breached(
+    pub(super) fn refuse_violation(
         &mut self,
         role: Role,
         breach: &Violation,
@@ -72,7 +72,7 @@ impl Driver<'_> {
                 let why = format!("the report breaks the rules twice: {}", said.join("; "));
                 self.refuse(workspace, role, codes.collect(), why)
             }
-            Heard::Nothing(failed) => self.failed(workspace, role, agent, &failed),
+            Heard::Nothing(failed) => self.weigh_failure(workspace, role, agent, &failed),
             Heard::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
         }
     }
@@ -154,7 +154,7 @@ impl Driver<'_> {
         Ok(RoleOutcome::Step(Step::Nothing(why)))
     }
 
-    fn failed(
+    fn weigh_failure(
         &mut self,
         workspace: &Workspace,
         role: Role,
@@ -170,27 +170,20 @@ impl Driver<'_> {
                 vec![Code::SupplierFailed.id().to_owned()],
                 why,
             ),
-            FailureClass::Config => {
+            FailureClass::Config | FailureClass::Environment => {
                 self.observer
                     .observe(&RunEvent::CameToNothing { role, why: &why });
-                Ok(RoleOutcome::Another(why))
-            }
-            FailureClass::Environment => {
-                self.observer
-                    .observe(&RunEvent::CameToNothing { role, why: &why });
-                match &failed.reset_at {
-                    Some(until) => {
+                if failed.class == FailureClass::Environment {
+                    if let Some(until) = &failed.reset_at {
                         let name = agent.preset.name().to_owned();
                         self.limited.insert(name, until.clone());
-                        Ok(RoleOutcome::Step(self.wait(workspace, until, why)?))
+                        return Ok(RoleOutcome::Step(self.wait(workspace, until, why)?));
                     }
-                    None => {
-                        if failed.passes() {
-                            self.tally.passing = Some(failed.again_after());
-                        }
-                        Ok(RoleOutcome::Another(why))
+                    if failed.passes() {
+                        self.tally.passing = Some(failed.again_after());
                     }
                 }
+                Ok(RoleOutcome::Another(why))
             }
         }
     }

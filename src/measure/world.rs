@@ -5,7 +5,6 @@ use cook_core::machine::{FactSet, OutsideEdit};
 use cook_core::model::{Config, GateSpec};
 use cook_git::Repo;
 use cook_os::clock::Clock;
-use cook_os::process::Live;
 use cook_store::receipt::{Gates, Receipts, Trust, merged};
 use std::collections::BTreeMap;
 
@@ -29,8 +28,6 @@ pub struct World<'a> {
     /// The user's messages by id, those that were not taken back; asked only when an
     /// anchor points to one.
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-    /// Who watches gates.
-    pub live: Option<Live>,
     /// Gates that anchors rest on are run again even where a receipt is kept.
     pub rerun: bool,
 }
@@ -60,7 +57,7 @@ impl World<'_> {
             repo: self.repo,
             receipts: self.gates_here()?.0,
             clock: self.clock,
-            live: self.live.clone(),
+            live: None,
         })
     }
 

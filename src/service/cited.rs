@@ -16,7 +16,7 @@ const LIMIT: usize = 4 * 1024 * 1024;
 ///
 /// # Errors
 /// A session store that cannot be read.
-pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>, Failure> {
+pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExchange>, Failure> {
     let name = event
         .submission()
         .and_then(|submission| submission.session.as_deref())
@@ -40,7 +40,7 @@ pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExc
     let all = window.exchanges();
     let mut said: Vec<Said> = all[all.len().saturating_sub(BEFORE + 1)..]
         .iter()
-        .map(|exchange| said(exchange))
+        .map(|exchange| quote_exchange(exchange))
         .collect();
     let size = |one: &Said| one.input.len() + one.output.len();
     if said.iter().map(size).sum::<usize>() > LIMIT {
@@ -52,7 +52,7 @@ pub(super) fn cited(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExc
     }])
 }
 
-fn said(exchange: &Exchange) -> Said {
+fn quote_exchange(exchange: &Exchange) -> Said {
     let kind = match serde_json::to_value(exchange.kind()) {
         Ok(Value::String(kind)) => kind,
         // A kind is one word.

@@ -33,21 +33,17 @@ pub(super) fn context_text(
 ) -> Result<String, Failure> {
     let mut text = String::new();
     let head = head_of(facts)?;
-    line(
-        &mut text,
-        match &head.commit {
-            Some(commit) => format!("HEAD: {commit}"),
-            None => "HEAD: the repository has no commit yet".to_owned(),
-        },
-    );
+    let commit = head.commit.as_deref();
+    let commit = commit.unwrap_or("the repository has no commit yet");
+    let _ = writeln!(text, "HEAD: {commit}");
     let span = span(snapshot, facts, head.commit.as_deref());
     let edits = match &span {
         Some((basis, upto)) => workspace.repo.edits(basis, upto)?,
         None => Vec::new(),
     };
     if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
-        line(&mut text, format!("basis of slice {id}: {basis}"));
-        line(&mut text, format!("its work up to: {upto}"));
+        let _ = writeln!(text, "basis of slice {id}: {basis}");
+        let _ = writeln!(text, "its work up to: {upto}");
         let slices = snapshot.plan.candidate_slices.iter();
         let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
         let gates = gate_commands(workspace.config()?, commands);
@@ -55,10 +51,7 @@ pub(super) fn context_text(
     }
     for run in &snapshot.evidence.runs {
         let how = if run.passed() { "passed" } else { "failed" };
-        line(
-            &mut text,
-            format!("gate `{}` {how} (receipt:{})", run.command, run.id),
-        );
+        let _ = writeln!(text, "gate `{}` {how} (receipt:{})", run.command, run.id);
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot)?;
@@ -66,23 +59,16 @@ pub(super) fn context_text(
     let opened = snapshot.ledger.script_doors.0;
     if opened > 0 {
         let commands = list_scripted_commands(workspace, snapshot)?;
-        line(
-            &mut text,
-            format!(
-                "user-only commands by a script: {}",
-                scripted_line(opened, &commands)
-            ),
+        let _ = writeln!(
+            text,
+            "user-only commands by a script: {}",
+            scripted_line(opened, &commands)
         );
     }
     if let (Some((basis, upto)), true) = (&span, role != Role::Implementer) {
         add_diff(&mut text, &edits, basis, upto)?;
     }
     Ok(text)
-}
-
-fn line(text: &mut String, one: String) {
-    text.push_str(&one);
-    text.push('\n');
 }
 
 /// From where to where the slice in work goes, if both ends are there.
@@ -110,19 +96,17 @@ fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
         .iter()
         .map(|(class, count)| format!("{count} {class}"))
         .collect();
-    line(
+    let _ = writeln!(
         text,
-        format!(
-            "{} between the two{}",
-            match edits.len() {
-                1 => "1 file differs".to_owned(),
-                files => format!("{files} files differ"),
-            },
-            match classes.is_empty() {
-                true => String::new(),
-                false => format!(": {}", classes.join(", ")),
-            }
-        ),
+        "{} between the two{}",
+        match edits.len() {
+            1 => "1 file differs".to_owned(),
+            files => format!("{files} files differ"),
+        },
+        match classes.is_empty() {
+            true => String::new(),
+            false => format!(": {}", classes.join(", ")),
+        }
     );
     for edit in edits.iter().take(LISTED) {
         let kind = match edit.change.kind {
@@ -131,10 +115,10 @@ fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
             ChangeKind::Deleted => "deleted",
         };
         let class = class_of(&edit.change.path, gates);
-        line(text, format!("  {kind:<8} {class:<6} {}", edit.change.path));
+        let _ = writeln!(text, "  {kind:<8} {class:<6} {}", edit.change.path);
     }
     if edits.len() > LISTED {
-        line(text, format!("  and {} more", edits.len() - LISTED));
+        let _ = writeln!(text, "  and {} more", edits.len() - LISTED);
     }
 }
 
@@ -173,10 +157,7 @@ fn list_criteria(
         true => Facts::default(),
         false => workspace.measure(&wanted, Some(snapshot))?,
     };
-    line(
-        text,
-        "criteria and what their proof is worth now:".to_owned(),
-    );
+    let _ = writeln!(text, "criteria and what their proof is worth now:");
     for (slice, criterion, questions) in rows {
         let mut proofs: Vec<String> = questions
             .iter()
@@ -188,9 +169,11 @@ fn list_criteria(
         if proofs.is_empty() {
             proofs.push("no proof is given yet".to_owned());
         }
-        line(
+        let _ = writeln!(
             text,
-            format!("  {}: {criterion}: {}", slice.slice_id, proofs.join(", ")),
+            "  {}: {criterion}: {}",
+            slice.slice_id,
+            proofs.join(", ")
         );
     }
     Ok(())
@@ -225,18 +208,18 @@ fn add_diff(text: &mut String, edits: &[Edit], basis: &str, upto: &str) -> Resul
             left.push(format!("the rest of {path}"));
         }
     }
-    line(text, "the diff:".to_owned());
+    let _ = writeln!(text, "the diff:");
     text.push_str(&diff);
     if !left.is_empty() {
-        line(
+        let _ = writeln!(
             text,
-            format!("not shown here: `git diff {basis} {upto} -- PATH` shows"),
+            "not shown here: `git diff {basis} {upto} -- PATH` shows"
         );
         for one in left.iter().take(LISTED) {
-            line(text, format!("  {one}"));
+            let _ = writeln!(text, "  {one}");
         }
         if left.len() > LISTED {
-            line(text, format!("  and {} more", left.len() - LISTED));
+            let _ = writeln!(text, "  and {} more", left.len() - LISTED);
         }
     }
     Ok(())

@@ -133,16 +133,16 @@ pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>, F
     }
     let mut findings = Vec::new();
     for path in waiting(&dir).map_err(|error| unreadable(&error))? {
-        let place = named(&path);
+        let place = describe_path(&path);
         match take(workspace, &path, taker) {
-            Ok(Taken::Done(what)) => {
+            Ok(Some(what)) => {
                 if let Err(error) = std::fs::remove_file(&path) {
                     // It would be taken in again and again.
                     return Err(unreadable(&error));
                 }
                 findings.push(Finding::new(Code::InboxTaken, what).at(place));
             }
-            Ok(Taken::Later) => break,
+            Ok(None) => break,
             Err(failure) if waits(&failure) => break,
             Err(failure) => {
                 set_aside(&path).map_err(|error| unreadable(&error))?;
@@ -152,12 +152,6 @@ pub fn take_inbox(workspace: &Workspace, taker: Taker) -> Result<Vec<Finding>, F
         }
     }
     Ok(findings)
-}
-
-enum Taken {
-    Done(String),
-    /// It wants a gate, which a hook does not run.
-    Later,
 }
 
 fn inbox(root: &Path) -> PathBuf {
@@ -191,7 +185,7 @@ fn waiting(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn named(path: &Path) -> String {
+fn describe_path(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!(".agent/inbox/{}", clean(&name, Lines::Fold))
 }
@@ -202,7 +196,8 @@ fn set_aside(path: &Path) -> io::Result<()> {
     std::fs::rename(path, path.with_extension(ASIDE))
 }
 
-fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Taken, Failure> {
+/// What was taken in; none when it wants a gate, which a hook does not run.
+fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Option<String>, Failure> {
     let Request {
         at,
         session,
@@ -252,7 +247,7 @@ fn record(
     text: &str,
     provenance: Provenance,
     taker: Taker,
-) -> Result<Taken, Failure> {
+) -> Result<Option<String>, Failure> {
     let role = Role::parse(role).ok_or_else(|| refused("it names no role"))?;
     let parsed = report::parse(role, text.as_bytes());
     let given = provenance.ticket.clone();
@@ -275,10 +270,10 @@ fn record(
         || needs.stop_verifier
         || !(needs.anchors.is_empty() || needs.existing_receipts_only);
     if gates && taker == Taker::Hook {
-        return Ok(Taken::Later);
+        return Ok(None);
     }
     let applied = transition(workspace, &event, Actor::Role)?;
-    Ok(Taken::Done(format!(
+    Ok(Some(format!(
         "the {role} report of a sandboxed session is #{}",
         applied.step.snapshot.ledger.seq.0
     )))
@@ -291,7 +286,7 @@ fn checkpoint(
     session: Option<String>,
     text: &str,
     item: Option<String>,
-) -> Result<Taken, Failure> {
+) -> Result<Option<String>, Failure> {
     let text = redacted(&clean(text, Lines::Keep));
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_CHECKPOINT_TEXT {
@@ -321,7 +316,7 @@ fn checkpoint(
         return Err(refused("its name is too long"));
     }
     workspace.store()?.append_checkpoint(&entry)?;
-    Ok(Taken::Done(
+    Ok(Some(
         "the checkpoint of a sandboxed session is in the trail".to_owned(),
     ))
 }
@@ -331,7 +326,7 @@ fn note(
     change: BriefChange,
     by: &str,
     session: Option<String>,
-) -> Result<Taken, Failure> {
+) -> Result<Option<String>, Failure> {
     if change.whole || change.guide.is_some() {
         return Err(refused("a note adds entries and nothing else"));
     }
@@ -342,12 +337,12 @@ fn note(
         session,
     };
     match transition(workspace, &event, Actor::Role) {
-        Ok(applied) => Ok(Taken::Done(format!(
+        Ok(applied) => Ok(Some(format!(
             "the note of a sandboxed session is #{}",
             applied.step.snapshot.ledger.seq.0
         ))),
         Err(failure) if failure.code == Code::BriefUnchanged => {
-            Ok(Taken::Done("the brief says that already".to_owned()))
+            Ok(Some("the brief says that already".to_owned()))
         }
         Err(failure) => Err(failure),
     }

@@ -35,19 +35,6 @@ pub struct Prompts {
     pub beside_evidence: Option<(String, String)>,
 }
 
-/// The whole prompt of the role that is due.
-///
-/// # Errors
-/// As [`role_prompts`].
-pub fn role_prompt(
-    workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
-    dispatch: &Dispatch,
-    facts: &Facts,
-) -> Result<String, Failure> {
-    Ok(role_prompts(workspace, snapshot, dispatch, facts)?.whole)
-}
-
 /// What the role that is due is given.
 ///
 /// # Errors

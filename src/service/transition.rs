@@ -106,7 +106,7 @@ fn decide(
 fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
     let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
-    let exchanges = cited::cited(workspace, event)?;
+    let exchanges = cited::cite(workspace, event)?;
     let created;
     let store = match &workspace.store {
         Some(store) => store,

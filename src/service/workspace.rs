@@ -229,7 +229,6 @@ impl Workspace {
             outside_edits: &outside_edits,
             slice_commands: &slice_commands,
             messages: &messages,
-            live: None,
             rerun: self.rerun,
         };
         measure(set, &world)

@@ -21,7 +21,7 @@ pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), 
         }
     })?;
     if made > 0 {
-        outcome.looked(format!(
+        outcome.add_checked(format!(
             "{} made again from the session it came out of",
             counted(made, "report")
         ));

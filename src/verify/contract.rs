@@ -37,7 +37,7 @@ pub(super) fn check(
     profile(workspace, snapshot, outcome);
     mission(workspace, snapshot, outcome);
     stop_verifier(workspace, outcome);
-    outcome.looked("the tracked contract");
+    outcome.add_checked("the tracked contract");
     Ok(())
 }
 

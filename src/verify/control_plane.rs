@@ -40,7 +40,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
             rule: step.rule.id().to_owned(),
         })
     })?;
-    outcome.looked(format!(
+    outcome.add_checked(format!(
         "{} run again, {} compared",
         counted(report.transitions, "transition"),
         counted(report.records, "record")
@@ -106,6 +106,6 @@ fn standing(
             "the repository has no commit yet",
         ));
     }
-    outcome.looked(format!("dispatch: rule {}", dispatch.rule));
+    outcome.add_checked(format!("dispatch: rule {}", dispatch.rule));
     Ok(())
 }

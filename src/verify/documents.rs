@@ -84,7 +84,7 @@ pub(super) fn check_without_log(
             "there is execution state and no log for this worktree; `cook init` takes it in",
         ));
     }
-    outcome.looked("no log here: the contract alone was checked");
+    outcome.add_checked("no log here: the contract alone was checked");
     Ok(())
 }
 
@@ -109,7 +109,7 @@ pub(super) fn check(
     view.active = active.unwrap_or_else(|| snapshot.active.clone());
     outcome.findings.extend(machine::contradictions(&view));
     basis(workspace, &view, outcome)?;
-    outcome.looked("the documents in .agent/");
+    outcome.add_checked("the documents in .agent/");
     Ok(())
 }
 

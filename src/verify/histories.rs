@@ -20,7 +20,7 @@ pub(super) fn check(root: &Path, outcome: &mut Outcome) -> Result<bool, Failure>
     let slice = Lines::<SliceRecord>::check(root, outcome)?;
     let stop = Lines::<StopRecord>::check(root, outcome)?;
     if slice + stop > 0 {
-        outcome.looked(format!("{} history records", slice + stop));
+        outcome.add_checked(format!("{} history records", slice + stop));
     }
     Ok(slice + stop > 0)
 }

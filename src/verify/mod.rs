@@ -14,4 +14,4 @@ mod stop;
 
 pub(crate) use control_plane::control_plane;
 pub(crate) use outcome::Outcome;
-pub(crate) use stop::{released, stop};
+pub(crate) use stop::{check_released, stop};

@@ -16,7 +16,7 @@ impl Outcome {
         self.findings.push(Finding::new(code, what).at(place));
     }
 
-    pub(super) fn looked(&mut self, what: impl Into<String>) {
+    pub(super) fn add_checked(&mut self, what: impl Into<String>) {
         self.checked.push(what.into());
     }
 

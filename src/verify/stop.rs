@@ -27,7 +27,7 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     let run = service::run_stop_verifier(workspace)?;
-    outcome.looked("bash .agent/verify_completion_stop.sh");
+    outcome.add_checked("bash .agent/verify_completion_stop.sh");
     let passed = run
         .receipt
         .as_ref()
@@ -68,7 +68,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let no = votes_at(&snapshot, &head)
         .filter(|vote| !vote.can_stop)
         .count() as u64;
-    outcome.looked(format!(
+    outcome.add_checked(format!(
         "votes at this HEAD in wave {}: {yes} yes, {no} no, {required} required",
         snapshot.state.current_stop_wave_id.0
     ));
@@ -98,7 +98,7 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
-pub fn released(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+pub fn check_released(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let (_, snapshot) = workspace.current()?;
     let Some(snapshot) = snapshot else {
         outcome.findings.push(log_missing(workspace));

@@ -12,7 +12,7 @@ pub struct AgentsAnswer {
 }
 
 /// One agent.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentRow {
     /// Its name.

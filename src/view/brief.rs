@@ -41,6 +41,9 @@ impl From<&Filled> for ShownEntry {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefAnswer {
+    /// `--ids`: people see the entries, not the text.
+    #[serde(skip)]
+    pub ids: bool,
     /// The rendering, without the newline that ends what is printed.
     pub text: String,
     /// Entries that did not fit.
@@ -56,37 +59,23 @@ pub struct BriefAnswer {
 impl Show for BriefAnswer {
     fn human(&self, page: &mut Page) {
         // Its fields hold nothing hidden; not even a change of tone may come in between.
-        page.verbatim(&self.text);
-        page.newline();
-    }
-
-    fn findings(&self) -> &[Finding] {
-        &self.findings
-    }
-}
-
-/// `cook brief --ids`.
-#[derive(Debug, Serialize)]
-pub struct BriefIdsAnswer(pub BriefAnswer);
-
-impl Show for BriefIdsAnswer {
-    fn human(&self, page: &mut Page) {
-        for entry in &self.0.entries {
-            page.toned(Tone::Strong, &entry.id);
-            page.line(&format!(
-                "  {:<11} {:<11} {}",
-                entry.slot.id(),
-                entry.by,
-                entry.text
-            ));
+        if !self.ids {
+            page.verbatim(&self.text);
+            page.newline();
+            return;
         }
-        if self.0.entries.is_empty() {
+        for entry in &self.entries {
+            page.toned(Tone::Strong, &entry.id);
+            let (slot, by) = (entry.slot.id(), &entry.by);
+            page.line(&format!("  {slot:<11} {by:<11} {}", entry.text));
+        }
+        if self.entries.is_empty() {
             page.line("the brief has no entries");
         }
     }
 
     fn findings(&self) -> &[Finding] {
-        self.0.findings()
+        &self.findings
     }
 }
 

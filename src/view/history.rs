@@ -155,7 +155,7 @@ fn change_lines(page: &mut Page, changes: &[Change]) {
 }
 
 /// What an event carries beside its name; what it leaves open is left out.
-fn brought(event: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+fn list_fields(event: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let is_open = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
@@ -189,7 +189,7 @@ impl Show for EntryAnswer {
         page.row("rule", &self.rule);
         page.row("actor", &self.actor);
         page.row("subject", &self.subject);
-        for (field, value) in brought(&self.event) {
+        for (field, value) in list_fields(&self.event) {
             page.row(field, &short(Some(value)));
         }
         page.line("changed:");

@@ -20,15 +20,15 @@ fn heading(page: &mut Page, issue: &Issue) {
     page.text(&format!(" ({}) {}", issue.kind, issue.title));
 }
 
-fn named(brief: &Brief) -> String {
+fn describe_brief(brief: &Brief) -> String {
     format!("{} {}", brief.id, brief.title).trim().to_owned()
 }
 
-fn listed(briefs: &[Brief]) -> String {
+fn list_briefs(briefs: &[Brief]) -> String {
     if briefs.is_empty() {
         return "(none)".to_owned();
     }
-    let mut names: Vec<String> = briefs.iter().take(MAX_NAMES).map(named).collect();
+    let mut names: Vec<String> = briefs.iter().take(MAX_NAMES).map(describe_brief).collect();
     if briefs.len() > MAX_NAMES {
         names.push(format!("{} more", briefs.len() - MAX_NAMES));
     }
@@ -66,9 +66,9 @@ impl IssueReadyAnswer {
         page.newline();
         let Some(reach) = &row.reach else { return };
         if let Some(parent) = &reach.parent {
-            page.line(&format!("   parent: {}", named(parent)));
+            page.line(&format!("   parent: {}", describe_brief(parent)));
         }
-        page.line(&format!("   unblocks: {}", listed(&reach.unblocks)));
+        page.line(&format!("   unblocks: {}", list_briefs(&reach.unblocks)));
         page.line(&format!("   {}", numbers(reach)));
     }
 }
@@ -133,7 +133,7 @@ impl Show for IssueShowAnswer {
                 let status = link.issue.status.as_ref().map_or("", |status| status.id());
                 page.row(
                     label,
-                    &format!("{}  {status}  ({})", named(&link.issue), link.kind),
+                    &format!("{}  {status}  ({})", describe_brief(&link.issue), link.kind),
                 );
             }
         }
@@ -180,7 +180,7 @@ impl Show for IssueChangedAnswer {
         heading(page, &self.issue);
         page.newline();
         if self.did == "closed" {
-            page.line(&format!("   unblocked: {}", listed(&self.unblocked)));
+            page.line(&format!("   unblocked: {}", list_briefs(&self.unblocked)));
         }
     }
 

@@ -27,8 +27,7 @@ mod verify;
 
 pub(crate) use agents::{AgentRow, AgentsAnswer};
 pub(crate) use brief::{
-    ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, BriefIdsAnswer, GuideAnswer,
-    ShownEntry,
+    ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
 };
 pub(crate) use check::CheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
@@ -56,12 +55,6 @@ use cook_core::diagnostic::Finding;
 use cook_core::model::SchemaVersion;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-/// `1 finding`, `2 findings`.
-pub fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
-}
 
 /// An answer with the version of its shape.
 #[derive(Serialize)]

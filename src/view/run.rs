@@ -168,7 +168,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
                 dispatch.rule, dispatch.reason
             ),
         )),
-        RunEvent::Shows { progress, .. } => shown(progress, verbose),
+        RunEvent::Shows { progress, .. } => progress_line(progress, verbose),
         RunEvent::Ends { .. } => None,
         RunEvent::Untold(finding) => Some((
             Tone::Warn,
@@ -190,7 +190,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
                 Tone::Warn,
                 format!(
                     "an unfinished session of the {role}: {}; its step is begun again{}",
-                    breached(breach),
+                    describe_violation(breach),
                     came_later(breach)
                 ),
             )),
@@ -203,7 +203,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
             ),
         )),
         RunEvent::Breached { role, breach } => {
-            let what = breached(breach);
+            let what = describe_violation(breach);
             Some((
                 Tone::Bad,
                 format!("  the {role} {what}; its report is not taken"),
@@ -259,7 +259,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
     }
 }
 
-fn shown(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
+fn progress_line(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
     match progress {
         Progress::Tool(tool) if verbose => Some((Tone::Dim, format!("  tool: {}", one_line(tool)))),
         Progress::Said(text) => {
@@ -274,7 +274,7 @@ fn shown(progress: &Progress, verbose: bool) -> Option<(Tone, String)> {
     }
 }
 
-fn breached(breach: &Violation) -> String {
+fn describe_violation(breach: &Violation) -> String {
     let mut text = format!("did what its role may not: {}", breach.what.join("; "));
     if !breach.copies.is_empty() {
         text.push_str(&format!(

@@ -1,6 +1,7 @@
 //! `cook session`: the calls and what was said in them.
 
-use super::{Page, Show, Tone, count};
+use super::{Page, Show, Tone};
+use cook_core::diagnostic::counted;
 use cook_store::session::{Ref, RefKind};
 use serde::Serialize;
 #[cfg(feature = "schema")]
@@ -36,7 +37,7 @@ impl Show for SessionLogAnswer {
     fn human(&self, page: &mut Page) {
         match (self.calls.len(), self.of) {
             (_, 0) => page.line("no calls yet"),
-            (0, of) => page.line(&format!("none shown of {}", count(of, "call"))),
+            (0, of) => page.line(&format!("none shown of {}", counted(of as u64, "call"))),
             _ => {}
         }
         let word = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
@@ -44,7 +45,10 @@ impl Show for SessionLogAnswer {
             page.text(&"  ".repeat(*depth));
             page.toned(Tone::Dim, &word(line, "at"));
             if let Some(expired) = line["expired"].as_array() {
-                page.line(&format!(" expired: {}", count(expired.len(), "ref")));
+                page.line(&format!(
+                    " expired: {}",
+                    counted(expired.len() as u64, "ref")
+                ));
                 continue;
             }
             page.text(&format!(

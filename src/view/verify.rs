@@ -1,8 +1,8 @@
 //! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
 
 use super::screen::finding_line;
-use super::{Exit, Page, Show, Tone, count};
-use cook_core::diagnostic::{Code, Finding, Severity};
+use super::{Exit, Page, Show, Tone};
+use cook_core::diagnostic::{Code, Finding, Severity, counted};
 use cook_core::machine::GateRun;
 use cook_core::model::Receipt;
 use serde::{Serialize, Serializer};
@@ -122,7 +122,7 @@ impl Show for VerifyAnswer {
         };
         page.line(&format!(
             "  {word}: {}",
-            count(self.findings.len(), "finding")
+            counted(self.findings.len() as u64, "finding")
         ));
     }
 

@@ -75,7 +75,6 @@ impl Stand {
             not_before: None,
             outside_edits: &no_edits,
             slice_commands: &self.commands,
-            live: None,
         }
     }
 
