@@ -56,34 +56,28 @@ pub(super) fn role_door(role: Role) -> Result<(), Failure> {
     if mine.is_empty() || Role::parse(&mine) == Some(role) {
         return Ok(());
     }
-    Err(Refusal::new(
-        Code::InsideRole,
-        format!("this is a session of `{mine}`; it cannot hand in a report of the {role}"),
-    )
-    .into())
+    Err(inside_role(format!(
+        "this is a session of `{mine}`; it cannot hand in a report of the {role}"
+    )))
 }
 
 /// Nothing is written into a worktree from a throwaway one that stands for it.
 pub(super) fn not_apart(workspace: &Workspace) -> Result<(), Failure> {
     match workspace.from_apart {
         false => Ok(()),
-        true => Err(Refusal::new(
-            Code::InsideRole,
+        true => Err(inside_role(
             "this place stands for another worktree, and nothing is done there from here",
         )
-        .hint("look here as much as you like")
-        .into()),
+        .hint("look here as much as you like")),
     }
 }
 
 /// Who pauses the work. A role that cook plays stops it by its report, not by a command.
 pub(super) fn pauser() -> Result<Actor, Failure> {
     if let Some(why) = session_marker() {
-        return Err(Refusal::new(
-            Code::InsideRole,
-            format!("a session that cook started does not pause the work: {why}"),
-        )
-        .into());
+        return Err(inside_role(format!(
+            "a session that cook started does not pause the work: {why}"
+        )));
     }
     Ok(match agent_marker() {
         Some(_) => Actor::Role,
@@ -95,10 +89,12 @@ pub(super) fn pauser() -> Result<Actor, Failure> {
 pub(super) fn not_nested() -> Result<(), Failure> {
     match session_marker() {
         None => Ok(()),
-        Some(why) => Err(Refusal::new(
-            Code::InsideRole,
-            format!("an agent that cook started may not start another: {why}"),
-        )
-        .into()),
+        Some(why) => Err(inside_role(format!(
+            "an agent that cook started may not start another: {why}"
+        ))),
     }
+}
+
+fn inside_role(what: impl Into<String>) -> Failure {
+    Refusal::new(Code::InsideRole, what).into()
 }

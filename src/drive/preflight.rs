@@ -197,26 +197,26 @@ fn require_trust(
     let untrusted = gates.iter().find(|gate| !gate.trusted);
     // Where the work is stopped none would run.
     if let Some(gate) = untrusted.filter(|gate| gate.configured || dispatch.role.is_some()) {
-        let message = format!(
-            "a gate would stop the run: `{}` is not trusted on this machine",
-            gate.run
-        );
-        let hint = format!("run `cook trust {}`", quoted(&gate.run));
-        return Err(Refusal::new(Code::TrustMissing, message)
-            .replace_hints([hint])
-            .into());
+        let what = "a gate would stop the run:";
+        return Err(untrusted_command(
+            what,
+            &gate.run,
+            " is not trusted on this machine",
+        ));
     }
     if let Some(run) = &workspace.config()?.notify.run
         && !workspace.trust()?.is_trusted(run)
     {
-        return Err(Refusal::new(
-            Code::TrustMissing,
-            format!("the command of `[notify]` is not trusted on this machine: `{run}`"),
-        )
-        .replace_hints([format!("run `cook trust {}`", quoted(run))])
-        .into());
+        let what = "the command of `[notify]` is not trusted on this machine:";
+        return Err(untrusted_command(what, run, ""));
     }
     Ok(())
+}
+
+fn untrusted_command(what: &str, run: &str, how: &str) -> Failure {
+    Refusal::new(Code::TrustMissing, format!("{what} `{run}`{how}"))
+        .replace_hints([format!("run `cook trust {}`", quoted(run))])
+        .into()
 }
 
 fn show_uncommitted(operator: &dyn Operator, worktree: &Worktree) {

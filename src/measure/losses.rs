@@ -1,6 +1,6 @@
 //! What a slice takes away from the tests.
 
-use super::world::{World, gate_commands};
+use super::world::World;
 use crate::anchor::{TestOutcome, test_outcomes};
 use cook_core::change::{Edited, Loss, class_of, collected_losses, losses};
 use cook_core::diagnostic::Failure;
@@ -21,7 +21,7 @@ impl World<'_> {
         let Some(basis) = self.repo.resolve(&question.basis)? else {
             return Ok(());
         };
-        let gates = gate_commands(self.config, self.slice_commands.values().flatten());
+        let gates = self.every_gate();
         facts.losses = lost_tests(&self.repo.edits(&basis, commit)?, &gates);
         Ok(())
     }

@@ -63,24 +63,14 @@ impl World<'_> {
 
     /// The gates of `cook.toml` and of every slice.
     pub(super) fn every_gate(&self) -> Vec<String> {
-        let own: Vec<String> = self.slice_commands.values().flatten().cloned().collect();
-        let gates = merged(self.config.gate_specs(), &own);
-        gates.into_iter().map(|gate| gate.run).collect()
-    }
-
-    pub(super) fn specs_of(&self, slice: &str) -> Vec<GateSpec> {
-        let own = self
-            .slice_commands
-            .get(slice)
-            .map_or(&[][..], Vec::as_slice);
-        merged(self.config.gate_specs(), own)
+        gate_commands(self.config, self.slice_commands.values().flatten())
     }
 
     pub(super) fn gates_of(&self, slice: &str) -> Vec<String> {
-        self.specs_of(slice)
-            .into_iter()
-            .map(|gate| gate.run)
-            .collect()
+        gate_commands(
+            self.config,
+            self.slice_commands.get(slice).into_iter().flatten(),
+        )
     }
 }
 
@@ -90,6 +80,7 @@ pub fn gate_commands<'a>(
     config: &Config,
     of_slices: impl IntoIterator<Item = &'a String>,
 ) -> Vec<String> {
-    let own = config.gate_specs().into_iter().map(|gate| gate.run);
-    own.chain(of_slices.into_iter().cloned()).collect()
+    let own: Vec<String> = of_slices.into_iter().cloned().collect();
+    let gates = merged(config.gate_specs(), &own);
+    gates.into_iter().map(|gate| gate.run).collect()
 }

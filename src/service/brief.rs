@@ -4,6 +4,7 @@
 use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
 use crate::anchor::{Sources, natural_basis};
+use crate::measure::gate_commands;
 use cook_core::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Material, Proof, Weight, mentions,
 };
@@ -15,7 +16,7 @@ use cook_core::model::{
     Anchor, Basis, BriefDocument, BriefLine, Count, Event, Evidence, SliceRecord, SliceRecordType,
     Snapshot, Timestamp, Verdict,
 };
-use cook_store::receipt::{Receipts, merged};
+use cook_store::receipt::Receipts;
 use cook_store::store::{History, Store};
 use serde::Serialize;
 
@@ -377,9 +378,6 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
 /// The commands whose receipts may prove a test.
 fn gates(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<String>, Failure> {
     let slices = snapshot.plan.candidate_slices.iter();
-    let own: Vec<String> = slices
-        .flat_map(|slice| slice.verification_commands.iter().flatten().cloned())
-        .collect();
-    let gates = merged(workspace.config()?.gate_specs(), &own);
-    Ok(gates.into_iter().map(|gate| gate.run).collect())
+    let own = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
+    Ok(gate_commands(workspace.config()?, own))
 }

@@ -227,13 +227,6 @@ fn refused(what: impl Into<String>) -> Failure {
 }
 
 fn read(path: &Path) -> Result<Request, Failure> {
-    let found = std::fs::symlink_metadata(path).map_err(|error| unreadable(&error))?;
-    if !found.is_file() {
-        return Err(refused("it is not a regular file"));
-    }
-    if found.len() > MAX_FILE {
-        return Err(refused("it is larger than 2 MiB"));
-    }
     let bytes = disk::read(path, MAX_FILE, Links::Refuse)
         .map_err(|error| refused(format!("it cannot be read: {error}")))?
         .unwrap_or_default();

@@ -6,6 +6,7 @@ use cook_core::machine::{FactSet, Facts, OutsideEdit};
 use cook_core::model::{BriefRecord, Cause, CheckpointKind, Config, PROMPT_ID, Snapshot};
 use cook_git::Repo;
 use cook_os::clock::Clock;
+use cook_os::disk::{self, Links};
 use cook_store::receipt::{Receipts, Trust};
 use cook_store::store::{History, Place, Store, Tip};
 use std::collections::BTreeMap;
@@ -295,14 +296,11 @@ fn commands_of(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
 fn read_config(root: &Path) -> Result<Config, Finding> {
     let path = root.join(".agent").join("cook.toml");
     let problem = |what: String| Finding::new(Code::ConfigInvalid, what).at(".agent/cook.toml");
-    match std::fs::metadata(&path) {
-        Ok(meta) if meta.len() > MAX_CONFIG => {
-            return Err(problem("it is larger than 1 MiB".to_owned()));
-        }
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
-        Err(error) => return Err(problem(error.to_string())),
-    }
-    let text = std::fs::read_to_string(&path).map_err(|error| problem(error.to_string()))?;
+    let Some(bytes) =
+        disk::read(&path, MAX_CONFIG, Links::Follow).map_err(|error| problem(error.to_string()))?
+    else {
+        return Ok(Config::default());
+    };
+    let text = String::from_utf8(bytes).map_err(|error| problem(error.to_string()))?;
     Config::parse(&text).map_err(problem)
 }

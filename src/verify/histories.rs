@@ -8,7 +8,7 @@ use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Record, SliceRecord, StopRecord, is_exact};
 use cook_core::schema::{self, Documented};
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 /// Bytes that are read at a time; a longer line makes the buffer grow up to the cap of
@@ -59,40 +59,26 @@ impl<'o, T: Record + Documented> Lines<'o, T> {
         lines.all(file).map_err(|error| unreadable(name, &error))?;
         Ok(lines.lines)
     }
-
-    fn all(&mut self, mut file: File) -> std::io::Result<()> {
-        let mut buffer = vec![0; CHUNK];
-        let mut filled = 0;
+    /// Line by line, with no more in memory than one document may have.
+    fn all(&mut self, file: File) -> std::io::Result<()> {
+        let mut file = BufReader::with_capacity(CHUNK, file);
+        let mut line = Vec::new();
         while self.found < schema::MAX_FINDINGS {
-            if filled == buffer.len() {
-                if filled > schema::MAX_DOCUMENT_BYTES {
-                    // Where it ends, and what follows, is not looked for.
-                    self.line(&buffer);
-                    return Ok(());
-                }
-                buffer.resize(2 * filled, 0);
+            line.clear();
+            let mut rest = file.by_ref().take(schema::MAX_DOCUMENT_BYTES as u64 + 2);
+            if rest.read_until(b'\n', &mut line)? == 0 {
+                break;
             }
-            let read = match file.read(&mut buffer[filled..]) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                read => read?,
-            };
-            if read == 0 {
-                if filled > 0 {
-                    self.lines += 1;
-                    let what = "the last line is incomplete";
-                    self.add(Finding::new(Code::HistoryTorn, what));
-                }
-                return Ok(());
+            if let Some(whole) = line.strip_suffix(b"\n") {
+                self.line(whole);
+            } else if line.len() > schema::MAX_DOCUMENT_BYTES {
+                self.line(&line);
+                break;
+            } else {
+                self.lines += 1;
+                let what = "the last line is incomplete";
+                self.add(Finding::new(Code::HistoryTorn, what));
             }
-            let searched = filled;
-            filled += read;
-            let mut start = 0;
-            for end in memchr::memchr_iter(b'\n', &buffer[searched..filled]) {
-                self.line(&buffer[start..searched + end]);
-                start = searched + end + 1;
-            }
-            buffer.copy_within(start..filled, 0);
-            filled -= start;
         }
         Ok(())
     }
@@ -100,9 +86,6 @@ impl<'o, T: Record + Documented> Lines<'o, T> {
     /// One line. cook's own text needs no parser; another writer's is read as a document.
     fn line(&mut self, line: &[u8]) {
         self.lines += 1;
-        if self.found >= schema::MAX_FINDINGS {
-            return;
-        }
         if line.len() <= schema::MAX_DOCUMENT_BYTES && is_exact::<T>(line) {
             return;
         }

@@ -243,7 +243,6 @@ impl Show for GuideAnswer {
             (false, true) => format!("`{}` is written", self.path),
             (false, false) => format!("proposed by {}: {}", self.by, self.reason),
         };
-        page.toned(Tone::Dim, &what);
-        page.newline();
+        page.toned_line(Tone::Dim, &what);
     }
 }

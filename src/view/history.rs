@@ -60,8 +60,7 @@ impl Show for LogAnswer {
         } in &self.worktrees
         {
             if self.worktrees.len() > 1 {
-                page.toned(Tone::Strong, &format!("worktree {id} ({place})"));
-                page.newline();
+                page.toned_line(Tone::Strong, &format!("worktree {id} ({place})"));
             }
             for row in transitions {
                 page.toned(Tone::Strong, &format!("#{:<4}", row.seq));
@@ -139,18 +138,15 @@ fn short(value: Option<&Value>) -> String {
 
 fn change_lines(page: &mut Page, changes: &[Change]) {
     for change in changes {
-        page.toned(Tone::Strong, &format!("  {}", change.path));
-        page.newline();
-        page.toned(
+        page.toned_line(Tone::Strong, &format!("  {}", change.path));
+        page.toned_line(
             Tone::Bad,
             &format!("    - {}", short(change.before.as_ref())),
         );
-        page.newline();
-        page.toned(
+        page.toned_line(
             Tone::Good,
             &format!("    + {}", short(change.after.as_ref())),
         );
-        page.newline();
     }
 }
 
@@ -179,11 +175,10 @@ impl EntryAnswer {
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned(
+        page.toned_line(
             Tone::Strong,
             &format!("#{} {}", self.seq, self.event_name()),
         );
-        page.newline();
         page.row("operation", &self.operation);
         page.row("time", &self.time);
         page.row("rule", &self.rule);

@@ -144,8 +144,7 @@ impl Show for IssueShowAnswer {
         for comment in &self.comments {
             page.newline();
             let when = comment.created_at.as_deref().unwrap_or_default();
-            page.toned(Tone::Dim, &format!("{} {when}", comment.author));
-            page.newline();
+            page.toned_line(Tone::Dim, &format!("{} {when}", comment.author));
             page.line(&comment.text);
         }
     }

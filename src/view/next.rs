@@ -221,8 +221,7 @@ impl Show for WhyAnswer {
                 Some(false) => (Tone::Dim, "·"),
                 None => (Tone::Dim, " "),
             };
-            page.toned(tone, &format!("{mark} {}  {question}", trace.rule));
-            page.newline();
+            page.toned_line(tone, &format!("{mark} {}  {question}", trace.rule));
             if trace.fired.is_some() {
                 page.line(&format!("     {}", trace.saw));
             }

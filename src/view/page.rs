@@ -72,6 +72,12 @@ impl Page {
         }
     }
 
+    /// A line of one tone.
+    pub fn toned_line(&mut self, tone: Tone, text: &str) {
+        self.toned(tone, text);
+        self.newline();
+    }
+
     /// `label  value`, the label padded.
     pub fn row(&mut self, label: &str, value: &str) {
         self.toned(Tone::Dim, &format!("{label:<10} "));

@@ -45,11 +45,10 @@ impl Show for ReadyAnswer {
         }
         for slice in &self.waiting {
             let waits = slice.waits_for.join(", ");
-            page.toned(
+            page.toned_line(
                 Tone::Dim,
                 &format!("   {} waits for {waits}", slice.slice_id),
             );
-            page.newline();
         }
     }
 }

@@ -268,18 +268,16 @@ impl Show for FanoutAnswer {
                 continue;
             }
             let refs = row.refs.as_ref().and_then(Refs::line);
-            page.toned(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
-            page.newline();
+            page.toned_line(Tone::Dim, &format!("  {}", refs.unwrap_or_default()));
             match (&row.data, &row.output) {
                 (Some(data), _) => page.json_line(data),
                 (None, output) => page.line(output.as_deref().unwrap_or_default()),
             }
         }
-        page.toned(
+        page.toned_line(
             Tone::Dim,
             &format!("{} of {} answered", self.answered, self.members.len()),
         );
-        page.newline();
     }
 
     fn findings(&self) -> &[Finding] {

@@ -136,8 +136,7 @@ impl Screen {
     pub fn toned_note(&self, tone: Tone, text: &str) {
         if !self.quiet {
             let mut page = Page::new(self.color_err);
-            page.toned(tone, &clean(text, Lines::Keep));
-            page.newline();
+            page.toned_line(tone, &clean(text, Lines::Keep));
             write_err(&page.into_text());
         }
     }
