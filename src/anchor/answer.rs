@@ -28,13 +28,13 @@ impl Placed {
         why: String,
         path: &str,
         first: usize,
-        text: Vec<String>,
+        text: &[String],
     ) -> Self {
         Self {
             verdict,
             why,
             found: Some((path.to_owned(), first, first + text.len() - 1)),
-            text,
+            text: text.to_vec(),
         }
     }
 }

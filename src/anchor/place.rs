@@ -47,7 +47,7 @@ impl Sources<'_> {
                 match at + 1 == first {
                     true => {
                         let why = "the text is as it was stamped".to_owned();
-                        Placed::at(Verdict::Verified, why, path, first, block.to_vec())
+                        Placed::at(Verdict::Verified, why, path, first, block)
                     }
                     false => moved(path, *at, block),
                 }
@@ -111,13 +111,7 @@ impl Sources<'_> {
             return Ok(Placed::not(Verdict::Unverifiable, why));
         }
         let why = "the lines are there at HEAD".to_owned();
-        Ok(Placed::at(
-            Verdict::Verified,
-            why,
-            path,
-            first,
-            block.to_vec(),
-        ))
+        Ok(Placed::at(Verdict::Verified, why, path, first, block))
     }
 
     /// `path:first-last`, as it was then.
@@ -146,13 +140,7 @@ impl Sources<'_> {
             now.is_some_and(|now| context(now, first, last) == context(&then.lines, first, last));
         if in_place && (tells || same_context) {
             let why = format!("unchanged since {}", then.describe());
-            return Ok(Placed::at(
-                Verdict::Verified,
-                why,
-                path,
-                first,
-                block.to_vec(),
-            ));
+            return Ok(Placed::at(Verdict::Verified, why, path, first, block));
         }
         if !tells {
             return Ok(Placed::not(Verdict::Unverifiable, AMBIGUOUS_THEN));
@@ -198,13 +186,7 @@ impl Sources<'_> {
         Ok(match first_occurrence(lines, symbol) {
             Some(at) => {
                 let why = format!("`{symbol}` stands in line {}", at + 1);
-                Placed::at(
-                    Verdict::Verified,
-                    why,
-                    path,
-                    at + 1,
-                    vec![lines[at].clone()],
-                )
+                Placed::at(Verdict::Verified, why, path, at + 1, &lines[at..=at])
             }
             None => Placed::not(
                 Verdict::Missing,
@@ -230,7 +212,7 @@ impl Sources<'_> {
             Text::Lines(now) => {
                 if let Some(at) = now.iter().position(|now| now.trim() == line.trim()) {
                     let why = format!("the line that names `{symbol}` is unchanged");
-                    let text = vec![now[at].clone()];
+                    let text = &now[at..=at];
                     return Ok(Placed::at(Verdict::Verified, why, path, at + 1, text));
                 }
                 if first_occurrence(now, symbol).is_some() {

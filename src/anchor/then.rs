@@ -112,7 +112,7 @@ impl Sources<'_> {
 
 pub(super) fn moved(path: &str, at: usize, block: &[String]) -> Placed {
     let why = format!("the text stands at `{path}` line {} now", at + 1);
-    Placed::at(Verdict::Moved, why, path, at + 1, block.to_vec())
+    Placed::at(Verdict::Moved, why, path, at + 1, block)
 }
 
 /// The beginning of an id, for a reader.

@@ -99,7 +99,7 @@ pub(super) fn note(context: &Context, args: &BriefNoteArgs) -> Answer {
         reconciliation: causes(args.reconcile.as_deref())?,
         ..BriefChange::default()
     };
-    record_change(context, change, &args.author, warnings)
+    record(&context.workspace()?, change, &args.author, warnings)
 }
 
 /// The entries: from flags, or as JSON, one object or a list of them.
@@ -195,7 +195,7 @@ pub(super) fn reconcile(context: &Context, file: &Path, author: &BriefAuthorArgs
         reconciliation: causes(Some(file))?,
         ..BriefChange::default()
     };
-    record_change(context, change, author, Vec::new())
+    record(&context.workspace()?, change, author, Vec::new())
 }
 
 pub(super) fn import(
@@ -246,15 +246,6 @@ pub(super) fn import(
         }),
     };
     record(&workspace, change, author, warnings)
-}
-
-fn record_change(
-    context: &Context,
-    change: BriefChange,
-    author: &BriefAuthorArgs,
-    warnings: Vec<Finding>,
-) -> Answer {
-    record(&context.workspace()?, change, author, warnings)
 }
 
 fn record(

@@ -51,7 +51,6 @@ mod scripted_agent;
 mod session;
 mod show;
 mod status;
-mod step;
 mod trust;
 mod undo;
 mod verify;
@@ -279,8 +278,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Hooks(command) => hooks::hooks(context, &command),
         Command::Ask(args) => ask::ask(context, &args),
         Command::Act(args) => act::act(context, &args),
-        Command::Run(args) => run::run(context, &args),
-        Command::Step(args) => step::step(context, &args),
+        Command::Run(args) => run::hold(context, &args.drive, args.steps),
+        Command::Step(args) => run::hold(context, &args, Some(1)),
         Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),

@@ -31,10 +31,6 @@ pub(super) struct DriveArgs {
     pub park_changes: bool,
 }
 
-pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
-    hold(context, &args.drive, args.steps)
-}
-
 /// Holds so many sessions at most.
 pub(super) fn hold(context: &Context, args: &DriveArgs, steps: Option<u64>) -> Answer {
     caller::not_nested()?;

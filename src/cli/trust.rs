@@ -5,7 +5,6 @@ use super::context::{Answer, Context, answer, note};
 use super::transition;
 use crate::service::{self, Workspace};
 use clap::Args;
-use cook_core::diagnostic::Failure;
 use cook_core::model::{Actor, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 
 #[derive(Debug, Args)]
@@ -53,34 +52,21 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             .chain(stop_verifier_here(&workspace))
             .collect(),
     };
-    for command in &commands {
+    let mut given = Vec::new();
+    for command in commands {
         if args.prefix {
-            trust.trust_prefix(command)?;
+            trust.trust_prefix(&command)?;
             lines.push(format!(
                 "trusted: every command that begins with `{command}`"
             ));
+            given.push(format!("{command} …"));
         } else {
-            trust.trust(command)?;
+            trust.trust(&command)?;
             lines.push(format!("trusted: `{command}`"));
+            given.push(command);
         }
     }
-    let given: Vec<String> = commands
-        .into_iter()
-        .map(|command| match args.prefix {
-            true => format!("{command} …"),
-            false => command,
-        })
-        .collect();
-    match record_trust(
-        &workspace,
-        actor,
-        &given,
-        args.command.is_none(),
-        lines.clone(),
-    )? {
-        Some(answer) => answer,
-        None => note("trusted", lines),
-    }
+    record_trust(&workspace, actor, given, args.command.is_none(), lines)
 }
 
 /// The stop verifier's command, where its script is in the worktree.
@@ -90,30 +76,26 @@ fn stop_verifier_here(workspace: &Workspace) -> Option<String> {
 }
 
 /// After `cook trust`: writes down that it was given, and leaves the state that waited for
-/// it when nothing else is missing. None without a log, where there is nothing to write to.
+/// it when nothing else is missing. Without a log there is nothing to write to.
 fn record_trust(
     workspace: &Workspace,
     actor: Actor,
-    commands: &[String],
+    trust: Vec<String>,
     settings: bool,
-    mut said: Vec<String>,
-) -> Result<Option<Answer>, Failure> {
+    mut lines: Vec<String>,
+) -> Answer {
     let (_, Some(before)) = workspace.current()? else {
-        return Ok(None);
+        return note("trusted", lines);
     };
     let resume = Resume {
-        trust: commands.to_vec(),
+        trust,
         settings,
         ..Resume::default()
     };
     let applied = service::transition(workspace, &Event::Resumed(resume), actor)?;
     if before.state.continuation_policy != applied.step.snapshot.state.continuation_policy {
-        said.push("resumed".to_owned());
+        lines.push("resumed".to_owned());
     }
-    let findings = applied.findings.clone();
-    Ok(Some(answer(transition::transition_answer(
-        applied,
-        said.join("; "),
-        findings,
-    ))))
+    let (summary, findings) = (lines.join("; "), applied.findings.clone());
+    answer(transition::transition_answer(applied, summary, findings))
 }

@@ -5,7 +5,7 @@
 use super::assignment::RoleAgent;
 use super::driver::Driver;
 use super::outcome::{RoleOutcome, Step};
-use super::turn::Asking;
+use super::talk::Asking;
 use crate::service::{Prompts, Workspace};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{self, Dispatch, Head};

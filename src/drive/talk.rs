@@ -5,7 +5,6 @@ use super::assignment::RoleAgent;
 use super::authority::{Violation, Watch, unwritable};
 use super::driver::Driver;
 use super::event::RunEvent;
-use super::turn::Asking;
 use crate::service::Workspace;
 use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
 use cook_core::diagnostic::{Failure, Finding};
@@ -40,6 +39,13 @@ impl Heard {
             _ => Self::Malformed(parsed.findings),
         }
     }
+}
+
+/// Who is asked what, and what it goes on from.
+pub(super) struct Asking {
+    pub agent: RoleAgent,
+    pub say: String,
+    pub on: Option<On>,
 }
 
 /// Who is to say what, where.

@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::event::RunEvent;
 use super::left::watches;
 use super::outcome::{Ended, RoleOutcome, Step};
-use super::talk::SessionContext;
+use super::talk::{Asking, SessionContext};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
@@ -14,13 +14,6 @@ use cook_core::model::Role;
 use cook_core::prompt;
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
-
-/// Who is asked what, and what it goes on from.
-pub(super) struct Asking {
-    pub agent: RoleAgent,
-    pub say: String,
-    pub on: Option<On>,
-}
 
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
