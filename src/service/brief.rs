@@ -214,13 +214,14 @@ fn commits(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<(String, St
         });
         heads.extend(head.map(|head| (slice.slice_id.clone(), head)));
     }
-    let set = FactSet {
-        on_head: heads.iter().map(|(_, head)| head.clone()).collect(),
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&set, Some(snapshot))?;
-    heads.retain(|(_, head)| facts.on_head.get(head) == Some(&true));
-    Ok(heads)
+    let now = workspace.repo.head()?;
+    let mut on_head = Vec::new();
+    for (slice, head) in heads {
+        if workspace.repo.on_head(&now, &head)? {
+            on_head.push((slice, head));
+        }
+    }
+    Ok(on_head)
 }
 
 /// What the log remembers of this mission.

@@ -5,10 +5,11 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 use super::applied::Applied;
+use super::dispatch::head_of;
 use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, FactSet, Facts, Step};
+use cook_core::machine::{self, Facts, Step};
 use cook_core::model::{Actor, Event, Receipt, Snapshot};
 use cook_store::store::{Lease, Recovery, Store, Transition};
 use std::time::Duration;
@@ -79,7 +80,6 @@ struct Decided {
     step: Step,
     facts: Facts,
     head: machine::Head,
-    needs: FactSet,
 }
 
 fn decide(
@@ -91,16 +91,8 @@ fn decide(
     let needs = machine::needs(snapshot, event);
     let facts = workspace.measure(&needs, snapshot)?;
     let step = machine::apply(snapshot, &facts, event, actor)?;
-    let head = facts
-        .head
-        .clone()
-        .ok_or_else(|| Refusal::new(Code::FactMissing, "HEAD was not measured"))?;
-    Ok(Decided {
-        step,
-        facts,
-        head,
-        needs,
-    })
+    let head = head_of(&facts)?;
+    Ok(Decided { step, facts, head })
 }
 
 fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
@@ -169,16 +161,10 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failur
     if workspace.repo.head()? != decided.head {
         return Err(stale("HEAD moved meanwhile"));
     }
-    if decided.needs.worktree && decided.facts.worktree.is_some() {
-        let set = FactSet {
-            worktree: true,
-            head: true,
-            ..FactSet::default()
-        };
-        let again = workspace.measure(&set, None)?;
-        if again.worktree != decided.facts.worktree {
-            return Err(stale("the worktree changed meanwhile"));
-        }
+    if let Some(worktree) = &decided.facts.worktree
+        && workspace.repo.status()?.worktree != *worktree
+    {
+        return Err(stale("the worktree changed meanwhile"));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::outcome::Outcome;
 use super::{cited, contract, documents, proof};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
-use cook_core::machine::{self, FactSet};
+use cook_core::machine;
 use cook_core::model::Snapshot;
 use cook_store::store::Replayed;
 
@@ -92,15 +92,7 @@ fn standing(
             ),
         ));
     }
-    let set = FactSet {
-        head: true,
-        ..FactSet::default()
-    };
-    if workspace
-        .measure(&set, None)?
-        .head
-        .is_some_and(|head| head.commit.is_none())
-    {
+    if workspace.repo.head()?.commit.is_none() {
         outcome.findings.push(Finding::new(
             Code::UnbornHead,
             "the repository has no commit yet",

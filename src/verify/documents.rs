@@ -4,7 +4,7 @@
 use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{self, FactSet, OutsideEdit};
+use cook_core::machine::{self, OutsideEdit};
 use cook_core::model::{ActiveSlice, BriefDocument, Plan, Snapshot, State, VerificationEvidence};
 use cook_core::schema::{self, Documented};
 use cook_os::disk::{self, Links};
@@ -157,17 +157,11 @@ fn basis(workspace: &Workspace, view: &Snapshot, outcome: &mut Outcome) -> Resul
     if view.active.status == cook_core::model::ActiveStatus::Done {
         return Ok(());
     }
-    let set = FactSet {
-        head: true,
-        ranges: [handoff.basis_commit.clone()].into(),
-        ..FactSet::default()
-    };
-    let facts = workspace.measure(&set, None)?;
-    let Some(range) = facts.ranges.get(&handoff.basis_commit) else {
-        return Ok(());
-    };
-    let place = ".agent/active-slice.json/basis_commit";
     let basis = &handoff.basis_commit;
+    let range = workspace
+        .repo
+        .range(&workspace.repo.head()?, basis, false)?;
+    let place = ".agent/active-slice.json/basis_commit";
     if !range.resolves {
         outcome.find(
             Code::BasisUnresolved,
