@@ -75,7 +75,7 @@ fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
 
 fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     let agent = agent(args)?;
-    let changes = install::installing(workspace, agent, args.shared)?;
+    let changes = install::changes(workspace, agent, args.shared, true)?;
     if args.print {
         return answer(PromptAnswer(render_changes(&changes)));
     }
@@ -93,7 +93,7 @@ fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
 
 fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     let agent = agent(args)?;
-    let changes = install::removing(workspace, agent, args.shared)?;
+    let changes = install::changes(workspace, agent, args.shared, false)?;
     if args.print {
         return answer(PromptAnswer(render_changes(&changes)));
     }
@@ -128,7 +128,7 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     let agent = agent(args)?;
     let mut checked = Vec::new();
     let mut findings = Vec::new();
-    for change in install::installing(workspace, agent, args.shared)? {
+    for change in install::changes(workspace, agent, args.shared, true)? {
         let path = change.path.display().to_string();
         let code = match change.standing {
             install::Standing::Current => {

@@ -9,7 +9,7 @@ use super::error::HookError;
 use super::tracker::Tracker;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_hooks::{Agent, Effects, Found, Kind, SessionState, answer, place, read, step, wants};
+use cook_hooks::{Agent, Effects, Kind, SessionState, answer, place, read, step, wants};
 use serde_json::Value;
 use std::path::Path;
 
@@ -126,19 +126,16 @@ impl HookContext<'_> {
     fn play(&self) -> Result<Option<Handled>, HookError> {
         let state_dir = self.state_dir()?;
         self.take_inbox(&state_dir);
-        let peeked = match state_dir.load(self.agent, &self.event.session) {
-            Found::Newer => return Ok(None),
-            Found::Fresh => SessionState::default(),
-            Found::Kept(state) => *state,
+        let load = || state_dir.load(self.agent, &self.event.session);
+        let Some(peeked) = load() else {
+            return Ok(None);
         };
         let (_, snapshot) = self.workspace.current()?;
         let wanted = wants(&peeked, self.row, self.event);
         let mut facts = self.slow_facts(&state_dir, &peeked, snapshot.as_ref(), wanted)?;
         let held = state_dir.lock()?;
-        let before = match state_dir.load(self.agent, &self.event.session) {
-            Found::Newer => return Ok(None),
-            Found::Fresh => SessionState::default(),
-            Found::Kept(state) => *state,
+        let Some(before) = load() else {
+            return Ok(None);
         };
         self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
         let outcome = step(self.agent, before.clone(), self.event, &facts);

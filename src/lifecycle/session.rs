@@ -11,7 +11,7 @@ use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp};
-use cook_hooks::{Agent, Found, Kind, Owner, Recovery, SessionState, StateDir, place};
+use cook_hooks::{Agent, Kind, Owner, Recovery, SessionState, StateDir, place};
 use cook_os::process::{INVOCATION_VARIABLE, session_around};
 use std::path::Path;
 
@@ -208,10 +208,7 @@ pub fn recover(workspace: &Workspace) -> Result<Recovery, Failure> {
 fn session_state(workspace: &Workspace) -> Option<SessionState> {
     let (agent, session) = session_around()?;
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
-    match state_dir.load(Agent::parse(agent)?, &session) {
-        Found::Kept(state) => Some(*state),
-        Found::Fresh | Found::Newer => None,
-    }
+    state_dir.load(Agent::parse(agent)?, &session)
 }
 
 /// Takes the status line's input: remembers how full the context is, and says
@@ -258,10 +255,8 @@ pub fn statusline(agent: Agent, input: &[u8], called: &Path) -> String {
 /// The issue that a session works on.
 fn item_of(workspace: &Workspace, agent: Agent, session: &str) -> Option<String> {
     let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
-    match state_dir.load(agent, session) {
-        Found::Kept(state) if state.claimed || state.found => state.item,
-        _ => None,
-    }
+    let state = state_dir.load(agent, session)?;
+    state.item.filter(|_| state.claimed || state.found)
 }
 
 fn remember(
@@ -272,14 +267,8 @@ fn remember(
 ) -> std::io::Result<()> {
     let state_dir = StateDir::of(&workspace.repo, workspace.store.is_some())?;
     let _held = state_dir.lock()?;
-    let mut state = match state_dir.load(agent, session) {
-        Found::Newer => return Ok(()),
-        Found::Kept(state) => *state,
-        Found::Fresh => SessionState {
-            agent: agent.name().to_owned(),
-            session: session.to_owned(),
-            ..SessionState::default()
-        },
+    let Some(mut state) = state_dir.load(agent, session) else {
+        return Ok(());
     };
     state.context_percent = Some(percent.clamp(0.0, 100.0));
     state_dir.save(&state)

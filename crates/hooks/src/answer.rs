@@ -5,7 +5,7 @@
 use super::agent::Agent;
 use super::event::Effects;
 use cook_core::model::hooks::{AnswerShape, Gate, Kind, Row};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The answer; none = print nothing.
 pub fn answer(agent: Agent, row: &Row, effects: &Effects) -> Option<Value> {
@@ -32,93 +32,79 @@ pub fn within(row: &Row, effects: &Effects) -> Effects {
     }
 }
 
+/// An object of the fields that have a value.
+fn present<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let present = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(present.collect())
+}
+
+fn text(text: &Option<String>) -> Option<Value> {
+    text.as_ref().map(|text| json!(text))
+}
+
+/// A word that stands beside a reason.
+fn word(word: &str, reason: &Option<String>) -> Option<Value> {
+    reason.as_ref().map(|_| json!(word))
+}
+
 fn claude(row: &Row, effects: &Effects) -> Value {
-    let mut answer = Map::new();
-    let mut specific = Map::new();
-    if let Some(context) = &effects.context {
-        specific.insert("additionalContext".to_owned(), json!(context));
-    }
-    if let Some(why) = &effects.deny {
-        specific.insert("permissionDecision".to_owned(), json!("deny"));
-        specific.insert("permissionDecisionReason".to_owned(), json!(why));
-    }
-    if !specific.is_empty() {
-        specific.insert("hookEventName".to_owned(), json!(row.native));
-        answer.insert("hookSpecificOutput".to_owned(), Value::Object(specific));
-    }
-    if let Some(why) = &effects.block {
-        answer.insert("decision".to_owned(), json!("block"));
-        answer.insert("reason".to_owned(), json!(why));
-    }
-    notice(&mut answer, effects);
-    Value::Object(answer)
+    let specific = effects.context.as_ref().or(effects.deny.as_ref()).map(|_| {
+        present([
+            ("additionalContext", text(&effects.context)),
+            ("permissionDecision", word("deny", &effects.deny)),
+            ("permissionDecisionReason", text(&effects.deny)),
+            ("hookEventName", Some(json!(row.native))),
+        ])
+    });
+    present([
+        ("hookSpecificOutput", specific),
+        ("decision", word("block", &effects.block)),
+        ("reason", text(&effects.block)),
+        ("systemMessage", text(&effects.notice)),
+    ])
 }
 
 fn gemini(row: &Row, effects: &Effects) -> Value {
-    let mut answer = Map::new();
-    if let Some(context) = &effects.context {
-        let specific = json!({"hookEventName": row.native, "additionalContext": context});
-        answer.insert("hookSpecificOutput".to_owned(), specific);
-    }
-    if let Some(why) = effects.deny.as_ref().or(effects.block.as_ref()) {
-        answer.insert("decision".to_owned(), json!("deny"));
-        answer.insert("reason".to_owned(), json!(why));
-    }
-    notice(&mut answer, effects);
-    Value::Object(answer)
-}
-
-fn notice(answer: &mut Map<String, Value>, effects: &Effects) {
-    if let Some(notice) = &effects.notice {
-        answer.insert("systemMessage".to_owned(), json!(notice));
-    }
+    let specific = |context| json!({"hookEventName": row.native, "additionalContext": context});
+    let refused = effects.deny.clone().or(effects.block.clone());
+    present([
+        ("hookSpecificOutput", text(&effects.context).map(specific)),
+        ("decision", word("deny", &refused)),
+        ("reason", text(&refused)),
+        ("systemMessage", text(&effects.notice)),
+    ])
 }
 
 fn copilot(effects: &Effects) -> Value {
-    let mut answer = Map::new();
-    if let Some(context) = &effects.context {
-        answer.insert("additionalContext".to_owned(), json!(context));
-    }
-    if let Some(why) = &effects.deny {
-        answer.insert("permissionDecision".to_owned(), json!("deny"));
-        answer.insert("permissionDecisionReason".to_owned(), json!(why));
-    }
-    if let Some(why) = &effects.block {
-        answer.insert("decision".to_owned(), json!("block"));
-        answer.insert("reason".to_owned(), json!(why));
-    }
-    Value::Object(answer)
+    present([
+        ("additionalContext", text(&effects.context)),
+        ("permissionDecision", word("deny", &effects.deny)),
+        ("permissionDecisionReason", text(&effects.deny)),
+        ("decision", word("block", &effects.block)),
+        ("reason", text(&effects.block)),
+    ])
 }
 
 fn cursor(row: &Row, effects: &Effects) -> Value {
-    let mut answer = Map::new();
-    if let Some(context) = &effects.context {
-        answer.insert("additional_context".to_owned(), json!(context));
-    }
-    if let Some(why) = &effects.deny {
-        answer.insert("permission".to_owned(), json!("deny"));
-        answer.insert("user_message".to_owned(), json!(why));
-        answer.insert("agent_message".to_owned(), json!(why));
-    }
-    if let Some(what) = &effects.block {
-        answer.insert("followup_message".to_owned(), json!(what));
-    }
-    if let (Some(notice), Kind::BeforeCompact) = (&effects.notice, row.kind) {
-        answer.insert("user_message".to_owned(), json!(notice));
-    }
-    Value::Object(answer)
+    let notice = effects.notice.clone();
+    let notice = notice.filter(|_| row.kind == Kind::BeforeCompact);
+    present([
+        ("additional_context", text(&effects.context)),
+        ("permission", word("deny", &effects.deny)),
+        ("user_message", text(&notice.or(effects.deny.clone()))),
+        ("agent_message", text(&effects.deny)),
+        ("followup_message", text(&effects.block)),
+    ])
 }
 
 /// The answer to cook's own shims.
 fn shim(effects: &Effects) -> Value {
-    let fields = [
-        ("context", &effects.context),
-        ("deny", &effects.deny),
-        ("block", &effects.block),
-        ("notice", &effects.notice),
-    ];
-    let present = fields
-        .into_iter()
-        .filter_map(|(name, text)| Some((name.to_owned(), json!(text.as_ref()?))));
-    Value::Object(present.collect())
+    present([
+        ("context", text(&effects.context)),
+        ("deny", text(&effects.deny)),
+        ("block", text(&effects.block)),
+        ("notice", text(&effects.notice)),
+    ])
 }

@@ -13,7 +13,9 @@ use jsonc_parser::ast::Value as Node;
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
 
 const BOM: &str = "\u{feff}";
 
@@ -322,17 +324,12 @@ impl Style {
 
     /// A value over several lines, the first of them not indented.
     fn write(&self, value: &Value, depth: usize) -> String {
-        let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
-        let mut lines = pretty.lines();
-        let mut text = lines.next().unwrap_or_default().to_owned();
-        for line in lines {
-            let bare = line.trim_start();
-            let inner = (line.len() - bare.len()) / 2;
-            text.push_str(self.newline);
-            text.push_str(&self.unit.repeat(depth + inner));
-            text.push_str(bare);
-        }
-        text
+        let mut bytes = Vec::new();
+        let pretty = PrettyFormatter::with_indent(self.unit.as_bytes());
+        // Writing a value into memory does not fail.
+        let _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, pretty));
+        let line = format!("{}{}", self.newline, self.unit.repeat(depth));
+        String::from_utf8_lossy(&bytes).replace('\n', &line)
     }
 }
 

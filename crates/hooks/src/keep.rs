@@ -2,12 +2,13 @@
 //! be lost, changed under one lock per worktree so that no hook undoes another.
 
 use super::agent::Agent;
-use super::state::{SessionState, VERSION};
+use super::state::SessionState;
 use cook_core::digest::sha256;
 use cook_core::model::Checkpoint;
 use cook_git::Repo;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -53,23 +54,6 @@ pub struct StateDir {
     dir: PathBuf,
 }
 
-/// The lock of a worktree's session files; released when dropped.
-#[derive(Debug)]
-pub struct Held {
-    _file: File,
-}
-
-/// A session's state as it was found.
-#[derive(Debug)]
-pub enum Found {
-    /// Nothing, or nothing that can be read: it starts anew.
-    Fresh,
-    /// What was kept.
-    Kept(Box<SessionState>),
-    /// A later cook's: it is left alone.
-    Newer,
-}
-
 impl StateDir {
     /// The directory, for looking only: nothing is made.
     pub fn at(repo: &Repo, set_up: bool) -> Self {
@@ -104,11 +88,11 @@ impl StateDir {
         Ok(Self { dir })
     }
 
-    /// Takes the lock, or gives up in time.
-    pub fn lock(&self) -> io::Result<Held> {
+    /// Takes the lock, or gives up in time; released when dropped.
+    pub fn lock(&self) -> io::Result<File> {
         let file = disk::open_lock(&self.dir.join("hook.lock"))?;
         match disk::take_lock(&file, WAIT)? {
-            true => Ok(Held { _file: file }),
+            true => Ok(file),
             false => Err(io::Error::other(
                 "the other hooks of this worktree are still running",
             )),
@@ -120,12 +104,21 @@ impl StateDir {
         self.dir.join(format!("hook-{}.json", &name[..24]))
     }
 
-    /// A session's state.
-    pub fn load(&self, agent: Agent, session: &str) -> Found {
-        found(
-            read(&self.file(agent.name(), session)).unwrap_or_default(),
-            session,
-        )
+    /// A session's state, which starts anew where none can be read; none = a later cook's, which
+    /// is left alone.
+    pub fn load(&self, agent: Agent, session: &str) -> Option<SessionState> {
+        let bytes = read(&self.file(agent.name(), session)).unwrap_or_default();
+        let value: Value = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
+        if value["schema_version"].as_u64() > Some(1) {
+            return None;
+        }
+        let kept = serde_json::from_value(value).ok();
+        let kept = kept.filter(|state: &SessionState| state.session == session);
+        Some(kept.unwrap_or_else(|| SessionState {
+            agent: agent.name().to_owned(),
+            session: session.to_owned(),
+            ..SessionState::default()
+        }))
     }
 
     /// Keeps a session's state.
@@ -248,22 +241,6 @@ impl StateDir {
         };
         // The log is for reading only; a hook does not fail for it.
         let _ = append();
-    }
-}
-
-fn found(bytes: Option<Vec<u8>>, session: &str) -> Found {
-    let Some(bytes) = bytes else {
-        return Found::Fresh;
-    };
-    let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) else {
-        return Found::Fresh;
-    };
-    match value["schema_version"].as_u64() {
-        Some(version) if version > VERSION => Found::Newer,
-        _ => match serde_json::from_value::<SessionState>(value) {
-            Ok(state) if state.session == session => Found::Kept(Box::new(state)),
-            _ => Found::Fresh,
-        },
     }
 }
 

@@ -31,7 +31,7 @@ pub use core::step;
 pub use event::{Action, Effects, Event, Prompt, Source, Tool};
 pub use facts::{ClosedIssue, Due, Situation, Wants, Workflow, wants};
 pub use input::{InputError, read};
-pub use keep::{Found, OWNER_SILENCE_MS, Owner, StateDir};
+pub use keep::{OWNER_SILENCE_MS, Owner, StateDir};
 pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};
 pub use shell::{Segment, issue_call, segments};
 pub use state::{BLOCKS, CONTEXT_LIMIT, GoOn, HeadSeen, NUDGE_AFTER, SessionState};

@@ -1,11 +1,10 @@
 //! What cook remembers of one session in one worktree. May be lost at any time
 //! and is never truth: what lasts is in the trail, the log and git.
 
+use cook_core::model::SchemaVersion;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The layout this build writes; a state of a later one is left alone.
-pub const VERSION: u64 = 1;
 /// Turns without a checkpoint after which the session is reminded, and how long
 /// it is then left in peace.
 pub const NUDGE_AFTER: u64 = 8;
@@ -24,11 +23,11 @@ const MAX_ITEMS: usize = 20;
 const MAX_SINCE: usize = 50;
 
 /// One session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// Always [`VERSION`].
-    pub schema_version: u64,
+    /// The layout that this build writes; a state of a later one is left alone.
+    pub schema_version: SchemaVersion,
     /// The agent.
     pub agent: String,
     /// The session's id, as the agent gives it.
@@ -132,34 +131,6 @@ pub struct StopGate {
     pub reason: Option<String>,
     /// It was said that the agent's own goal loop is left alone.
     pub stepped_back: bool,
-}
-
-impl Default for SessionState {
-    fn default() -> Self {
-        Self {
-            schema_version: VERSION,
-            agent: String::new(),
-            session: String::new(),
-            item: None,
-            claimed: false,
-            found: false,
-            head: None,
-            trail: None,
-            turns: 0,
-            turn: None,
-            nudged: 0,
-            closed: VecDeque::new(),
-            files: BTreeMap::new(),
-            since: Since::default(),
-            context_percent: None,
-            warned: false,
-            pending: Pending::default(),
-            stop: StopGate::default(),
-            deliveries: VecDeque::new(),
-            seen_ms: 0,
-            called_ms: 0,
-        }
-    }
 }
 
 impl SessionState {

@@ -58,27 +58,11 @@ impl Change {
     }
 }
 
-/// What installing would do to each file.
+/// What installing, or removing, would do to each file.
 ///
 /// # Errors
 /// A file that cannot be read, is not valid JSON, or is somebody else's.
-pub fn installing(
-    workspace: &Workspace,
-    agent: Agent,
-    shared: bool,
-) -> Result<Vec<Change>, Failure> {
-    changes(workspace, agent, shared, true)
-}
-
-/// What removing would do to each file.
-///
-/// # Errors
-/// As [`installing`].
-pub fn removing(workspace: &Workspace, agent: Agent, shared: bool) -> Result<Vec<Change>, Failure> {
-    changes(workspace, agent, shared, false)
-}
-
-fn changes(
+pub fn changes(
     workspace: &Workspace,
     agent: Agent,
     shared: bool,
