@@ -17,6 +17,7 @@ use cook_store::session::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -127,16 +128,17 @@ pub(super) fn one(
     let screen = context.screen;
     let config = workspace.config()?;
     let price = config.price(preset.name(), prepared.model.as_deref());
-    let supplier = AgentSupplier::new(preset, workspace.repo.root(), store.root(), prepared.clocks)
-        .measuring(&workspace.repo)
-        .with_model(prepared.model.clone())
-        .priced(price)
-        .watched(Box::new(move |progress| {
-            if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
-                screen.note(&format!("tool: {tool}"));
-            }
-            cook_os::process::ControlFlow::Continue
-        }));
+    let (root, clocks) = (workspace.repo.root(), prepared.clocks);
+    let mut supplier = AgentSupplier::new(preset, root, store.root(), clocks);
+    supplier.repo = Some(&workspace.repo);
+    supplier.model.clone_from(&prepared.model);
+    supplier.price = price;
+    supplier.watch = RefCell::new(Box::new(move |progress| {
+        if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
+            screen.note(&format!("tool: {tool}"));
+        }
+        cook_os::process::ControlFlow::Continue
+    }));
     let check = prepared
         .schema
         .as_ref()

@@ -101,10 +101,11 @@ fn ask_one(
     beside: bool,
 ) -> Outcome {
     let repo = Repo::discover(root).map_err(|failure| lapsed(&failure))?;
-    let supplier = AgentSupplier::new(preset.clone(), root, store.root(), prepared.clocks)
-        .measuring(&repo)
-        .with_model(prepared.model.clone())
-        .priced(price);
+    let clocks = prepared.clocks;
+    let mut supplier = AgentSupplier::new(preset.clone(), root, store.root(), clocks);
+    supplier.repo = Some(&repo);
+    supplier.model.clone_from(&prepared.model);
+    supplier.price = price;
     let check = prepared
         .schema
         .as_ref()

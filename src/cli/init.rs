@@ -205,7 +205,7 @@ fn trust_written(
     };
     let mut commands = Vec::new();
     if outcome(".agent/cook.toml") == Some(FileOutcome::Created) {
-        commands.extend(contract.checks.iter().map(|check| check.run));
+        commands.extend(contract.checks.iter().map(|check| &*check.run));
     }
     let written = |path: &&str| {
         matches!(

@@ -16,6 +16,7 @@ use cook_store::session::{
     Action, Call, Continuation, GitStore, NativeUse, On, Reply, SessionError, Supplier, call,
 };
 use cook_store::store::History;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -73,19 +74,19 @@ impl SessionContext<'_> {
         on: Option<On>,
         watched: &mut dyn FnMut(Progress) -> ControlFlow,
     ) -> Asked {
-        let supplier = AgentSupplier::new(
+        let mut supplier = AgentSupplier::new(
             self.agent.preset.clone(),
             self.dir,
             sessions.root(),
             self.agent.clocks,
-        )
-        .with_model(self.agent.model.clone())
-        .as_role(Some(self.role.short().to_owned()))
-        .for_workflow(Some(self.workflow.to_owned()))
-        .with_env(vec![(WORKFLOW_VARIABLE.to_owned(), self.workflow.into())])
-        .priced(self.agent.price)
-        .with_access(Some(self.agent.access))
-        .watched(Box::new(watched));
+        );
+        supplier.model.clone_from(&self.agent.model);
+        supplier.role = Some(self.role.short().to_owned());
+        supplier.workflow = Some(self.workflow.to_owned());
+        supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.workflow.into())];
+        supplier.price = self.agent.price;
+        supplier.access = Some(self.agent.access);
+        supplier.watch = RefCell::new(Box::new(watched));
         let outcome = call(
             sessions,
             &supplier,

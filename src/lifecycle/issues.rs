@@ -9,7 +9,7 @@ use super::tracker::{Picture, Tracker, Wanted};
 use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
-    MemoryError, Outage, Presence, TrackerError, is_id, issues_of, split_mark, unblocked_by,
+    MemoryError, Outage, TrackerError, is_id, issues_of, split_mark, unblocked_by,
 };
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
@@ -211,11 +211,11 @@ impl<'w> Issues<'w> {
 impl Tracker for Issues<'_> {
     fn wake(&self) -> Result<(), String> {
         let why = match tracker::Tracker::detect(self.beads()) {
-            Presence::Present => None,
-            Presence::Absent(why) => Some(format!("`{}` is not set up: {why}", self.found.name)),
-            Presence::Unavailable(why) => {
-                Some(format!("`{}` is unavailable: {why}", self.found.name))
+            Ok(()) => None,
+            Err(TrackerError::Absent { tracker, why }) => {
+                Some(format!("`{tracker}` is not set up: {why}"))
             }
+            Err(error) => Some(error.to_string()),
         };
         self.note(why.clone());
         why.map_or(Ok(()), Err)

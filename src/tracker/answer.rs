@@ -118,7 +118,7 @@ fn names<'a>(keys: impl Iterator<Item = &'a str>) -> String {
 pub(super) fn issue(row: &Map<String, Value>) -> Result<Issue, String> {
     Ok(Issue {
         id: id_of(row, &["id"])?,
-        title: text_of(row, &["title"]).map_or_else(String::new, |title| line(&title)),
+        title: line(&text_of(row, &["title"]).unwrap_or_default()),
         status: text_of(row, &["status"])
             .map(|word| IssueStatus::read(&word))
             .ok_or("an issue has no `status`")?,
@@ -130,7 +130,7 @@ pub(super) fn issue(row: &Map<String, Value>) -> Result<Issue, String> {
             .map(|name| line(&name))
             .filter(|name| !name.is_empty()),
         updated_at: text_of(row, &["updated_at"]).map(|moment| line(&moment)),
-        description: text_of(row, &["description"]).map_or_else(String::new, |t| text(&t)),
+        description: text(&text_of(row, &["description"]).unwrap_or_default()),
     })
 }
 
@@ -150,7 +150,7 @@ pub(super) fn link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
         kind: line(&kind),
         issue: Brief {
             id,
-            title: text_of(row, &["title"]).map_or_else(String::new, |title| line(&title)),
+            title: line(&text_of(row, &["title"]).unwrap_or_default()),
             status: text_of(row, &["status"]).map(|word| IssueStatus::read(&word)),
         },
     })
@@ -160,7 +160,7 @@ pub(super) fn link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
 pub(super) fn comment(row: &Map<String, Value>) -> Result<Comment, String> {
     let said = text_of(row, &["text", "body", "content"]).ok_or("a comment has no `text`")?;
     Ok(Comment {
-        author: text_of(row, &["author", "created_by"]).map_or_else(String::new, |a| line(&a)),
+        author: line(&text_of(row, &["author", "created_by"]).unwrap_or_default()),
         created_at: text_of(row, &["created_at"]).map(|moment| line(&moment)),
         text: text(&said),
     })

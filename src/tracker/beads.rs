@@ -5,20 +5,20 @@ use super::answer;
 use super::call::{Bounds, Call, Program};
 use super::error::TrackerError;
 use super::find::Found;
-use super::interface::{Attempt, Closed, Commented, Presence, Tracker};
+use super::interface::{Attempt, Closed, Commented, Tracker};
 use super::issue::{Comment, Issue, IssueStatus, Link, NewIssue, is_id, line, text};
 use super::mark::{carries, mark};
 use super::ready::explore;
 use super::ready_list::ReadyList;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Longest text that is given to a program: one argument holds 128 KiB on Linux.
 const MAX_ARGUMENT: usize = 60 * 1024;
 
 /// A tracker that is a program.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Beads {
     program: Program,
     actor: Actor,
@@ -38,7 +38,7 @@ impl Beads {
                 actor: actor.name.clone(),
                 bounds,
                 lock_unit: if is_br { "" } else { "ms" },
-                plain: AtomicBool::new(false),
+                plain: Arc::default(),
             },
             actor,
             comment_words: if is_br {
@@ -50,9 +50,7 @@ impl Beads {
     }
 
     fn issues(&self, call: &Call) -> Result<Vec<Issue>, TrackerError> {
-        let rows = self.program.read(call)?;
-        let issues: Result<Vec<Issue>, String> = rows.iter().map(answer::issue).collect();
-        issues.map_err(|what| self.program.shape(call, what))
+        self.program.read(call, answer::issue)
     }
 
     fn links(&self, id: &str, direction: &str) -> Result<Vec<Link>, TrackerError> {
@@ -62,9 +60,7 @@ impl Beads {
             free: &[checked(id)?],
             writes: false,
         };
-        let rows = self.about(id, self.program.read(&call))?;
-        let links: Result<Vec<Link>, String> = rows.iter().map(|r| answer::link(r, id)).collect();
-        links.map_err(|what| self.program.shape(&call, what))
+        self.about(id, self.program.read(&call, |row| answer::link(row, id)))
     }
 
     /// The same outcome; a complaint about an unknown issue names the issue.
@@ -132,16 +128,15 @@ impl Tracker for Beads {
         self.program.name
     }
 
-    fn detect(&self) -> Presence {
+    fn detect(&self) -> Result<(), TrackerError> {
         let call = Call {
             words: &["info"],
             ..Call::default()
         };
         match self.program.write(&call) {
-            Err(TrackerError::Absent { why, .. }) => Presence::Absent(why),
-            Err(TrackerError::Unavailable { why, .. }) => Presence::Unavailable(why),
+            Err(error) if error.is_away() => Err(error),
             // Whatever else it says, it is there: the command that is wanted will tell.
-            _ => Presence::Present,
+            _ => Ok(()),
         }
     }
 
@@ -153,12 +148,8 @@ impl Tracker for Beads {
         })?;
         issues.retain(|issue| issue.status == IssueStatus::InProgress);
         issues.sort_by(|a, b| b.updated_at.cmp(&a.updated_at));
-        issues.sort_by_key(|issue| {
-            !issue
-                .assignee
-                .as_deref()
-                .is_some_and(|name| self.actor.is(name))
-        });
+        let is_mine = |issue: &Issue| issue.assignee.as_deref().is_some_and(|n| self.actor.is(n));
+        issues.sort_by_key(|issue| !is_mine(issue));
         Ok(issues)
     }
 
@@ -195,9 +186,7 @@ impl Tracker for Beads {
             free: &[checked(id)?],
             ..Call::default()
         };
-        let rows = self.about(id, self.program.read(&call))?;
-        let comments: Result<Vec<Comment>, String> = rows.iter().map(answer::comment).collect();
-        comments.map_err(|what| self.program.shape(&call, what))
+        self.about(id, self.program.read(&call, answer::comment))
     }
 
     fn dependents(&self, id: &str) -> Result<Vec<Link>, TrackerError> {
@@ -303,16 +292,12 @@ impl Tracker for Beads {
             free: &[&title],
             writes: true,
         };
-        let made = self.program.read(&call)?;
-        let made = made
-            .first()
-            .ok_or_else(|| "it names no issue".to_owned())
-            .and_then(|row| match row.get("id").and_then(|id| id.as_str()) {
-                Some(id) if is_id(id) => Ok(id.to_owned()),
-                _ => Err("it names no issue".to_owned()),
-            })
-            .map_err(|what| self.program.shape(&call, what))?;
-        self.show(&made)
+        let made = self.program.read(&call, |row| Ok(row.clone()))?;
+        let made = made.first().and_then(|row| row.get("id")?.as_str());
+        match made.filter(|id| is_id(id)) {
+            Some(id) => self.show(id),
+            None => Err(self.program.shape(&call, "it names no issue".to_owned())),
+        }
     }
 
     fn ready_list(&self, end: Instant) -> Result<ReadyList, TrackerError> {
@@ -324,27 +309,10 @@ impl Tracker for Beads {
     }
 
     fn until(&self, end: Instant) -> Box<dyn Tracker + '_> {
-        let earlier = self
-            .program
-            .bounds
-            .until
-            .map_or(end, |until| until.min(end));
-        Box::new(Self {
-            program: Program {
-                name: self.program.name,
-                path: self.program.path.clone(),
-                dir: self.program.dir.clone(),
-                actor: self.program.actor.clone(),
-                bounds: Bounds {
-                    until: Some(earlier),
-                    ..self.program.bounds
-                },
-                lock_unit: self.program.lock_unit,
-                plain: AtomicBool::new(self.program.plain.load(Ordering::Relaxed)),
-            },
-            actor: self.actor.clone(),
-            comment_words: self.comment_words,
-        })
+        let mut bounded = self.clone();
+        let until = self.program.bounds.until;
+        bounded.program.bounds.until = Some(until.map_or(end, |until| until.min(end)));
+        Box::new(bounded)
     }
 }
 

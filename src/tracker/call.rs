@@ -7,6 +7,7 @@ use cook_os::process::{Captured, ProcessError, Short, capture};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -65,7 +66,7 @@ pub(super) struct Call<'a> {
 }
 
 /// A program that can be called.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Program {
     pub name: &'static str,
     pub path: PathBuf,
@@ -75,14 +76,20 @@ pub(super) struct Program {
     /// Behind the number of milliseconds of a lock time-out.
     pub lock_unit: &'static str,
     /// This version does not know the options that only save time.
-    pub plain: AtomicBool,
+    pub plain: Arc<AtomicBool>,
 }
 
 impl Program {
-    /// The rows of a reading call.
-    pub fn read(&self, call: &Call) -> Result<Vec<Map<String, Value>>, TrackerError> {
+    /// What is read of each row of a reading call.
+    pub fn read<T>(
+        &self,
+        call: &Call,
+        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+    ) -> Result<Vec<T>, TrackerError> {
         let said = self.say(call)?;
-        rows(&said.stdout).map_err(|what| self.shape(call, what))
+        rows(&said.stdout)
+            .and_then(|rows| rows.iter().map(read).collect())
+            .map_err(|what| self.shape(call, what))
     }
 
     /// A writing call; what it prints is not believed, so it is only looked through
@@ -184,21 +191,15 @@ impl Program {
     /// What a complaint means: by its code, and by its words only where it has none.
     fn error_of(&self, complaint: &Complaint) -> TrackerError {
         let tracker = self.name;
-        let why = || match complaint.message.as_str() {
+        let why = match complaint.message.as_str() {
             "" => complaint.code.clone(),
             message => message.to_owned(),
         };
         match meaning(complaint) {
-            Meaning::Absent => TrackerError::Absent {
-                tracker,
-                why: why(),
-            },
-            Meaning::Away => TrackerError::Unavailable {
-                tracker,
-                why: why(),
-            },
-            Meaning::Unknown => TrackerError::Unknown(complaint.message.clone()),
-            Meaning::Other => TrackerError::Rejected {
+            Some(Meaning::Absent) => TrackerError::Absent { tracker, why },
+            Some(Meaning::Away) => TrackerError::Unavailable { tracker, why },
+            Some(Meaning::Unknown) => TrackerError::Unknown(complaint.message.clone()),
+            None => TrackerError::Rejected {
                 tracker,
                 code: line(&complaint.code),
                 message: complaint.message.clone(),
@@ -211,32 +212,34 @@ enum Meaning {
     Absent,
     Away,
     Unknown,
-    Other,
 }
 
-fn meaning(complaint: &Complaint) -> Meaning {
+fn meaning(complaint: &Complaint) -> Option<Meaning> {
     let code = complaint.code.to_ascii_uppercase();
     match code.as_str() {
-        "NOT_INITIALIZED" | "NO_WORKSPACE" | "NO_DATABASE" => return Meaning::Absent,
+        "NOT_INITIALIZED" | "NO_WORKSPACE" | "NO_DATABASE" => return Some(Meaning::Absent),
         "DATABASE_LOCKED" | "DATABASE_BUSY" | "LOCKED" | "BUSY" | "LOCK_TIMEOUT" | "TIMEOUT"
-        | "PERMISSION_DENIED" | "ACCESS_DENIED" | "IO_ERROR" => return Meaning::Away,
-        "ISSUE_NOT_FOUND" | "NOT_FOUND" => return Meaning::Unknown,
+        | "PERMISSION_DENIED" | "ACCESS_DENIED" | "IO_ERROR" => return Some(Meaning::Away),
+        "ISSUE_NOT_FOUND" | "NOT_FOUND" => return Some(Meaning::Unknown),
         _ => {}
     }
     if !code.is_empty() && !code.starts_with("EXIT ") {
-        return Meaning::Other;
+        return None;
     }
     let said = complaint.message.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    if says(&["not initialized", "no beads database", "no beads workspace"]) {
-        Meaning::Absent
-    } else if says(&["database is locked", "lock timeout", "permission denied"]) {
-        Meaning::Away
-    } else if says(&["issue not found", "no issue found", "no such issue"]) {
-        Meaning::Unknown
-    } else {
-        Meaning::Other
-    }
+    let words = [
+        (Meaning::Absent, "not initialized"),
+        (Meaning::Absent, "no beads database"),
+        (Meaning::Absent, "no beads workspace"),
+        (Meaning::Away, "database is locked"),
+        (Meaning::Away, "lock timeout"),
+        (Meaning::Away, "permission denied"),
+        (Meaning::Unknown, "issue not found"),
+        (Meaning::Unknown, "no issue found"),
+        (Meaning::Unknown, "no such issue"),
+    ];
+    let found = words.into_iter().find(|(_, words)| said.contains(words));
+    found.map(|(meaning, _)| meaning)
 }
 
 /// Whether the program complains of one of the options that only save time.

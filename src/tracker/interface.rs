@@ -5,18 +5,6 @@ use super::issue::{Comment, Issue, Link, NewIssue};
 use super::ready_list::ReadyList;
 use std::time::Instant;
 
-/// Whether a tracker answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Presence {
-    /// It does.
-    Present,
-    /// There is none here: its workspace is not initialised.
-    Absent(String),
-    /// There is one and it does not answer: locked, hanging, denied. Worth
-    /// another try at the next session start.
-    Unavailable(String),
-}
-
 /// Whether a comment may be there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
@@ -53,8 +41,9 @@ pub trait Tracker: Sync {
     /// `none`, `br` or `bd`.
     fn name(&self) -> &'static str;
 
-    /// Asks whether it answers.
-    fn detect(&self) -> Presence;
+    /// Asks whether it answers. `Absent`: there is none here, its workspace is not initialised.
+    /// `Unavailable`: it is locked, hangs or is denied; worth another try at the next session start.
+    fn detect(&self) -> Result<(), TrackerError>;
 
     /// Issues in work: this actor's first, then the most recently updated.
     fn current(&self) -> Result<Vec<Issue>, TrackerError>;

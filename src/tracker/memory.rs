@@ -7,6 +7,7 @@
 
 use cook_os::disk::{self, Durable, Links, NewFile};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -190,13 +191,10 @@ fn read(path: &Path) -> Result<Remembered, MemoryError> {
         }
         Err(cause) => return Err(io_error(path, "read", cause)),
     };
-    #[derive(Deserialize)]
-    struct Format {
-        format: u64,
-    }
-    match serde_json::from_slice::<Format>(&bytes) {
-        Ok(found) if found.format > FORMAT => Err(MemoryError::TooNew(path.display().to_string())),
-        _ => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+    let found: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    match found["format"].as_u64() > Some(FORMAT) {
+        true => Err(MemoryError::TooNew(path.display().to_string())),
+        false => Ok(serde_json::from_value(found).unwrap_or_default()),
     }
 }
 

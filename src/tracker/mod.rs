@@ -31,7 +31,7 @@ pub use error::TrackerError;
 pub use find::Found;
 pub(crate) use find::{find, is_own_file};
 pub(crate) use follow::{TrackerAction, issues_of, may_claim, may_close, owed, settle};
-pub use interface::{Attempt, Commented, Presence, Tracker};
+pub use interface::{Attempt, Commented, Tracker};
 pub(crate) use issue::{Brief, Comment, is_id};
 pub use issue::{Issue, IssueStatus, Link, NewIssue};
 pub(crate) use mark::split_mark;

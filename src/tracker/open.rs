@@ -5,7 +5,7 @@ use super::beads::Beads;
 use super::call::Bounds;
 use super::error::TrackerError;
 use super::find::find;
-use super::interface::{Presence, Tracker};
+use super::interface::Tracker;
 use cook_core::model::TrackerKind;
 use std::path::Path;
 
@@ -21,11 +21,8 @@ pub fn open(kind: TrackerKind, root: &Path, bounds: Bounds) -> Result<Option<Bea
         return Ok(None);
     };
     let beads = Beads::new(&found, root, Actor::of(root), bounds);
-    let tracker = found.name;
     match beads.detect() {
-        Presence::Present => Ok(Some(beads)),
-        Presence::Absent(_) if kind == TrackerKind::Auto => Ok(None),
-        Presence::Absent(why) => Err(TrackerError::Absent { tracker, why }),
-        Presence::Unavailable(why) => Err(TrackerError::Unavailable { tracker, why }),
+        Err(TrackerError::Absent { .. }) if kind == TrackerKind::Auto => Ok(None),
+        answer => answer.map(|()| Some(beads)),
     }
 }

@@ -5,7 +5,7 @@
 //! about a slice is an entry of the checkpoint trail.
 
 use super::error::TrackerError;
-use super::interface::{Attempt, Closed, Commented, Presence, Tracker};
+use super::interface::{Attempt, Closed, Commented, Tracker};
 use super::issue::{Brief, Comment, Issue, IssueStatus, Link, NewIssue, is_id, line, text};
 use super::ready_list::{Holder, Reach, ReadyIssue, ReadyList};
 use cook_core::digest::sha256;
@@ -104,16 +104,14 @@ impl Tracker for PlanTracker {
         "none"
     }
 
-    fn detect(&self) -> Presence {
-        Presence::Present
+    fn detect(&self) -> Result<(), TrackerError> {
+        Ok(())
     }
 
     fn current(&self) -> Result<Vec<Issue>, TrackerError> {
         let slices = self.plan.open_slices();
-        Ok(slices
-            .map(issue)
-            .filter(|issue| issue.status == IssueStatus::InProgress)
-            .collect())
+        let in_work = |issue: &Issue| issue.status == IssueStatus::InProgress;
+        Ok(slices.map(issue).filter(in_work).collect())
     }
 
     fn ready(&self) -> Result<Vec<Issue>, TrackerError> {

@@ -9,7 +9,7 @@ use super::issue::{Brief, Issue, Link};
 use super::ready_list::{Holder, Reach, ReadyIssue, ReadyList};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Dfs;
+use petgraph::visit::{Dfs, Walker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -179,9 +179,8 @@ impl Graph {
             .iter()
             .flat_map(|(from, to)| std::iter::once(from).chain(to.iter().map(|brief| &brief.id)));
         for id in ids {
-            if !nodes.contains_key(id) {
-                nodes.insert(id.clone(), graph.add_node(id.clone()));
-            }
+            let add = || graph.add_node(id.clone());
+            nodes.entry(id.clone()).or_insert_with(add);
         }
         for (from, to) in edges {
             for brief in to {
@@ -196,14 +195,8 @@ impl Graph {
         let Some(&start) = self.nodes.get(id) else {
             return BTreeSet::new();
         };
-        let mut walk = Dfs::new(&self.graph, start);
-        let mut found = BTreeSet::new();
-        while let Some(node) = walk.next(&self.graph) {
-            if node != start {
-                found.insert(self.graph[node].clone());
-            }
-        }
-        found
+        let walk = Dfs::new(&self.graph, start).iter(&self.graph);
+        walk.skip(1).map(|node| self.graph[node].clone()).collect()
     }
 
     fn chain(&self, id: &str) -> usize {
@@ -235,12 +228,9 @@ impl Graph {
             .into_iter()
             .filter(|nodes| nodes.len() > 1 || self.graph.find_edge(nodes[0], nodes[0]).is_some())
             .map(|nodes| {
-                let mut ids: Vec<String> = nodes
-                    .into_iter()
-                    .map(|node| self.graph[node].clone())
-                    .collect();
-                ids.sort();
-                ids
+                let ids: BTreeSet<String> =
+                    nodes.iter().map(|node| self.graph[*node].clone()).collect();
+                ids.into_iter().collect()
             })
             .collect();
         cycles.sort();

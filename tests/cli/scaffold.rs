@@ -715,7 +715,7 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
         assert_eq!(config.gates.len(), contract.checks.len(), "{files:?}");
         for check in &contract.checks {
             let gate = GateTable {
-                run: check.run.to_owned(),
+                run: check.run.to_string(),
                 timeout: check.timeout.to_owned(),
                 required: check.required,
                 must_fail_at_basis: false,
@@ -741,7 +741,7 @@ fn a_hostile_manifest_is_data() {
         ("Cargo.toml", &format!("[package]\nname = {evil:?}\n")),
     ]);
     let contract = write_contract(root.path(), None).unwrap();
-    let checks: Vec<_> = contract.checks.iter().map(|check| check.run).collect();
+    let checks: Vec<_> = contract.checks.iter().map(|check| &*check.run).collect();
     assert_eq!(checks, ["cargo test", "npm run test"]);
     let profile = contract.profile.unwrap();
     assert!(

@@ -4,7 +4,7 @@
 
 use crate::support::tracker::{Desk, SHAPES, bounds, hasty};
 use cook::tracker::{
-    Attempt, Bounds, Commented, Entry, Holder, IssueStatus, Memory, NewIssue, Presence, Tracker,
+    Attempt, Bounds, Commented, Entry, Holder, IssueStatus, Memory, NewIssue, Tracker,
     TrackerError, replay, unblocked_by,
 };
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ fn every_operation_works_in_every_shape() {
         let desk = Desk::new(program, shape);
         project(&desk);
         let tracker = &desk.tracker;
-        assert_eq!(tracker.detect(), Presence::Present, "{shape}");
+        assert!(tracker.detect().is_ok(), "{shape}");
         assert_eq!(ids(&tracker.ready().unwrap()), ["x-a", "x-0"], "{shape}");
         assert!(tracker.current().unwrap().is_empty());
         let shown = tracker.show("x-a").unwrap();
@@ -205,9 +205,15 @@ fn every_fault_of_every_reading_command_is_named_in_every_shape() {
         }
         // A tracker of this fault is left alone until something is asked of it.
         desk.issues.fault("info", "uninitialised");
-        assert!(matches!(desk.tracker.detect(), Presence::Absent(_)));
+        assert!(matches!(
+            desk.tracker.detect(),
+            Err(TrackerError::Absent { .. })
+        ));
         desk.issues.fault("info", "locked");
-        assert!(matches!(desk.tracker.detect(), Presence::Unavailable(_)));
+        assert!(matches!(
+            desk.tracker.detect(),
+            Err(TrackerError::Unavailable { .. })
+        ));
     }
 }
 

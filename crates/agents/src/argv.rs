@@ -25,30 +25,25 @@ pub(super) fn command(
 ) -> Vec<String> {
     let mut argv = vec![preset.bin().to_owned()];
     let table = preset.table();
+    let access = preset.access(access);
+    let access = access
+        .continued
+        .filter(|_| continued)
+        .unwrap_or(access.args);
     for item in template {
-        match item.as_str() {
-            "{access}" => {
-                let access = preset.access(access);
-                let args = match access.continued {
-                    Some(args) if continued => args,
-                    _ => access.args,
-                };
-                argv.extend(args.iter().map(|item| filled(item, values)));
+        let block = match item.as_str() {
+            "{access}" => Some(&access),
+            "{model}" => table.model.as_ref().filter(|_| values.model.is_some()),
+            "{schema}" => table
+                .schema
+                .as_ref()
+                .filter(|_| values.schema_json.is_some()),
+            item => {
+                argv.push(filled(item, values));
+                None
             }
-            "{model}" => {
-                if values.model.is_some() {
-                    let block = table.model.iter().flatten();
-                    argv.extend(block.map(|item| filled(item, values)));
-                }
-            }
-            "{schema}" => {
-                if values.schema_json.is_some() {
-                    let block = table.schema.iter().flatten();
-                    argv.extend(block.map(|item| filled(item, values)));
-                }
-            }
-            item => argv.push(filled(item, values)),
-        }
+        };
+        argv.extend(block.into_iter().flatten().map(|item| filled(item, values)));
     }
     argv
 }

@@ -31,7 +31,26 @@ pub struct AgentFailure {
     pub reset_at: Option<String>,
 }
 
+impl FailureClass {
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            Self::Environment => "environment",
+            Self::Agent => "agent",
+            Self::Config => "config",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 impl AgentFailure {
+    pub(super) fn new(class: FailureClass, failure: SupplierErrorKind) -> Self {
+        Self {
+            class,
+            failure,
+            reset_at: None,
+        }
+    }
+
     /// What happened, in the program's words.
     pub fn why(&self) -> &str {
         let (SupplierErrorKind::Absent(why)
@@ -68,11 +87,7 @@ impl AgentFailure {
                 SupplierErrorKind::TimedOut("it said nothing for longer than it may".to_owned()),
             ),
         };
-        Some(Self {
-            class,
-            failure,
-            reset_at: None,
-        })
+        Some(Self::new(class, failure))
     }
 }
 

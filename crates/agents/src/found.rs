@@ -17,7 +17,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const LIMIT: usize = 256 * 1024;
 
 /// What is known of one agent's program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Found {
     /// The program's file; none when there is none.
@@ -58,12 +58,7 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
                 scope.spawn(move || match (known, path) {
                     (Some(known), _) => known,
                     (None, Some(path)) => ask(preset, path, dir),
-                    (None, None) => Found {
-                        path: None,
-                        is_it: false,
-                        version: None,
-                        problem: None,
-                    },
+                    (None, None) => Found::default(),
                 })
             })
             .collect();
@@ -72,10 +67,8 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
             .zip(presets)
             .map(|(thread, preset)| {
                 thread.join().unwrap_or_else(|_| Found {
-                    path: None,
-                    is_it: false,
-                    version: None,
                     problem: Some(format!("asking `{}` went wrong", preset.bin())),
+                    ..Found::default()
                 })
             })
             .collect()

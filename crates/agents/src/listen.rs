@@ -33,6 +33,7 @@ pub enum Progress<'a> {
 }
 
 /// What came of listening to a program.
+#[derive(Default)]
 pub(super) struct Told {
     /// The answer, harmless to show and to tell on.
     pub text: String,
@@ -56,15 +57,11 @@ pub(super) struct Told {
 pub(super) struct Reader<'a> {
     preset: &'a Preset,
     watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
-    session: Option<String>,
+    told: Told,
     text: Option<String>,
     delta: String,
     too_long: bool,
-    data: Option<Value>,
     error: Option<String>,
-    usage: Counter,
-    cost: Counter,
-    compaction: Option<String>,
     reset_at: Option<String>,
     done: bool,
     events: u64,
@@ -79,15 +76,14 @@ impl<'a> Reader<'a> {
         Self {
             preset,
             watch,
-            session: None,
+            told: Told {
+                can_fork: true,
+                ..Told::default()
+            },
             text: None,
             delta: String::new(),
             too_long: false,
-            data: None,
             error: None,
-            usage: Counter::default(),
-            cost: Counter::default(),
-            compaction: None,
             reset_at: None,
             done: false,
             events: 0,
@@ -119,7 +115,7 @@ impl<'a> Reader<'a> {
         };
         let mut flow = ControlFlow::Continue;
         if let Some(session) = text(&set.session).filter(|id| is_session_id(id)) {
-            self.session = Some(session);
+            self.told.session = Some(session);
         }
         if set.text_break {
             self.delta.clear();
@@ -133,7 +129,7 @@ impl<'a> Reader<'a> {
             self.text = Some(said);
         }
         if let Some(data) = value(&set.data).filter(|data| !data.is_null()) {
-            self.data = Some(data);
+            self.told.data = Some(data);
         }
         if self.error.is_none()
             && let Some(error) = text(&set.error)
@@ -141,13 +137,13 @@ impl<'a> Reader<'a> {
             self.error = Some(error);
         }
         if let Some(usage) = value(&set.usage).filter(Value::is_object) {
-            self.usage.report(self.preset.usage_counting(), &usage);
+            self.told.usage.report(self.preset.usage_counting(), &usage);
         }
         if let Some(cost) = value(&set.cost).filter(Value::is_number) {
-            self.cost.report(self.preset.cost_counting(), &cost);
+            self.told.cost.report(self.preset.cost_counting(), &cost);
         }
         if let Some(recap) = text(&set.compaction).filter(|recap| !recap.trim().is_empty()) {
-            self.compaction = Some(harmless(&recap));
+            self.told.compaction = Some(harmless(&recap));
         }
         if let Some(at) = text(&set.reset_at) {
             self.reset_at = moment(&at);
@@ -168,19 +164,10 @@ impl<'a> Reader<'a> {
     }
 
     /// What came of it.
-    pub(super) fn told(self, outcome: &Outcome) -> Told {
-        let text = self.answer(outcome);
-        let failure = self.verdict(outcome, &text);
-        Told {
-            text,
-            failure,
-            data: self.data,
-            session: self.session,
-            can_fork: true,
-            usage: self.usage,
-            cost: self.cost,
-            compaction: self.compaction,
-        }
+    pub(super) fn end(mut self, outcome: &Outcome) -> Told {
+        self.told.text = self.answer(outcome);
+        self.told.failure = self.verdict(outcome, &self.told.text);
+        self.told
     }
 
     fn answer(&self, outcome: &Outcome) -> String {
@@ -191,7 +178,7 @@ impl<'a> Reader<'a> {
         };
         let text = harmless(&text);
         let text = text.trim();
-        match (&self.data, text.is_empty()) {
+        match (&self.told.data, text.is_empty()) {
             (Some(data), true) => data.to_string(),
             _ => text.to_owned(),
         }

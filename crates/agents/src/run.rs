@@ -29,7 +29,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_TRANSCRIPT: u64 = 512 << 20;
 
 /// What came of a run. Its raw output lies in [`Task::keep`], capped and redacted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Report {
     /// The final text; where there was data only, its JSON.
     pub text: String,
@@ -86,11 +86,11 @@ pub fn run(
     let heard = match task.preset.kind() {
         AgentKind::Command => {
             let mut reader = Reader::of(task.preset, watch);
-            supervise(&supervised, &mut reader).map(|outcome| (reader.told(&outcome), outcome))
+            supervise(&supervised, &mut reader).map(|outcome| (reader.end(&outcome), outcome))
         }
         AgentKind::Acp => {
             let mut talk = Conversation::of(task, &prompt, watch);
-            supervise(&supervised, &mut talk).map(|outcome| (talk.told(&outcome), outcome))
+            supervise(&supervised, &mut talk).map(|outcome| (talk.end(&outcome), outcome))
         }
     };
     let (told, outcome) = match heard {
@@ -143,22 +143,10 @@ fn never_started(task: &Task, error: &ProcessError) -> Report {
         _ => (FailureClass::Config, SupplierErrorKind::Failed(why)),
     };
     Report {
-        text: String::new(),
-        data: None,
-        session: None,
-        native: None,
-        usage: None,
-        cost_micro_usd: None,
-        compaction: None,
-        failure: Some(AgentFailure {
-            class,
-            failure,
-            reset_at: None,
-        }),
-        exit: None,
-        duration: Duration::ZERO,
+        failure: Some(AgentFailure::new(class, failure)),
         swept: true,
         kept: task.keep.to_owned(),
+        ..Report::default()
     }
 }
 
@@ -374,18 +362,11 @@ fn search(root: &Path, id: &str) -> Option<PathBuf> {
 fn uuid() -> String {
     let random = || ulid::Ulid::generate().random();
     let bits = (random() << 64) ^ random();
-    let hex = format!(
-        "{:032x}",
-        (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62)
-    );
-    let parts = [
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..],
-    ];
-    parts.join("-")
+    let part = |from: u32, width: u32| (bits >> from) & ((1 << width) - 1);
+    let (high, variant) = (bits >> 80, 0x8000 | part(48, 14));
+    let (first, second) = (high >> 16, high & 0xffff);
+    let (version, last) = (0x4000 | part(64, 12), part(0, 48));
+    format!("{first:08x}-{second:04x}-{version:04x}-{variant:04x}-{last:012x}")
 }
 
 fn make_dir(dir: &Path) -> Result<(), AgentError> {

@@ -4,7 +4,7 @@ use super::listen::Progress;
 use super::run::{Report, run, transcript_digest};
 use super::task::Task;
 use super::usage;
-use super::{FailureClass, Preset, Surroundings};
+use super::{Preset, Surroundings};
 use cook_core::diagnostic;
 use cook_core::model::{Access, Price};
 use cook_git::Repo;
@@ -23,17 +23,25 @@ pub type Watch<'a> = Box<dyn FnMut(Progress) -> ControlFlow + 'a>;
 /// An agent with what it may do. It works in one directory; calls follow one another.
 pub struct AgentSupplier<'a> {
     preset: Preset,
-    repo: Option<&'a Repo>,
     dir: PathBuf,
     root: PathBuf,
     clocks: Clocks,
-    model: Option<String>,
-    role: Option<String>,
-    workflow: Option<String>,
-    price: Option<Price>,
-    access: Option<Access>,
-    env: Vec<(String, OsString)>,
-    watch: RefCell<Watch<'a>>,
+    /// The repository that is compared before and after each call.
+    pub repo: Option<&'a Repo>,
+    /// A model other than its own choice.
+    pub model: Option<String>,
+    /// The role of the workflow that it plays.
+    pub role: Option<String>,
+    /// The workflow: its log's id.
+    pub workflow: Option<String>,
+    /// What its tokens cost, where it does not tell itself.
+    pub price: Option<Price>,
+    /// An access other than that of the action: reading for an ask, writing for an act.
+    pub access: Option<Access>,
+    /// Further variables.
+    pub env: Vec<(String, OsString)>,
+    /// Sees it while it works.
+    pub watch: RefCell<Watch<'a>>,
     last: RefCell<Option<Report>>,
 }
 
@@ -63,70 +71,9 @@ impl<'a> AgentSupplier<'a> {
         }
     }
 
-    /// The repository is compared before and after each call.
-    #[must_use]
-    pub fn measuring(mut self, repo: &'a Repo) -> Self {
-        self.repo = Some(repo);
-        self
-    }
-
-    /// With a model other than its own choice.
-    #[must_use]
-    pub fn with_model(mut self, model: Option<String>) -> Self {
-        self.model = model;
-        self
-    }
-
-    /// As a role of the workflow.
-    #[must_use]
-    pub fn as_role(mut self, role: Option<String>) -> Self {
-        self.role = role;
-        self
-    }
-
-    /// In a workflow: its log's id.
-    #[must_use]
-    pub fn for_workflow(mut self, id: Option<String>) -> Self {
-        self.workflow = id;
-        self
-    }
-
-    /// With what its tokens cost, where it does not tell itself.
-    #[must_use]
-    pub fn priced(mut self, price: Option<Price>) -> Self {
-        self.price = price;
-        self
-    }
-
-    /// With an access other than that of the deed: reading for an ask, writing for an act.
-    #[must_use]
-    pub fn with_access(mut self, access: Option<Access>) -> Self {
-        self.access = access;
-        self
-    }
-
-    /// With further variables.
-    #[must_use]
-    pub fn with_env(mut self, env: Vec<(String, OsString)>) -> Self {
-        self.env = env;
-        self
-    }
-
-    /// Watched while it works.
-    #[must_use]
-    pub fn watched(mut self, watch: Watch<'a>) -> Self {
-        self.watch = RefCell::new(watch);
-        self
-    }
-
     /// What came of the last call, the failure's class among it.
     pub fn last(&self) -> Option<Report> {
         self.last.borrow().clone()
-    }
-
-    /// The agent.
-    pub fn preset(&self) -> &Preset {
-        &self.preset
     }
 
     fn access_of(&self, deed: Action) -> Access {
@@ -233,19 +180,10 @@ impl Supplier for AgentSupplier<'_> {
             None => Ok(answer),
             Some(failed) => Err(SupplierError {
                 failure: failed.failure,
-                class: Some(class_id(failed.class)),
+                class: Some(failed.class.id()),
                 reset_at: failed.reset_at,
                 known: Box::new(answer),
             }),
         }
-    }
-}
-
-fn class_id(class: FailureClass) -> &'static str {
-    match class {
-        FailureClass::Environment => "environment",
-        FailureClass::Agent => "agent",
-        FailureClass::Config => "config",
-        FailureClass::Interrupted => "interrupted",
     }
 }

@@ -1,12 +1,14 @@
 //! A command that says whether the repository is in order, before and after it has its name.
 
+use std::borrow::Cow;
+
 /// One command that says whether the repository is in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// A name that is its own: `test`, or `npm-test` when `test` is taken.
     pub name: String,
     /// The command; plain words with one blank between them.
-    pub run: &'static str,
+    pub run: Cow<'static, str>,
     /// The file that says so.
     pub source: &'static str,
     /// How long it may take.
@@ -16,11 +18,11 @@ pub struct Check {
 }
 
 /// A check before its name is settled.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Proposal {
     pub(super) tool: &'static str,
     pub(super) kind: &'static str,
-    pub(super) run: &'static str,
+    pub(super) run: Cow<'static, str>,
     pub(super) source: &'static str,
     pub(super) required: bool,
 }
@@ -30,12 +32,12 @@ impl Proposal {
         tool: &'static str,
         kind: &'static str,
         source: &'static str,
-        run: &'static str,
+        run: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self {
             tool,
             kind,
-            run,
+            run: run.into(),
             source,
             required: true,
         }
@@ -53,7 +55,7 @@ pub(super) fn named(proposals: &[Proposal]) -> Vec<Check> {
             } else {
                 proposal.kind.to_owned()
             },
-            run: proposal.run,
+            run: proposal.run.clone(),
             source: proposal.source,
             timeout: "20m",
             required: proposal.required,

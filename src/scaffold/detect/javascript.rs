@@ -35,7 +35,7 @@ fn package(files: &Files<'_>, text: &str, found: &mut Vec<Proposal>) {
             && !says.contains("no test specified")
             && !says.contains("--watch");
         if real {
-            let run = command(tool, name);
+            let run = format!("{tool} run {name}");
             found.push(Proposal::new(tool, name, "package.json", run));
         }
     }
@@ -59,25 +59,4 @@ fn package_manager(files: &Files<'_>, declared: Option<&str>) -> &'static str {
         .into_iter()
         .find(|(lock, _)| files.has(lock))
         .map_or("npm", |(_, tool)| tool)
-}
-
-fn command(tool: &str, script: &str) -> &'static str {
-    match (tool, script) {
-        ("pnpm", "test") => "pnpm run test",
-        ("pnpm", "lint") => "pnpm run lint",
-        ("pnpm", "typecheck") => "pnpm run typecheck",
-        ("pnpm", _) => "pnpm run build",
-        ("yarn", "test") => "yarn run test",
-        ("yarn", "lint") => "yarn run lint",
-        ("yarn", "typecheck") => "yarn run typecheck",
-        ("yarn", _) => "yarn run build",
-        ("bun", "test") => "bun run test",
-        ("bun", "lint") => "bun run lint",
-        ("bun", "typecheck") => "bun run typecheck",
-        ("bun", _) => "bun run build",
-        (_, "test") => "npm run test",
-        (_, "lint") => "npm run lint",
-        (_, "typecheck") => "npm run typecheck",
-        (_, _) => "npm run build",
-    }
 }

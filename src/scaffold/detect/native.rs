@@ -4,11 +4,17 @@ use super::check::Proposal;
 use super::files::Files;
 use crate::scaffold::error::Error;
 
+const GRADLE: [&str; 4] = [
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+];
+
 pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     cargo(files, found)?;
     simple(files, found);
     swift(files, found);
-    jvm(files, found);
     dotnet(files, found);
     ruby(files, found)?;
     php(files, found)?;
@@ -44,16 +50,30 @@ fn cargo(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     Ok(())
 }
 
-/// One file, one command.
+/// One file, one command, through the tool's wrapper script where one is there.
 fn simple(files: &Files<'_>, found: &mut Vec<Proposal>) {
-    let tools = [
-        ("go", "go.mod", "go test ./..."),
-        ("mix", "mix.exs", "mix test"),
-        ("sbt", "build.sbt", "sbt test"),
-        ("stack", "stack.yaml", "stack test"),
+    let tools: [(_, &[&'static str], _, _); 6] = [
+        ("go", &["go.mod"], "go test ./...", None),
+        ("mix", &["mix.exs"], "mix test", None),
+        ("sbt", &["build.sbt"], "sbt test", None),
+        ("stack", &["stack.yaml"], "stack test", None),
+        (
+            "maven",
+            &["pom.xml"],
+            "mvn -B verify",
+            Some(("mvnw", "./mvnw -B verify")),
+        ),
+        (
+            "gradle",
+            &GRADLE,
+            "gradle check",
+            Some(("gradlew", "./gradlew check")),
+        ),
     ];
-    for (tool, source, run) in tools {
-        if files.has(source) {
+    for (tool, sources, run, wrapped) in tools {
+        if let Some(source) = files.first(sources) {
+            let wrapped = wrapped.filter(|(script, _)| files.has(script));
+            let run = wrapped.map_or(run, |(_, run)| run);
             found.push(Proposal::new(tool, "test", source, run));
         }
     }
@@ -69,31 +89,6 @@ fn swift(files: &Files<'_>, found: &mut Vec<Proposal>) {
     } else {
         Proposal::new("swift", "build", source, "swift build")
     });
-}
-
-fn jvm(files: &Files<'_>, found: &mut Vec<Proposal>) {
-    if files.has("pom.xml") {
-        let run = if files.has("mvnw") {
-            "./mvnw -B verify"
-        } else {
-            "mvn -B verify"
-        };
-        found.push(Proposal::new("maven", "test", "pom.xml", run));
-    }
-    let scripts = [
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "settings.gradle.kts",
-    ];
-    if let Some(source) = files.first(&scripts) {
-        let run = if files.has("gradlew") {
-            "./gradlew check"
-        } else {
-            "gradle check"
-        };
-        found.push(Proposal::new("gradle", "test", source, run));
-    }
 }
 
 fn dotnet(files: &Files<'_>, found: &mut Vec<Proposal>) {

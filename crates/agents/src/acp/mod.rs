@@ -16,7 +16,6 @@ use super::listen::{
     MAX_ANSWER, Progress, Told, harmless, is_session_id, last_words, line, strongest,
 };
 use super::task::Task;
-use super::usage::Counter;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::Access;
 use cook_os::process::{ControlFlow, Line, Listener, Outcome, Source};
@@ -50,7 +49,6 @@ pub(super) struct Conversation<'a> {
     stage: Stage,
     /// The agent's name for the session, as it gave it.
     id: String,
-    forks: bool,
     leaving: bool,
     to_say: Vec<u8>,
     /// What it said since it last used a tool.
@@ -60,9 +58,7 @@ pub(super) struct Conversation<'a> {
     /// How much of the text was shown.
     shown: usize,
     too_long: bool,
-    usage: Counter,
-    cost: Counter,
-    broken: Option<AgentFailure>,
+    told: Told,
     /// The first that made no sense.
     odd: Option<String>,
     /// What it was last refused permission for: some agents end their turn then.
@@ -81,16 +77,13 @@ impl<'a> Conversation<'a> {
             watch,
             stage: Stage::Greeting,
             id: String::new(),
-            forks: false,
             leaving: false,
             to_say: Vec::new(),
             text: String::new(),
             earlier: String::new(),
             shown: 0,
             too_long: false,
-            usage: Counter::default(),
-            cost: Counter::default(),
-            broken: None,
+            told: Told::default(),
             odd: None,
             denied: None,
         }
@@ -115,27 +108,21 @@ impl<'a> Conversation<'a> {
             .extend(message::request(stage as u64, method, params));
     }
 
-    fn fail(
-        &mut self,
-        class: FailureClass,
-        failure: SupplierErrorKind,
-        reset_at: Option<String>,
-    ) -> ControlFlow {
-        self.broken.get_or_insert(AgentFailure {
-            class,
-            failure,
-            reset_at,
-        });
+    fn fail(&mut self, failure: AgentFailure) -> ControlFlow {
+        self.told.failure.get_or_insert(failure);
         ControlFlow::Finished
     }
 
     fn failed(&mut self, class: FailureClass, why: &str) -> ControlFlow {
-        self.fail(class, SupplierErrorKind::Failed(line(why)), moment(why))
+        self.fail(AgentFailure {
+            class,
+            failure: SupplierErrorKind::Failed(line(why)),
+            reset_at: moment(why),
+        })
     }
 
     fn unparseable(&mut self, why: &str) -> ControlFlow {
-        let why = SupplierErrorKind::Unparseable(line(why));
-        self.fail(FailureClass::Agent, why, None)
+        self.fail(unreadable(line(why)))
     }
 
     fn is_odd(&mut self, what: &str) -> ControlFlow {
@@ -207,13 +194,13 @@ impl<'a> Conversation<'a> {
             }
             None => return self.unparseable("its answer to `initialize` names no version"),
         }
-        self.forks = result
+        self.told.can_fork = result
             .pointer("/agentCapabilities/sessionCapabilities/fork")
             .is_some_and(Value::is_object);
         let mut params = json!({"cwd": self.task.dir.display().to_string(), "mcpServers": []});
         let method = match self.task.fork {
             None => "session/new",
-            Some(_) if !self.forks => {
+            Some(_) if !self.told.can_fork => {
                 return self.failed(
                     FailureClass::Config,
                     "it no longer forks sessions: `--native never` tells it what was said",
@@ -267,7 +254,7 @@ impl<'a> Conversation<'a> {
         self.show_line(true);
         if let Some(usage) = result.get("usage").filter(|usage| usage.is_object()) {
             let counting = self.task.preset.usage_counting();
-            self.usage.report(counting, usage);
+            self.told.usage.report(counting, usage);
         }
         match result.get("stopReason").and_then(Value::as_str) {
             Some("end_turn") => ControlFlow::Finished,
@@ -315,7 +302,9 @@ impl<'a> Conversation<'a> {
                 let cost = update.get("cost").unwrap_or(&Value::Null);
                 let amount = cost.get("amount").filter(|amount| amount.is_number());
                 if let (Some(amount), Some("USD")) = (amount, text("/cost/currency")) {
-                    self.cost.report(self.task.preset.cost_counting(), amount);
+                    self.told
+                        .cost
+                        .report(self.task.preset.cost_counting(), amount);
                 }
                 ControlFlow::Continue
             }
@@ -353,47 +342,31 @@ impl<'a> Conversation<'a> {
     }
 
     /// What came of it.
-    pub(super) fn told(self, outcome: &Outcome) -> Told {
+    pub(super) fn end(mut self, outcome: &Outcome) -> Told {
         let said = match self.text.trim().is_empty() {
             true => &self.earlier,
             false => &self.text,
         };
-        let text = harmless(said).trim().to_owned();
-        let failure = self.verdict(outcome, &text);
-        Told {
-            text,
-            failure,
-            session: Some(self.id).filter(|id| is_session_id(id)),
-            can_fork: self.forks,
-            usage: self.usage,
-            cost: self.cost,
-            data: None,
-            compaction: None,
-        }
+        self.told.text = harmless(said).trim().to_owned();
+        self.told.failure = self.verdict(outcome, &self.told.text);
+        self.told.session = Some(self.id).filter(|id| is_session_id(id));
+        self.told
     }
 
     fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
-        let fail = |class, failure| {
-            Some(AgentFailure {
-                class,
-                failure,
-                reset_at: None,
-            })
-        };
-        if let Some(cut_short) = AgentFailure::of_ending(outcome.ending) {
-            return Some(cut_short);
+        let cut_short = AgentFailure::of_ending(outcome.ending);
+        if let Some(failure) = cut_short.or_else(|| self.told.failure.clone()) {
+            return Some(failure);
         }
-        if let Some(broken) = &self.broken {
-            return Some(broken.clone());
-        }
-        let odd = |why: String| fail(FailureClass::Agent, SupplierErrorKind::Unparseable(why));
+        let failed = |class, why| Some(AgentFailure::new(class, SupplierErrorKind::Failed(why)));
+        let odd = |why: String| Some(unreadable(why));
         if self.stage != Stage::Over {
             return match (&self.odd, outcome.code) {
                 (Some(what), _) => odd(what.clone()),
                 (None, Some(0)) => odd("it left before its turn was over".to_owned()),
                 (None, _) => {
                     let why = last_words(outcome);
-                    fail(class_of(&why), SupplierErrorKind::Failed(line(&why)))
+                    failed(class_of(&why), line(&why))
                 }
             };
         }
@@ -405,10 +378,15 @@ impl<'a> Conversation<'a> {
                 Some(tool) => format!("the answer is empty: it was not allowed `{tool}`"),
                 None => "the answer is empty".to_owned(),
             };
-            return fail(FailureClass::Agent, SupplierErrorKind::Failed(why));
+            return failed(FailureClass::Agent, why);
         }
         None
     }
+}
+
+/// A failure of an agent whose words make no sense.
+fn unreadable(why: String) -> AgentFailure {
+    AgentFailure::new(FailureClass::Agent, SupplierErrorKind::Unparseable(why))
 }
 
 impl Listener for Conversation<'_> {
@@ -432,9 +410,9 @@ impl Listener for Conversation<'_> {
 
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
         let opening = self.stage < Stage::Prompting;
-        if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.broken.is_none() {
+        if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.told.failure.is_none() {
             let why = SupplierErrorKind::TimedOut("it did not open a session in time".to_owned());
-            return self.fail(FailureClass::Agent, why, None);
+            return self.fail(AgentFailure::new(FailureClass::Agent, why));
         }
         (self.watch)(Progress::Pulse { elapsed, quiet })
     }
