@@ -36,14 +36,12 @@ impl<'a> Tree<'a> {
 
     /// Whether a plain file stands there.
     pub(super) fn has_file(&self, path: &str) -> Result<bool, Error> {
-        match kind(&self.at(path), path)? {
-            None => Ok(false),
-            Some(kind) if kind.is_file() => Ok(true),
-            Some(_) => Err(Error::Unsafe {
-                path: path.to_owned(),
-                what: "not a plain file",
-            }),
-        }
+        stands(
+            &self.at(path),
+            path,
+            fs::FileType::is_file,
+            "not a plain file",
+        )
     }
 
     /// Whether a directory stands there.
@@ -118,32 +116,30 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// What stands there; a link is an error, a missing path is none.
-fn kind(path: &Path, shown: &str) -> Result<Option<fs::FileType>, Error> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => Err(Error::Unsafe {
-            path: shown.to_owned(),
-            what: "a symbolic link",
-        }),
-        Ok(found) => Ok(Some(found.file_type())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Error::Read {
-            path: shown.to_owned(),
-            source,
-        }),
-    }
+/// Whether something of that kind stands there; a link, and whatever else does, is an error.
+fn stands(
+    path: &Path,
+    shown: &str,
+    is_kind: fn(&fs::FileType) -> bool,
+    otherwise: &'static str,
+) -> Result<bool, Error> {
+    let what = match fs::symlink_metadata(path) {
+        Ok(found) if is_kind(&found.file_type()) => return Ok(true),
+        Ok(found) if found.is_symlink() => "a symbolic link",
+        Ok(_) => otherwise,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(source) => {
+            let path = shown.to_owned();
+            return Err(Error::Read { path, source });
+        }
+    };
+    let path = shown.to_owned();
+    Err(Error::Unsafe { path, what })
 }
 
 /// Whether a directory stands there; anything else that does is an error.
 pub(super) fn is_directory(path: &Path, shown: &str) -> Result<bool, Error> {
-    match kind(path, shown)? {
-        None => Ok(false),
-        Some(kind) if kind.is_dir() => Ok(true),
-        Some(_) => Err(Error::Unsafe {
-            path: shown.to_owned(),
-            what: "no directory",
-        }),
-    }
+    stands(path, shown, fs::FileType::is_dir, "no directory")
 }
 
 #[cfg(unix)]

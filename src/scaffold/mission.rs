@@ -5,6 +5,7 @@ use super::error::Error;
 use super::files::Tree;
 use cook_core::diagnostic::{Lines, clean};
 use cook_core::model::mission_anchor;
+use serde_json::Value;
 use std::path::Path;
 
 /// Bytes a mission holds at most.
@@ -122,20 +123,30 @@ fn is_decoration(line: &str) -> bool {
 /// A manifest that is there and cannot be read.
 pub fn project_name(root: &Path) -> Result<String, Error> {
     let files = Files::new(root);
-    let declared = [
-        cargo_name(&files)?,
-        package_name(&files)?,
-        python_name(&files)?,
-        go_name(&files)?,
+    let manifests = [
+        ("Cargo.toml", "/package/name"),
+        ("package.json", "/name"),
+        ("pyproject.toml", "/project/name"),
+        ("pyproject.toml", "/tool/poetry/name"),
     ];
+    let mut declared = Vec::new();
+    for (file, pointer) in manifests {
+        let text = files.text(file)?.unwrap_or_default();
+        let manifest: Value = match file.ends_with(".json") {
+            true => serde_json::from_str(&text).unwrap_or_default(),
+            false => toml::from_str(&text).unwrap_or_default(),
+        };
+        let name = manifest.pointer(pointer).and_then(Value::as_str);
+        declared.extend(name.map(str::to_owned));
+    }
+    declared.extend(go_name(&files)?);
     let directory = || {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         Some(root.file_name()?.to_string_lossy().into_owned())
     };
     let name = declared
-        .into_iter()
-        .flatten()
-        .map(|name| presentable(&name))
+        .iter()
+        .map(|name| presentable(name))
         .find(|name| !name.is_empty())
         .or_else(|| directory().map(|name| presentable(&name)))
         .filter(|name| !name.is_empty());
@@ -147,34 +158,6 @@ fn presentable(name: &str) -> String {
         .chars()
         .take(MAX_NAME_CHARS)
         .collect()
-}
-
-fn toml_text(table: &toml::Table, path: &[&str]) -> Option<String> {
-    let (last, parents) = path.split_last()?;
-    let mut table = table;
-    for parent in parents {
-        table = table.get(*parent)?.as_table()?;
-    }
-    Some(table.get(*last)?.as_str()?.to_owned())
-}
-
-fn cargo_name(files: &Files<'_>) -> Result<Option<String>, Error> {
-    let manifest = files.text("Cargo.toml")?.unwrap_or_default();
-    let manifest: toml::Table = toml::from_str(&manifest).unwrap_or_default();
-    Ok(toml_text(&manifest, &["package", "name"]))
-}
-
-fn package_name(files: &Files<'_>) -> Result<Option<String>, Error> {
-    let manifest = files.text("package.json")?.unwrap_or_default();
-    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap_or_default();
-    Ok(manifest["name"].as_str().map(str::to_owned))
-}
-
-fn python_name(files: &Files<'_>) -> Result<Option<String>, Error> {
-    let manifest = files.text("pyproject.toml")?.unwrap_or_default();
-    let manifest: toml::Table = toml::from_str(&manifest).unwrap_or_default();
-    Ok(toml_text(&manifest, &["project", "name"])
-        .or_else(|| toml_text(&manifest, &["tool", "poetry", "name"])))
 }
 
 /// The last part of the module path that is not a major version.

@@ -25,13 +25,10 @@ impl Step<'_> {
                     self.new_window();
                 }
             }
-            Kind::BeforeCompact => {
-                self.auto_checkpoint();
-                self.state.pending.recovery = true;
-                self.state.pending.brief = true;
-                self.new_window();
-            }
-            Kind::AfterCompact => {
+            Kind::BeforeCompact | Kind::AfterCompact => {
+                if self.event.kind == Kind::BeforeCompact {
+                    self.auto_checkpoint();
+                }
                 self.state.pending.recovery = true;
                 self.state.pending.brief = true;
                 self.new_window();

@@ -144,12 +144,7 @@ impl Recovery {
         if self.uncommitted.is_empty() {
             return None;
         }
-        let mut lines: Vec<String> = self
-            .uncommitted
-            .iter()
-            .take(room.paths)
-            .map(|path| data(path, room.line.min(100)))
-            .collect();
+        let mut lines = shown(&self.uncommitted, room.paths, room);
         let rest = (self.uncommitted.len() - lines.len()) as u64 + self.uncommitted_more;
         if rest > 0 {
             let more = if lines.is_empty() { "" } else { " more" };
@@ -168,13 +163,8 @@ impl Recovery {
             data(&self.command, COMMAND)
         );
         if room.ready > 0 {
-            let shown: Vec<String> = self
-                .ready
-                .iter()
-                .take(room.ready)
-                .map(|entry| data(entry, room.line.min(100)))
-                .collect();
-            text.push_str(&format!("\nReady: {}", shown.join(", ")));
+            let ready = shown(&self.ready, room.ready, room);
+            text.push_str(&format!("\nReady: {}", ready.join(", ")));
         }
         for note in self.notes.iter().take(room.notes) {
             text.push_str(&format!("\n({})", data(note, 160)));
@@ -215,11 +205,24 @@ impl Room {
     }
 }
 
-fn item_section(item: &Item, room: Room) -> String {
-    let others = match item.others {
+/// The first entries of a list, as far as there is room.
+fn shown(list: &[String], count: usize, room: Room) -> Vec<String> {
+    let entries = list.iter().take(count);
+    entries
+        .map(|entry| data(entry, room.line.min(100)))
+        .collect()
+}
+
+/// How many there are beside what is shown.
+fn more(count: usize) -> String {
+    match count {
         0 => String::new(),
         n => format!(" (+{n})"),
-    };
+    }
+}
+
+fn item_section(item: &Item, room: Room) -> String {
+    let others = more(item.others);
     let mut text = format!(
         "## Resuming: {} — {}{others}",
         data(&item.id, ID),
@@ -235,19 +238,9 @@ fn item_section(item: &Item, room: Room) -> String {
         text.push_str(&format!("\nParent: {}", data(parent, room.line.min(160))));
     }
     if room.unblocks > 0 {
-        let shown: Vec<String> = item
-            .unblocks
-            .iter()
-            .take(room.unblocks)
-            .map(|entry| data(entry, room.line.min(100)))
-            .collect();
-        let rest = item.unblocks.len() - shown.len();
-        let more = if rest > 0 {
-            format!(" (+{rest})")
-        } else {
-            String::new()
-        };
-        text.push_str(&format!("\nUnblocks: {}{more}", shown.join(", ")));
+        let unblocks = shown(&item.unblocks, room.unblocks, room);
+        let more = more(item.unblocks.len() - unblocks.len());
+        text.push_str(&format!("\nUnblocks: {}{more}", unblocks.join(", ")));
     }
     text
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(super) fn plan(value: Value, anchor: &str, notes: &mut Notes) -> Option<Plan> {
     let mut fields = Fields::new(value, "plan.json", notes)?;
     fields.ignore(&["schema_version", "revision", "mission_anchor"]);
-    let last_reground_at = fields.moment("last_reground_at");
+    let last_reground_at = fields.typed("last_reground_at");
     let plan_basis = fields.text("plan_basis").unwrap_or_default();
     let slices = fields.list("candidate_slices");
     fields.finish();

@@ -1,10 +1,11 @@
 //! Taking fields out of an old object one by one; what is left over is named.
 
 use cook_core::diagnostic::{Code, Finding, Lines, clean};
-use cook_core::model::{Count, Timestamp};
+use cook_core::model::Count;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 /// Findings that an import gives at most; the rest is counted.
 const MAX_FINDINGS: usize = 200;
@@ -20,12 +21,8 @@ pub(super) struct Notes {
 
 impl Notes {
     pub(super) fn add(&mut self, code: Code, place: &str, what: &str) {
-        let what: String = clean(what, Lines::Fold).chars().take(MAX_MESSAGE).collect();
-        let place: String = clean(place, Lines::Fold)
-            .chars()
-            .take(MAX_MESSAGE)
-            .collect();
-        let key = (code, place, what);
+        let line = |text| clean(text, Lines::Fold).chars().take(MAX_MESSAGE).collect();
+        let key = (code, line(place), line(what));
         if self.seen.len() < MAX_FINDINGS || self.seen.contains_key(&key) {
             *self.seen.entry(key).or_default() += 1;
         } else {
@@ -85,101 +82,73 @@ impl<'a> Fields<'a> {
         self.entries.remove(name).filter(|value| !value.is_null())
     }
 
-    fn misshapen(&mut self, name: &str) {
-        let place = format!("{}/{name}", self.place);
-        self.notes.add(
-            Code::ImportDropped,
-            &place,
-            "not in a shape that can be read",
-        );
+    /// Takes a field as `read` reads it; one that it cannot read is noted.
+    fn shaped<T>(&mut self, name: &str, read: impl Fn(Value) -> Option<T>) -> Option<T> {
+        let read = read(self.take(name)?);
+        if read.is_none() {
+            let place = format!("{}/{name}", self.place);
+            let what = "not in a shape that can be read";
+            self.notes.add(Code::ImportDropped, &place, what);
+        }
+        read
     }
 
     /// Non-empty text; a number or a truth value is written out.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
-        match self.take(name)? {
-            Value::String(text) if !text.is_empty() => Some(text),
-            Value::String(_) => None,
-            value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
-            _ => {
-                self.misshapen(name);
-                None
-            }
-        }
+        let text = self.shaped(name, |value| match value {
+            Value::String(text) => Some(text),
+            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            _ => None,
+        });
+        text.filter(|text| !text.is_empty())
     }
 
     /// A list of non-empty texts; one text counts as a list of one.
     pub(super) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
-        let items = match self.take(name)? {
-            Value::Array(items) => items,
-            value @ Value::String(_) => vec![value],
-            _ => {
-                self.misshapen(name);
-                return None;
-            }
+        let items = self.shaped(name, |value| match value {
+            Value::Array(items) => Some(items),
+            Value::String(_) => Some(vec![value]),
+            _ => None,
+        })?;
+        let text = |item| match item {
+            Value::Null => None,
+            Value::String(text) => Some(text).filter(|text| !text.is_empty()),
+            value => Some(value.to_string()),
         };
-        let mut texts = Vec::with_capacity(items.len());
-        for item in items {
-            match item {
-                Value::String(text) if text.is_empty() => {}
-                Value::String(text) => texts.push(text),
-                value @ (Value::Number(_) | Value::Bool(_)) => texts.push(value.to_string()),
-                Value::Null => {}
-                value => texts.push(value.to_string()),
-            }
-        }
-        Some(texts)
+        Some(items.into_iter().filter_map(text).collect())
     }
 
     /// Whatever type reads it as it stands.
     pub(super) fn typed<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
-        let value = self.take(name)?;
-        match serde_json::from_value(value) {
-            Ok(value) => Some(value),
-            Err(_) => {
-                self.misshapen(name);
-                None
-            }
-        }
+        self.shaped(name, |value| serde_json::from_value(value).ok())
+    }
+
+    /// A field that is written as text; any other one stays.
+    fn parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
+        let parsed = self.entries.get(name)?.as_str()?.trim().parse().ok()?;
+        self.entries.remove(name);
+        Some(parsed)
     }
 
     /// A count, also one written as text.
     pub(super) fn count(&mut self, name: &str) -> Option<Count> {
-        if let Some(Value::String(text)) = self.entries.get(name)
-            && let Ok(count) = text.trim().parse::<u32>()
-        {
-            self.entries.remove(name);
-            return Some(Count(count.into()));
-        }
-        self.typed(name)
+        let count = self.parsed::<u32>(name).map(|count| Count(count.into()));
+        count.or_else(|| self.typed(name))
     }
 
     /// A number, also one written as text.
     pub(super) fn number(&mut self, name: &str) -> Option<Number> {
-        if let Some(Value::String(text)) = self.entries.get(name)
-            && let Ok(number) = serde_json::from_str::<Number>(text.trim())
-        {
-            self.entries.remove(name);
-            return Some(number);
-        }
-        self.typed(name)
-    }
-
-    /// A moment: text or a number.
-    pub(super) fn moment(&mut self, name: &str) -> Option<Timestamp> {
-        self.typed(name)
+        self.parsed(name).or_else(|| self.typed(name))
     }
 
     /// The members of a list; a field of another shape is noted.
     pub(super) fn list(&mut self, name: &str) -> Vec<Value> {
-        match self.take(name) {
-            Some(Value::Array(items)) => items,
-            Some(value @ (Value::String(_) | Value::Object(_))) => vec![value],
-            Some(_) => {
-                self.misshapen(name);
-                Vec::new()
-            }
-            None => Vec::new(),
-        }
+        let items = self.shaped(name, |value| match value {
+            Value::Array(items) => Some(items),
+            Value::String(_) | Value::Object(_) => Some(vec![value]),
+            _ => None,
+        });
+        items.unwrap_or_default()
     }
 
     /// Fields that are known and carry nothing cook keeps.

@@ -45,13 +45,11 @@ impl ScriptedAgent {
             self.input = String::from_utf8_lossy(&input).into_owned();
         }
         let number = self.note()?;
-        self.session = match (&self.arguments.session, &self.arguments.fork) {
-            (Some(session), None) => session.clone(),
-            (session, _) => session.clone().unwrap_or_else(|| match self.script.log {
-                Some(_) => format!("scripted-{number:08}"),
-                // Two sessions never bear one name.
-                None => format!("scripted-p{}", std::process::id()),
-            }),
+        self.session = match (&self.arguments.session, &self.script.log) {
+            (Some(session), _) => session.clone(),
+            (None, Some(_)) => format!("scripted-{number:08}"),
+            // Two sessions never bear one name.
+            (None, None) => format!("scripted-p{}", std::process::id()),
         };
         Ok(self.turn(number)?.unwrap_or(0))
     }
