@@ -8,7 +8,7 @@ use crate::view::ReplyAnswer;
 use clap::{Args, ValueEnum};
 use cook_agents::{AgentSupplier, Preset, Surroundings, settle_left};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
-use cook_core::model::Config;
+use cook_core::model::{Config, Span};
 use cook_core::schema::GivenSchema;
 use cook_os::process::Clocks;
 use cook_store::session::{
@@ -19,7 +19,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Whether an agent's own record may be gone on from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -350,15 +349,15 @@ pub(super) fn named(
 }
 
 fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
-    let (wall, idle) = config.sessions.clocks();
-    let given = |name: &str, text: &Option<String>, default: Duration| match text {
-        None => Ok(default),
+    let sessions = &config.sessions;
+    let given = |name: &str, text: &Option<String>, default: &Span| match text {
+        None => Ok(default.length()),
         Some(text) => humantime::parse_duration(text)
             .map_err(|error| Failure::usage(format!("`{name} {text}`: {error}"))),
     };
     Ok(Clocks {
-        wall: given("--timeout", &args.timeout, wall)?,
-        idle: given("--idle-timeout", &args.idle_timeout, idle)?,
+        wall: given("--timeout", &args.timeout, &sessions.timeout)?,
+        idle: given("--idle-timeout", &args.idle_timeout, &sessions.idle_timeout)?,
     })
 }
 

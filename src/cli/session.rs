@@ -344,7 +344,7 @@ fn refused(fault: Fault) -> Failure {
 
 fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
     let now = workspace.clock.epoch_millis();
-    let keep = workspace.config()?.sessions.keep();
+    let keep = workspace.config()?.sessions.keep.length();
     let since = u64::try_from(now).unwrap_or_default();
     let since = since.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
     // The kept sessions are the repository's: other worktrees' records cite them too.

@@ -8,7 +8,9 @@ use crate::scaffold::{TRACKED, write_contract};
 use crate::service::{self, Workspace};
 use cook_agents::Preset;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
-use cook_core::model::{Access, Actor, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER};
+use cook_core::model::{
+    Access, Actor, AgentName, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER,
+};
 use cook_os::process::{Clocks, ProcessError, Short, capture};
 use cook_store::store::Store;
 use std::ffi::OsString;
@@ -163,7 +165,8 @@ pub(super) fn cast(story: &Story, culprit: Option<Culprit>) -> Result<RoleAssign
             format!("{}.json", place_of(role)),
         ]);
         let mut config = Config::default();
-        config.agents.insert(NAME.to_owned(), table);
+        let name = AgentName::try_from(NAME.to_owned()).map_err(|why| failed(&why))?;
+        config.agents.insert(name, table);
         let hangs = hanging.iter().any(|misdeed| misdeed.role() == Some(role));
         let agent = RoleAgent {
             preset: Preset::of(NAME, &config)?,

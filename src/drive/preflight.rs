@@ -8,11 +8,10 @@ use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
 use cook_core::machine::{Dispatch, Worktree, quoted};
-use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot};
+use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot, Span};
 use cook_os::process::Clocks;
 use cook_store::session::GitStore;
 use serde_json::Value;
-use std::time::Duration;
 
 /// Roles that agents play here.
 pub const PLAYED: [Role; 5] = [
@@ -78,16 +77,17 @@ fn access(role: Role, own: &RoleConfig, default: &RoleConfig) -> Access {
 }
 
 fn clocks(config: &Config, own: &RoleConfig, default: &RoleConfig) -> Clocks {
-    let (wall, idle) = config.sessions.clocks();
-    let span = |own: &Option<String>, default: &Option<String>, fallback: Duration| {
-        own.as_ref()
-            .or(default.as_ref())
-            .and_then(|text| humantime::parse_duration(text).ok())
-            .unwrap_or(fallback)
+    let first = |spans: [&Option<Span>; 2], last: &Span| {
+        let span = spans.into_iter().flatten().next();
+        span.unwrap_or(last).length()
     };
+    let all = &config.sessions;
     Clocks {
-        wall: span(&own.timeout, &default.timeout, wall),
-        idle: span(&own.idle_timeout, &default.idle_timeout, idle),
+        wall: first([&own.timeout, &default.timeout], &all.timeout),
+        idle: first(
+            [&own.idle_timeout, &default.idle_timeout],
+            &all.idle_timeout,
+        ),
     }
 }
 

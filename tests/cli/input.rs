@@ -511,3 +511,40 @@ fn settings_that_cannot_be_read_name_the_nearest_key() {
             .says("config_invalid");
     }
 }
+
+#[test]
+fn a_wrong_setting_is_shown_with_its_place_and_key() {
+    for (text, names) in [
+        (
+            "[gates.a]\nrun = \" \"",
+            ".agent/cook.toml:2:7: gates.a.run: ",
+        ),
+        (
+            "[limits]\nsteps = 1\nwall = \"x\"",
+            ".agent/cook.toml:3:8: ",
+        ),
+        (
+            "[notify]\nrun = \"a 'b\"",
+            "notify.run: `a 'b` has an open quote",
+        ),
+        ("[roles.revewer]\nagent = \"a\"", ".agent/cook.toml:1:8: "),
+        ("[roles.revewer]\nagent = \"a\"", "did you mean `reviewer`?"),
+        ("\n[agents.\"a b\"]\nbin = \"b\"", ".agent/cook.toml:2:9: "),
+        (
+            "\n[prices.a]\ninput = -1.0\noutput = 0.0",
+            ".agent/cook.toml:3:9: prices.a.input",
+        ),
+        (
+            "[brief]\nsnyc = \"always\"",
+            ".agent/cook.toml:2:1: brief.snyc: unknown field",
+        ),
+        (
+            "[roles.auditor]\nagents = [\"a\"]",
+            "auditor.agents: only judges take turns",
+        ),
+        ("a = [", ".agent/cook.toml:1:"),
+    ] {
+        let why = cook_core::model::Config::parse(text).unwrap_err();
+        assert!(why.contains(names), "{text}: {why}");
+    }
+}

@@ -715,8 +715,8 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
         assert_eq!(config.gates.len(), contract.checks.len(), "{files:?}");
         for check in &contract.checks {
             let gate = GateTable {
-                run: check.run.to_string(),
-                timeout: check.timeout.to_owned(),
+                run: check.run.to_string().try_into().unwrap(),
+                timeout: check.timeout.to_owned().try_into().unwrap(),
                 required: check.required,
                 must_fail_at_basis: false,
             };

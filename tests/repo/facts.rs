@@ -435,8 +435,12 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
         basis,
         since: None,
     };
-    repo.commit_facts(&head, &question, &["dir/*.txt".to_owned()])
-        .unwrap()
+    repo.commit_facts(
+        &head,
+        &question,
+        &["dir/*.txt".to_owned().try_into().unwrap()],
+    )
+    .unwrap()
 }
 
 #[test]

@@ -313,7 +313,7 @@ pub fn presets(config: &Config) -> BTreeMap<String, Result<Preset, AgentError>> 
 fn names(config: &Config) -> impl Iterator<Item = String> {
     KnownAgent::names()
         .map(str::to_owned)
-        .chain(config.agents.keys().cloned())
+        .chain(config.agents.keys().map(ToString::to_string))
 }
 
 fn invalid(name: &str, why: impl Into<String>) -> AgentError {

@@ -117,9 +117,9 @@ pub(super) fn tokens(usage: &Value) -> Option<Tokens> {
 pub(super) fn priced(price: Price, usage: &Value) -> Option<u64> {
     let tokens = tokens(usage)?;
     // Dollars for a million are millionths of a dollar for one.
-    let cost = tokens.input as f64 * price.input
-        + tokens.output as f64 * price.output
-        + tokens.cached as f64 * price.cached.unwrap_or(price.input);
+    let cost = tokens.input as f64 * price.input.0
+        + tokens.output as f64 * price.output.0
+        + tokens.cached as f64 * price.cached.unwrap_or(price.input).0;
     Some(cost.round() as u64)
 }
 
@@ -133,6 +133,7 @@ pub(super) fn micro_usd(value: &Value) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cook_core::model::Dollars;
     use serde_json::json;
 
     #[test]
@@ -163,9 +164,9 @@ mod tests {
     #[test]
     fn tokens_of_every_dialect_have_their_price() {
         let price = Price {
-            input: 3.0,
-            output: 15.0,
-            cached: Some(0.3),
+            input: Dollars(3.0),
+            output: Dollars(15.0),
+            cached: Some(Dollars(0.3)),
         };
         for (usage, expected) in [
             (

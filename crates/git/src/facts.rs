@@ -7,7 +7,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::machine::{
     CommitFacts, CommitQuestion, CommitSeen, Head, MAX_COMMITS, MAX_PATHS, Range,
 };
-use cook_core::model::surface_matches;
+use cook_core::model::{Pattern, surface_matches};
 
 impl Repo {
     /// What came on HEAD since `commit`; see [`Range`].
@@ -78,7 +78,7 @@ impl Repo {
         &self,
         head: &Head,
         question: &CommitQuestion,
-        protected: &[String],
+        protected: &[Pattern],
     ) -> Result<CommitFacts, Failure> {
         let mut facts = CommitFacts {
             id: self.resolve(&question.commit)?,
@@ -132,7 +132,7 @@ impl Repo {
 
 /// A file of the contract or of the settings, whose gates and limits bind its author as
 /// well, or a path of `[rules] protected`.
-pub(super) fn is_protected(path: &str, protected: &[String]) -> bool {
+pub(super) fn is_protected(path: &str, protected: &[Pattern]) -> bool {
     path.starts_with(".agent/")
         || protected
             .iter()

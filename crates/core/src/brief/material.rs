@@ -3,7 +3,7 @@
 use super::render::Weight;
 use crate::diagnostic::Finding;
 use crate::model::{
-    Basis, BriefDocument, BriefLine, BriefStanding, SliceRecord, Snapshot, Verdict,
+    Basis, BriefDocument, BriefLine, BriefStanding, Pattern, SliceRecord, Snapshot, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ pub struct Material<'a> {
     /// Slices and their heads that are on HEAD.
     pub commits: &'a [(String, String)],
     /// Protected paths of `cook.toml`.
-    pub protected: &'a [String],
+    pub protected: &'a [Pattern],
     /// HEAD's tree.
     pub tree: Option<&'a str>,
     /// The entries that were added, reconciled.

@@ -4,9 +4,11 @@
 use super::access::Access;
 use super::agent::AgentTable;
 use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
-use super::surface::is_pattern;
-use serde::{Deserialize, Serialize};
+use super::setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span, nearest};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// Which agent plays a role, and how.
@@ -21,9 +23,9 @@ pub struct RoleConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<String>,
+    pub timeout: Option<Span>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub idle_timeout: Option<String>,
+    pub idle_timeout: Option<Span>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<String>,
     /// Of the stop-judge alone: agents that take turns, so that a wave is not one model's.
@@ -35,11 +37,11 @@ pub struct RoleConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateTable {
-    /// The command, split into words as a shell would, and run without one.
-    pub run: String,
+    /// The command.
+    pub run: CommandLine,
     /// How long it may take, `20m` by default.
     #[serde(default = "gate_timeout")]
-    pub timeout: String,
+    pub timeout: Span,
     /// Red is a must-fix finding; otherwise only a finding.
     #[serde(default = "yes")]
     pub required: bool,
@@ -64,8 +66,8 @@ pub struct GateSpec {
     pub must_fail_at_basis: bool,
 }
 
-fn gate_timeout() -> String {
-    "20m".to_owned()
+fn gate_timeout() -> Span {
+    Span::of("20m")
 }
 fn yes() -> bool {
     true
@@ -77,7 +79,7 @@ pub struct Rules {
     /// Every finding that needs a re-ground refuses.
     pub strict: bool,
     /// Paths (globs) only a slice that names them may change.
-    pub protected: Vec<String>,
+    pub protected: Vec<Pattern>,
     /// Read-only roles run in a throwaway worktree.
     pub isolate_readonly: bool,
     /// Judges run side by side.
@@ -136,10 +138,10 @@ impl Default for BriefSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct LimitsTable {
-    attempts_per_slice: u64,
-    steps: u64,
-    wall: String,
-    cost_usd: f64,
+    attempts_per_slice: NonZeroU64,
+    steps: NonZeroU64,
+    wall: Span,
+    cost_usd: Dollars,
     /// Of calls whose cost is not known; 0 = no limit.
     tokens: u64,
 }
@@ -149,8 +151,8 @@ impl Default for LimitsTable {
         Self {
             attempts_per_slice: ATTEMPTS_PER_SLICE,
             steps: STEPS,
-            wall: "8h".to_owned(),
-            cost_usd: 25.0,
+            wall: Span::of("8h"),
+            cost_usd: Dollars(25.0),
             tokens: 100_000_000,
         }
     }
@@ -181,7 +183,7 @@ impl Default for Hooks {
 pub struct Notify {
     /// A command that is told each change of the policy on its standard input, as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
+    pub run: Option<CommandLine>,
 }
 
 /// `[prices.*]`: US dollars for a million tokens, for agents that do not tell their cost.
@@ -189,12 +191,12 @@ pub struct Notify {
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Tokens that go in.
-    pub input: f64,
+    pub input: Dollars,
     /// Tokens that come out.
-    pub output: f64,
+    pub output: Dollars,
     /// Tokens that go in and were kept from before; as `input` where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cached: Option<f64>,
+    pub cached: Option<Dollars>,
 }
 
 /// `[sessions]`.
@@ -202,39 +204,24 @@ pub struct Price {
 #[serde(deny_unknown_fields, default)]
 pub struct Sessions {
     /// How long `cook session gc` keeps what no name holds, from its last use.
-    pub keep: String,
+    pub keep: Span,
     /// The agent of `cook ask` and `cook act` when none is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// How long a call may take in all.
-    pub timeout: String,
+    pub timeout: Span,
     /// How long an agent may be silent; longer than its longest tool run.
-    pub idle_timeout: String,
+    pub idle_timeout: Span,
 }
 
 impl Default for Sessions {
     fn default() -> Self {
         Self {
-            keep: "30d".to_owned(),
+            keep: Span::of("30d"),
             agent: None,
-            timeout: "45m".to_owned(),
-            idle_timeout: "15m".to_owned(),
+            timeout: Span::of("45m"),
+            idle_timeout: Span::of("15m"),
         }
-    }
-}
-
-impl Sessions {
-    /// `keep` as a length of time.
-    pub fn keep(&self) -> Duration {
-        duration(&self.keep).unwrap_or(Duration::from_secs(30 * 24 * 3600))
-    }
-
-    /// `timeout` and `idle_timeout` as lengths of time.
-    pub fn clocks(&self) -> (Duration, Duration) {
-        (
-            duration(&self.timeout).unwrap_or(Duration::from_secs(45 * 60)),
-            duration(&self.idle_timeout).unwrap_or(Duration::from_secs(15 * 60)),
-        )
     }
 }
 
@@ -254,7 +241,8 @@ pub struct Config {
     /// `[rules]`.
     pub rules: Rules,
     /// `[roles.*]`.
-    pub roles: BTreeMap<String, RoleConfig>,
+    #[serde(deserialize_with = "roles")]
+    pub roles: BTreeMap<RoleKey, RoleConfig>,
     /// `[brief]`.
     pub brief: BriefSettings,
     tracker: TrackerTable,
@@ -262,7 +250,7 @@ pub struct Config {
     pub hooks: Hooks,
     /// `[agents.*]`: agents of the user's, and changes of the presets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub agents: BTreeMap<String, AgentTable>,
+    pub agents: BTreeMap<AgentName, AgentTable>,
     /// `[sessions]`.
     pub sessions: Sessions,
     /// `[notify]`.
@@ -272,131 +260,48 @@ pub struct Config {
     pub prices: BTreeMap<String, Price>,
 }
 
-/// Keys `[roles]` may hold.
-pub const ROLE_KEYS: [&str; 7] = [
-    "default",
-    "bootstrapper",
-    "regrounder",
-    "implementer",
-    "reviewer",
-    "auditor",
-    "stop-judge",
-];
+/// Only judges take turns, and whoever does names no agent of its own beside them.
+fn roles<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<RoleKey, RoleConfig>, D::Error> {
+    let roles = BTreeMap::<RoleKey, RoleConfig>::deserialize(from)?;
+    for (name, role) in roles.iter().filter(|(_, role)| !role.agents.is_empty()) {
+        if &**name != "stop-judge" {
+            return Err(D::Error::custom(format!(
+                "{name}.agents: only judges take turns; name one `agent`, and others as `fallback`"
+            )));
+        }
+        if role.agent.is_some() {
+            return Err(D::Error::custom(format!(
+                "{name} names both `agent` and `agents`"
+            )));
+        }
+    }
+    Ok(roles)
+}
 
 impl Config {
     /// Reads the file's text.
     ///
     /// # Errors
-    /// One line that names the place and, for an unknown key, the nearest known one.
+    /// One line: file, line and column, the key, what is wrong there, and the nearest known key.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let config: Config = toml::from_str(text).map_err(|error| describe(&error, text))?;
-        for (name, gate) in &config.gates {
-            span(&format!("gates.{name}.timeout"), &gate.timeout)?;
-            match shell_words::split(&gate.run) {
-                Ok(words) if words.is_empty() => {
-                    return Err(format!("gates.{name}.run is empty"));
-                }
-                Ok(_) => {}
-                Err(_) => return Err(format!("gates.{name}.run has an open quote")),
-            }
-        }
-        for role in config.roles.keys() {
-            if !ROLE_KEYS.contains(&role.as_str()) {
-                return Err(format!(
-                    "unknown role `roles.{role}`{}",
-                    nearest(role, &ROLE_KEYS)
-                ));
-            }
-        }
-        for (name, role) in &config.roles {
-            for (key, value) in [
-                ("timeout", &role.timeout),
-                ("idle_timeout", &role.idle_timeout),
-            ] {
-                if let Some(value) = value {
-                    span(&format!("roles.{name}.{key}"), value)?;
-                }
-            }
-        }
-        for (name, role) in &config.roles {
-            if role.agents.is_empty() {
-                continue;
-            }
-            if name != "stop-judge" {
-                return Err(format!(
-                    "roles.{name}.agents: only judges take turns; name one `agent`, and others as `fallback`"
-                ));
-            }
-            if role.agent.is_some() {
-                return Err(format!("roles.{name} names both `agent` and `agents`"));
-            }
-        }
-        span("limits.wall", &config.limits.wall)?;
-        for (key, value) in [
-            ("attempts_per_slice", config.limits.attempts_per_slice),
-            ("steps", config.limits.steps),
-        ] {
-            if value == 0 {
-                return Err(format!("limits.{key} must be at least 1"));
-            }
-        }
-        for pattern in &config.rules.protected {
-            if !is_pattern(pattern) {
-                return Err(format!(
-                    "rules.protected: `{pattern}` names nothing: a pattern is a path from the root of the worktree, without `..`"
-                ));
-            }
-        }
-        for (key, value) in [
-            ("keep", &config.sessions.keep),
-            ("timeout", &config.sessions.timeout),
-            ("idle_timeout", &config.sessions.idle_timeout),
-        ] {
-            span(&format!("sessions.{key}"), value)?;
-        }
-        if let Some(name) = config.agents.keys().find(|name| !is_agent_name(name)) {
-            return Err(format!(
-                "agents.{}: a name is letters, digits, `-` and `_`, at most 40",
-                name.escape_debug()
-            ));
-        }
-        if let Some(run) = &config.notify.run
-            && shell_words::split(run).map_or(true, |words| words.is_empty())
-        {
-            return Err("notify.run is not a command".to_owned());
-        }
-        for (name, price) in &config.prices {
-            let all = [Some(price.input), Some(price.output), price.cached];
-            if all
-                .into_iter()
-                .flatten()
-                .any(|dollars| !dollars.is_finite() || dollars < 0.0)
-            {
-                return Err(format!(
-                    "prices.{}: a price is at least 0",
-                    name.escape_debug()
-                ));
-            }
-        }
-        if !config.limits.cost_usd.is_finite() || config.limits.cost_usd < 0.0 {
-            return Err("limits.cost_usd must be at least 0".to_owned());
-        }
-        Ok(config)
+        let file = toml::Deserializer::parse(text).map_err(|error| describe("", &error, text))?;
+        serde_path_to_error::deserialize(file)
+            .map_err(|error| describe(&error.path().to_string(), error.inner(), text))
     }
 
     /// The budgets.
     pub fn limits(&self) -> Limits {
         Limits {
-            attempts_per_slice: Some(self.limits.attempts_per_slice),
-            steps: Some(self.limits.steps),
-            wall: Some(self.limits.wall.clone()),
-            cost_micro_usd: Some((self.limits.cost_usd * 1_000_000.0) as u64),
+            attempts_per_slice: Some(self.limits.attempts_per_slice.get()),
+            steps: Some(self.limits.steps.get()),
+            wall: Some(self.limits.wall.clone().into()),
+            cost_micro_usd: Some((self.limits.cost_usd.0 * 1_000_000.0) as u64),
         }
     }
 
     /// Wall time of one run.
     pub fn wall(&self) -> Duration {
-        duration(&self.limits.wall).unwrap_or(Duration::from_secs(8 * 60 * 60))
+        self.limits.wall.length()
     }
 
     /// Tokens that calls of unknown cost may take in all; none = no limit.
@@ -421,8 +326,8 @@ impl Config {
             .iter()
             .map(|(name, gate)| GateSpec {
                 name: name.clone(),
-                run: gate.run.clone(),
-                timeout_ms: duration(&gate.timeout).map_or(1_200_000, |d| d.as_millis() as u64),
+                run: gate.run.to_string(),
+                timeout_ms: gate.timeout.length().as_millis() as u64,
                 required: gate.required,
                 must_fail_at_basis: gate.must_fail_at_basis,
             })
@@ -435,39 +340,23 @@ impl Config {
     }
 }
 
-/// A setting that is a time span longer than nothing.
-fn span(key: &str, text: &str) -> Result<(), String> {
-    match duration(text) {
-        Ok(span) if span.is_zero() => Err(format!("{key}: `{text}` must be longer than 0")),
-        Ok(_) => Ok(()),
-        Err(why) => Err(format!("{key}: `{text}`: {why}")),
-    }
-}
-
-fn is_agent_name(name: &str) -> bool {
-    (1..=40).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-}
-
-/// A time span such as `45m` or `1h 30m`.
-fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|error| error.to_string())
-}
-
-fn describe(error: &toml::de::Error, text: &str) -> String {
+fn describe(key: &str, error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
-    let line = error
-        .span()
-        .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-    let place = line
-        .map(|line| format!("line {line}: "))
-        .unwrap_or_default();
+    let at = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..at).unwrap_or_default();
+    let (line, start) = match before.rfind('\n') {
+        Some(end) => (before.matches('\n').count() + 1, end + 1),
+        None => (1, 0),
+    };
+    let column = before[start..].chars().count() + 1;
+    let key = match key {
+        "" | "." => String::new(),
+        key => format!("{key}: "),
+    };
     let hint = unknown_key(message)
         .map(|(key, known)| nearest(&key, &known))
         .unwrap_or_default();
-    format!("{place}{message}{hint}")
+    format!(".agent/cook.toml:{line}:{column}: {key}{message}{hint}")
 }
 
 /// Takes the key and the known keys out of serde's `unknown field` message.
@@ -479,16 +368,6 @@ fn unknown_key(message: &str) -> Option<(String, Vec<&str>)> {
         .step_by(2);
     let key = quoted.next()?.to_owned();
     Some((key, quoted.collect()))
-}
-
-fn nearest(key: &str, known: &[&str]) -> String {
-    known
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(key, name), name))
-        .min()
-        .filter(|(distance, name)| *distance <= name.len().max(3) / 2 + 1)
-        .map(|(_, name)| format!("; did you mean `{name}`?"))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -520,8 +399,8 @@ mod tests {
             ("[rules]\nprotected = [\"../x\"]", "rules.protected"),
             ("[limits]\ncost_usd = -1.0", "limits.cost_usd"),
         ] {
-            let said = Config::parse(text).unwrap_err();
-            assert!(said.contains(names), "{text}: {said}");
+            let why = Config::parse(text).unwrap_err();
+            assert!(why.contains(names), "{text}: {why}");
         }
         let good =
             "[limits]\nsteps = 1\nwall = \"1s\"\n[rules]\nprotected = [\"src/**\", \"*.lock\"]";

@@ -1,6 +1,7 @@
 //! Budgets of a workflow.
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
 /// Budgets. In `cook.toml` a value replaces the default; in a `Resume` it is added.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,19 +22,19 @@ pub struct Limits {
 }
 
 /// Attempts a slice has by default.
-pub const ATTEMPTS_PER_SLICE: u64 = 4;
+pub const ATTEMPTS_PER_SLICE: NonZeroU64 = NonZeroU64::MIN.saturating_add(3);
 
 /// Steps a workflow has by default.
-pub const STEPS: u64 = 60;
+pub const STEPS: NonZeroU64 = NonZeroU64::MIN.saturating_add(59);
 
 impl Limits {
     /// Attempts a slice may cost.
     pub fn attempts(&self) -> u64 {
-        self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE)
+        self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE.get())
     }
 
     /// Role events a workflow may take.
     pub fn steps(&self) -> u64 {
-        self.steps.unwrap_or(STEPS)
+        self.steps.unwrap_or(STEPS.get())
     }
 }

@@ -26,6 +26,7 @@ mod mission;
 mod plan;
 mod report;
 mod scalar;
+mod setting;
 #[cfg(feature = "schema")]
 mod shape;
 mod slice;
@@ -71,6 +72,7 @@ pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
 pub use plan::{Plan, Slice, SliceStatus};
 pub use report::{ReportRecord, Rubric, RubricEntry, RubricVerdict};
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
+pub use setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
