@@ -37,9 +37,7 @@ pub struct Profile {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// Name of the protocol.
-    #[serde(deserialize_with = "protocol_id")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "completion")))]
-    pub protocol_id: String,
+    pub protocol_id: ProtocolId,
     /// The repository's name.
     #[serde(with = "Text")]
     pub project_name: String,
@@ -48,13 +46,10 @@ pub struct Profile {
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub required_stop_judges: Count,
     /// How the judges' votes add up.
-    #[serde(default = "aggregation", deserialize_with = "aggregation_id")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = AGGREGATION)))]
-    pub stop_aggregation_policy: String,
+    #[serde(default)]
+    pub stop_aggregation_policy: Aggregation,
     /// Order in which slices are worth doing (`protocol/completion.md#order-of-work`).
-    #[serde(deserialize_with = "priority_id")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "completion-default")))]
-    pub priority_policy_id: String,
+    pub priority_policy_id: PriorityPolicy,
     /// What kind of work this is.
     #[serde(default = "task_type", with = "Text")]
     pub task_type: String,
@@ -66,12 +61,36 @@ pub struct Profile {
     pub docs_surfaces: Vec<String>,
 }
 
-/// The one aggregation policy.
-pub const AGGREGATION: &str = "unanimous-current-head-v1";
-
-fn aggregation() -> String {
-    AGGREGATION.to_owned()
+/// The one protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ProtocolId {
+    #[default]
+    #[serde(rename = "completion")]
+    Completion,
 }
+
+/// The one way to add up votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Aggregation {
+    #[default]
+    #[serde(rename = "unanimous-current-head-v1")]
+    Unanimous,
+}
+
+/// The one order of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum PriorityPolicy {
+    #[default]
+    #[serde(rename = "completion-default")]
+    Completion,
+}
+
 fn task_type() -> String {
     "completion-workflow".to_owned()
 }
@@ -79,26 +98,6 @@ fn evaluation_profile() -> String {
     "completion-rubric-v1".to_owned()
 }
 
-fn exactly<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-    wanted: &'static str,
-) -> Result<String, D::Error> {
-    let found = String::deserialize(deserializer)?;
-    if found == wanted {
-        Ok(found)
-    } else {
-        Err(serde::de::Error::custom(format!("expected `{wanted}`")))
-    }
-}
-fn protocol_id<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
-    exactly(d, "completion")
-}
-fn priority_id<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
-    exactly(d, "completion-default")
-}
-fn aggregation_id<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
-    exactly(d, AGGREGATION)
-}
 fn at_least_one<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Count, D::Error> {
     let count = Count::deserialize(d)?;
     if count.0 == 0 {
@@ -112,11 +111,11 @@ impl Profile {
     pub fn new(project_name: &str) -> Self {
         Self {
             schema_version: SchemaVersion,
-            protocol_id: "completion".to_owned(),
+            protocol_id: ProtocolId::Completion,
             project_name: project_name.to_owned(),
             required_stop_judges: Count(3),
-            stop_aggregation_policy: aggregation(),
-            priority_policy_id: "completion-default".to_owned(),
+            stop_aggregation_policy: Aggregation::Unanimous,
+            priority_policy_id: PriorityPolicy::Completion,
             task_type: task_type(),
             evaluation_profile: evaluation_profile(),
             docs_surfaces: vec!["README.md".to_owned(), "docs/".to_owned()],

@@ -169,6 +169,15 @@ pub enum Outcome {
     Failed,
 }
 
+/// The kind of document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ArtifactType {
+    #[serde(rename = "completion-verification-evidence")]
+    Evidence,
+}
+
 /// What was verified last, and how it went: `verification-evidence.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,9 +186,7 @@ pub struct VerificationEvidence {
     /// Version of this document's shape.
     pub schema_version: SchemaVersion,
     /// Kind of document.
-    #[serde(deserialize_with = "artifact_type")]
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "completion-verification-evidence")))]
-    pub artifact_type: String,
+    pub artifact_type: ArtifactType,
     /// What it speaks of.
     pub subject_type: Subject,
     /// The slice, when it speaks of one.
@@ -212,23 +219,12 @@ pub struct VerificationEvidence {
     pub runs: Vec<Receipt>,
 }
 
-fn artifact_type<'de, D: Deserializer<'de>>(d: D) -> Result<String, D::Error> {
-    let found = String::deserialize(d)?;
-    if found == "completion-verification-evidence" {
-        Ok(found)
-    } else {
-        Err(de::Error::custom(
-            "expected `completion-verification-evidence`",
-        ))
-    }
-}
-
 impl VerificationEvidence {
     /// Nothing recorded yet.
     pub fn none() -> Self {
         Self {
             schema_version: SchemaVersion,
-            artifact_type: "completion-verification-evidence".to_owned(),
+            artifact_type: ArtifactType::Evidence,
             subject_type: Subject::None,
             slice_id: None,
             goal: None,

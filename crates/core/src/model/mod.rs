@@ -51,13 +51,16 @@ pub use config::{
     BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Notify, Price, RoleConfig, Rules,
     Sessions, TrackerKind,
 };
-pub use contract::{CONTRACT_FILES, Profile, SETTINGS_FILES, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+pub use contract::{
+    Aggregation, CONTRACT_FILES, PriorityPolicy, Profile, ProtocolId, SETTINGS_FILES,
+    STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
+};
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, Resume, Submission, USER_DOORS, Verdicts,
 };
 pub use evidence::{
-    Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
+    ArtifactType, Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
 };
 pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
