@@ -35,15 +35,13 @@ pub struct Field {
 }
 
 impl Field {
-    pub(super) const fn new(
-        label: &'static str,
-        key: &'static str,
-        kind: Kind,
-        hint: &'static str,
-    ) -> Self {
+    /// The key is the label in small letters, joined by `_`.
+    pub(super) fn new(label: &'static str, kind: Kind, hint: &'static str) -> Self {
+        let key = label.to_lowercase();
+        let key = key.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         Self {
             label,
-            key,
+            key: key.leak(),
             kind,
             required: true,
             below: matches!(kind, Kind::Text | Kind::List),
@@ -51,7 +49,7 @@ impl Field {
         }
     }
 
-    pub(super) const fn optional(mut self) -> Self {
+    pub(super) fn optional(mut self) -> Self {
         self.required = false;
         self
     }
@@ -72,4 +70,24 @@ impl Field {
             words => format!("{} ({})", self.label, words.join("/")),
         }
     }
+}
+
+pub(super) fn text(label: &'static str, hint: &'static str) -> Field {
+    Field::new(label, Kind::Text, hint)
+}
+
+pub(super) fn list(label: &'static str, hint: &'static str) -> Field {
+    Field::new(label, Kind::List, hint)
+}
+
+pub(super) fn yes_no(label: &'static str, hint: &'static str) -> Field {
+    Field::new(label, Kind::YesNo, hint)
+}
+
+pub(super) fn count(label: &'static str, hint: &'static str) -> Field {
+    Field::new(label, Kind::Count, hint)
+}
+
+pub(super) fn sha(label: &'static str, hint: &'static str) -> Field {
+    Field::new(label, Kind::Sha, hint)
 }
