@@ -19,9 +19,15 @@ pub(super) struct Drift {
 }
 
 impl Drift {
-    fn cause(&mut self, finding: Finding) {
+    fn cause(&mut self, code: Code, message: impl Into<String>) {
+        let finding = Finding::new(code, message);
         self.causes.push(finding.message.clone());
         self.findings.push(finding);
+    }
+
+    fn cause_at(&mut self, place: &str, code: Code, message: String) {
+        self.causes.push(message.clone());
+        self.findings.push(Finding::new(code, message).at(place));
     }
 }
 
@@ -66,10 +72,7 @@ fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
 pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refusal> {
     let mut drift = Drift::default();
     if snapshot.state.requires_reground {
-        drift.cause(Finding::new(
-            Code::RegroundRequired,
-            reground_reason(snapshot),
-        ));
+        drift.cause(Code::RegroundRequired, reground_reason(snapshot));
     }
     for edit in facts.outside_edits()? {
         let what = match (edit.missing, edit.fields.is_empty()) {
@@ -77,12 +80,10 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             (false, true) => "was edited outside cook".to_owned(),
             (false, false) => format!("was edited outside cook ({})", edit.fields.join(", ")),
         };
-        drift.cause(
-            Finding::new(
-                Code::EditedOutside,
-                format!("`.agent/{}` {what}", edit.file),
-            )
-            .at(format!(".agent/{}", edit.file)),
+        drift.cause_at(
+            &format!(".agent/{}", edit.file),
+            Code::EditedOutside,
+            format!("`.agent/{}` {what}", edit.file),
         );
     }
     contradict(snapshot, &mut drift);
@@ -96,16 +97,14 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
     }
     let head = facts.head()?;
     for blocker in wave::unanswered(snapshot, head) {
-        drift.cause(
-            Finding::new(
-                Code::UnansweredNo,
-                format!(
-                    "a judge's rejection ({}) is not answered: {}",
-                    blocker.id,
-                    blocker.what.join("; ")
-                ),
-            )
-            .at(blocker.id.clone()),
+        drift.cause_at(
+            &blocker.id,
+            Code::UnansweredNo,
+            format!(
+                "a judge's rejection ({}) is not answered: {}",
+                blocker.id,
+                blocker.what.join("; ")
+            ),
         );
     }
     Ok(drift)
@@ -131,79 +130,64 @@ fn contradict(snapshot: &Snapshot, drift: &mut Drift) {
         .plan
         .candidate_slices
         .iter()
-        .filter(|slice| {
-            matches!(
-                slice.status,
-                SliceStatus::Selected | SliceStatus::InProgress
-            )
-        })
+        .filter(|slice| slice.status.is_selected())
         .map(|slice| slice.slice_id.as_str())
         .collect();
     let id = snapshot.active.slice_id.as_deref();
     if let [only] = selected[..]
         && (!in_work(snapshot) || id != Some(only))
     {
-        drift.cause(
-            Finding::new(
-                Code::StatusPairIllegal,
-                format!("slice `{only}` is selected in the plan, and it is not active"),
-            )
-            .at(only),
+        drift.cause_at(
+            only,
+            Code::StatusPairIllegal,
+            format!("slice `{only}` is selected in the plan, and it is not active"),
         );
     }
     if selected.len() > 1 {
-        drift.cause(Finding::new(
+        drift.cause(
             Code::SelectedTwice,
             format!("{} slices are selected in the plan", selected.len()),
-        ));
+        );
     }
     let Some(id) = id else { return };
     let Some(slice) = snapshot.plan.slice(id) else {
         if in_work(snapshot) {
-            drift.cause(
-                Finding::new(
-                    Code::SliceNotInPlan,
-                    format!("the active slice `{id}` is not in the plan"),
-                )
-                .at(id),
+            drift.cause_at(
+                id,
+                Code::SliceNotInPlan,
+                format!("the active slice `{id}` is not in the plan"),
             );
         }
         return;
     };
     if !pair_is_legal(snapshot.active.status, slice.status) {
-        drift.cause(
-            Finding::new(
-                Code::StatusPairIllegal,
-                format!(
-                    "slice `{id}` is {} as the active slice and {} in the plan",
-                    snapshot.active.status.id(),
-                    slice.status.id()
-                ),
-            )
-            .at(id),
+        drift.cause_at(
+            id,
+            Code::StatusPairIllegal,
+            format!(
+                "slice `{id}` is {} as the active slice and {} in the plan",
+                snapshot.active.status.id(),
+                slice.status.id()
+            ),
         );
     }
     if in_work(snapshot) {
         if slice.acceptance_criteria.is_empty() {
-            drift.cause(
-                Finding::new(
-                    Code::CriteriaMissing,
-                    format!("slice `{id}` has no acceptance criteria"),
-                )
-                .at(id),
+            drift.cause_at(
+                id,
+                Code::CriteriaMissing,
+                format!("slice `{id}` has no acceptance criteria"),
             );
         }
         let fields = handoff_differences(snapshot, slice);
         if !fields.is_empty() {
-            drift.cause(
-                Finding::new(
-                    Code::HandoffDiffers,
-                    format!(
-                        "the active slice `{id}` differs from its plan entry in {}",
-                        fields.join(", ")
-                    ),
-                )
-                .at(id),
+            drift.cause_at(
+                id,
+                Code::HandoffDiffers,
+                format!(
+                    "the active slice `{id}` differs from its plan entry in {}",
+                    fields.join(", ")
+                ),
             );
         }
     }
@@ -265,20 +249,16 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
     let basis = &handoff.basis_commit;
     let range = facts.range(basis)?;
     if !range.resolves {
-        drift.cause(
-            Finding::new(
-                Code::BasisUnresolved,
-                format!("`basis_commit` {basis} is not a commit of this repository"),
-            )
-            .at("basis_commit"),
+        drift.cause_at(
+            "basis_commit",
+            Code::BasisUnresolved,
+            format!("`basis_commit` {basis} is not a commit of this repository"),
         );
     } else if !range.ancestor {
-        drift.cause(
-            Finding::new(
-                Code::BasisNotAncestor,
-                format!("`basis_commit` {basis} is not an ancestor of HEAD"),
-            )
-            .at("basis_commit"),
+        drift.cause_at(
+            "basis_commit",
+            Code::BasisNotAncestor,
+            format!("`basis_commit` {basis} is not an ancestor of HEAD"),
         );
     }
     drift.unreported = unreported(snapshot, range);
@@ -289,10 +269,10 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
             None => false,
         };
         if !on_head && drift.unreported.is_empty() {
-            drift.cause(Finding::new(
+            drift.cause(
                 Code::SliceHeadVanished,
                 "the commit of the committed slice is not on HEAD",
-            ));
+            );
         }
     }
     Ok(())
@@ -313,14 +293,12 @@ fn unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
 /// Commits since the last transition that are not the active slice's.
 fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) {
     if !since.ancestor {
-        let finding = Finding::new(
-            Code::HistoryRewritten,
-            "HEAD no longer contains the commit of the last transition",
-        );
-        if strict {
-            drift.cause(finding);
-        } else {
-            drift.findings.push(finding);
+        let what = "HEAD no longer contains the commit of the last transition";
+        match strict {
+            true => drift.cause(Code::HistoryRewritten, what),
+            false => drift
+                .findings
+                .push(Finding::new(Code::HistoryRewritten, what)),
         }
     }
     let active = in_work(snapshot)
@@ -357,10 +335,7 @@ fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) 
     let count = counted(foreign.len() as u64, "commit");
     let newest = short(&newest.id);
     match touched.first() {
-        Some(path) => drift.cause(Finding::new(
-            Code::ForeignTouchesSlice,
-            format!("{count} up to {newest} not made for the slice: `{path}`, which it works on, changed"),
-        )),
+        Some(path) => drift.cause(Code::ForeignTouchesSlice, format!("{count} up to {newest} not made for the slice: `{path}`, which it works on, changed")),
         None => drift.findings.push(Finding::new(
             Code::ForeignCommits,
             format!("{count} up to {newest} not made for a slice in work"),

@@ -167,32 +167,13 @@ fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
         other => return Err(illegal_status(&planned.slice_id, "new", other)),
     }
     Ok(with_plan_fields(
-        empty_slice(&planned.slice_id),
+        Slice {
+            slice_id: planned.slice_id.clone(),
+            ..Slice::default()
+        },
         planned,
         status,
     ))
-}
-
-fn empty_slice(id: &str) -> Slice {
-    Slice {
-        slice_id: id.to_owned(),
-        goal: String::new(),
-        acceptance_criteria: Vec::new(),
-        contract_ids: Vec::new(),
-        priority: 1.into(),
-        status: SliceStatus::Planned,
-        why_now: String::new(),
-        blocked_on: Vec::new(),
-        evidence: Vec::new(),
-        implementation_surfaces: None,
-        verification_commands: None,
-        locked_notes: None,
-        must_fix_findings: None,
-        basis_commit: None,
-        remaining_contract_ids_before: None,
-        release_blocker_count_before: None,
-        high_value_gap_count_before: None,
-    }
 }
 
 fn with_plan_fields(mut slice: Slice, planned: &PlannedSlice, status: SliceStatus) -> Slice {
@@ -247,10 +228,7 @@ fn revise(
         return Ok(slice.clone());
     }
     require_criteria(planned)?;
-    let in_work = matches!(
-        slice.status,
-        SliceStatus::Selected | SliceStatus::InProgress
-    );
+    let in_work = slice.status.is_selected();
     if in_work && planned.goal != slice.goal {
         return Err(Refusal::new(
             Code::GoalChanged,
@@ -339,12 +317,11 @@ fn next_status(
 /// The active cursor lets go of a slice that the plan took out of work.
 fn unselect(work: &mut Work) {
     let Some(id) = work.active_id() else { return };
-    let in_work = work.next.plan.slice(&id).is_some_and(|slice| {
-        matches!(
-            slice.status,
-            SliceStatus::Selected | SliceStatus::InProgress
-        )
-    });
+    let in_work = work
+        .next
+        .plan
+        .slice(&id)
+        .is_some_and(|slice| slice.status.is_selected());
     if !in_work {
         work.go_idle();
     }

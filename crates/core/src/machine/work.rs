@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{Count, Records, Remark, SliceLedger, Snapshot, Timestamp};
+use crate::model::{Count, Records, Remark, Slice, SliceLedger, Snapshot, Timestamp};
 
 pub(super) struct Work<'a> {
     pub before: &'a Snapshot,
@@ -51,6 +51,13 @@ impl<'a> Work<'a> {
     /// Sequence of the transition that is being made.
     pub fn seq(&self) -> Count {
         Count(self.before.ledger.seq.0 + 1)
+    }
+
+    /// The plan's entry.
+    pub fn planned(&mut self, id: &str) -> Result<&mut Slice, Refusal> {
+        let slice = self.next.plan.slice_mut(id);
+        slice
+            .ok_or_else(|| Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")))
     }
 
     /// The ledger entry of a slice, made when it is not there yet.

@@ -7,11 +7,14 @@ use super::scalar::{
 use serde::{Deserialize, Serialize};
 
 /// Where a slice stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SliceStatus {
+    #[default]
     Planned,
     Selected,
     InProgress,
@@ -24,6 +27,11 @@ impl SliceStatus {
     /// Neither done nor cancelled.
     pub fn is_open(self) -> bool {
         !matches!(self, SliceStatus::Done | SliceStatus::Cancelled)
+    }
+
+    /// It is the slice that is worked on.
+    pub fn is_selected(self) -> bool {
+        matches!(self, SliceStatus::Selected | SliceStatus::InProgress)
     }
 
     /// The word in documents.
@@ -40,7 +48,7 @@ impl SliceStatus {
 }
 
 /// One entry of the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slice {

@@ -53,12 +53,7 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
             head_sha: work.head()?,
             recorded_at: work.now(),
         };
-        let Some(slice) = work.next.plan.slice_mut(&id) else {
-            return Err(Refusal::new(
-                Code::SliceUnknown,
-                format!("no slice `{id}` in the plan"),
-            ));
-        };
+        let slice = work.planned(&id)?;
         if let Some(other) = slice
             .evidence
             .iter()

@@ -15,12 +15,7 @@ pub(in crate::machine) fn require_complete(
     block: &Reground,
     id: &str,
 ) -> Result<(), Refusal> {
-    let Some(slice) = work.next.plan.slice(id).cloned() else {
-        return Err(Refusal::new(
-            Code::SliceUnknown,
-            format!("no slice `{id}` in the plan"),
-        ));
-    };
+    let slice = work.planned(id)?.clone();
     let mut wrong = Vec::new();
     let mut targets: Vec<(Place, String)> = Vec::new();
     let mut evidence = slice.evidence.clone();

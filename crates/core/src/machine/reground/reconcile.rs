@@ -17,12 +17,7 @@ pub(super) fn apply_reconcile(
     submission: &Submission,
 ) -> Result<Vec<String>, Refusal> {
     let id = &reconcile.slice_id;
-    let Some(slice) = work.next.plan.slice(id) else {
-        return Err(Refusal::new(
-            Code::SliceUnknown,
-            format!("no slice `{id}` in the plan"),
-        ));
-    };
+    let slice = work.planned(id)?;
     let status = slice.status;
     let is_due = work.due.rule == Rule::Reconcile && work.active_id().as_deref() == Some(id);
     match reconcile.decision {

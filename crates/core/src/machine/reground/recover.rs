@@ -80,11 +80,7 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
 fn heal_selection(work: &mut Work) {
     let active = work.active_id();
     for slice in &mut work.next.plan.candidate_slices {
-        if matches!(
-            slice.status,
-            SliceStatus::Selected | SliceStatus::InProgress
-        ) && active.as_deref() != Some(slice.slice_id.as_str())
-        {
+        if slice.status.is_selected() && active.as_deref() != Some(slice.slice_id.as_str()) {
             slice.status = SliceStatus::Planned;
         }
     }

@@ -9,12 +9,7 @@ use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot, Subject, Verifica
 
 /// After a `stop` every slice is closed, so that none can be selected.
 pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
-    let Some(slice) = work.next.plan.slice(id).cloned() else {
-        return Err(Refusal::new(
-            Code::SliceUnknown,
-            format!("no slice `{id}` in the plan"),
-        ));
-    };
+    let slice = work.planned(id)?.clone();
     let active = work.active_id();
     if active.as_deref() == Some(id) {
         return Ok(());
@@ -134,10 +129,7 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
         (SliceStatus::Selected, ActiveStatus::Selected)
     };
     for slice in &mut work.next.plan.candidate_slices {
-        if matches!(
-            slice.status,
-            SliceStatus::Selected | SliceStatus::InProgress
-        ) {
+        if slice.status.is_selected() {
             slice.status = SliceStatus::Planned;
         }
     }

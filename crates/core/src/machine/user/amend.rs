@@ -18,12 +18,7 @@ pub(in crate::machine) fn amend(
             "an amendment needs a text and a reason",
         ));
     }
-    let Some(slice) = work.next.plan.slice_mut(slice_id) else {
-        return Err(Refusal::new(
-            Code::SliceUnknown,
-            format!("no slice `{slice_id}` in the plan"),
-        ));
-    };
+    let slice = work.planned(slice_id)?;
     if !slice.status.is_open() {
         return Err(Refusal::new(
             Code::SelectClosed,
