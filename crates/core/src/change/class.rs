@@ -20,12 +20,7 @@ pub enum Class {
 
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.pad(match self {
-            Self::Source => "source",
-            Self::Test => "test",
-            Self::Gate => "gate",
-            Self::Docs => "docs",
-        })
+        self.serialize(f)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Small values that JSON writes in more than one way.
 
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
-use std::fmt;
+use serde_json::Number;
 
 /// `schema_version`: always 1. Another value is refused on reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,46 +36,27 @@ pub struct Count(pub u64);
 /// The largest whole number that every JSON reader holds exactly (2^53 - 1).
 pub(super) const MAX_COUNT: u64 = 9_007_199_254_740_991;
 
-struct CountVisitor;
-
-impl Visitor<'_> for CountVisitor {
-    type Value = Count;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a whole number of at least 0")
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Count, E> {
-        if value > MAX_COUNT {
-            return Err(E::custom("a count above 9007199254740991"));
-        }
-        Ok(Count(value))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Count, E> {
-        u64::try_from(value)
-            .map_err(|_| E::custom("a count below 0"))
-            .and_then(|value| self.visit_u64(value))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Count, E> {
-        if value < 0.0 || value.fract() != 0.0 || value > MAX_COUNT as f64 {
-            return Err(E::custom("not a whole number of at least 0"));
-        }
-        Ok(Count(value as u64))
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = Number::deserialize(deserializer)?;
+        whole(&number)
+            .and_then(|value| u64::try_from(value).ok())
+            .map(Self)
+            .ok_or_else(|| de::Error::custom("not a whole number from 0 to 9007199254740991"))
     }
 }
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CountVisitor)
-    }
+/// The number as an integer that every JSON reader holds exactly.
+fn whole(number: &Number) -> Option<i64> {
+    let exact = number.as_f64().filter(|value| value.fract() == 0.0);
+    let value = number.as_i64().or(exact.map(|value| value as i64));
+    value.filter(|value| value.unsigned_abs() <= MAX_COUNT)
 }
 
 /// A slice's place in the order of work: any number, 1 = first. Kept as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Priority(pub serde_json::Number);
+pub struct Priority(pub Number);
 
 impl Priority {
     /// The number to sort by.
@@ -98,13 +79,13 @@ impl From<u64> for Priority {
 
 /// A moment: RFC 3339 in UTC when cook wrote it; a non-empty string or a number
 /// (epoch seconds or milliseconds) when something older did.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged, expecting = "neither a moment as RFC 3339 text nor a number")]
 pub enum Timestamp {
     /// RFC 3339, or whatever an older writer put there.
-    Text(String),
+    Text(#[serde(with = "Text")] String),
     /// Epoch seconds or milliseconds.
-    Number(serde_json::Number),
+    Number(Number),
 }
 
 impl Timestamp {
@@ -120,43 +101,6 @@ impl Timestamp {
 impl From<&str> for Timestamp {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
-    }
-}
-
-struct TimestampVisitor;
-
-impl Visitor<'_> for TimestampVisitor {
-    type Value = Timestamp;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a moment: RFC 3339 text or a number")
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Timestamp, E> {
-        if value.is_empty() {
-            return Err(E::custom("an empty moment"));
-        }
-        Ok(Timestamp::Text(value.to_owned()))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Timestamp, E> {
-        Ok(Timestamp::Number(value.into()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Timestamp, E> {
-        Ok(Timestamp::Number(value.into()))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Timestamp, E> {
-        serde_json::Number::from_f64(value)
-            .map(Timestamp::Number)
-            .ok_or_else(|| E::custom("not a finite number"))
-    }
-}
-
-impl<'de> Deserialize<'de> for Timestamp {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TimestampVisitor)
     }
 }
 
@@ -201,16 +145,10 @@ impl OptionalI32 {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Error> {
-        let Some(number) = Option::<serde_json::Number>::deserialize(from)? else {
+        let Some(number) = Option::<Number>::deserialize(from)? else {
             return Ok(None);
         };
-        let whole = number.as_i64().or_else(|| {
-            number
-                .as_f64()
-                .filter(|value| value.fract() == 0.0 && value.abs() <= MAX_COUNT as f64)
-                .map(|value| value as i64)
-        });
-        whole
+        whole(&number)
             .and_then(|value| i32::try_from(value).ok())
             .map(Some)
             .ok_or_else(|| de::Error::custom("not a whole number of 32 bits"))

@@ -109,29 +109,13 @@ impl fmt::Display for Role {
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Policy::Continue => "continue",
-            Policy::AwaitUserInput => "await_user_input",
-            Policy::Blocked => "blocked",
-            Policy::Paused => "paused",
-            Policy::Done => "done",
-        })
+        self.serialize(f)
     }
 }
 
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(match self {
-            Phase::Reground => "reground",
-            Phase::Implement => "implement",
-            Phase::PostCommitReview => "post_commit_review",
-            Phase::PostCommitAudit => "post_commit_audit",
-            Phase::PostCommitReconcile => "post_commit_reconcile",
-            Phase::StopWave => "stop_wave",
-            Phase::AwaitingUser => "awaiting_user",
-            Phase::Blocked => "blocked",
-            Phase::Done => "done",
-        })
+        self.serialize(f)
     }
 }
 
