@@ -5,7 +5,7 @@
 
 use super::outcome::Outcome;
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::model::{Record, SliceRecord, StopRecord, is_exact};
+use cook_core::model::{Record, SliceRecord, StopRecord};
 use cook_core::schema::{self, Documented};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -59,6 +59,7 @@ impl<'o, T: Record + Documented> Lines<'o, T> {
         lines.all(file).map_err(|error| unreadable(name, &error))?;
         Ok(lines.lines)
     }
+
     /// Line by line, with no more in memory than one document may have.
     fn all(&mut self, file: File) -> std::io::Result<()> {
         let mut file = BufReader::with_capacity(CHUNK, file);
@@ -83,12 +84,8 @@ impl<'o, T: Record + Documented> Lines<'o, T> {
         Ok(())
     }
 
-    /// One line. cook's own text needs no parser; another writer's is read as a document.
     fn line(&mut self, line: &[u8]) {
         self.lines += 1;
-        if line.len() <= schema::MAX_DOCUMENT_BYTES && is_exact::<T>(line) {
-            return;
-        }
         if let Err(findings) = schema::read_document::<T>(line, schema::MAX_DOCUMENT_BYTES) {
             for finding in findings {
                 self.add(finding);

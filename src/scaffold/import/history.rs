@@ -5,7 +5,6 @@ use super::fields::{Fields, Notes};
 use cook_core::diagnostic::Code;
 use cook_core::model::{Record, SchemaVersion, SliceRecord, StopRecord, StopRecordType, Trail};
 use cook_core::schema::Document;
-use memchr::memmem;
 use serde_json::Value;
 
 /// Bytes of a history that are read.
@@ -29,16 +28,10 @@ fn take_in<T: Record>(
     notes: &mut Notes,
 ) -> Trail<T> {
     let mut trail = Trail::default();
-    // Numbers of another log, and empty texts, which are as good as absent.
-    let changes = [b",\"seq\":".as_slice(), b"\"\""].map(memmem::Finder::new);
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let line = line.trim_ascii();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.is_empty() {
-            continue;
-        }
-        let stays = changes.iter().all(|change| change.find(line).is_none());
-        if stays && trail.push_exact(line) {
             continue;
         }
         let read = read_line(line, document, record, notes);

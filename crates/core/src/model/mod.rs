@@ -15,7 +15,6 @@ mod config;
 mod contract;
 mod event;
 mod evidence;
-mod exact;
 mod hidden;
 mod history;
 pub mod hooks;
@@ -62,7 +61,6 @@ pub use event::{
 pub use evidence::{
     ArtifactType, Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
 };
-pub use exact::{Record, is_exact};
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use known::{KnownAgent, Markers, StateDirectory};
@@ -80,4 +78,4 @@ pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
 pub use surface::{surface_matches, surface_names};
-pub use trail::Trail;
+pub use trail::{Record, Trail};

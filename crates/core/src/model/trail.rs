@@ -1,13 +1,25 @@
 //! Many records of one history, kept as the text they have in it.
 
-use super::exact::{Record, is_exact};
 use super::history::SliceRecord;
 use memchr::memmem;
+use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+
+/// A record of one of the histories.
+pub trait Record: Clone + Serialize + DeserializeOwned {}
+
+impl<T: Clone + Serialize + DeserializeOwned> Record for T {}
+
+/// Whether this is, byte for byte and without its line feed, what cook writes for a record.
+fn is_exact<T: Record>(line: &[u8]) -> bool {
+    serde_json::from_slice::<T>(line)
+        .and_then(|record| serde_json::to_vec(&record))
+        .is_ok_and(|text| text == line)
+}
 
 /// Records in the exact text of a history file: one compact JSON line each.
 ///
@@ -60,19 +72,6 @@ impl<T: Record> Trail<T> {
         text.push(b'\n');
         self.records += 1;
         Ok(())
-    }
-
-    /// Adds a record that is written exactly as cook writes it already, and says whether
-    /// it is.
-    pub fn push_exact(&mut self, line: &[u8]) -> bool {
-        let exact = T::matches(line);
-        if exact {
-            let text = Arc::make_mut(&mut self.text);
-            text.extend_from_slice(line);
-            text.push(b'\n');
-            self.records += 1;
-        }
-        exact
     }
 
     /// The records, oldest first, each parsed as it is asked for.

@@ -66,7 +66,7 @@ pub(super) fn compare(
 }
 
 /// How many bytes both begin with.
-pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let shorter = a.len().min(b.len());
     if a[..shorter] == b[..shorter] {
         return shorter;
@@ -75,7 +75,7 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// The line (from 1) in which a byte of a file stands.
-pub(super) fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
+fn line_at(path: &Path, offset: u64) -> io::Result<u64> {
     let file = disk::open_no_follow(OpenOptions::new().read(true), path)?;
     let mut reader = BufReader::with_capacity(1 << 16, file.take(offset));
     let mut line = 1;

@@ -42,24 +42,15 @@ pub(super) fn transition(
             event: transition.event.clone(),
         })?,
     );
-    let histories = match before {
-        Some(before) => before.histories()?,
-        None => Histories::default(),
-    };
+    let histories = before.map_or_else(|| Ok(Histories::default()), Stand::histories)?;
     let mut appended = BTreeMap::new();
-    let mut digests = Histories::default();
-    for history in History::ALL {
-        let added = history.added(&transition.event, &transition.records)?;
-        *digests.of_mut(history) = histories.of(history).extend(&added)?;
-        if !added.bytes.is_empty() {
-            appended.insert(history.file().to_owned(), added.bytes);
+    let added = History::each(|history| history.added(&transition.event, &transition.records))?;
+    let digests = histories.extend(&added, &trail.lines, trail.last.as_deref())?;
+    let names = History::ALL.map(History::file).into_iter().chain([TRAIL]);
+    for (name, lines) in names.zip(added.iter().chain([&trail.lines])) {
+        if !lines.bytes.is_empty() {
+            appended.insert(name.to_owned(), lines.bytes.clone());
         }
-    }
-    digests.checkpoints = histories
-        .checkpoints
-        .extend(&trail.lines, trail.last.as_deref())?;
-    if !trail.lines.bytes.is_empty() {
-        appended.insert(TRAIL.to_owned(), trail.lines.bytes.clone());
     }
     files.insert(HISTORIES.to_owned(), tree::pretty(&digests)?);
     let mut receipts = BTreeMap::new();

@@ -139,31 +139,20 @@ fn walk_chain(log: &Log, tip: Oid, report: &mut FsckReport) -> Result<(), StoreE
 
 fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(), StoreError> {
     let after = stand.histories()?;
-    for history in History::ALL {
-        let bytes = match stand.appended(history)? {
-            Some(blob) => log.blob(blob)?,
-            None => Vec::new(),
-        };
-        let added = Lines {
-            count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
-            bytes: bytes.into(),
-        };
-        if before.of(history).extend(&added)? != *after.of(history) {
-            return Err(StoreError::unreadable(
-                history.file(),
-                "the chain of its digests is broken",
-            ));
-        }
-    }
+    let added = History::each(|history| stand.added(history).map(Lines::from))?;
     let taken = taken_in(log, stand)?;
     let last = trail::last_id(&taken.bytes);
-    if before.checkpoints.extend(&taken, last.as_deref())? != after.checkpoints {
-        return Err(StoreError::unreadable(
-            TRAIL,
-            "the chain of its digests is broken",
-        ));
+    let expected = before.extend(&added, &taken, last.as_deref())?;
+    if expected == after {
+        return Ok(());
     }
-    Ok(())
+    let broken = History::ALL
+        .into_iter()
+        .find(|history| expected.of(*history) != after.of(*history));
+    Err(StoreError::unreadable(
+        broken.map_or(TRAIL, History::file),
+        "the chain of its digests is broken",
+    ))
 }
 
 /// What a commit took in of the checkpoint trail.
@@ -172,9 +161,6 @@ pub(super) fn taken_in(log: &Log, stand: &Stand<'_>) -> Result<Lines, StoreError
         .folder(APPENDED)?
         .into_iter()
         .find(|entry| entry.name == TRAIL);
-    let bytes = blob.map_or(Ok(Vec::new()), |entry| log.blob(entry.id))?;
-    Ok(Lines {
-        count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
-        bytes: bytes.into(),
-    })
+    blob.map_or(Ok(Vec::new()), |entry| log.blob(entry.id))
+        .map(Lines::from)
 }

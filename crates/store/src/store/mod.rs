@@ -16,7 +16,6 @@ mod displaced;
 mod encode;
 mod error;
 mod fsck;
-mod history_file;
 mod lease;
 mod lock;
 pub(crate) mod log;

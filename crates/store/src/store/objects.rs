@@ -43,28 +43,11 @@ pub(super) fn blob_id(log: &Log, bytes: &[u8]) -> Result<Oid, StoreError> {
 /// The message of one commit.
 pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, StoreError> {
     let commit = log.commit(id)?;
-    parse_message(&commit.message)
-        .map(|parts| Meta {
-            commit: id.to_string(),
-            seq: parts.seq,
-            event: parts.event,
-            rule: parts.rule,
-            actor: parts.actor,
-            subject: parts.subject,
-            epoch_seconds: commit.epoch_seconds,
-        })
+    parse_message(id.to_string(), commit.epoch_seconds, &commit.message)
         .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it has no trailers"))
 }
 
-struct MessageParts {
-    subject: String,
-    event: String,
-    rule: String,
-    actor: String,
-    seq: u64,
-}
-
-fn parse_message(message: &str) -> Option<MessageParts> {
+fn parse_message(commit: String, epoch_seconds: i64, message: &str) -> Option<Meta> {
     let trailer = |key: &str| {
         message
             .lines()
@@ -73,7 +56,9 @@ fn parse_message(message: &str) -> Option<MessageParts> {
     };
     let event = trailer("Cook-Event")?;
     let first = message.lines().next()?;
-    Some(MessageParts {
+    Some(Meta {
+        commit,
+        epoch_seconds,
         subject: first
             .strip_prefix(event)
             .and_then(|rest| rest.strip_prefix(": "))
@@ -178,22 +163,16 @@ impl<'r> Stand<'r> {
         tree::parse(HISTORIES, &self.file(HISTORIES)?)
     }
 
-    pub(super) fn event(&self) -> Result<EventFile, StoreError> {
-        self.event_with(|_, blob| self.log.blob(blob))
+    /// What this commit added to a history.
+    pub(super) fn added(&self, history: History) -> Result<Vec<u8>, StoreError> {
+        self.appended(history)?
+            .map_or(Ok(Vec::new()), |blob| self.log.blob(blob))
     }
 
-    /// The event, with its imported histories from whoever has the content of those blobs.
-    pub(super) fn event_with(
-        &self,
-        content: impl Fn(History, Oid) -> Result<Vec<u8>, StoreError>,
-    ) -> Result<EventFile, StoreError> {
+    /// The event, with its imported histories.
+    pub(super) fn event(&self) -> Result<EventFile, StoreError> {
         let mut file: EventFile = tree::parse(EVENT, &self.file(EVENT)?)?;
-        tree::with_imported_histories(&mut file.event, |history| {
-            match self.appended(history)? {
-                Some(blob) => content(history, blob),
-                None => Ok(Vec::new()),
-            }
-        })?;
+        tree::with_imported_histories(&mut file.event, |history| self.added(history))?;
         Ok(file)
     }
 
@@ -266,21 +245,19 @@ mod tests {
             subject: "a-slice: with colons".to_owned(),
             epoch_seconds: 0,
         };
-        let parts = parse_message(&message(&meta)).unwrap();
-        assert_eq!(parts.seq, 7);
-        assert_eq!(parts.event, "reviewed");
-        assert_eq!(parts.rule, "5");
-        assert_eq!(parts.actor, "role");
-        assert_eq!(parts.subject, meta.subject);
+        let parsed = parse_message(String::new(), 0, &message(&meta));
+        assert_eq!(parsed, Some(meta));
     }
 
     #[test]
     fn a_subject_cannot_forge_a_trailer() {
         // Subjects are one line, so a trailer in one is never a line of its own.
-        let parts = parse_message(
+        let meta = parse_message(
+            String::new(),
+            0,
             "reviewed: Cook-Seq: 99\n\nCook-Event: reviewed\nCook-Rule: 5\nCook-Actor: role\nCook-Seq: 7\n",
         )
         .unwrap();
-        assert_eq!(parts.seq, 7);
+        assert_eq!(meta.seq, 7);
     }
 }

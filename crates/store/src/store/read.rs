@@ -274,13 +274,6 @@ impl Operation {
 fn entry(log: &Log, id: Oid) -> Result<Entry, StoreError> {
     let stand = Stand::at(log, id)?;
     let file = stand.event()?;
-    let mut added = Vec::new();
-    for history in History::ALL {
-        added.push(match stand.appended(history)? {
-            Some(blob) => log.blob(blob)?,
-            None => Vec::new(),
-        });
-    }
     let mut receipts = Vec::new();
     for kept in stand.folder(RECEIPTS)? {
         receipts.push(tree::parse(RECEIPTS, &log.blob(kept.id)?)?);
@@ -298,7 +291,7 @@ fn entry(log: &Log, id: Oid) -> Result<Entry, StoreError> {
         lease_epoch: file.lease_epoch,
         cook_version: file.version,
         snapshot: stand.snapshot()?,
-        records: tree::records([&added[0], &added[1], &added[2]])?,
+        records: tree::records(History::each(|history| stand.added(history))?)?,
         receipts,
     })
 }

@@ -1,15 +1,11 @@
 //! Replay: runs the recorded events again and compares what comes out with what
 //! the log holds, oldest first. A tree that its event does not produce is the
 //! finding `log_not_derivable`.
-//!
-//! A history file in `.agent/` is read once, beside the records that replay
-//! produces. Where it holds the very bytes a commit imported, they are taken from it:
-//! their digest says whether they are the log's, without inflating the log's copy.
 
 use super::Store;
+use super::difference::{Difference, is_history};
 use super::error::StoreError;
 use super::fsck::taken_in;
-use super::history_file::HistoryFile;
 use super::log::Log;
 use super::objects::{self, Stand};
 use super::trail;
@@ -21,8 +17,6 @@ use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::Facts;
 use cook_core::model::{Actor, Citation, CitedExchange, Event, Records, Said, Snapshot};
 use git2::Oid;
-use std::cell::Cell;
-use std::sync::Arc;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -62,15 +56,9 @@ impl Store {
     ) -> Result<ReplayReport, StoreError> {
         let mut report = ReplayReport::default();
         let mut state = Replay::default();
-        let mut files = Vec::new();
-        for history in History::ALL {
-            files.push(HistoryFile::open(&self.place.agent_dir(), history)?);
-        }
-        let mut tip = None;
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
-            tip = Some(commit);
             let seq = report.transitions + 1;
-            let step = match self.read(|log| recorded(log, commit, &state.histories, &files)) {
+            let step = match self.read(|log| recorded(log, commit)) {
                 Err(error @ StoreError::NoRecord { .. }) => {
                     return Ok(stopped(report, commit, seq, &error.to_string()));
                 }
@@ -87,23 +75,15 @@ impl Store {
                 Ok(produced) => produced,
                 Err(why) => return Ok(stopped(report, commit, seq, &why)),
             };
-            let added = [
-                History::Slice.added(&step.file.event, &produced.records)?,
-                History::Stop.added(&step.file.event, &produced.records)?,
-                History::Brief.added(&step.file.event, &produced.records)?,
-            ];
+            let added =
+                History::each(|history| history.added(&step.file.event, &produced.records))?;
             let histories = state.extended(&added, &step.trail)?;
             let differs =
                 self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
             if let Some(what) = differs {
                 return Ok(stopped(report, commit, seq, &what));
             }
-            for (index, (file, added)) in files.iter_mut().zip(&added).enumerate() {
-                if step.shown[index] && step.imports(index, added) {
-                    file.skip(added.bytes.len() as u64)?;
-                } else {
-                    file.expect(&added.bytes)?;
-                }
+            for added in &added {
                 report.records += added.count;
                 report.history_bytes += added.bytes.len() as u64;
             }
@@ -114,10 +94,10 @@ impl Store {
             };
             report.transitions = seq;
         }
-        if tip.is_some() && self.view_status()? == super::ViewStatus::Current {
-            for file in &mut files {
-                report.findings.extend(file.verdict()?);
-            }
+        if self.view_status()? == super::ViewStatus::Current {
+            let edits = self.differences_by_content()?;
+            let histories = edits.iter().filter(|edit| is_history(&edit.file));
+            report.findings.extend(histories.map(Difference::finding));
         }
         Ok(report)
     }
@@ -204,8 +184,6 @@ struct Recorded {
     blobs: Vec<Option<Oid>>,
     histories: Option<Oid>,
     appended: [Option<Oid>; 3],
-    /// Whether the imported part of a history was read from the file in `.agent/`.
-    shown: [bool; 3],
     format: Option<Oid>,
     /// Checkpoints it took in: given, not derived.
     trail: Lines,
@@ -213,32 +191,7 @@ struct Recorded {
     strange: Vec<String>,
 }
 
-impl Recorded {
-    /// Whether these lines are its import and nothing else: the text that was read as
-    /// the content of its `appended/` blob.
-    fn imports(&self, index: usize, added: &Lines) -> bool {
-        let Event::Bootstrapped {
-            import: Some(import),
-            ..
-        } = &self.file.event
-        else {
-            return false;
-        };
-        let text = match History::ALL[index] {
-            History::Slice => import.slice_history.text(),
-            History::Stop => import.stop_history.text(),
-            History::Brief => return false,
-        };
-        !text.is_empty() && Arc::ptr_eq(text, &added.bytes)
-    }
-}
-
-fn recorded(
-    log: &Log,
-    commit: Oid,
-    before: &Histories,
-    files: &[HistoryFile],
-) -> Result<Recorded, StoreError> {
+fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
     let stand = Stand::at(log, commit)?;
     stand.check_format()?;
     let known = |name: &str| {
@@ -259,24 +212,8 @@ fn recorded(
             .map(|entry| entry.name)
             .filter(|name| !history(name)),
     );
-    let histories = stand.histories()?;
-    let shown = [const { Cell::new(false) }; 3];
-    let file = stand.event_with(|history, blob| {
-        let index = history as usize;
-        let length = histories.of(history).bytes;
-        let length = length.saturating_sub(before.of(history).bytes);
-        if let Some(bytes) = files[index].ahead(length)?
-            && objects::blob_id(log, &bytes)? == blob
-            && log.size(blob)? == length
-        {
-            shown[index].set(true);
-            return Ok(bytes);
-        }
-        log.blob(blob)
-    })?;
     Ok(Recorded {
-        file,
-        shown: shown.map(Cell::into_inner),
+        file: stand.event()?,
         meta: objects::meta(log, commit)?,
         parents: log.commit(commit)?.parents.len(),
         blobs: Document::ALL
@@ -284,11 +221,7 @@ fn recorded(
             .map(|document| stand.blob(document.file()))
             .collect(),
         histories: stand.blob(HISTORIES),
-        appended: [
-            stand.appended(History::Slice)?,
-            stand.appended(History::Stop)?,
-            stand.appended(History::Brief)?,
-        ],
+        appended: History::each(|history| stand.appended(history))?,
         format: stand.blob(FORMAT_FILE),
         trail: taken_in(log, &stand)?,
         strange,
@@ -326,9 +259,7 @@ impl Replay {
             }
         }
         for (index, history) in History::ALL.into_iter().enumerate() {
-            if !step.imports(index, &added[index])
-                && !appended_is(log, step.appended[index], &added[index].bytes)?
-            {
+            if !appended_is(log, step.appended[index], &added[index].bytes)? {
                 return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
             }
         }
@@ -360,12 +291,7 @@ impl Replay {
 
     fn extended(&self, added: &[Lines; 3], taken: &Lines) -> Result<Histories, StoreError> {
         let last = trail::last_id(&taken.bytes);
-        Ok(Histories {
-            slice: self.histories.slice.extend(&added[0])?,
-            stop: self.histories.stop.extend(&added[1])?,
-            brief: self.histories.brief.extend(&added[2])?,
-            checkpoints: self.histories.checkpoints.extend(taken, last.as_deref())?,
-        })
+        self.histories.extend(added, taken, last.as_deref())
     }
 }
 

@@ -138,6 +138,13 @@ impl History {
     /// All of them.
     pub const ALL: [History; 3] = [History::Slice, History::Stop, History::Brief];
 
+    /// Something of each, in the order of [`History::ALL`].
+    pub(super) fn each<T>(
+        get: impl Fn(Self) -> Result<T, StoreError>,
+    ) -> Result<[T; 3], StoreError> {
+        Ok([get(Self::Slice)?, get(Self::Stop)?, get(Self::Brief)?])
+    }
+
     /// The file's name, in `.agent/` and under `appended/`.
     pub fn file(self) -> &'static str {
         match self {
@@ -169,6 +176,15 @@ pub(super) struct Lines {
     pub(super) bytes: Arc<Vec<u8>>,
 }
 
+impl From<Vec<u8>> for Lines {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self {
+            count: bytes.iter().filter(|byte| **byte == b'\n').count() as u64,
+            bytes: Arc::new(bytes),
+        }
+    }
+}
+
 fn lines<T: Record>(imported: Option<&Trail<T>>, records: &[T]) -> Result<Lines, StoreError> {
     let mut trail = imported.cloned().unwrap_or_default();
     for record in records {
@@ -190,19 +206,16 @@ fn plain_lines<T: Serialize>(records: &[T]) -> Result<Lines, StoreError> {
             .map_err(|error| StoreError::write("a record", error))?;
         bytes.push(b'\n');
     }
-    Ok(Lines {
-        count: records.len() as u64,
-        bytes: Arc::new(bytes),
-    })
+    Ok(bytes.into())
 }
 
 /// Reads a history's lines back.
-pub(super) fn records(appended: [&[u8]; 3]) -> Result<Records, StoreError> {
+pub(super) fn records(appended: [Vec<u8>; 3]) -> Result<Records, StoreError> {
     let [slice, stop, brief] = appended;
     Ok(Records {
-        slice: parse_lines::<SliceRecord>(slice)?,
-        stop: parse_lines::<StopRecord>(stop)?,
-        brief: parse_lines::<BriefRecord>(brief)?,
+        slice: parse_lines::<SliceRecord>(&slice)?,
+        stop: parse_lines::<StopRecord>(&stop)?,
+        brief: parse_lines::<BriefRecord>(&brief)?,
     })
 }
 
@@ -329,12 +342,20 @@ impl Histories {
         }
     }
 
-    pub(super) fn of_mut(&mut self, history: History) -> &mut HistoryDigest {
-        match history {
-            History::Slice => &mut self.slice,
-            History::Stop => &mut self.stop,
-            History::Brief => &mut self.brief,
-        }
+    /// With what one commit added to each history, and what it took in of the trail: its
+    /// lines, and the id of the last one.
+    pub(super) fn extend(
+        &self,
+        added: &[Lines; 3],
+        taken: &Lines,
+        last: Option<&str>,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
+            slice: self.slice.extend(&added[0])?,
+            stop: self.stop.extend(&added[1])?,
+            brief: self.brief.extend(&added[2])?,
+            checkpoints: self.checkpoints.extend(taken, last)?,
+        })
     }
 }
 
