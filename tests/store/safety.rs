@@ -29,7 +29,16 @@ fn layouts_that_cook_does_not_write_are_refused() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         let error = refused(&fixture);
-        assert!(matches!(error, StoreError::Unsafe { .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                StoreError::Path {
+                    code: Code::LogUnsafe,
+                    ..
+                }
+            ),
+            "{error}"
+        );
         let failure = Failure::from(error);
         assert_eq!(
             (failure.kind, failure.code),
@@ -94,7 +103,13 @@ fn a_foreign_owner_is_refused() {
     let owner = std::fs::metadata(fixture.log("")).unwrap().uid();
     // Only root can give a file away; any other user sees the refusal of the system instead.
     match chown(fixture.log("config"), Some(owner + 1), None) {
-        Ok(()) => assert!(matches!(refused(&fixture), StoreError::ForeignOwner { .. })),
+        Ok(()) => assert!(matches!(
+            refused(&fixture),
+            StoreError::Path {
+                code: Code::ForeignOwner,
+                ..
+            }
+        )),
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
     }
 }

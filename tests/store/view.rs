@@ -238,7 +238,10 @@ fn an_edit_stays_until_it_is_displaced_and_is_kept_then() {
     let only = [".agent/plan.json".to_owned()];
     assert!(matches!(
         store.rescue_restore(id, &only, Path::new(""), false),
-        Err(StoreError::Restore { .. })
+        Err(StoreError::Path {
+            code: Code::NotWritable,
+            ..
+        })
     ));
     store
         .rescue_restore(id, &only, Path::new(""), true)
@@ -260,7 +263,13 @@ fn copies_are_only_restored_inside_the_worktree() {
             .rescue_restore(&id, &[], Path::new(into), true)
             .unwrap_err();
         assert!(
-            matches!(error, StoreError::Restore { .. }),
+            matches!(
+                error,
+                StoreError::Path {
+                    code: Code::NotWritable,
+                    ..
+                }
+            ),
             "{into}: {error}"
         );
     }
@@ -448,7 +457,16 @@ fn a_view_that_cannot_be_written_is_a_success_with_a_finding() {
         "stats still vouch for what was shown"
     );
     let refused = store.lock(WAIT).unwrap().recover().unwrap_err();
-    assert!(matches!(refused, StoreError::AgentDir { .. }), "{refused}");
+    assert!(
+        matches!(
+            refused,
+            StoreError::Path {
+                code: Code::AgentDirUnsafe,
+                ..
+            }
+        ),
+        "{refused}"
+    );
     std::fs::remove_file(&tmp).unwrap();
     step(&store).unwrap();
     is_whole(&fixture, &store);
@@ -504,14 +522,20 @@ fn symlinks_are_never_followed() {
     symlink(&elsewhere, fixture.place().agent_dir()).unwrap();
     assert!(matches!(
         store.outside_edits(),
-        Err(StoreError::AgentDir { .. })
+        Err(StoreError::Path {
+            code: Code::AgentDirUnsafe,
+            ..
+        })
     ));
     assert!(step(&store).is_err());
     std::fs::remove_file(fixture.place().agent_dir()).unwrap();
     std::fs::write(fixture.place().agent_dir(), "a file").unwrap();
     assert!(matches!(
         store.view_status(),
-        Err(StoreError::AgentDir { .. })
+        Err(StoreError::Path {
+            code: Code::AgentDirUnsafe,
+            ..
+        })
     ));
     std::fs::remove_file(fixture.place().agent_dir()).unwrap();
     std::fs::rename(&elsewhere, fixture.place().agent_dir()).unwrap();

@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::log;
+use cook_core::diagnostic::Code;
 use cook_os::disk::{self, Links};
 use std::path::{Path, PathBuf};
 
@@ -25,10 +26,7 @@ impl Aside {
     pub(super) fn read_as(path: PathBuf, name: String) -> Result<Self, StoreError> {
         let failed =
             |error: std::io::Error| StoreError::unreadable(path.display().to_string(), error);
-        let refused = |what: &str| StoreError::AgentDir {
-            path: path.clone(),
-            what: what.to_owned(),
-        };
+        let refused = |what: &str| StoreError::path(Code::AgentDirUnsafe, &path, what);
         let found = disk::look(&path)
             .map_err(failed)?
             .ok_or_else(|| refused("vanished while it was read"))?;

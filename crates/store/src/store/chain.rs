@@ -1,7 +1,7 @@
 //! The log as whoever keeps something beside the workflows writes it: under the same lock,
 //! below a ref of its own, packed and checked with the rest.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::lock;
 use super::log::Log;
 use super::pack;
@@ -29,12 +29,8 @@ impl LockedLog {
     /// writer left of a lock on this ref.
     pub(crate) fn take(place: &Place, name: &str, wait: Duration) -> Result<Self, StoreError> {
         place::create_log(place)?;
-        let lock = lock::open(&place.cook_dir().join("lock"))?;
-        if !lock::take(&lock, wait)? {
-            return Err(StoreError::LockHeld);
-        }
-        let log = place::open_log(place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it vanished while it was locked"))?;
+        let lock = lock::take(&place.cook_dir().join("lock"), wait)?;
+        let log = place::open_known_log(place)?;
         lock::clear_ref_lock(&place.log_dir().join(name))?;
         Ok(Self {
             log,
@@ -54,7 +50,7 @@ impl LockedLog {
         match moved {
             // The update may have failed after it counted.
             Err(_) if matches!(self.log.find_ref(name), Ok(Some(tip)) if tip == to) => Ok(()),
-            moved => moved.map_err(|error| StoreError::write("a ref of the log", error)),
+            moved => moved.writing("a ref of the log"),
         }
     }
 
@@ -85,17 +81,16 @@ pub(crate) fn set_aside(
     dir: &Path,
     name: &str,
 ) -> Result<Option<PathBuf>, StoreError> {
-    let failed = |error| StoreError::write("a damaged file's copy", error);
-    if disk::look(file).map_err(failed)?.is_none() {
+    if disk::look(file).writing("a damaged file's copy")?.is_none() {
         return Ok(None);
     }
-    std::fs::create_dir_all(dir).map_err(failed)?;
+    std::fs::create_dir_all(dir).writing("a damaged file's copy")?;
     let mut to = dir.join(format!("{name}.damaged"));
     let mut number = 1;
-    while disk::look(&to).map_err(failed)?.is_some() {
+    while disk::look(&to).writing("a damaged file's copy")?.is_some() {
         to = dir.join(format!("{name}.{number}.damaged"));
         number += 1;
     }
-    std::fs::rename(file, &to).map_err(failed)?;
+    std::fs::rename(file, &to).writing("a damaged file's copy")?;
     Ok(Some(to))
 }

@@ -3,24 +3,27 @@
 use super::aside::Aside;
 use super::compare::{Comparison, compare};
 use super::displaced;
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::objects;
+use super::place;
 use super::stamp::{Shown, Stamp, Stat};
 use super::tree::{self, Document, History};
-use super::view::{Glance, View, agent_dir};
+use super::view::{Glance, View, scratch, shown_files};
+use cook_core::diagnostic::Code;
 use cook_os::disk::{self, Durable, Mode, NewFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 impl View<'_> {
     /// Brings `.agent/` to the tip, leaving the files named in `leave` as they
     /// are. What would be overwritten and the log does not hold is set aside
     /// first, in one kept copy whose id is returned.
     pub(super) fn show(&self, leave: &BTreeSet<String>) -> Result<Option<String>, StoreError> {
-        let dir = self.agent_dir_for_writing()?;
-        let scratch = dir.join("tmp");
+        let dir = self.place.agent_dir();
+        place::make_directory(&dir, Code::AgentDirUnsafe)?;
+        let scratch = scratch(&dir)?;
         let plan = self.plan(&dir, leave)?;
         let aside = if plan.aside.is_empty() {
             None
@@ -45,57 +48,36 @@ impl View<'_> {
                 let new = NewFile::at(&target, Durable::Content).mode(Mode::Masked(0o644));
                 new.scratch(&scratch)
                     .write(&self.stand.file(name)?)
-                    .map_err(|error| StoreError::write(format!(".agent/{name}"), error))?;
+                    .writing(format!(".agent/{name}"))?;
             }
             if matches!(plan.files.get(name), Some(Step::Remove)) {
-                std::fs::remove_file(dir.join(name))
-                    .map_err(|error| StoreError::write(format!(".agent/{name}"), error))?;
+                std::fs::remove_file(dir.join(name)).writing(format!(".agent/{name}"))?;
             }
             if let Some(blob) = self.stand.blob(name) {
                 shown.insert(name, blob.to_string());
             }
         }
         if plan.files.values().any(|step| !matches!(step, Step::Keep)) {
-            disk::sync_dir(&dir).map_err(|error| StoreError::write(".agent", error))?;
+            disk::sync_dir(&dir).writing(".agent")?;
         }
         self.write_stamp(&dir, &shown, leave)?;
         Ok(aside)
     }
 
-    fn agent_dir_for_writing(&self) -> Result<PathBuf, StoreError> {
-        let failed = |error: io::Error| StoreError::write(".agent", error);
-        let dir = match agent_dir(self.place)? {
-            Some(dir) => dir,
-            None => {
-                let dir = self.place.agent_dir();
-                std::fs::create_dir(&dir).map_err(failed)?;
-                dir
-            }
-        };
-        let scratch = dir.join("tmp");
-        match disk::look(&scratch).map_err(failed)? {
-            None => std::fs::create_dir(&scratch).map_err(failed)?,
-            Some(found) if found.is_dir() => {}
-            Some(_) => {
-                return Err(StoreError::AgentDir {
-                    path: scratch,
-                    what: "is not a directory".to_owned(),
-                });
-            }
-        }
-        Ok(dir)
-    }
-
     /// Decides for each file what to do, and reads what must be set aside.
     fn plan(&self, dir: &Path, leave: &BTreeSet<String>) -> Result<Plan, StoreError> {
         let mut plan = Plan::default();
-        for document in Document::SHOWN {
-            let step = self.document_step(dir, document, leave, &mut plan.aside)?;
-            plan.files.insert(document.file(), step);
-        }
-        for history in History::ALL {
-            let step = self.history_step(dir, history, leave, &mut plan.aside)?;
-            plan.files.insert(history.file(), step);
+        for name in shown_files() {
+            let step = if leave.contains(name) {
+                Step::Keep
+            } else if !self.is_shown(name) {
+                self.hidden_step(dir, name, &mut plan.aside)?
+            } else if let Some(history) = History::ALL.into_iter().find(|one| one.file() == name) {
+                self.history_step(dir, history, &mut plan.aside)?
+            } else {
+                self.document_step(dir, name, &mut plan.aside)?
+            };
+            plan.files.insert(name, step);
         }
         Ok(plan)
     }
@@ -103,17 +85,9 @@ impl View<'_> {
     fn document_step(
         &self,
         dir: &Path,
-        document: Document,
-        leave: &BTreeSet<String>,
+        name: &str,
         aside: &mut Vec<Aside>,
     ) -> Result<Step, StoreError> {
-        let name = document.file();
-        if leave.contains(name) {
-            return Ok(Step::Keep);
-        }
-        if !self.is_shown(name) {
-            return self.hidden_step(dir, name, aside);
-        }
         let tip = self.stand.blob(name).map(|id| id.to_string());
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
@@ -123,11 +97,10 @@ impl View<'_> {
         }
         let found = Aside::read(dir, name)?;
         if let Some(bytes) = found.regular() {
-            let id = objects::blob_id(self.log, bytes)?;
-            if Some(id.to_string()) == tip {
+            if Some(objects::blob_id(self.log, bytes)?.to_string()) == tip {
                 return Ok(Step::Keep);
             }
-            if self.is_own(document, bytes)? {
+            if self.is_own(name, bytes)? {
                 return Ok(Step::Write);
             }
         }
@@ -139,17 +112,10 @@ impl View<'_> {
         &self,
         dir: &Path,
         history: History,
-        leave: &BTreeSet<String>,
         aside: &mut Vec<Aside>,
     ) -> Result<Step, StoreError> {
         let name = history.file();
         let tip = self.histories.of(history);
-        if leave.contains(name) {
-            return Ok(Step::Keep);
-        }
-        if !self.is_shown(name) {
-            return self.hidden_step(dir, name, aside);
-        }
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
             Glance::Known if self.stamped(name) == Some(tip.sha256.as_str()) => {
@@ -240,7 +206,7 @@ impl View<'_> {
             let bytes = self.log.blob(blob)?;
             target
                 .write_all(bytes.get(skip..).unwrap_or_default())
-                .map_err(|error| StoreError::write(format!(".agent/{}", history.file()), error))?;
+                .writing(format!(".agent/{}", history.file()))?;
             skip = 0;
         }
         Ok(())

@@ -4,10 +4,11 @@
 
 use super::Store;
 use super::aside::Aside;
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::log::{self, Log, TreeEntry};
 use super::place::{self, Place};
-use cook_os::disk::{self, Durable, Mode, NewFile};
+use cook_core::diagnostic::Code;
+use cook_os::disk::{Durable, Mode, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -108,7 +109,7 @@ fn keep_as(
     log.sync_fan_out()?;
     let id = place::fresh_id();
     log.create_ref(&format!("{}{id}", kind.prefix()), commit)
-        .map_err(|error| StoreError::write("a kept copy", error))?;
+        .writing("a kept copy")?;
     Ok(id)
 }
 
@@ -150,13 +151,11 @@ impl Store {
         files: &[(Vec<u8>, PathBuf)],
         why: &str,
     ) -> Result<Option<String>, StoreError> {
-        let log = place::open_log(&self.place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let log = place::open_known_log(&self.place)?;
         let mut found = Vec::new();
         for (path, at) in files {
             let names: Vec<String> = path.split(|byte| *byte == b'/').map(kept_name).collect();
-            let there = disk::look(at)
-                .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?;
+            let there = place::look(at)?;
             if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
                 found.push((names, Aside::read_as(at.clone(), String::new())?));
             }
@@ -210,7 +209,7 @@ impl Store {
             }
             Ok(found.is_none())
         })?;
-        log.blob(found.ok_or_else(|| unknown(path))?)
+        log.blob(found.ok_or_else(|| StoreError::unknown(path))?)
     }
 
     /// Writes files of a kept copy under `into`, a directory inside the
@@ -238,20 +237,14 @@ impl Store {
             .iter()
             .find(|path| !wanted.iter().any(|(found, ..)| found == *path))
         {
-            return Err(unknown(absent));
+            return Err(StoreError::unknown(absent));
         }
         let root = Target::new(&self.place, into)?;
         let mut targets = Vec::new();
         for (path, ..) in &wanted {
             let target = root.path.join(path);
-            let taken = disk::look(&target)
-                .map_err(|error| StoreError::unreadable(path.as_str(), error))?
-                .is_some();
-            if taken && !overwrite {
-                return Err(StoreError::Restore {
-                    path: target,
-                    what: "something is there already".to_owned(),
-                });
+            if !overwrite && place::look(&target)?.is_some() {
+                return Err(refuse(&target, "something is there already"));
             }
             targets.push(target);
         }
@@ -264,15 +257,7 @@ impl Store {
     /// The log with the user's objects beside it, for reading: a rescue copy may
     /// share most of its files with them.
     fn open_with_users_objects(&self) -> Result<Log, StoreError> {
-        place::open_log(&self.place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?
-            .with_objects(&self.place.common_dir.join("objects"))
-    }
-}
-
-fn unknown(name: &str) -> StoreError {
-    StoreError::OperationUnknown {
-        name: name.chars().take(200).collect(),
+        place::open_known_log(&self.place)?.with_objects(&self.place.common_dir.join("objects"))
     }
 }
 
@@ -281,14 +266,14 @@ fn kept_tree(log: &Log, id: &str) -> Result<Oid, StoreError> {
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
     if id.is_empty() || id.len() > 100 || !plain {
-        return Err(unknown(id));
+        return Err(StoreError::unknown(id));
     }
     for kind in [KeptKind::Displaced, KeptKind::Rescue] {
         if let Some(commit) = log.find_ref(&format!("{}{id}", kind.prefix()))? {
             return Ok(log.commit(commit)?.tree);
         }
     }
-    Err(unknown(id))
+    Err(StoreError::unknown(id))
 }
 
 /// Gets path, blob and mode of a file; false ends the walk.
@@ -339,6 +324,14 @@ fn is_plain_name(name: &str) -> bool {
         && lower != "git~1"
 }
 
+fn refuse(path: &Path, what: &str) -> StoreError {
+    StoreError::path(
+        Code::NotWritable,
+        path,
+        format!("cannot be restored to: {what}"),
+    )
+}
+
 /// A directory inside the worktree.
 struct Target {
     worktree: PathBuf,
@@ -347,14 +340,8 @@ struct Target {
 
 impl Target {
     fn new(place: &Place, into: &Path) -> Result<Self, StoreError> {
-        let refuse = |what: &str| StoreError::Restore {
-            path: into.to_owned(),
-            what: what.to_owned(),
-        };
-        let real = |path: &Path| {
-            path.canonicalize()
-                .map_err(|error| StoreError::unreadable(path.display().to_string(), error))
-        };
+        let refuse = |what: &str| refuse(into, what);
+        let real = |path: &Path| path.canonicalize().reading(path.display().to_string());
         let worktree = real(&place.worktree)?;
         let inside = if into.is_absolute() {
             into.strip_prefix(&place.worktree)
@@ -401,21 +388,14 @@ impl Target {
 
     /// Makes the directories between the worktree and `dir`; a symlink on the way is refused.
     fn make_dirs(&self, dir: &Path) -> Result<(), StoreError> {
-        let refuse = |path: &Path, what: &str| StoreError::Restore {
-            path: path.to_owned(),
-            what: what.to_owned(),
-        };
         let inside = dir
             .strip_prefix(&self.worktree)
             .map_err(|_| refuse(dir, "it is not inside the worktree"))?;
         let mut at = self.worktree.clone();
         for component in inside.components() {
             at.push(component);
-            match disk::look(&at)
-                .map_err(|error| StoreError::unreadable(at.display().to_string(), error))?
-            {
-                None => std::fs::create_dir(&at)
-                    .map_err(|error| StoreError::write(at.display().to_string(), error))?,
+            match place::look(&at)? {
+                None => std::fs::create_dir(&at).writing(at.display().to_string())?,
                 Some(found) if found.is_dir() => {}
                 Some(_) => return Err(refuse(&at, "something on the way is not a directory")),
             }

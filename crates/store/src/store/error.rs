@@ -7,23 +7,11 @@ use std::path::{Path, PathBuf};
 /// branch of the log moved, or nothing that counts changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The log's directory is not as cook writes it.
+    /// The log's directory, `.agent/` or the place of a restored file is not one that cook uses.
     #[error("`{}` {what}", path.display())]
-    Unsafe {
-        /// The offending path.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// The log belongs to another user than the git dir.
-    #[error("`{}` belongs to another user than the repository", path.display())]
-    ForeignOwner {
-        /// The offending path.
-        path: PathBuf,
-    },
-    /// `.agent` or what it holds is a symlink or of the wrong type.
-    #[error("`{}` {what}", path.display())]
-    AgentDir {
+    Path {
+        /// The catalogue's code.
+        code: Code,
         /// The offending path.
         path: PathBuf,
         /// What is wrong with it.
@@ -120,14 +108,6 @@ pub enum StoreError {
         /// The limit.
         cap: u64,
     },
-    /// A copy that was set aside cannot be put where the caller wants it.
-    #[error("cannot restore to `{}`: {what}", path.display())]
-    Restore {
-        /// The target.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
 }
 
 impl StoreError {
@@ -151,10 +131,23 @@ impl StoreError {
         }
     }
 
-    pub(super) fn unsafe_path(path: &Path, what: impl Into<String>) -> Self {
-        Self::Unsafe {
+    pub(super) fn path(code: Code, path: &Path, what: impl Into<String>) -> Self {
+        Self::Path {
+            code,
             path: path.to_owned(),
             what: what.into(),
+        }
+    }
+
+    pub(super) fn unknown(name: &str) -> Self {
+        Self::OperationUnknown {
+            name: name.chars().take(200).collect(),
+        }
+    }
+
+    pub(super) fn stale(what: &str) -> Self {
+        Self::Stale {
+            what: what.to_owned(),
         }
     }
 
@@ -162,12 +155,18 @@ impl StoreError {
         Self::Malformed { what: what.into() }
     }
 
+    /// With all its causes.
+    pub(super) fn in_one_line(&self) -> String {
+        let causes =
+            std::iter::successors(Some(self as &dyn std::error::Error), |error| error.source());
+        let texts: Vec<String> = causes.map(ToString::to_string).collect();
+        texts.join(": ")
+    }
+
     /// The catalogue's code.
     pub fn code(&self) -> Code {
         match self {
-            Self::Unsafe { .. } => Code::LogUnsafe,
-            Self::ForeignOwner { .. } => Code::ForeignOwner,
-            Self::AgentDir { .. } => Code::AgentDirUnsafe,
+            Self::Path { code, .. } => *code,
             Self::TooNew { .. } => Code::LogTooNew,
             Self::Unreadable { .. } | Self::NoRecord { .. } => Code::LogUnreadable,
             Self::WriteFailed { .. } | Self::Malformed { .. } => Code::WriteFailed,
@@ -178,8 +177,23 @@ impl StoreError {
             Self::Rewound { .. } => Code::LogRewound,
             Self::Fenced { .. } => Code::Fenced,
             Self::TooLarge { .. } => Code::InputTooLarge,
-            Self::Restore { .. } => Code::NotWritable,
         }
+    }
+}
+
+/// Says what was being done when something failed.
+pub(super) trait During<T> {
+    fn reading(self, what: impl Into<String>) -> Result<T, StoreError>;
+    fn writing(self, what: impl Into<String>) -> Result<T, StoreError>;
+}
+
+impl<T, E: Into<Box<dyn std::error::Error + Send + Sync>>> During<T> for Result<T, E> {
+    fn reading(self, what: impl Into<String>) -> Result<T, StoreError> {
+        self.map_err(|error| StoreError::unreadable(what, error))
+    }
+
+    fn writing(self, what: impl Into<String>) -> Result<T, StoreError> {
+        self.map_err(|error| StoreError::write(what, error))
     }
 }
 
@@ -191,7 +205,11 @@ impl From<StoreError> for Failure {
                 return Refusal::new(code, error.to_string()).into();
             }
             StoreError::LockHeld | StoreError::LeaseHeld { .. } => FailureKind::Held,
-            StoreError::OperationUnknown { .. } | StoreError::Restore { .. } => FailureKind::Usage,
+            StoreError::OperationUnknown { .. }
+            | StoreError::Path {
+                code: Code::NotWritable,
+                ..
+            } => FailureKind::Usage,
             _ => FailureKind::State,
         };
         let mut failure = Failure::new(kind, code, error.to_string());

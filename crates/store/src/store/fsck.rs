@@ -34,15 +34,15 @@ const MAX_FINDINGS: usize = 100;
 impl Store {
     /// Hashes all objects, walks the chains of all worktrees, reads the view.
     pub fn fsck(&self) -> Result<FsckReport, StoreError> {
-        let log = place::open_log(&self.place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let log = place::open_known_log(&self.place)?;
         let mut report = FsckReport::default();
         hash_objects(&log, &mut report)?;
         for (id, tip) in branches(&self.place, &log)? {
             report.workflows += 1;
             if let Err(error) = walk_chain(&log, tip, &mut report) {
                 report.findings.push(
-                    Finding::new(Code::LogDamaged, one_line(&error)).at(format!("refs/heads/{id}")),
+                    Finding::new(Code::LogDamaged, error.in_one_line())
+                        .at(format!("refs/heads/{id}")),
                 );
             }
         }
@@ -53,7 +53,7 @@ impl Store {
             Err(error @ StoreError::Rewound { .. }) => {
                 report
                     .findings
-                    .push(Finding::new(error.code(), one_line(&error)));
+                    .push(Finding::new(error.code(), error.in_one_line()));
             }
             Err(error) => report.findings.push(Finding::new(
                 Code::LogDamaged,
@@ -68,7 +68,8 @@ impl Store {
 fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> {
     let found = log.refs_under("refs/heads/")?;
     match found.iter().find(|(id, _)| !place::is_id(id)) {
-        Some(_) => Err(StoreError::unsafe_path(
+        Some(_) => Err(StoreError::path(
+            Code::LogUnsafe,
             &place.log_dir(),
             "holds a branch that cook did not make",
         )),
@@ -84,19 +85,12 @@ fn hash_objects(log: &Log, report: &mut FsckReport) -> Result<(), StoreError> {
                 report.objects += 1;
                 report.bytes += bytes.len() as u64;
             }
-            Err(error) => report
-                .findings
-                .push(Finding::new(Code::LogDamaged, one_line(&error)).at(format!("object {id}"))),
+            Err(error) => report.findings.push(
+                Finding::new(Code::LogDamaged, error.in_one_line()).at(format!("object {id}")),
+            ),
         }
     }
     Ok(())
-}
-
-fn one_line(error: &StoreError) -> String {
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
 }
 
 /// From the tip back: one parent each, numbers that follow, all files there, and

@@ -2,9 +2,10 @@
 //! what the file says only names the holder.
 
 use super::Store;
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::lock;
-use super::place::Place;
+use super::place::{self, Place};
+use cook_core::diagnostic::Code;
 use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -32,36 +33,25 @@ pub struct Lease {
 const PROBE: Duration = Duration::from_millis(60);
 
 impl Store {
-    fn lease_file(&self) -> Result<PathBuf, StoreError> {
-        let dir = self.place.cook_dir().join("leases");
-        match std::fs::create_dir(&dir) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                return Err(StoreError::write("the lease", error));
-            }
-            _ => {}
-        }
-        let found = disk::look(&dir).map_err(|error| StoreError::unreadable("the lease", error))?;
-        if !found.is_some_and(|found| found.is_dir()) {
-            return Err(StoreError::unsafe_path(&dir, "is not a directory"));
-        }
-        Ok(dir.join(&self.id))
-    }
-
     /// Takes the lease of this worktree's workflow, or says who has it.
     pub fn lease(&self, owner: &str) -> Result<Lease, StoreError> {
-        let path = self.lease_file()?;
+        let path = lease_of(&self.place, &self.id);
+        place::make_directory(&self.place.cook_dir().join("leases"), Code::LogUnsafe)?;
         loop {
-            let mut file = lock::open(&path)?;
-            if !lock::take(&file, PROBE)? {
-                return Err(StoreError::LeaseHeld {
-                    owner: self.described(),
-                });
-            }
+            let mut file = lock::take(&path, PROBE).map_err(|error| match error {
+                StoreError::LockHeld => {
+                    let LeaseHolder { pid, owner } = holder_in(&path);
+                    StoreError::LeaseHeld {
+                        owner: format!("{owner} (pid {pid})"),
+                    }
+                }
+                error => error,
+            })?;
             if !is_current(&file, &path) {
                 // It was deleted between opening and locking it.
                 continue;
             }
-            say(&mut file, owner)?;
+            write_holder(&mut file, owner)?;
             return Ok(Lease { file });
         }
     }
@@ -79,25 +69,17 @@ impl Store {
     /// The same of a workflow whose log cannot be opened.
     pub fn driver_of(place: &Place, id: &str) -> Result<Option<LeaseHolder>, StoreError> {
         let path = lease_of(place, id);
-        if disk::look(&path)
-            .map_err(|error| StoreError::unreadable("the lease", error))?
-            .is_none()
-        {
+        if disk::look(&path).reading("the lease")?.is_none() {
             return Ok(None);
         }
         // Whoever only looks may have no right to write.
-        let file = disk::open_no_follow(OpenOptions::new().read(true), &path)
-            .map_err(|error| StoreError::unreadable("the lease", error))?;
+        let file =
+            disk::open_no_follow(OpenOptions::new().read(true), &path).reading("the lease")?;
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
-            Err(TryLockError::WouldBlock) => Ok(Some(named(&path))),
+            Err(TryLockError::WouldBlock) => Ok(Some(holder_in(&path))),
             Err(TryLockError::Error(error)) => Err(StoreError::unreadable("the lease", error)),
         }
-    }
-
-    fn described(&self) -> String {
-        let holder = named(&lease_of(&self.place, &self.id));
-        format!("{} (pid {})", holder.owner, holder.pid)
     }
 }
 
@@ -105,7 +87,7 @@ fn lease_of(place: &Place, id: &str) -> PathBuf {
     place.cook_dir().join("leases").join(id)
 }
 
-fn named(path: &Path) -> LeaseHolder {
+fn holder_in(path: &Path) -> LeaseHolder {
     disk::read(path, 1 << 16, Links::Refuse)
         .ok()
         .flatten()
@@ -116,8 +98,7 @@ fn named(path: &Path) -> LeaseHolder {
         })
 }
 
-fn say(file: &mut File, owner: &str) -> Result<(), StoreError> {
-    let failed = |error| StoreError::write("the lease", error);
+fn write_holder(file: &mut File, owner: &str) -> Result<(), StoreError> {
     let text = super::tree::pretty(&LeaseHolder {
         pid: std::process::id(),
         owner: owner
@@ -126,8 +107,8 @@ fn say(file: &mut File, owner: &str) -> Result<(), StoreError> {
             .take(200)
             .collect(),
     })?;
-    file.set_len(0).map_err(failed)?;
-    file.write_all(&text).map_err(failed)
+    file.set_len(0).writing("the lease")?;
+    file.write_all(&text).writing("the lease")
 }
 
 #[cfg(unix)]

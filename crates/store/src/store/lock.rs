@@ -1,7 +1,7 @@
 //! Locks of the operating system on files beside the log, and git's own lock files, which do
 //! not end with the process that holds them.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use cook_os::disk;
 use std::fs::File;
 use std::path::Path;
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant, SystemTime};
 /// A ref's lock file that has not changed for this long is a dead writer's.
 const DEAD_LOCK: Duration = Duration::from_secs(2);
 
-/// Opens a lock file, making it when it is absent; never through a symlink.
-pub(super) fn open(path: &Path) -> Result<File, StoreError> {
-    disk::open_lock(path).map_err(|error| StoreError::write(path.display().to_string(), error))
-}
-
-/// Takes the lock within `wait`; `false` when another process kept it.
-pub(super) fn take(file: &File, wait: Duration) -> Result<bool, StoreError> {
-    disk::take_lock(file, wait).map_err(|error| StoreError::write("the lock", error))
+/// Takes the lock of a file within `wait`, making the file when it is absent, never through a
+/// symlink; the lock is held until the file is closed.
+pub(super) fn take(path: &Path, wait: Duration) -> Result<File, StoreError> {
+    let file = disk::open_lock(path).writing(path.display().to_string())?;
+    match disk::take_lock(&file, wait).writing("the lock")? {
+        true => Ok(file),
+        false => Err(StoreError::LockHeld),
+    }
 }
 
 /// Removes a ref's lock file when its writer is dead. We hold the writer lock,

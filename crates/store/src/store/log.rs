@@ -5,7 +5,7 @@
 //! Every object read is hashed: what has the wrong content for its name does
 //! not exist for cook.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use cook_os::disk::{self, Durable, Mode, NewFile};
 use git2::{ErrorCode, ObjectFormat, ObjectType, Oid, Repository};
 use sha1::Sha1;
@@ -53,8 +53,7 @@ pub(crate) struct TreeEntry {
 
 impl Log {
     pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
-        let repo =
-            Repository::open_bare(dir).map_err(|error| StoreError::unreadable("the log", error))?;
+        let repo = Repository::open_bare(dir).reading("the log")?;
         Ok(Self {
             repo,
             objects: vec![dir.join("objects")],
@@ -66,7 +65,7 @@ impl Log {
         self.repo
             .odb()
             .and_then(|odb| odb.add_disk_alternate(&dir.to_string_lossy()))
-            .map_err(|error| StoreError::unreadable("the repository's objects", error))?;
+            .reading("the repository's objects")?;
         self.objects.push(dir.to_owned());
         Ok(self)
     }
@@ -82,14 +81,13 @@ impl Log {
 
     /// Refs under a prefix that ends in `/`: the rest of the name, and the target.
     pub(super) fn refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, StoreError> {
-        let failed = |error| StoreError::unreadable("the refs of the log", error);
         let mut found = Vec::new();
         for reference in self
             .repo
             .references_glob(&format!("{prefix}*"))
-            .map_err(failed)?
+            .reading("the refs of the log")?
         {
-            let reference = reference.map_err(failed)?;
+            let reference = reference.reading("the refs of the log")?;
             let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
             if let (Some(rest), Some(target)) = (name.strip_prefix(prefix), reference.target()) {
                 found.push((rest.to_owned(), target));
@@ -131,7 +129,7 @@ impl Log {
             ObjectFormat::Sha1 => Oid::from_bytes(&digest::<Sha1>(&head, bytes)),
             _ => Oid::from_bytes(&digest::<Sha256>(&head, bytes)),
         };
-        id.map_err(|error| StoreError::unreadable("a digest", error))
+        id.reading("a digest")
     }
 
     /// The object a full name means, whether it exists or not.
@@ -142,9 +140,7 @@ impl Log {
     }
 
     fn odb(&self) -> Result<git2::Odb<'_>, StoreError> {
-        self.repo
-            .odb()
-            .map_err(|error| StoreError::unreadable("the log's objects", error))
+        self.repo.odb().reading("the log's objects")
     }
 
     /// All objects by name.
@@ -155,7 +151,7 @@ impl Log {
                 ids.push(*id);
                 true
             })
-            .map_err(|error| StoreError::unreadable("the log's objects", error))?;
+            .reading("the log's objects")?;
         ids.sort_unstable();
         ids.dedup();
         Ok(ids)
@@ -182,7 +178,7 @@ impl Log {
         }
         self.odb()?
             .write(kind, bytes)
-            .map_err(|error| StoreError::write("an object of the log", error))
+            .writing("an object of the log")
     }
 
     /// Writes an object as a file of its own, also where a pack holds a damaged one: the file
@@ -190,8 +186,7 @@ impl Log {
     pub(crate) fn write_anew(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.name(kind, bytes)?;
         if let Some(dir) = self.objects.first() {
-            write_loose(dir, id, kind, bytes)
-                .map_err(|error| StoreError::write("an object of the log", error))?;
+            write_loose(dir, id, kind, bytes).writing("an object of the log")?;
         }
         Ok(id)
     }
@@ -205,7 +200,7 @@ impl Log {
     /// and the directory it lies in, not the entry of a directory it had to make.
     pub(super) fn sync_fan_out(&self) -> Result<(), StoreError> {
         self.objects.first().map_or(Ok(()), |dir| {
-            disk::sync_dir(dir).map_err(|error| StoreError::write("the objects of the log", error))
+            disk::sync_dir(dir).writing("the objects of the log")
         })
     }
 

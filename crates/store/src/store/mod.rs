@@ -82,9 +82,7 @@ impl Store {
     /// Opens another worktree's workflow by its id, for reading only.
     pub fn open_other(place: Place, id: &str) -> Result<Option<Self>, StoreError> {
         if !place::is_id(id) {
-            return Err(StoreError::OperationUnknown {
-                name: id.chars().take(80).collect(),
-            });
+            return Err(StoreError::unknown(id));
         }
         let here = place::read_id(&place)?.as_deref() == Some(id);
         Self::open_as(place, id.to_owned(), !here)
@@ -112,8 +110,7 @@ impl Store {
     pub fn create(place: Place) -> Result<Self, StoreError> {
         place::create_log(&place)?;
         let id = place::create_id(&place)?;
-        let log = place::open_log(&place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it vanished while it was made"))?;
+        let log = place::open_known_log(&place)?;
         Ok(Self {
             place,
             log,

@@ -1,6 +1,6 @@
 //! Reading the log's objects: one commit, its files, the chain of first parents.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::log::{Log, TreeEntry};
 use super::tree::{self, APPENDED, EVENT, EventFile, FORMAT, HISTORIES, Histories, History};
 use cook_core::model::Snapshot;
@@ -38,6 +38,12 @@ pub struct Meta {
 /// The name of a blob with that content.
 pub(super) fn blob_id(log: &Log, bytes: &[u8]) -> Result<Oid, StoreError> {
     log.name(ObjectType::Blob, bytes)
+}
+
+/// A commit by name and place in the chain.
+pub(super) fn tip(log: &Log, id: Oid) -> Result<Tip, StoreError> {
+    let Meta { commit, seq, .. } = meta(log, id)?;
+    Ok(Tip { commit, seq })
 }
 
 /// The message of one commit.
@@ -132,7 +138,7 @@ impl<'r> Stand<'r> {
         String::from_utf8_lossy(&bytes)
             .trim_end()
             .parse()
-            .map_err(|error| StoreError::unreadable("the log's format", error))
+            .reading("the log's format")
     }
 
     /// The blob of a file at the top of the tree.

@@ -3,8 +3,9 @@
 //!
 //! Nothing here discovers anything: the paths come from the caller.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::log::Log;
+use cook_core::diagnostic::Code;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use git2::ObjectFormat;
 use std::io::{self, Write};
@@ -24,34 +25,27 @@ pub struct Place {
 
 /// The log's configuration, byte for byte. A log with any other is refused: an
 /// agent could otherwise bring in hooks, filters or includes.
-const CONFIG_SHA1: &str = "[core]\n\
-\trepositoryformatversion = 0\n\
-\tfilemode = true\n\
-\tbare = true\n\
-\tlogallrefupdates = false\n\
-\thookspath = /dev/null\n\
-\tfsync = all\n\
-[gc]\n\
-\tauto = 0\n\
-\tpackrefs = false\n\
-[maintenance]\n\
-\tauto = false\n";
-
-/// The same for a repository whose objects are named by SHA-256.
-const CONFIG_SHA256: &str = "[core]\n\
-\trepositoryformatversion = 1\n\
-\tfilemode = true\n\
-\tbare = true\n\
-\tlogallrefupdates = false\n\
-\thookspath = /dev/null\n\
-\tfsync = all\n\
-[extensions]\n\
-\tobjectformat = sha256\n\
-[gc]\n\
-\tauto = 0\n\
-\tpackrefs = false\n\
-[maintenance]\n\
-\tauto = false\n";
+fn config(format: ObjectFormat) -> String {
+    let (version, extensions) = match format {
+        ObjectFormat::Sha256 => (1, "[extensions]\n\tobjectformat = sha256\n"),
+        _ => (0, ""),
+    };
+    format!(
+        "[core]\n\
+         \trepositoryformatversion = {version}\n\
+         \tfilemode = true\n\
+         \tbare = true\n\
+         \tlogallrefupdates = false\n\
+         \thookspath = /dev/null\n\
+         \tfsync = all\n\
+         {extensions}\
+         [gc]\n\
+         \tauto = 0\n\
+         \tpackrefs = false\n\
+         [maintenance]\n\
+         \tauto = false\n"
+    )
+}
 
 impl Place {
     /// `<common dir>/cook`.
@@ -97,6 +91,11 @@ fn durable_writes() {
     });
 }
 
+/// The log, which must be there.
+pub(super) fn open_known_log(place: &Place) -> Result<Log, StoreError> {
+    open_log(place)?.ok_or_else(|| StoreError::unreadable("the log", "it is gone"))
+}
+
 /// Opens the log at its exact path after the safety checks. `None` = there is
 /// none; every other difficulty is an error.
 pub(super) fn open_log(place: &Place) -> Result<Option<Log>, StoreError> {
@@ -111,13 +110,14 @@ pub(super) fn open_log(place: &Place) -> Result<Option<Log>, StoreError> {
 fn is_safe(place: &Place) -> Result<bool, StoreError> {
     let cook = place.cook_dir();
     let log = place.log_dir();
+    let is_directory = |path: &Path| is_directory(path, Code::LogUnsafe);
     if !is_directory(&cook)? || !is_directory(&log)? {
         return Ok(false);
     }
     for part in ["objects", "refs"] {
         let path = log.join(part);
         if !is_directory(&path)? {
-            return Err(StoreError::unsafe_path(&path, "is missing"));
+            return Err(StoreError::path(Code::LogUnsafe, &path, "is missing"));
         }
     }
     for extra in [
@@ -129,8 +129,9 @@ fn is_safe(place: &Place) -> Result<bool, StoreError> {
         "info/grafts",
     ] {
         let path = log.join(extra);
-        if stat(&path)?.is_some() {
-            return Err(StoreError::unsafe_path(
+        if look(&path)?.is_some() {
+            return Err(StoreError::path(
+                Code::LogUnsafe,
                 &path,
                 "is nothing that cook writes",
             ));
@@ -143,29 +144,48 @@ fn is_safe(place: &Place) -> Result<bool, StoreError> {
 
 fn check_config(path: &Path) -> Result<(), StoreError> {
     let bytes = disk::read(path, 1 << 16, Links::Refuse)
-        .map_err(|error| StoreError::unreadable("the log's config", error))?
-        .ok_or_else(|| StoreError::unsafe_path(path, "is missing"))?;
-    if bytes == CONFIG_SHA1.as_bytes() || bytes == CONFIG_SHA256.as_bytes() {
+        .reading("the log's config")?
+        .ok_or_else(|| StoreError::path(Code::LogUnsafe, path, "is missing"))?;
+    let formats = [ObjectFormat::Sha1, ObjectFormat::Sha256];
+    if formats
+        .iter()
+        .any(|format| config(*format).as_bytes() == bytes)
+    {
         Ok(())
     } else {
-        Err(StoreError::unsafe_path(
+        Err(StoreError::path(
+            Code::LogUnsafe,
             path,
             "is not the config cook writes",
         ))
     }
 }
 
-fn stat(path: &Path) -> Result<Option<std::fs::Metadata>, StoreError> {
-    disk::look(path).map_err(|error| StoreError::unreadable(path.display().to_string(), error))
+/// What stands at a path, and not what a link there leads to.
+pub(super) fn look(path: &Path) -> Result<Option<std::fs::Metadata>, StoreError> {
+    disk::look(path).reading(path.display().to_string())
 }
 
-/// True for a real directory, false when absent; a symlink or a file is refused.
-fn is_directory(path: &Path) -> Result<bool, StoreError> {
-    match stat(path)? {
+/// True for a real directory, false when absent; a symlink or a file is refused with this code.
+pub(super) fn is_directory(path: &Path, code: Code) -> Result<bool, StoreError> {
+    match look(path)? {
         None => Ok(false),
-        Some(found) if found.is_symlink() => Err(StoreError::unsafe_path(path, "is a symlink")),
+        Some(found) if found.is_symlink() => Err(StoreError::path(code, path, "is a symlink")),
         Some(found) if found.is_dir() => Ok(true),
-        Some(_) => Err(StoreError::unsafe_path(path, "is not a directory")),
+        Some(_) => Err(StoreError::path(code, path, "is not a directory")),
+    }
+}
+
+/// Makes a directory unless it is there; true when it was made.
+pub(super) fn make_directory(path: &Path, code: Code) -> Result<bool, StoreError> {
+    if is_directory(path, code)? {
+        return Ok(false);
+    }
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            is_directory(path, code).map(|_| false)
+        }
+        made => made.map(|()| true).writing(path.display().to_string()),
     }
 }
 
@@ -173,13 +193,15 @@ fn is_directory(path: &Path) -> Result<bool, StoreError> {
 fn same_owner(reference: &Path, paths: &[&Path]) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt;
     let owner = std::fs::metadata(reference)
-        .map_err(|error| StoreError::unreadable(reference.display().to_string(), error))?
+        .reading(reference.display().to_string())?
         .uid();
     for path in paths {
-        if stat(path)?.is_some_and(|found| found.uid() != owner) {
-            return Err(StoreError::ForeignOwner {
-                path: path.to_path_buf(),
-            });
+        if look(path)?.is_some_and(|found| found.uid() != owner) {
+            return Err(StoreError::path(
+                Code::ForeignOwner,
+                path,
+                "belongs to another user than the repository",
+            ));
         }
     }
     Ok(())
@@ -196,12 +218,8 @@ fn same_owner(_reference: &Path, _paths: &[&Path]) -> Result<(), StoreError> {
 pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
     let cook = place.cook_dir();
     let failed = |error: io::Error| StoreError::write("the log's directory", error);
-    if !is_directory(&cook)? {
-        match std::fs::create_dir(&cook) {
-            Ok(()) => disk::sync_dir(&place.common_dir).map_err(failed)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
-        }
+    if make_directory(&cook, Code::LogUnsafe)? {
+        disk::sync_dir(&place.common_dir).map_err(failed)?;
     }
     if is_safe(place)? {
         return Ok(());
@@ -253,12 +271,8 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
     ] {
         std::fs::create_dir(dir.join(part))?;
     }
-    let config = match format {
-        ObjectFormat::Sha256 => CONFIG_SHA256,
-        _ => CONFIG_SHA1,
-    };
     for (name, text) in [
-        ("config", config),
+        ("config", config(format).as_str()),
         ("HEAD", "ref: refs/heads/none\n"),
         (
             "description",
@@ -283,9 +297,7 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
 /// The worktree's id: 26 characters, lower case.
 pub(super) fn read_id(place: &Place) -> Result<Option<String>, StoreError> {
     let path = place.id_file();
-    let Some(bytes) = disk::read(&path, 4096, Links::Refuse)
-        .map_err(|error| StoreError::unreadable("the worktree's id", error))?
-    else {
+    let Some(bytes) = disk::read(&path, 4096, Links::Refuse).reading("the worktree's id")? else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&bytes);
@@ -293,7 +305,11 @@ pub(super) fn read_id(place: &Place) -> Result<Option<String>, StoreError> {
     if is_id(id) {
         Ok(Some(id.to_owned()))
     } else {
-        Err(StoreError::unsafe_path(&path, "holds no worktree id"))
+        Err(StoreError::path(
+            Code::LogUnsafe,
+            &path,
+            "holds no worktree id",
+        ))
     }
 }
 

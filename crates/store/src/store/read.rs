@@ -4,7 +4,7 @@
 //! again and repeats the read.
 
 use super::Store;
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::log::Log;
 use super::objects::{self, Meta, Stand, Tip};
 use super::place::{self, Place};
@@ -85,23 +85,14 @@ impl Store {
     }
 
     fn some_tip(&self, log: &Log) -> Result<Oid, StoreError> {
-        self.tip_id(log)?
-            .ok_or_else(|| StoreError::OperationUnknown {
-                name: "@".to_owned(),
-            })
+        self.tip_id(log)?.ok_or_else(|| StoreError::unknown("@"))
     }
 
     /// The newest transition; `None` before the first.
     pub fn tip(&self) -> Result<Option<Tip>, StoreError> {
         self.read(|log| {
-            self.tip_id(log)?
-                .map(|id| {
-                    objects::meta(log, id).map(|meta| Tip {
-                        commit: meta.commit,
-                        seq: meta.seq,
-                    })
-                })
-                .transpose()
+            let id = self.tip_id(log)?;
+            id.map(|id| objects::tip(log, id)).transpose()
         })
     }
 
@@ -146,9 +137,7 @@ impl Store {
     /// or abbreviated id of at least four digits.
     pub fn resolve(&self, name: &str) -> Result<Meta, StoreError> {
         self.read(|log| {
-            let unknown = || StoreError::OperationUnknown {
-                name: name.chars().take(80).collect(),
-            };
+            let unknown = || StoreError::unknown(name);
             let id = match Operation::parse(name).ok_or_else(unknown)? {
                 Operation::Back(steps) => self.back(log, steps)?,
                 Operation::Seq(seq) => self.by_seq(log, seq)?,
@@ -188,9 +177,7 @@ impl Store {
         self.read(|log| {
             let id = log
                 .oid(&meta.commit)
-                .ok_or_else(|| StoreError::OperationUnknown {
-                    name: meta.commit.clone(),
-                })?;
+                .ok_or_else(|| StoreError::unknown(&meta.commit))?;
             entry(log, id)
         })
     }
@@ -333,9 +320,10 @@ impl Iterator for HistoryLines<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         while self.lines.is_empty() {
             let blob = self.blobs.pop_front()?;
-            let text = self.store.read(|log| log.blob(blob)).and_then(|bytes| {
-                String::from_utf8(bytes).map_err(|error| StoreError::unreadable("a history", error))
-            });
+            let text = self
+                .store
+                .read(|log| log.blob(blob))
+                .and_then(|bytes| String::from_utf8(bytes).reading("a history"));
             match text {
                 Ok(text) => self.lines.extend(text.lines().map(str::to_owned)),
                 Err(error) => {

@@ -1,13 +1,13 @@
 //! The stamp `<git dir>/cook-checkout.json`: which commit `.agent/` shows, and
 //! what each file looked like right after cook wrote it.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::place::Place;
+use cook_core::diagnostic::Code;
 use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
-use std::io;
 
 /// What a file looked like right after cook wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,14 +79,18 @@ pub(super) struct FoundStamp {
 /// An unreadable or foreign stamp is not a stamp: contents are compared instead.
 pub(super) fn read_stamp(place: &Place) -> Result<Option<FoundStamp>, StoreError> {
     let path = place.stamp_file();
-    let failed = |error: io::Error| StoreError::unreadable("the checkout's stamp", error);
-    let Some(found) = disk::look(&path).map_err(failed)? else {
+    let Some(found) = disk::look(&path).reading("the checkout's stamp")? else {
         return Ok(None);
     };
     if !found.is_file() {
-        return Err(StoreError::unsafe_path(&path, "is not a regular file"));
+        return Err(StoreError::path(
+            Code::LogUnsafe,
+            &path,
+            "is not a regular file",
+        ));
     }
-    let Some(bytes) = disk::read(&path, 1 << 20, Links::Refuse).map_err(failed)? else {
+    let Some(bytes) = disk::read(&path, 1 << 20, Links::Refuse).reading("the checkout's stamp")?
+    else {
         return Ok(None);
     };
     let stamp = serde_json::from_slice::<Stamp>(&bytes)

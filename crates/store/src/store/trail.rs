@@ -7,20 +7,19 @@
 //! not synced: the transition that takes a line in is what makes it durable.
 
 use super::Store;
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::lock;
 use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::Place;
 use super::tree::{APPENDED, Lines, TRAIL, TrailDigest};
-use super::view::agent_dir;
+use super::view::{agent_dir, scratch};
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::{Checkpoint, MAX_CHECKPOINT_TEXT};
 use cook_os::disk::{self, Links};
 use git2::Oid;
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,8 +65,7 @@ impl Store {
     /// Length of the trail's file; 0 when there is none. Two equal lengths mean
     /// that nothing was appended meanwhile.
     pub fn checkpoints_length(&self) -> Result<u64, StoreError> {
-        let found = disk::look(&self.place.agent_dir().join(TRAIL))
-            .map_err(|error| StoreError::unreadable(TRAIL, error))?;
+        let found = disk::look(&self.place.agent_dir().join(TRAIL)).reading(TRAIL)?;
         Ok(found.map_or(0, |found| found.len()))
     }
 
@@ -76,18 +74,14 @@ impl Store {
         let failed = |error: io::Error| StoreError::write(format!(".agent/{TRAIL}"), error);
         let dir = agent_dir(&self.place)?
             .ok_or_else(|| StoreError::unreadable(".agent", "it is not there"))?;
-        let lock = lock::open(&scratch(&dir)?.join("trail.lock"))?;
-        if !lock::take(&lock, WAIT)? {
-            return Err(StoreError::LockHeld);
-        }
+        let _lock = lock::take(&scratch(&dir)?.join("trail.lock"), WAIT)?;
         let path = dir.join(TRAIL);
         let mut file = disk::open_to_append(&path).map_err(failed)?;
         let before = disk::read_tail(&mut file, MAX_TRAIL).map_err(failed)?;
         if holds(&before, &entry.id) {
             return Ok(false);
         }
-        let mut line =
-            serde_json::to_string(entry).map_err(|error| StoreError::write(TRAIL, error))?;
+        let mut line = serde_json::to_string(entry).writing(TRAIL)?;
         if before.last().is_some_and(|byte| *byte != b'\n') {
             // A writer died half way: its line must not swallow this one.
             line.insert(0, '\n');
@@ -253,12 +247,12 @@ fn read_local(place: &Place, cap: u64) -> Result<Local, StoreError> {
     let Some(dir) = agent_dir(place)? else {
         return Ok(Local::default());
     };
-    let failed = |error: io::Error| StoreError::unreadable(format!(".agent/{TRAIL}"), error);
-    let opened = disk::open_regular(&dir.join(TRAIL), Links::Refuse).map_err(failed)?;
+    let opened =
+        disk::open_regular(&dir.join(TRAIL), Links::Refuse).reading(format!(".agent/{TRAIL}"))?;
     let Some(mut file) = opened else {
         return Ok(Local::default());
     };
-    let bytes = disk::read_tail(&mut file, cap).map_err(failed)?;
+    let bytes = disk::read_tail(&mut file, cap).reading(format!(".agent/{TRAIL}"))?;
     // The first line of a tail is whatever the cut left of it.
     let whole = (bytes.len() as u64) < cap;
     let start = match whole {
@@ -309,22 +303,4 @@ fn holds(bytes: &[u8], id: &str) -> bool {
     bytes
         .split(|byte| *byte == b'\n')
         .any(|line| line.starts_with(begin.as_bytes()) && line_id(line).is_some())
-}
-
-/// `.agent/tmp`, made when it is missing.
-fn scratch(dir: &Path) -> Result<PathBuf, StoreError> {
-    let scratch = dir.join("tmp");
-    match std::fs::create_dir(&scratch) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(StoreError::write(".agent/tmp", error)),
-    }
-    let found = disk::look(&scratch).map_err(|error| StoreError::write(".agent/tmp", error))?;
-    match found {
-        Some(found) if found.is_dir() => Ok(scratch),
-        _ => Err(StoreError::AgentDir {
-            path: scratch,
-            what: "is not a directory".to_owned(),
-        }),
-    }
 }

@@ -1,7 +1,7 @@
 //! The tree of one log commit (`protocol/store.md`, format 1): which file holds
 //! what, and the exact text of each.
 
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use cook_core::digest::hex;
 use cook_core::machine::Facts;
 use cook_core::model::{
@@ -188,9 +188,7 @@ impl From<Vec<u8>> for Lines {
 fn lines<T: Record>(imported: Option<&Trail<T>>, records: &[T]) -> Result<Lines, StoreError> {
     let mut trail = imported.cloned().unwrap_or_default();
     for record in records {
-        trail
-            .push(record)
-            .map_err(|error| StoreError::write("a record", error))?;
+        trail.push(record).writing("a record")?;
     }
     Ok(Lines {
         count: trail.len(),
@@ -202,8 +200,7 @@ fn lines<T: Record>(imported: Option<&Trail<T>>, records: &[T]) -> Result<Lines,
 fn plain_lines<T: Serialize>(records: &[T]) -> Result<Lines, StoreError> {
     let mut bytes = Vec::new();
     for record in records {
-        serde_json::to_writer(&mut bytes, record)
-            .map_err(|error| StoreError::write("a record", error))?;
+        serde_json::to_writer(&mut bytes, record).writing("a record")?;
         bytes.push(b'\n');
     }
     Ok(bytes.into())
@@ -223,9 +220,7 @@ fn parse_lines<T: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<T>, StoreError> 
     bytes
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())
-        .map(|line| {
-            serde_json::from_slice(line).map_err(|error| StoreError::unreadable("a record", error))
-        })
+        .map(|line| serde_json::from_slice(line).reading("a record"))
         .collect()
 }
 
@@ -434,15 +429,14 @@ pub(super) fn with_imported_histories(
 
 /// Pretty-printed, keys in the order of the types, one final line feed.
 pub(super) fn pretty<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
-    let mut bytes =
-        serde_json::to_vec_pretty(value).map_err(|error| StoreError::write("a document", error))?;
+    let mut bytes = serde_json::to_vec_pretty(value).writing("a document")?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 /// Reads one JSON file of the log.
 pub(super) fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, StoreError> {
-    serde_json::from_slice(bytes).map_err(|error| StoreError::unreadable(name, error))
+    serde_json::from_slice(bytes).reading(name)
 }
 
 /// Assembles a snapshot from the files that `read` returns.
@@ -456,8 +450,8 @@ pub(super) fn snapshot(
     ) -> Result<T, StoreError> {
         parse(document.file(), &read(document.file())?)
     }
-    let mission = String::from_utf8(read(Document::Mission.file())?)
-        .map_err(|error| StoreError::unreadable(Document::Mission.file(), error))?;
+    let mission =
+        String::from_utf8(read(Document::Mission.file())?).reading(Document::Mission.file())?;
     let brief = match is_there(Document::Brief.file()) {
         true => Some(one(&mut read, Document::Brief)?),
         false => None,

@@ -7,12 +7,13 @@
 use super::Store;
 use super::compare::{Comparison, compare, ends_line};
 use super::difference::{Difference, DifferenceKind, changed_fields, is_history, missing, plain};
-use super::error::StoreError;
+use super::error::{During, StoreError};
 use super::log::Log;
 use super::objects::{self, Stand};
-use super::place::Place;
+use super::place::{self, Place};
 use super::stamp::{self, FoundStamp, Stat};
 use super::tree::{self, Document, History};
+use cook_core::diagnostic::Code;
 use cook_core::machine::OutsideEdit;
 use cook_os::disk::{self, Links};
 use git2::Oid;
@@ -43,16 +44,14 @@ pub enum ViewStatus {
 /// `Some` when `.agent` is there; a symlink or a file in its place is refused.
 pub(super) fn agent_dir(place: &Place) -> Result<Option<PathBuf>, StoreError> {
     let dir = place.agent_dir();
-    let refuse = |path: &Path, what: &str| StoreError::AgentDir {
-        path: path.to_owned(),
-        what: what.to_owned(),
-    };
-    match disk::look(&dir).map_err(|error| StoreError::unreadable(".agent", error))? {
-        None => Ok(None),
-        Some(found) if found.is_symlink() => Err(refuse(&dir, "is a symlink")),
-        Some(found) if !found.is_dir() => Err(refuse(&dir, "is not a directory")),
-        Some(_) => Ok(Some(dir)),
-    }
+    Ok(place::is_directory(&dir, Code::AgentDirUnsafe)?.then_some(dir))
+}
+
+/// `.agent/tmp`, made when it is missing.
+pub(super) fn scratch(dir: &Path) -> Result<PathBuf, StoreError> {
+    let scratch = dir.join("tmp");
+    place::make_directory(&scratch, Code::AgentDirUnsafe)?;
+    Ok(scratch)
 }
 
 /// The view of one worktree against one commit of the log.
@@ -120,18 +119,12 @@ impl<'r> View<'r> {
     }
 
     pub(super) fn status(&self) -> Result<ViewStatus, StoreError> {
-        let any = match agent_dir(self.place)? {
-            None => false,
-            Some(dir) => {
-                let mut any = false;
-                for name in shown_files() {
-                    any |= disk::look(&dir.join(name))
-                        .map_err(|error| StoreError::unreadable(name, error))?
-                        .is_some();
-                }
-                any
+        let mut any = false;
+        if let Some(dir) = agent_dir(self.place)? {
+            for name in shown_files() {
+                any |= place::look(&dir.join(name))?.is_some();
             }
-        };
+        }
         Ok(match (any, self.shows_tip()) {
             (false, _) => ViewStatus::Absent,
             (true, true) => ViewStatus::Current,
@@ -140,9 +133,7 @@ impl<'r> View<'r> {
     }
 
     pub(super) fn glance(&self, dir: &Path, name: &str) -> Result<Glance, StoreError> {
-        let found =
-            disk::look(&dir.join(name)).map_err(|error| StoreError::unreadable(name, error))?;
-        let Some(found) = found else {
+        let Some(found) = place::look(&dir.join(name))? else {
             return Ok(Glance::Missing);
         };
         if !found.is_file() {
@@ -202,40 +193,34 @@ impl<'r> View<'r> {
             });
         };
         let mut differences = Vec::new();
-        for document in Document::SHOWN {
-            differences.extend(self.document_difference(&dir, document)?);
-        }
-        for history in History::ALL {
-            differences.extend(self.history_difference(&dir, history)?);
+        for name in shown_files() {
+            differences.extend(self.difference(&dir, name)?);
         }
         differences.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(differences)
     }
 
-    fn document_difference(
-        &self,
-        dir: &Path,
-        document: Document,
-    ) -> Result<Option<Difference>, StoreError> {
-        let name = document.file();
+    fn difference(&self, dir: &Path, name: &str) -> Result<Option<Difference>, StoreError> {
         let found = match self.glance(dir, name)? {
             Glance::Known => return Ok(None),
             Glance::Missing => return Ok(self.is_missed(name).then(|| missing(name))),
             Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
-            Glance::Unknown(_) if !self.is_shown(name) => {
-                return Ok(Some(plain(name, DifferenceKind::Edited)));
-            }
             Glance::Unknown(found) => found,
         };
+        if let Some(history) = History::ALL.into_iter().find(|one| one.file() == name) {
+            return self.history_difference(dir, history);
+        }
+        if !self.is_shown(name) {
+            return Ok(Some(plain(name, DifferenceKind::Edited)));
+        }
         if found.len() > MAX_DOCUMENT {
             return Ok(Some(plain(name, DifferenceKind::TooLarge)));
         }
-        let Some(bytes) = disk::read(&dir.join(name), MAX_DOCUMENT, Links::Refuse)
-            .map_err(|error| StoreError::unreadable(name, error))?
+        let Some(bytes) = disk::read(&dir.join(name), MAX_DOCUMENT, Links::Refuse).reading(name)?
         else {
             return Ok(Some(missing(name)));
         };
-        if self.is_own(document, &bytes)? {
+        if self.is_own(name, &bytes)? {
             return Ok(None);
         }
         let Ok(theirs) = serde_json::from_slice::<Value>(&bytes) else {
@@ -243,17 +228,15 @@ impl<'r> View<'r> {
         };
         let ours: Value = tree::parse(name, &self.stand.file(name)?)?;
         Ok(Some(Difference {
-            file: name.to_owned(),
-            kind: DifferenceKind::Edited,
             fields: changed_fields(&ours, &theirs),
+            ..plain(name, DifferenceKind::Edited)
         }))
     }
 
     /// Whether these bytes are a version of the document that cook itself wrote:
     /// the tip's; while the view is behind, also the stamp's, or with no stamp
     /// to go by one of the last transitions'. Equal JSON in another layout is the same version.
-    pub(super) fn is_own(&self, document: Document, bytes: &[u8]) -> Result<bool, StoreError> {
-        let name = document.file();
+    pub(super) fn is_own(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         let id = objects::blob_id(self.log, bytes)?;
         if self.stand.blob(name) == Some(id) {
             return Ok(true);
@@ -267,7 +250,7 @@ impl<'r> View<'r> {
                 Some(before) if before.stand.blob(name) == Some(id) => return Ok(true),
                 Some(before) if before.stand.blob(name).is_none() => {}
                 Some(before) => versions.push(before.stand.file(name)?),
-                None if self.was_written_lately(document, id)? => return Ok(true),
+                None if self.was_written_lately(name, id)? => return Ok(true),
                 None => {}
             }
         }
@@ -280,11 +263,11 @@ impl<'r> View<'r> {
             .any(|ours| serde_json::from_slice::<Value>(ours).is_ok_and(|ours| ours == theirs)))
     }
 
-    fn was_written_lately(&self, document: Document, blob: Oid) -> Result<bool, StoreError> {
+    fn was_written_lately(&self, name: &str, blob: Oid) -> Result<bool, StoreError> {
         let mut at = Some(self.tip);
         for _ in 0..RECENT {
             let Some(commit) = at else { break };
-            if Stand::at(self.log, commit)?.blob(document.file()) == Some(blob) {
+            if Stand::at(self.log, commit)?.blob(name) == Some(blob) {
                 return Ok(true);
             }
             at = objects::parent(self.log, commit)?;
@@ -298,12 +281,6 @@ impl<'r> View<'r> {
         history: History,
     ) -> Result<Option<Difference>, StoreError> {
         let name = history.file();
-        match self.glance(dir, name)? {
-            Glance::Known => return Ok(None),
-            Glance::Missing => return Ok(self.is_missed(name).then(|| missing(name))),
-            Glance::NotAFile => return Ok(Some(plain(name, DifferenceKind::NotAFile))),
-            Glance::Unknown(_) => {}
-        }
         let (line, torn) = match compare(self.log, self.tip, dir, history)? {
             Comparison::Equal => return Ok(None),
             // An interrupted append left a prefix that still holds what was shown.
@@ -313,23 +290,19 @@ impl<'r> View<'r> {
                 return Ok(None);
             }
             Comparison::Prefix(length) => {
-                let torn = !ends_line(&dir.join(name), length)
-                    .map_err(|error| StoreError::unreadable(name, error))?;
+                let torn = !ends_line(&dir.join(name), length).reading(name)?;
                 (None, torn)
             }
             Comparison::Differs(line) => (Some(line), false),
         };
+        let kind = match torn {
+            true => DifferenceKind::Torn,
+            false => DifferenceKind::Edited,
+        };
+        let fields = line.map(|line| format!("line {line}"));
         Ok(Some(Difference {
-            file: name.to_owned(),
-            kind: if torn {
-                DifferenceKind::Torn
-            } else {
-                DifferenceKind::Edited
-            },
-            fields: line
-                .map(|line| format!("line {line}"))
-                .into_iter()
-                .collect(),
+            fields: fields.into_iter().collect(),
+            ..plain(name, kind)
         }))
     }
 
@@ -358,11 +331,6 @@ impl<'r> View<'r> {
                 false => before.stand.blob(name).is_some(),
             });
         self.stamp.is_some() && self.is_shown(name) && shown_before
-    }
-
-    /// The stamp does not name the tip.
-    pub(super) fn is_behind(&self) -> bool {
-        !self.shows_tip()
     }
 }
 

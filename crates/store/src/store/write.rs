@@ -22,7 +22,6 @@ use super::tree::{self, Document};
 use super::view::View;
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::OutsideEdit;
-use cook_os::disk;
 use git2::Oid;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -107,17 +106,12 @@ impl Store {
                 "another worktree's workflow is only written there",
             ));
         }
-        let path = self.place.cook_dir().join("lock");
-        let file = lock::open(&path)?;
-        if !lock::take(&file, wait)? {
-            return Err(StoreError::LockHeld);
-        }
-        let log = place::open_log(&self.place)?
-            .ok_or_else(|| StoreError::unreadable("the log", "it is gone"))?;
+        let lock = lock::take(&self.place.cook_dir().join("lock"), wait)?;
+        let log = place::open_known_log(&self.place)?;
         let writer = Writer {
             store: self,
             log,
-            lock: file,
+            lock,
         };
         if let Some(tip) = writer.tip()? {
             Stand::at(&writer.log, tip)?.check_format()?;
@@ -162,11 +156,10 @@ impl<'s> Locked<'s> {
             if let Some(rewound) = view.rewound(&writer.store.branch())? {
                 return Err(rewound);
             }
-            recovery.rolled_forward = view.is_behind();
-            let leave = if view.is_behind() {
-                BTreeSet::new()
-            } else {
-                names(&view.differences()?)
+            recovery.rolled_forward = !view.shows_tip();
+            let leave = match recovery.rolled_forward {
+                true => BTreeSet::new(),
+                false => names(&view.differences()?),
             };
             recovery.displaced = view.show(&leave)?;
         }
@@ -193,15 +186,8 @@ impl<'s> Recovered<'s> {
 
     /// The tip, which no other writer can move now.
     pub fn tip(&self) -> Result<Option<Tip>, StoreError> {
-        self.writer
-            .tip()?
-            .map(|id| {
-                objects::meta(&self.writer.log, id).map(|meta| Tip {
-                    commit: meta.commit,
-                    seq: meta.seq,
-                })
-            })
-            .transpose()
+        let id = self.writer.tip()?;
+        id.map(|id| objects::tip(&self.writer.log, id)).transpose()
     }
 
     /// Files edited outside cook, as a transition would meet them now.
@@ -224,9 +210,9 @@ impl<'s> Recovered<'s> {
         let parent = self.writer.tip()?;
         let expected = transition.parent.as_ref().map(|tip| tip.commit.as_str());
         if parent.map(|id| id.to_string()).as_deref() != expected {
-            return Err(StoreError::Stale {
-                what: "the log moved while the transition was computed".to_owned(),
-            });
+            return Err(StoreError::stale(
+                "the log moved while the transition was computed",
+            ));
         }
         let seconds = check(&transition)?;
         self.check_epoch(parent, &transition)?;
@@ -277,9 +263,9 @@ impl<'s> Recovered<'s> {
             let found: BTreeSet<OutsideEdit> =
                 differences.iter().cloned().map(Into::into).collect();
             if judged.iter().cloned().collect::<BTreeSet<_>>() != found {
-                return Err(StoreError::Stale {
-                    what: "`.agent/` changed while the transition was computed".to_owned(),
-                });
+                return Err(StoreError::stale(
+                    "`.agent/` changed while the transition was computed",
+                ));
             }
         }
         let dir = self.writer.store.place.agent_dir();
@@ -296,13 +282,12 @@ impl<'s> Recovered<'s> {
 }
 
 fn can_be_kept(path: &Path) -> Result<(), StoreError> {
-    let found = disk::look(path)
-        .map_err(|error| StoreError::unreadable(path.display().to_string(), error))?;
-    match found {
-        Some(found) if found.is_dir() => Err(StoreError::AgentDir {
-            path: path.to_owned(),
-            what: "is a directory; move it away".to_owned(),
-        }),
+    match place::look(path)? {
+        Some(found) if found.is_dir() => Err(StoreError::path(
+            Code::AgentDirUnsafe,
+            path,
+            "is a directory; move it away",
+        )),
         Some(found) if found.len() > MAX_KEPT => Err(StoreError::TooLarge {
             path: path.to_owned(),
             bytes: found.len(),
@@ -353,7 +338,7 @@ impl Staged<'_> {
                 Code::CheckoutPending,
                 format!(
                     "`.agent/` does not show transition {seq} yet: {}",
-                    told(&error)
+                    error.in_one_line()
                 ),
             )),
         }
@@ -405,22 +390,10 @@ impl Staged<'_> {
         };
         match self.writer.tip() {
             Ok(Some(tip)) if tip == commit => Ok(()),
-            Ok(tip) if tip != self.parent => Err(StoreError::Stale {
-                what: "the log moved while the transition was written".to_owned(),
-            }),
+            Ok(tip) if tip != self.parent => Err(StoreError::stale(
+                "the log moved while the transition was written",
+            )),
             _ => Err(StoreError::write("the log's branch", error)),
         }
     }
-}
-
-/// The whole error in one line.
-fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }
