@@ -313,7 +313,7 @@ fn commit_contract(workspace: &Workspace) -> Result<String, Failure> {
     Ok(match commit {
         Some(commit) => format!(
             "committed the contract as {}",
-            commit.id.get(..12).unwrap_or(&commit.id)
+            commit.get(..12).unwrap_or(&commit)
         ),
         None => "the contract is committed already".to_owned(),
     })

@@ -30,7 +30,7 @@ fn only_those_paths_are_committed_and_the_users_staging_stays() {
     let before = scratch.git(&["rev-parse", "HEAD"]);
     let repo = with_contract(&scratch);
     let commit = repo.commit_paths(&PATHS, "cook init\n").unwrap().unwrap();
-    assert_eq!(commit.id, scratch.git(&["rev-parse", "HEAD"]));
+    assert_eq!(commit, scratch.git(&["rev-parse", "HEAD"]));
     assert_eq!(scratch.git(&["rev-parse", "HEAD^"]), before);
     assert_eq!(
         scratch.git(&["diff", "--name-only", "HEAD^", "HEAD"]),
@@ -136,7 +136,7 @@ fn no_hook_of_the_user_runs() {
     }
     let repo = with_contract(&scratch);
     let commit = repo.commit_paths(&PATHS, "m\n").unwrap().unwrap();
-    drop(repo.throwaway(&commit.id).unwrap());
+    drop(repo.throwaway(&commit).unwrap());
     repo.status().unwrap();
     assert!(!scratch.path(".git/hook-ran").exists());
 }

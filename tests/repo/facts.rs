@@ -369,7 +369,7 @@ fn redirected_child() {
     assert_eq!(repo.status().unwrap().worktree.dirty, ["new.txt"]);
     // What cook sets itself is not taken away with what the caller set.
     let commit = repo.commit_paths(&["new.txt"], "new\n").unwrap().unwrap();
-    assert_eq!(repo.head().unwrap().commit, Some(commit.id));
+    assert_eq!(repo.head().unwrap().commit, Some(commit));
     assert!(repo.status().unwrap().worktree.is_clean());
 }
 

@@ -5,73 +5,54 @@
 //! user's identity is used; no hook runs and nothing is signed, because the
 //! commit holds only what cook wrote and must not depend on the project's tools.
 
-use super::program::{Call, Program};
+use super::program::{Call, Program, path_list};
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
 use std::path::{Component, Path};
 
-/// A commit that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewCommit {
-    /// Its full id.
-    pub id: String,
-}
-
 impl Repo {
     /// Commits the worktree's content of `paths` on top of HEAD, on an unborn branch
-    /// too. None when HEAD already holds them so.
+    /// too; the commit's full id. None when HEAD already holds them so.
     ///
     /// # Errors
     /// When a path is missing or leaves the worktree, the index is locked, no
     /// identity is set, or HEAD moved meanwhile. HEAD has not moved then.
-    pub fn commit_paths(
-        &self,
-        paths: &[&str],
-        message: &str,
-    ) -> Result<Option<NewCommit>, Failure> {
-        Ok(commit_paths(self, paths, message)?)
+    pub fn commit_paths(&self, paths: &[&str], message: &str) -> Result<Option<String>, Failure> {
+        let git = &self.program;
+        let list = listed_paths(&self.root, paths)?;
+        let head = self.ask(|history| history.head())?;
+        let scratch = tempfile::Builder::new()
+            .prefix("cook-index-")
+            .tempdir_in(&self.git_dir)
+            .map_err(|error| RepoError::io("write in", &self.git_dir, error))?;
+        let tree = tree_with(
+            git,
+            &scratch.path().join("index"),
+            head.commit.as_deref(),
+            &list,
+        )?;
+        if head.tree.as_deref() == Some(tree.as_str()) {
+            return Ok(None);
+        }
+        let mut call = Call::new(&["commit-tree", "-F", "-"]);
+        if let Some(parent) = &head.commit {
+            call = call.arg("-p").arg(parent);
+        }
+        let id = git.text(call.arg(&tree).stdin(message))?;
+        // The user's index learns of these paths before HEAD moves: were it locked,
+        // nothing would have changed yet.
+        git.answer(Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list))?;
+        let old = head.commit.as_deref().unwrap_or("");
+        git.answer(Call::new(&[
+            "update-ref",
+            "-m",
+            "commit: cook init",
+            "HEAD",
+            &id,
+            old,
+        ]))?;
+        Ok(Some(id))
     }
-}
-
-fn commit_paths(
-    repo: &Repo,
-    paths: &[&str],
-    message: &str,
-) -> Result<Option<NewCommit>, RepoError> {
-    let list = path_list(&repo.root, paths)?;
-    let git = &repo.program;
-    let head = repo.ask(|history| history.head())?;
-    let scratch = tempfile::Builder::new()
-        .prefix("cook-index-")
-        .tempdir_in(&repo.git_dir)
-        .map_err(|error| RepoError::io("write in", &repo.git_dir, error))?;
-    let tree = tree_with(
-        git,
-        &scratch.path().join("index"),
-        head.commit.as_deref(),
-        &list,
-    )?;
-    if head.tree.as_deref() == Some(tree.as_str()) {
-        return Ok(None);
-    }
-    let mut call = Call::new(&["commit-tree", "-F", "-"]);
-    if let Some(parent) = &head.commit {
-        call = call.arg("-p").arg(parent);
-    }
-    let id = text(git.answer(call.arg(&tree).stdin(message))?);
-    // The user's index learns of these paths before HEAD moves: were it locked,
-    // nothing would have changed yet.
-    git.answer(Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list))?;
-    let old = head.commit.as_deref().unwrap_or("");
-    git.answer(Call::new(&[
-        "update-ref",
-        "-m",
-        "commit: cook init",
-        "HEAD",
-        &id,
-        old,
-    ]))?;
-    Ok(Some(NewCommit { id }))
 }
 
 /// The tree of `parent` with the worktree's content of the listed paths.
@@ -89,11 +70,10 @@ fn tree_with(
     git.answer(with(read))?;
     let add = Call::new(&["update-index", "--add", "-z", "--stdin"]).stdin(list);
     git.answer(with(add))?;
-    Ok(text(git.answer(with(Call::new(&["write-tree"])))?))
+    git.text(with(Call::new(&["write-tree"])))
 }
 
-fn path_list(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
-    let mut list = Vec::new();
+fn listed_paths(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
     for path in paths {
         let inside = !path.contains('\0')
             && Path::new(path)
@@ -106,12 +86,6 @@ fn path_list(root: &Path, paths: &[&str]) -> Result<Vec<u8>, RepoError> {
         place
             .symlink_metadata()
             .map_err(|error| RepoError::io("read", &place, error))?;
-        list.extend_from_slice(path.as_bytes());
-        list.push(0);
     }
-    Ok(list)
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8_lossy(&bytes).trim_end().to_owned()
+    Ok(path_list(paths.iter().map(|path| path.as_bytes())))
 }

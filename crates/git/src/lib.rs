@@ -29,7 +29,6 @@ mod throwaway;
 mod trailers;
 
 pub use baseline::{Baseline, Difference};
-pub use commit::NewCommit;
 pub use edits::{Edit, MAX_EDITS};
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};

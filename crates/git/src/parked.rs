@@ -49,13 +49,11 @@ impl Repo {
             "--message",
             "parked by cook",
         ]);
-        let push = ["AUTHOR", "COMMITTER"].iter().fold(push, |call, who| {
-            let (name, email) = match *who {
-                "AUTHOR" => ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"),
-                _ => ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"),
-            };
-            call.env(name, "cook").env(email, "cook@localhost")
-        });
+        let push = push
+            .env("GIT_AUTHOR_NAME", "cook")
+            .env("GIT_AUTHOR_EMAIL", "cook@localhost")
+            .env("GIT_COMMITTER_NAME", "cook")
+            .env("GIT_COMMITTER_EMAIL", "cook@localhost");
         let before = self.stash()?;
         self.program.answer(push)?;
         let stashed = self.stash()?.filter(|now| Some(now) != before.as_ref());
@@ -135,11 +133,6 @@ impl Repo {
     }
 
     fn paths_of(&self, call: Call) -> Result<BTreeSet<Vec<u8>>, RepoError> {
-        let answer = self.program.answer(call)?;
-        Ok(answer
-            .split(|byte| *byte == 0)
-            .filter(|path| !path.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect())
+        Ok(self.program.entries(call)?.into_iter().collect())
     }
 }

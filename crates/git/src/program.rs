@@ -5,6 +5,7 @@ use super::RepoError;
 use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
 use cook_core::machine::Head;
 use cook_os::process::{Captured, ProcessError, Short, capture};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -92,55 +93,95 @@ impl Program {
         let name = call
             .arguments
             .iter()
-            .find(|argument| !argument.to_string_lossy().starts_with('-'))
-            .map(|argument| argument.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let captured = self.ask(call)?;
-        if captured.success() {
-            return Ok(captured.stdout);
+            .map(|argument| argument.to_string_lossy())
+            .find(|argument| !argument.starts_with('-'))
+            .map_or_else(String::new, Cow::into_owned);
+        match self.ask(call)? {
+            Captured {
+                code: Some(0),
+                stdout,
+                ..
+            } => Ok(stdout),
+            captured => Err(refused(name, &captured)),
         }
-        Err(RepoError::Git {
-            command: name,
-            code: captured.code,
-            said: complaint(&captured.stderr),
-        })
+    }
+
+    /// The same as text, without blanks at its ends.
+    pub(super) fn text(&self, call: Call) -> Result<String, RepoError> {
+        let answer = self.answer(call)?;
+        Ok(String::from_utf8_lossy(&answer).trim().to_owned())
+    }
+
+    /// The same as lines.
+    pub(super) fn lines(&self, call: Call) -> Result<Vec<String>, RepoError> {
+        let answer = self.answer(call)?;
+        let text = String::from_utf8_lossy(&answer);
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    /// The same as entries that each end with a zero byte (`-z`).
+    pub(super) fn entries(&self, call: Call) -> Result<Vec<Vec<u8>>, RepoError> {
+        let answer = self.answer(call)?;
+        let entries = answer.split(|byte| *byte == 0);
+        Ok(entries
+            .filter(|entry| !entry.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect())
+    }
+
+    /// What became of each path, as `--name-status -z` tells it.
+    pub(super) fn name_status(&self, call: Call) -> Result<Vec<(ChangeKind, Vec<u8>)>, RepoError> {
+        let entries = self.entries(call)?;
+        let (pairs, _) = entries.as_chunks::<2>();
+        let kind = |status: &[u8]| match status.first() {
+            Some(b'A') => ChangeKind::Added,
+            Some(b'D') => ChangeKind::Deleted,
+            _ => ChangeKind::Modified,
+        };
+        let changes = pairs
+            .iter()
+            .map(|[status, path]| (kind(status), path.clone()));
+        Ok(changes.collect())
+    }
+
+    /// What git says when it exits with 0; none when it exits with 1.
+    fn answer_if_any(&self, call: Call) -> Result<Option<Vec<u8>>, RepoError> {
+        let captured = self.ask(call)?;
+        match captured.code {
+            Some(0) => Ok(Some(captured.stdout)),
+            Some(1) => Ok(None),
+            _ => Err(refused("git".to_owned(), &captured)),
+        }
     }
 
     /// One line of text; none when git exits with 1 or says nothing.
     pub(super) fn line(&self, call: Call) -> Result<Option<String>, RepoError> {
-        let captured = self.ask(call)?;
-        match captured.code {
-            Some(0) => {
-                let text = String::from_utf8_lossy(&captured.stdout);
-                let text = text.strip_suffix('\n').unwrap_or(&text);
-                Ok((!text.is_empty()).then(|| text.to_owned()))
-            }
-            Some(1) => Ok(None),
-            code => Err(RepoError::Git {
-                command: "git".to_owned(),
-                code,
-                said: complaint(&captured.stderr),
-            }),
-        }
+        let answer = self.answer_if_any(call)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&answer);
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        Ok((!text.is_empty()).then(|| text.to_owned()))
     }
 
     /// History as it is written, without the user's replacements.
     fn history(arguments: &[&str]) -> Call<'static> {
         Call::new(arguments).env("GIT_NO_REPLACE_OBJECTS", "1")
     }
+}
 
-    fn yes_or_no(&self, call: Call) -> Result<bool, RepoError> {
-        let captured = self.ask(call)?;
-        match captured.code {
-            Some(0) => Ok(true),
-            Some(1) => Ok(false),
-            code => Err(RepoError::Git {
-                command: "git".to_owned(),
-                code,
-                said: complaint(&captured.stderr),
-            }),
-        }
+fn refused(command: String, captured: &Captured) -> RepoError {
+    RepoError::Git {
+        command,
+        code: captured.code,
+        said: complaint(&captured.stderr),
     }
+}
+
+/// A list of paths as git reads it with `-z`.
+pub(super) fn path_list<'p>(paths: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
+    paths
+        .into_iter()
+        .flat_map(|path| [path, b"\0"].concat())
+        .collect()
 }
 
 /// The line that says what is wrong; warnings may stand before it.
@@ -159,9 +200,8 @@ impl History for Program {
     fn blob(&self, id: &str) -> Result<Option<Vec<u8>>, RepoError> {
         let check = "--batch-check=%(objecttype) %(objectsize)";
         let call = Self::history(&["cat-file", check]).stdin(id.as_bytes().to_vec());
-        let answer = self.answer(call)?;
-        let answer = String::from_utf8_lossy(&answer);
-        let size = answer.trim().strip_prefix("blob ").map(str::parse::<u64>);
+        let answer = self.text(call)?;
+        let size = answer.strip_prefix("blob ").map(str::parse::<u64>);
         match size {
             Some(Ok(size)) if size <= MAX_FILE => self
                 .answer(Self::history(&["cat-file", "blob"]).arg(id))
@@ -185,10 +225,10 @@ impl History for Program {
         if commit.is_none() && branch.is_none() {
             return Err(RepoError::Answer("HEAD does not name a commit".to_owned()));
         }
-        let tree = match &commit {
-            Some(commit) => Some(self.tree(commit)?),
-            None => None,
-        };
+        let tree = commit
+            .as_deref()
+            .map(|commit| self.tree(commit))
+            .transpose()?;
         Ok(Head {
             commit,
             tree,
@@ -205,10 +245,9 @@ impl History for Program {
         if candidates.is_empty() {
             return Ok(None);
         }
-        let answer = self.answer(call)?;
-        let answer = String::from_utf8_lossy(&answer);
+        let answer = self.lines(call)?;
         let mut commits = answer
-            .lines()
+            .iter()
             .filter_map(|line| line.strip_prefix("commit "));
         match (commits.next(), commits.next()) {
             (Some(only), None) => Ok(Some(only.to_owned())),
@@ -217,12 +256,8 @@ impl History for Program {
     }
 
     fn is_ancestor(&self, ancestor: &str, descendant: &str) -> Result<bool, RepoError> {
-        self.yes_or_no(Self::history(&[
-            "merge-base",
-            "--is-ancestor",
-            ancestor,
-            descendant,
-        ]))
+        let call = Self::history(&["merge-base", "--is-ancestor", ancestor, descendant]);
+        Ok(self.answer_if_any(call)?.is_some())
     }
 
     fn merge_base(&self, one: &str, two: &str) -> Result<Option<String>, RepoError> {
@@ -237,10 +272,9 @@ impl History for Program {
         if let Some(from) = from {
             call = call.arg(format!("^{from}"));
         }
-        let answer = self.answer(call.arg("--"))?;
-        Ok(answer
-            .split(|byte| *byte == 0)
-            .filter(|entry| !entry.is_empty())
+        Ok(self
+            .entries(call.arg("--"))?
+            .iter()
             .map(|entry| {
                 let text = String::from_utf8_lossy(entry);
                 let (id, message) = text.split_once('\n').unwrap_or((&text, ""));
@@ -276,40 +310,28 @@ impl History for Program {
         let call = match from {
             Some(from) => Self::history(&options).arg(from).arg(to),
             None => {
-                let empty =
-                    self.answer(Self::history(&["hash-object", "-t", "tree", "--stdin"]))?;
-                let empty = String::from_utf8_lossy(&empty).trim().to_owned();
+                let empty = self.text(Self::history(&["hash-object", "-t", "tree", "--stdin"]))?;
                 Self::history(&options)
                     .arg(empty)
                     .arg(format!("{to}^{{tree}}"))
             }
         };
-        let answer = self.answer(call)?;
-        let mut fields = answer.split(|byte| *byte == 0);
-        let mut changes = Vec::new();
-        while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
-            let kind = match status.first() {
-                Some(b'A') => ChangeKind::Added,
-                Some(b'D') => ChangeKind::Deleted,
-                _ => ChangeKind::Modified,
-            };
-            changes.push(Change {
-                path: path_text(path),
+        let mut changes: Vec<Change> = self
+            .name_status(call)?
+            .into_iter()
+            .map(|(kind, path)| Change {
+                path: path_text(&path),
                 kind,
-            });
-        }
+            })
+            .collect();
         changes.sort();
         Ok(changes)
     }
 
     fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError> {
         let call = Self::history(&["ls-tree", "-z", "-l", "--full-tree", commit, "--"]).arg(path);
-        let answer = self.answer(call.env("GIT_LITERAL_PATHSPECS", "1"))?;
-        let Some(entry) = answer
-            .split(|byte| *byte == 0)
-            .next()
-            .filter(|e| !e.is_empty())
-        else {
+        let entries = self.entries(call.env("GIT_LITERAL_PATHSPECS", "1"))?;
+        let Some(entry) = entries.first() else {
             return Ok(Entry::Nothing);
         };
         let text = String::from_utf8_lossy(entry);

@@ -39,12 +39,9 @@ impl Repo {
     /// # Errors
     /// `git_missing`, or what git says.
     pub fn unwatched(&self) -> Result<Vec<String>, Failure> {
-        let listed = self.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
+        let listed = self.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
         let mut unwatched = Vec::new();
-        for entry in listed.split(|byte| *byte == 0) {
-            let Some(path) = is_unwatched(entry) else {
-                continue;
-            };
+        for path in listed.iter().filter_map(|entry| is_unwatched(entry)) {
             let path = path_text(path);
             if self.look(&path)?.is_some() {
                 unwatched.push(path);
@@ -60,10 +57,9 @@ impl Repo {
     /// `git_missing`, or what git says.
     pub fn refs(&self) -> Result<BTreeMap<String, String>, Failure> {
         let call = Call::new(&["for-each-ref", "--format=%(objectname) %(refname)"]);
-        let answer = self.program.answer(call)?;
-        let text = String::from_utf8_lossy(&answer);
-        Ok(text
-            .lines()
+        let lines = self.program.lines(call)?;
+        Ok(lines
+            .iter()
             .filter_map(|line| line.split_once(' '))
             .filter(|(_, name)| !name.starts_with(PIN_REFS))
             .map(|(object, name)| (name.to_owned(), object.to_owned()))

@@ -1,12 +1,12 @@
 //! Comparing a repository with its baseline.
 
 use super::super::program::Call;
-use super::super::{Repo, RepoError};
+use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
 use super::stand::{Baseline, Stand, WORK_INDEX};
+use super::steering::differing;
 use super::take::{aside, dirs, stand, there};
 use cook_core::diagnostic::Failure;
-use std::collections::BTreeSet;
 
 /// The index of the tree as it stands at a comparison.
 const NOW_INDEX: &str = "now-index";
@@ -18,10 +18,6 @@ impl Baseline {
     /// # Errors
     /// When the repository cannot be read.
     pub fn differences(&self, repo: &Repo) -> Result<Vec<Difference>, Failure> {
-        Ok(self.compare(repo)?)
-    }
-
-    fn compare(&self, repo: &Repo) -> Result<Vec<Difference>, RepoError> {
         let mut found = self.put_steering_back(repo)?;
         // The baseline's own index: stat data in the user's may have been written to deceive.
         let from = self.dir.join(WORK_INDEX);
@@ -33,7 +29,11 @@ impl Baseline {
                 to: now.head.clone(),
             });
         }
-        found.extend(ref_differences(was, &now));
+        found.extend(differing(&was.refs, &now.refs).map(|name| Difference::Ref {
+            name: name.clone(),
+            from: was.refs.get(name).cloned(),
+            to: now.refs.get(name).cloned(),
+        }));
         if was.stash != now.stash {
             found.push(Difference::Stash);
         }
@@ -49,12 +49,8 @@ impl Baseline {
         if was.tree != now.tree {
             found.extend(self.file_differences(repo, &now)?);
         }
-        let modules: BTreeSet<&String> =
-            was.submodules.keys().chain(now.submodules.keys()).collect();
         found.extend(
-            modules
-                .into_iter()
-                .filter(|path| was.submodules.get(*path) != now.submodules.get(*path))
+            differing(&was.submodules, &now.submodules)
                 .map(|path| Difference::Submodule { path: path.clone() }),
         );
         found.extend(
@@ -76,7 +72,7 @@ impl Baseline {
         let now = dirs.read(Some(&copies))?;
         let was = &self.stand.steering;
         let mut found = Vec::new();
-        for name in was.differences(&now) {
+        for name in differing(&was.0, &now.0).cloned() {
             let kept = self.dir.join("steering");
             let later = self.is_later(&dirs.path(&name));
             if !later {
@@ -106,31 +102,14 @@ impl Baseline {
                 "--ignore-submodules=none",
             ],
         );
-        let answer = repo
+        let changes = repo
             .program
-            .answer(call.arg(&self.stand.tree).arg(&now.tree))?;
-        let mut fields = answer.split(|byte| *byte == 0);
-        let mut found = Vec::new();
-        while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
-            found.push(Difference::File {
-                path: path.to_owned(),
-                added: status.first() == Some(&b'A'),
-                deleted: status.first() == Some(&b'D'),
-            });
-        }
-        Ok(found)
+            .name_status(call.arg(&self.stand.tree).arg(&now.tree))?;
+        let differences = changes.into_iter().map(|(kind, path)| Difference::File {
+            path,
+            added: kind == ChangeKind::Added,
+            deleted: kind == ChangeKind::Deleted,
+        });
+        Ok(differences.collect())
     }
-}
-
-fn ref_differences(was: &Stand, now: &Stand) -> Vec<Difference> {
-    let names: BTreeSet<&String> = was.refs.keys().chain(now.refs.keys()).collect();
-    names
-        .into_iter()
-        .filter(|name| was.refs.get(*name) != now.refs.get(*name))
-        .map(|name| Difference::Ref {
-            name: name.clone(),
-            from: was.refs.get(name).cloned(),
-            to: now.refs.get(name).cloned(),
-        })
-        .collect()
 }

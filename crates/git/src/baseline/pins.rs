@@ -78,10 +78,9 @@ fn place(dir: &Path) -> String {
 
 fn remove(repo: &Repo, below: &str, wanted: impl Fn(&str) -> bool) -> Result<(), RepoError> {
     let call = Call::new(&["for-each-ref", "--format=%(refname)", below]);
-    let listed = repo.program.answer(call)?;
-    let listed = String::from_utf8_lossy(&listed);
+    let listed = repo.program.lines(call)?;
     let lines: String = listed
-        .lines()
+        .iter()
         .filter(|name| wanted(name))
         .map(|name| format!("delete {name}\n"))
         .collect();

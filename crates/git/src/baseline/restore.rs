@@ -1,7 +1,7 @@
 //! Putting a repository back to its baseline.
 
 use super::super::look::is_unwatched;
-use super::super::program::Call;
+use super::super::program::{Call, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
 use super::difference::Difference;
@@ -9,7 +9,6 @@ use super::stand::{Baseline, INDEX, STASH_LOG, WORK_INDEX};
 use super::take::{UNHIDE, aside, stash};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{Durable, NewFile};
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -102,14 +101,6 @@ impl Baseline {
         repo: &Repo,
         paths: &[&[u8]],
     ) -> Result<Vec<(Vec<u8>, PathBuf)>, Failure> {
-        Ok(self.copies_of(repo, paths)?)
-    }
-
-    fn copies_of(
-        &self,
-        repo: &Repo,
-        paths: &[&[u8]],
-    ) -> Result<Vec<(Vec<u8>, PathBuf)>, RepoError> {
         let Some(commit) = self.stand.commit().filter(|_| !paths.is_empty()) else {
             return Ok(Vec::new());
         };
@@ -122,23 +113,18 @@ impl Baseline {
             "--diff-filter=d",
         ];
         let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
-        let answer = repo
+        let differed = repo
             .program
-            .answer(call.arg(commit).arg(&self.stand.tree))?;
-        let differed: BTreeSet<&[u8]> = answer.split(|byte| *byte == 0).collect();
-        let wanted: Vec<&[u8]> = paths
-            .iter()
-            .copied()
-            .filter(|path| differed.contains(path))
-            .collect();
+            .entries(call.arg(commit).arg(&self.stand.tree))?;
+        let mut wanted = paths.to_vec();
+        wanted.retain(|path| differed.iter().any(|differed| differed == path));
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
         let to = self.dir.join("before");
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(to.join(""));
-        let mut list = wanted.join(&0);
-        list.push(0);
+        let list = path_list(wanted.iter().copied());
         let arguments = ["checkout-index", "--force", "-z", "--stdin"];
         let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
         repo.program.answer(call.arg(prefix).stdin(list))?;
@@ -166,10 +152,6 @@ impl Baseline {
     /// # Errors
     /// When git or the file system refuses; what was put back until then stays so.
     pub fn put_back(&self, repo: &Repo, differences: &[Difference]) -> Result<(), Failure> {
-        Ok(self.restore(repo, differences)?)
-    }
-
-    fn restore(&self, repo: &Repo, differences: &[Difference]) -> Result<(), RepoError> {
         // New refs go first: one may stand where a ref was, or below it.
         let is_new = |one: &&Difference| matches!(one, Difference::Ref { from: None, .. });
         let (new, others): (Vec<&Difference>, Vec<&Difference>) =
@@ -207,14 +189,10 @@ impl Baseline {
 
     /// Lets git look at what it was told not to look at since.
     fn show_again(&self, repo: &Repo) -> Result<(), RepoError> {
-        let listed = repo.program.answer(Call::new(&["ls-files", "-v", "-z"]))?;
-        let mut paths = Vec::new();
-        for path in listed.split(|byte| *byte == 0).filter_map(is_unwatched) {
-            if !self.stand.hidden.contains(&path_text(path)) {
-                paths.extend_from_slice(path);
-                paths.push(0);
-            }
-        }
+        let listed = repo.program.entries(Call::new(&["ls-files", "-v", "-z"]))?;
+        let unwatched = listed.iter().filter_map(|entry| is_unwatched(entry));
+        let paths =
+            path_list(unwatched.filter(|path| !self.stand.hidden.contains(&path_text(path))));
         for bit in UNHIDE {
             let call = Call::new(&["update-index", bit, "-z", "--stdin"]);
             repo.program.answer(call.stdin(paths.clone()))?;
@@ -274,15 +252,16 @@ impl Baseline {
             if repo.at(path).is_none_or(is_taken) {
                 continue;
             }
-            wanted.extend_from_slice(path);
-            wanted.push(0);
+            wanted.push(*path);
         }
         if wanted.is_empty() {
             return Ok(());
         }
         let arguments = ["checkout-index", "--force", "-z", "--stdin"];
         let call = aside(repo, &self.dir, WORK_INDEX, &arguments);
-        repo.program.answer(call.stdin(wanted)).map(|_| ())
+        repo.program
+            .answer(call.stdin(path_list(wanted)))
+            .map(|_| ())
     }
 }
 

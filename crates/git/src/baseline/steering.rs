@@ -5,7 +5,7 @@ use super::super::look::present;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, Mode, NewFile};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -189,17 +189,17 @@ impl Steering {
         let held = self.0.get(name).filter(|held| held.kept)?;
         Some(copies.join(&held.sha256))
     }
+}
 
-    /// Names of the files that differ.
-    pub(super) fn differences(&self, now: &Self) -> Vec<String> {
-        let names: std::collections::BTreeSet<&String> =
-            self.0.keys().chain(now.0.keys()).collect();
-        names
-            .into_iter()
-            .filter(|name| self.0.get(*name) != now.0.get(*name))
-            .cloned()
-            .collect()
-    }
+/// The names under which two maps do not hold the same, sorted.
+pub(super) fn differing<'m, T: PartialEq>(
+    one: &'m BTreeMap<String, T>,
+    two: &'m BTreeMap<String, T>,
+) -> impl Iterator<Item = &'m String> {
+    let names: BTreeSet<&String> = one.keys().chain(two.keys()).collect();
+    names
+        .into_iter()
+        .filter(|name| one.get(*name) != two.get(*name))
 }
 
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! Taking a baseline: everything that is compared, and copies of what could not be made again.
 
 use super::super::look::{is_unwatched, present};
-use super::super::program::{Call, Program};
+use super::super::program::{Call, Program, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
 use super::pins::pin;
@@ -36,7 +36,38 @@ impl Repo {
     /// # Errors
     /// When the repository cannot be read, or the directory not be written.
     pub fn baseline(&self, dir: &Path) -> Result<Baseline, Failure> {
-        Ok(take(self, dir)?)
+        let made = |path: &Path| {
+            std::fs::create_dir_all(path).map_err(|error| RepoError::io("make", path, error))
+        };
+        made(&dir.join(OBJECTS))?;
+        made(&dir.join("steering"))?;
+        copy_if_there(&self.git_dir.join("index"), &dir.join(INDEX))?;
+        copy_if_there(
+            &self.common_dir.join("logs/refs/stash"),
+            &dir.join(STASH_LOG),
+        )?;
+        let kept = dir.join("steering");
+        let stand = stand(
+            self,
+            dir,
+            &self.git_dir.join("index"),
+            WORK_INDEX,
+            Some(&kept),
+        )?;
+        pin(self, dir, &stand)?;
+        let path = dir.join(STAND);
+        let bytes = serde_json::to_vec(&stand).map_err(|error| {
+            RepoError::Answer(format!("the baseline cannot be written: {error}"))
+        })?;
+        let failed = |error| RepoError::io("write", &path, error);
+        NewFile::at(&path, Durable::Content)
+            .write(&bytes)
+            .map_err(failed)?;
+        Ok(Baseline {
+            dir: dir.to_owned(),
+            stand,
+            end: None,
+        })
     }
 }
 
@@ -54,40 +85,6 @@ impl Baseline {
             .iter()
             .any(|one| one.branch.as_deref() == Some(name)))
     }
-}
-
-fn take(repo: &Repo, dir: &Path) -> Result<Baseline, RepoError> {
-    let made = |path: &Path| {
-        std::fs::create_dir_all(path).map_err(|error| RepoError::io("make", path, error))
-    };
-    made(&dir.join(OBJECTS))?;
-    made(&dir.join("steering"))?;
-    copy_if_there(&repo.git_dir.join("index"), &dir.join(INDEX))?;
-    copy_if_there(
-        &repo.common_dir.join("logs/refs/stash"),
-        &dir.join(STASH_LOG),
-    )?;
-    let kept = dir.join("steering");
-    let stand = stand(
-        repo,
-        dir,
-        &repo.git_dir.join("index"),
-        WORK_INDEX,
-        Some(&kept),
-    )?;
-    pin(repo, dir, &stand)?;
-    let path = dir.join(STAND);
-    let bytes = serde_json::to_vec(&stand)
-        .map_err(|error| RepoError::Answer(format!("the baseline cannot be written: {error}")))?;
-    let failed = |error| RepoError::io("write", &path, error);
-    NewFile::at(&path, Durable::Content)
-        .write(&bytes)
-        .map_err(failed)?;
-    Ok(Baseline {
-        dir: dir.to_owned(),
-        stand,
-        end: None,
-    })
 }
 
 /// What stands now. The tree's index begins as a copy of the one at `from` and is written as
@@ -147,14 +144,12 @@ pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, arguments: &[&str]
 fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, RepoError> {
     let git = &repo.program;
     copy_if_there(from, &dir.join(index))?;
-    let listed = git.answer(aside(repo, dir, index, &["ls-files", "-v", "-z"]))?;
     let mut unwatched = Vec::new();
-    for entry in listed.split(|byte| *byte == 0) {
-        if let Some(name) = is_unwatched(entry)
+    for entry in git.entries(aside(repo, dir, index, &["ls-files", "-v", "-z"]))? {
+        if let Some(name) = is_unwatched(&entry)
             && there(&repo.root.join(path_text(name)))?
         {
-            unwatched.extend_from_slice(name);
-            unwatched.push(0);
+            unwatched.extend(path_list([name]));
         }
     }
     if !unwatched.is_empty() {
@@ -176,24 +171,25 @@ fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, Rep
             added.stderr.lines().next().unwrap_or("it says nothing")
         )));
     }
-    one(git, aside(repo, dir, index, &["write-tree"]))
+    git.text(aside(repo, dir, index, &["write-tree"]))
 }
 
 fn head(git: &Program) -> Result<String, RepoError> {
     match git.line(Call::new(&["symbolic-ref", "-q", "HEAD"]))? {
         Some(name) => Ok(format!("ref: {name}")),
-        None => one(git, Call::new(&["rev-parse", "--verify", "HEAD"])),
+        None => git.text(Call::new(&["rev-parse", "--verify", "HEAD"])),
     }
 }
 
 /// Newest first.
 pub(super) fn stash(git: &Program) -> Result<Vec<String>, RepoError> {
-    lines(git, Call::new(&["stash", "list", "--format=%H"]))
+    git.lines(Call::new(&["stash", "list", "--format=%H"]))
 }
 
 fn refs(git: &Program) -> Result<BTreeMap<String, String>, RepoError> {
     let format = "--format=%(refname)%00%(objectname)%00%(symref)";
-    Ok(lines(git, Call::new(&["for-each-ref", format]))?
+    Ok(git
+        .lines(Call::new(&["for-each-ref", format]))?
         .iter()
         .filter_map(|line| {
             let mut fields = line.split('\0');
@@ -221,11 +217,9 @@ pub(super) struct Linked {
 /// The other worktrees, without cook's own.
 pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, RepoError> {
     let own = repo.common_dir.join("cook");
-    let listed = repo
-        .program
-        .answer(Call::new(&["worktree", "list", "--porcelain", "-z"]))?;
+    let call = Call::new(&["worktree", "list", "--porcelain", "-z"]);
     let mut found: Vec<Linked> = Vec::new();
-    for line in listed.split(|byte| *byte == 0) {
+    for line in repo.program.entries(call)? {
         if let Some(path) = line.strip_prefix(b"worktree ") {
             found.push(Linked {
                 path: path_text(path),
@@ -274,20 +268,6 @@ fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, Re
         );
     }
     Ok(found)
-}
-
-fn lines(git: &Program, call: Call) -> Result<Vec<String>, RepoError> {
-    let answer = git.answer(call)?;
-    Ok(String::from_utf8_lossy(&answer)
-        .lines()
-        .map(str::to_owned)
-        .collect())
-}
-
-fn one(git: &Program, call: Call) -> Result<String, RepoError> {
-    Ok(String::from_utf8_lossy(&git.answer(call)?)
-        .trim()
-        .to_owned())
 }
 
 pub(super) fn there(path: &Path) -> Result<bool, RepoError> {

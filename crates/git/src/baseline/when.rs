@@ -71,10 +71,8 @@ impl Baseline {
             return Ok(BTreeSet::new());
         }
         let call = aside(repo, &self.dir, WORK_INDEX, &["ls-files", "-z"]);
-        let listed = repo.program.answer(call)?;
-        let paths = listed
-            .split(|byte| *byte == 0)
-            .filter_map(|path| repo.at(path));
+        let listed = repo.program.entries(call)?;
+        let paths = listed.iter().filter_map(|path| repo.at(path));
         Ok(paths
             .flat_map(|path| {
                 let above = path.ancestors().skip(1).map(Path::to_owned);

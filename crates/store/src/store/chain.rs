@@ -68,10 +68,7 @@ impl LockedLog {
     /// Moves the file of a damaged object to a directory; where it lies then. One that has
     /// no file of its own stays in its pack.
     pub(crate) fn set_aside(&self, id: Oid, dir: &Path) -> Result<Option<PathBuf>, StoreError> {
-        match self.log.loose_file(id) {
-            Some(file) => set_aside(&file, dir, &id.to_string()),
-            None => Ok(None),
-        }
+        set_aside(&self.log.loose_file(id), dir, &id.to_string())
     }
 }
 

@@ -31,8 +31,10 @@ pub(super) const SUBMODULE: u32 = 0o160_000;
 /// An opened log.
 pub(crate) struct Log {
     repo: Repository,
-    /// Directories of loose objects; the first is the log's own.
-    objects: Vec<PathBuf>,
+    /// The directory of the log's own objects.
+    objects: PathBuf,
+    /// Another one that is read from.
+    others: Option<PathBuf>,
 }
 
 /// A commit, parsed.
@@ -56,7 +58,8 @@ impl Log {
         let repo = Repository::open_bare(dir).reading("the log")?;
         Ok(Self {
             repo,
-            objects: vec![dir.join("objects")],
+            objects: dir.join("objects"),
+            others: None,
         })
     }
 
@@ -66,7 +69,7 @@ impl Log {
             .odb()
             .and_then(|odb| odb.add_disk_alternate(&dir.to_string_lossy()))
             .reading("the repository's objects")?;
-        self.objects.push(dir.to_owned());
+        self.others = Some(dir.to_owned());
         Ok(self)
     }
 
@@ -139,6 +142,11 @@ impl Log {
             .filter(|id| id.to_string() == hex)
     }
 
+    /// Where loose objects are read from.
+    fn directories(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.objects].into_iter().chain(&self.others)
+    }
+
     fn odb(&self) -> Result<git2::Odb<'_>, StoreError> {
         self.repo.odb().reading("the log's objects")
     }
@@ -161,20 +169,15 @@ impl Log {
     /// replaced: libgit2 would take it for written.
     pub(crate) fn write(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.name(kind, bytes)?;
-        let failed = |error: io::Error| StoreError::write("an object of the log", error);
-        if let Some(dir) = self.objects.first() {
-            let sound = match read_loose(dir, id) {
-                Ok(None) => true,
-                Ok(Some((found, there))) => found == kind && there == bytes,
-                Err(_) => false,
-            };
-            if !sound {
-                std::fs::remove_file(loose_path(dir, id)).map_err(failed)?;
-            }
-            if bytes.len() >= LARGE {
-                write_loose(dir, id, kind, bytes).map_err(failed)?;
-                return Ok(id);
-            }
+        let sound = match read_loose(&self.objects, id) {
+            Ok(found) => found.is_none_or(|(found, there)| found == kind && there == bytes),
+            Err(_) => false,
+        };
+        if !sound {
+            std::fs::remove_file(loose_path(&self.objects, id)).writing("an object of the log")?;
+        }
+        if bytes.len() >= LARGE {
+            return self.write_anew(kind, bytes);
         }
         self.odb()?
             .write(kind, bytes)
@@ -185,23 +188,19 @@ impl Log {
     /// is what is read.
     pub(crate) fn write_anew(&self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.name(kind, bytes)?;
-        if let Some(dir) = self.objects.first() {
-            write_loose(dir, id, kind, bytes).writing("an object of the log")?;
-        }
+        write_loose(&self.objects, id, kind, bytes).writing("an object of the log")?;
         Ok(id)
     }
 
     /// Where the file of an object of the log's own is, if it has one.
-    pub(super) fn loose_file(&self, id: Oid) -> Option<PathBuf> {
-        self.objects.first().map(|dir| loose_path(dir, id))
+    pub(super) fn loose_file(&self, id: Oid) -> PathBuf {
+        loose_path(&self.objects, id)
     }
 
     /// Makes the directories of new objects durable: libgit2 syncs each object
     /// and the directory it lies in, not the entry of a directory it had to make.
     pub(super) fn sync_fan_out(&self) -> Result<(), StoreError> {
-        self.objects.first().map_or(Ok(()), |dir| {
-            disk::sync_dir(dir).writing("the objects of the log")
-        })
+        disk::sync_dir(&self.objects).writing("the objects of the log")
     }
 
     /// Writes a tree.
@@ -242,7 +241,7 @@ impl Log {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
             StoreError::unreadable(format!("object {id} of the log"), error)
         };
-        for dir in &self.objects {
+        for dir in self.directories() {
             let found = read_loose(dir, id).map_err(|error| failed(error.into()))?;
             if let Some((kind, bytes)) = found {
                 if self.name(kind, &bytes)? != id {
@@ -262,7 +261,7 @@ impl Log {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
             StoreError::unreadable(format!("object {id} of the log"), error)
         };
-        for dir in &self.objects {
+        for dir in self.directories() {
             if let Some(file) = open_loose(dir, id).map_err(|error| failed(error.into()))? {
                 return read_header(&mut stream(file))
                     .map(|(_, size)| size)
