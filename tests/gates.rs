@@ -10,7 +10,7 @@ use cook_core::model::{GateSpec, Receipt, STOP_VERIFIER};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
-use cook_store::receipt::{Gates, Receipts, Trust, merged, seal};
+use cook_store::receipt::{Gates, Receipts, Trust, merge_gates, seal};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -700,7 +700,7 @@ fn a_plans_commands_come_after_the_configured_ones_and_once() {
         "make".to_owned(),
         "make".to_owned(),
     ];
-    let gates = merged(vec![gate("cargo test")], &own);
+    let gates = merge_gates(vec![gate("cargo test")], &own);
     let runs: Vec<&str> = gates.iter().map(|gate| gate.run.as_str()).collect();
     assert_eq!(runs, ["cargo test", "make"]);
 }

@@ -351,7 +351,7 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
     let mut cited = BTreeSet::new();
     for worktree in Store::all_worktrees(&workspace.place())? {
         if let Some(log) = Store::open_other(workspace.place(), &worktree.id)? {
-            log.cited(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
+            log.each_cited_exchange(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
         }
     }
     let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;

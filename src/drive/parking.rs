@@ -24,7 +24,7 @@ pub(super) fn park(operator: &dyn Operator, workspace: &Workspace) -> Result<(),
 pub(super) fn put_back(operator: &dyn Operator, workspace: &Workspace) -> Result<(), Failure> {
     for name in workspace
         .repo
-        .parked(workspace.store_id())?
+        .parked_refs(workspace.store_id())?
         .into_iter()
         .rev()
     {

@@ -107,7 +107,7 @@ pub(super) fn before(
     let gates = gates(workspace, &snapshot)?;
     show_prospect(operator, workspace, limits, &gates, &snapshot, &dispatch)?;
     require_trust(workspace, &gates, &dispatch)?;
-    for name in workspace.repo.parked(workspace.store_id())? {
+    for name in workspace.repo.parked_refs(workspace.store_id())? {
         operator.note(&format!(
             "an earlier run left changes parked as `{name}`; they are put back when this one ends"
         ));

@@ -4,7 +4,7 @@ use super::world::World;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{FactSet, Facts, GateQuestion, GateRun, Head, StopVerifierRun};
 use cook_core::model::{GateSpec, STOP_VERIFIER};
-use cook_store::receipt::{merged, words};
+use cook_store::receipt::{merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl World<'_> {
@@ -41,7 +41,7 @@ impl World<'_> {
     }
 
     pub(super) fn gates(&self, question: &GateQuestion) -> Result<Vec<GateRun>, Failure> {
-        let gates = merged(self.config.gate_specs(), &question.commands);
+        let gates = merge_gates(self.config.gate_specs(), &question.commands);
         let commit = if question.commit.is_empty() {
             self.repo.head()?.commit
         } else {
@@ -104,7 +104,7 @@ impl World<'_> {
         };
         let (receipts, trust) = self.gates_here()?;
         let slices = self.slice_commands.values().flatten().cloned();
-        let all = merged(self.config.gate_specs(), &slices.collect::<Vec<_>>());
+        let all = merge_gates(self.config.gate_specs(), &slices.collect::<Vec<_>>());
         let mut due = Vec::new();
         for mut gate in all {
             let asked = words(&gate.run).is_ok_and(|argv| commands.contains(&argv))

@@ -5,7 +5,7 @@ use cook_core::machine::{FactSet, OutsideEdit};
 use cook_core::model::{Config, GateSpec};
 use cook_git::Repo;
 use cook_os::clock::Clock;
-use cook_store::receipt::{Gates, Receipts, Trust, merged};
+use cook_store::receipt::{Gates, Receipts, Trust, merge_gates};
 use std::collections::BTreeMap;
 
 /// Everything that can be looked at.
@@ -43,7 +43,7 @@ pub fn wants_gates(wanted: &FactSet) -> bool {
 
 /// The gate that a plan's command amounts to.
 pub fn plan_gate(command: &str) -> GateSpec {
-    merged(Vec::new(), &[command.to_owned()]).remove(0)
+    merge_gates(Vec::new(), &[command.to_owned()]).remove(0)
 }
 
 impl World<'_> {
@@ -81,6 +81,6 @@ pub fn gate_commands<'a>(
     of_slices: impl IntoIterator<Item = &'a String>,
 ) -> Vec<String> {
     let own: Vec<String> = of_slices.into_iter().cloned().collect();
-    let gates = merged(config.gate_specs(), &own);
+    let gates = merge_gates(config.gate_specs(), &own);
     gates.into_iter().map(|gate| gate.run).collect()
 }

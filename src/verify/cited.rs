@@ -12,14 +12,16 @@ use serde_json::Value;
 pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let mut made = 0;
     let mut findings = Vec::new();
-    workspace.store()?.cited(|seq, event, cited| {
-        made += 1;
-        if let Some(why) = differs(event, cited) {
-            findings.push(
-                Finding::new(Code::RecordNotRecomputable, why).at(format!("transition {seq}")),
-            );
-        }
-    })?;
+    workspace
+        .store()?
+        .each_cited_exchange(|seq, event, cited| {
+            made += 1;
+            if let Some(why) = differs(event, cited) {
+                findings.push(
+                    Finding::new(Code::RecordNotRecomputable, why).at(format!("transition {seq}")),
+                );
+            }
+        })?;
     if made > 0 {
         outcome.add_checked(format!(
             "{} made again from the session it came out of",

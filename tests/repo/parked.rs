@@ -27,13 +27,16 @@ fn everything_comes_back_as_it_was() {
     let name = repo.park("log", "01").unwrap();
     assert_eq!(scratch.git(&["status", "--porcelain"]), "");
     assert_eq!(scratch.git(&["stash", "list", "--format=%H %gs"]), before.1);
-    assert_eq!(repo.parked("log").unwrap(), std::slice::from_ref(&name));
-    assert!(repo.parked("other").unwrap().is_empty());
+    assert_eq!(
+        repo.parked_refs("log").unwrap(),
+        std::slice::from_ref(&name)
+    );
+    assert!(repo.parked_refs("other").unwrap().is_empty());
     scratch.write("elsewhere.txt", "an agent's");
     scratch.commit("work");
     assert_eq!(repo.unpark(&name).unwrap(), Unparked::PutBack);
     assert_eq!(seen(&scratch), before);
-    assert!(repo.parked("log").unwrap().is_empty());
+    assert!(repo.parked_refs("log").unwrap().is_empty());
     let text = std::fs::read_to_string(scratch.path("a.txt")).unwrap();
     assert_eq!(text, "one\nmore\nstaged\nand not\n");
 }
@@ -52,7 +55,10 @@ fn what_would_collide_stays_parked() {
             panic!("it was put back");
         };
         assert!(said.contains(why), "{said}");
-        assert_eq!(repo.parked("log").unwrap(), std::slice::from_ref(&name));
+        assert_eq!(
+            repo.parked_refs("log").unwrap(),
+            std::slice::from_ref(&name)
+        );
     };
     stays("`notes.txt`");
     scratch.git(&["revert", "--no-edit", &commit]);
@@ -81,5 +87,5 @@ fn the_users_own_stash_is_never_taken_for_what_was_parked() {
     let refused = scratch.repo().park("log", "01").unwrap_err();
     assert!(refused.to_string().contains("stashes nothing"), "{refused}");
     assert_eq!(seen(&scratch), before);
-    assert!(scratch.repo().parked("log").unwrap().is_empty());
+    assert!(scratch.repo().parked_refs("log").unwrap().is_empty());
 }

@@ -35,13 +35,13 @@ impl Repo {
         if from != *to {
             let listed = self.ask(|history| history.list(Some(&from), to, MAX_COMMITS))?;
             for commit in listed.into_iter().rev() {
-                range.commits.push(self.seen(commit, with_paths)?);
+                range.commits.push(self.read_commit(commit, with_paths)?);
             }
         }
         Ok(range)
     }
 
-    fn seen(&self, commit: Listed, with_paths: bool) -> Result<CommitSeen, Failure> {
+    fn read_commit(&self, commit: Listed, with_paths: bool) -> Result<CommitSeen, Failure> {
         let paths = if with_paths {
             let parent = self.ask(|history| history.parent(&commit.id))?;
             let changes = self.changes(parent.as_deref(), &commit.id)?;

@@ -48,7 +48,7 @@ const LEADS_ELSEWHERE: [&str; 9] = [
 
 impl Move {
     /// Whether it made a commit. A fast-forward, and the begin and end of a rebase, did not.
-    fn made(&self) -> bool {
+    fn is_new_commit(&self) -> bool {
         let action = self.what.split(':').next().unwrap_or_default();
         let elsewhere = LEADS_ELSEWHERE
             .iter()
@@ -80,7 +80,7 @@ impl Repo {
         let ids = match self.moves_since(seen)? {
             Some(moves) => moves
                 .into_iter()
-                .filter(Move::made)
+                .filter(Move::is_new_commit)
                 .map(|made| made.to)
                 .collect(),
             None => self.ask(|history| by_ancestry(history, seen, now))?,
@@ -90,14 +90,14 @@ impl Repo {
         // Newest first, so that the cap keeps what is new and repeated ids stand where they ended.
         for id in ids.into_iter().rev() {
             if made.len() < MAX_MADE && known.insert(id.clone()) && self.is_ancestor(&id, now)? {
-                made.push(self.made(id)?);
+                made.push(self.read_made(id)?);
             }
         }
         made.reverse();
         Ok(made)
     }
 
-    fn made(&self, id: String) -> Result<MadeCommit, RepoError> {
+    fn read_made(&self, id: String) -> Result<MadeCommit, RepoError> {
         let listed = self.ask(|history| history.list(None, &id, 1))?;
         let parent = self.ask(|history| history.parent(&id))?;
         let changes = self.ask(|history| history.changes(parent.as_deref(), &id))?;

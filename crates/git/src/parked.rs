@@ -79,7 +79,7 @@ impl Repo {
     ///
     /// # Errors
     /// What git says.
-    pub fn parked(&self, of: &str) -> Result<Vec<String>, Failure> {
+    pub fn parked_refs(&self, of: &str) -> Result<Vec<String>, Failure> {
         let within = format!("{PARKED_REFS}{of}/");
         let refs = self.refs()?;
         Ok(refs

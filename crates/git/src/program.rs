@@ -102,7 +102,7 @@ impl Program {
                 stdout,
                 ..
             } => Ok(stdout),
-            captured => Err(refused(name, &captured)),
+            captured => Err(refusal(name, &captured)),
         }
     }
 
@@ -150,7 +150,7 @@ impl Program {
         match captured.code {
             Some(0) => Ok(Some(captured.stdout)),
             Some(1) => Ok(None),
-            _ => Err(refused("git".to_owned(), &captured)),
+            _ => Err(refusal("git".to_owned(), &captured)),
         }
     }
 
@@ -168,7 +168,7 @@ impl Program {
     }
 }
 
-fn refused(command: String, captured: &Captured) -> RepoError {
+fn refusal(command: String, captured: &Captured) -> RepoError {
     RepoError::Git {
         command,
         code: captured.code,

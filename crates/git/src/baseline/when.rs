@@ -83,7 +83,7 @@ impl Baseline {
 
     /// Whether a file was changed after that moment.
     pub fn is_later(&self, path: &Path) -> bool {
-        self.end.is_some_and(|end| is_after(changed(path), end))
+        self.end.is_some_and(|end| is_after(change_time(path), end))
     }
 
     fn moves_the_worktree(&self, difference: &Difference) -> bool {
@@ -125,21 +125,21 @@ impl Later<'_> {
     fn came(&self, difference: &Difference) -> bool {
         let repo = self.repo;
         let at = match difference {
-            Difference::Head { .. } => changed(&repo.git_dir.join("HEAD")),
+            Difference::Head { .. } => change_time(&repo.git_dir.join("HEAD")),
             // What is gone has no time and comes back: to delete it once more is less than to
             // lose it.
             Difference::Ref { to: None, .. } => None,
             Difference::Ref {
                 name, to: Some(to), ..
-            } => changed_ref(repo, name, to),
-            Difference::Stash => changed(&repo.common_dir.join("logs/refs/stash")),
-            Difference::Index => changed(&repo.git_dir.join("index")),
+            } => ref_change_time(repo, name, to),
+            Difference::Stash => change_time(&repo.common_dir.join("logs/refs/stash")),
+            Difference::Index => change_time(&repo.git_dir.join("index")),
             Difference::File { path, added, .. } => repo.at(path).and_then(|at| match added {
                 true => self.arrived(&at),
-                false => changed(&at),
+                false => change_time(&at),
             }),
             Difference::Steering { later, .. } => return *later,
-            Difference::Worktree { path, added: true } => changed(Path::new(path)),
+            Difference::Worktree { path, added: true } => change_time(Path::new(path)),
             // That git looks at a file again loses nothing; the others are never put back.
             Difference::Hidden { .. }
             | Difference::Submodule { .. }
@@ -154,20 +154,20 @@ impl Later<'_> {
             .ancestors()
             .skip(1)
             .take_while(|dir| **dir != self.repo.root && !self.dirs.contains(*dir));
-        new.chain([file]).filter_map(changed).max()
+        new.chain([file]).filter_map(change_time).max()
     }
 }
 
 /// A ref's own file; of one that was packed its record, else the file of those.
-fn changed_ref(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
+fn ref_change_time(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
     let dir = &repo.common_dir;
-    changed(&dir.join(name))
-        .or_else(|| recorded(&dir.join("logs").join(name), to))
-        .or_else(|| changed(&dir.join("packed-refs")))
+    change_time(&dir.join(name))
+        .or_else(|| time_in_record(&dir.join("logs").join(name), to))
+        .or_else(|| change_time(&dir.join("packed-refs")))
 }
 
 /// When a ref went where it is, by the last line of its record.
-fn recorded(log: &Path, to: &str) -> Option<SystemTime> {
+fn time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
     let text = std::fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().next_back()?;
@@ -183,7 +183,7 @@ fn is_after(at: Option<SystemTime>, end: SystemTime) -> bool {
 }
 
 #[cfg(unix)]
-fn changed(path: &Path) -> Option<SystemTime> {
+fn change_time(path: &Path) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt;
     let found = path.symlink_metadata().ok()?;
     let (seconds, nanos) = (found.ctime(), found.ctime_nsec());
@@ -192,6 +192,6 @@ fn changed(path: &Path) -> Option<SystemTime> {
 }
 
 #[cfg(not(unix))]
-fn changed(path: &Path) -> Option<SystemTime> {
+fn change_time(path: &Path) -> Option<SystemTime> {
     path.symlink_metadata().ok()?.modified().ok()
 }

@@ -84,7 +84,7 @@ impl Patience {
         let counter = std::thread::spawn(move || {
             for signal in signals.forever() {
                 let before = SIGNALS.load(Ordering::Relaxed);
-                let now = asked(before, signal);
+                let now = count_signal(before, signal);
                 SIGNALS.store(now, Ordering::Relaxed);
                 if let Some(alarm) = alarm.as_ref().filter(|_| now != before) {
                     alarm(now);
@@ -115,7 +115,7 @@ impl Drop for Patience {
 }
 
 /// How often an end has been asked for, with one signal more.
-fn asked(before: usize, signal: i32) -> usize {
+fn count_signal(before: usize, signal: i32) -> usize {
     match signal {
         SIGHUP => before.max(1),
         _ => before + 1,
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn a_closed_terminal_asks_for_an_end_once() {
-        assert_eq!(asked(0, SIGHUP), 1);
-        assert_eq!(asked(1, SIGHUP), 1);
-        assert_eq!(asked(1, SIGINT), 2);
-        assert_eq!(asked(asked(0, SIGTERM), SIGTERM), 2);
+        assert_eq!(count_signal(0, SIGHUP), 1);
+        assert_eq!(count_signal(1, SIGHUP), 1);
+        assert_eq!(count_signal(1, SIGINT), 2);
+        assert_eq!(count_signal(count_signal(0, SIGTERM), SIGTERM), 2);
     }
 }

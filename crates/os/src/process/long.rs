@@ -203,7 +203,7 @@ impl Drain {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        keeper.unwrap_or_default().kept()
+        keeper.unwrap_or_default().to_kept()
     }
 }
 

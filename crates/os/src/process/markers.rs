@@ -1,6 +1,8 @@
 //! How to tell that an agent is around this process: the environment variables
 //! that agent programs leave in their children, and cook's own.
 
+#[cfg(target_os = "linux")]
+use super::tree::parent_of;
 use cook_core::model::KnownAgent;
 
 /// Variables that several agent programs set in their children; those of one alone stand in its
@@ -78,9 +80,12 @@ fn ancestor_marker() -> Option<String> {
         }
         if let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) {
             for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {
-                let wanted = format!("{name}=");
-                let found = environment.split(|byte| *byte == 0).any(|entry| {
-                    entry.starts_with(wanted.as_bytes()) && entry.len() > wanted.len()
+                let begin = format!("{name}=");
+                let mut entries = environment.split(|byte| *byte == 0);
+                let found = entries.any(|entry| {
+                    entry
+                        .strip_prefix(begin.as_bytes())
+                        .is_some_and(|value| !value.is_empty())
                 });
                 if found {
                     return Some(format!(
@@ -92,18 +97,6 @@ fn ancestor_marker() -> Option<String> {
         pid = parent_of(pid)?;
     }
     None
-}
-
-#[cfg(target_os = "linux")]
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; the fields begin after the last one.
-    stat.rsplit_once(')')?
-        .1
-        .split_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -94,7 +94,7 @@ impl Keeper {
         self.tail.extend(piece);
     }
 
-    pub(super) fn kept(&self) -> Kept {
+    pub(super) fn to_kept(&self) -> Kept {
         Kept {
             sha256: hex(&self.digest.clone().finalize()),
             total: self.total,
@@ -113,7 +113,7 @@ mod tests {
         let mut keeper = Keeper::default();
         keeper.take(b"one\n");
         keeper.take(b"two\n");
-        let kept = keeper.kept();
+        let kept = keeper.to_kept();
         assert_eq!(kept.bytes(), b"one\ntwo\n");
         assert_eq!(kept.left_out(), 0);
         assert_eq!(kept.sha256, hex(&Sha256::digest(b"one\ntwo\n")));
@@ -129,7 +129,7 @@ mod tests {
             keeper.take(line.as_bytes());
             whole.update(line.as_bytes());
         }
-        let kept = keeper.kept();
+        let kept = keeper.to_kept();
         assert_eq!(kept.head.len() + kept.tail.len(), KEPT_PER_STREAM);
         assert!(kept.bytes().starts_with(b"line 0\n"));
         assert!(kept.bytes().ends_with(b"line 899999\n"));
@@ -146,6 +146,6 @@ mod tests {
         for piece in data.chunks(65_521) {
             pieces.take(piece);
         }
-        assert_eq!(whole.kept(), pieces.kept());
+        assert_eq!(whole.to_kept(), pieces.to_kept());
     }
 }

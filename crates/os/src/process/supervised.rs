@@ -79,8 +79,8 @@ pub fn supervise(
         ending,
         code: status.code(),
         duration,
-        stdout: stdout.keeper.kept(),
-        stderr: stderr.keeper.kept(),
+        stdout: stdout.keeper.to_kept(),
+        stderr: stderr.keeper.to_kept(),
         swept,
     })
 }

@@ -161,6 +161,12 @@ fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
     }
 }
 
+/// The process that started one.
+#[cfg(target_os = "linux")]
+pub(super) fn parent_of(pid: u32) -> Option<u32> {
+    linux::read(pid).map(|process| process.parent)
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use nix::sys::signal::{Signal, kill};
@@ -192,9 +198,9 @@ mod linux {
         sessions: BTreeSet<u32>,
     }
 
-    struct Process {
+    pub(super) struct Process {
         pid: u32,
-        parent: u32,
+        pub(super) parent: u32,
         group: u32,
         session: u32,
         started: u64,
@@ -234,10 +240,7 @@ mod linux {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let own_session = processes
-            .iter()
-            .find(|process| process.pid == own)
-            .map_or(0, |process| process.session);
+        let own_session = session_of(&processes, own);
         // Cook's other children stay in its session. Of an orphan out of several trees at
         // once it cannot be told whose it was: the last of them ends it.
         let alone = adopts && leaders.len() <= 1;
@@ -294,10 +297,7 @@ mod linux {
                 break;
             }
         }
-        let own_session = processes
-            .iter()
-            .find(|process| process.pid == own)
-            .map_or(0, |process| process.session);
+        let own_session = session_of(processes, own);
         for process in processes
             .iter()
             .filter(|process| found.contains(&process.pid))
@@ -308,6 +308,12 @@ mod linux {
             }
         }
         found
+    }
+
+    /// 0 for a process that is not listed.
+    fn session_of(processes: &[Process], pid: u32) -> u32 {
+        let found = processes.iter().find(|process| process.pid == pid);
+        found.map_or(0, |process| process.session)
     }
 
     fn list() -> Vec<Process> {
@@ -323,7 +329,7 @@ mod linux {
 
     /// `/proc/<pid>/stat`: `pid (name) state parent group session …`; the name may hold
     /// anything. The start time is the 22nd field.
-    fn read(pid: u32) -> Option<Process> {
+    pub(super) fn read(pid: u32) -> Option<Process> {
         let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();

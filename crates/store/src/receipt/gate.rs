@@ -273,7 +273,7 @@ fn tail(ended: &Ended) -> String {
 }
 
 /// The configured gates, then the commands that only a plan names, each once.
-pub fn merged(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
+pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
     let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
     let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
     for command in commands {

@@ -94,7 +94,9 @@ impl Receipts {
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         files::write(&self.receipt_path(&receipt.id), &json)?;
         if !receipt.dirty {
-            for key in keys(receipt) {
+            let tree = receipt.tree_oid.iter();
+            let keys = tree.map(|tree| tree_key(&receipt.argv, tree));
+            for key in keys.chain([command_key(&receipt.argv)]) {
                 files::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
         }
@@ -125,7 +127,7 @@ impl Receipts {
         let Ok(argv) = words(command) else {
             return Ok(None);
         };
-        let found = self.indexed(&tree_key(&argv, tree))?;
+        let found = self.find_by_key(&tree_key(&argv, tree))?;
         Ok(found.filter(|receipt| {
             receipt.argv == argv && receipt.tree_oid.as_deref() == Some(tree) && !receipt.dirty
         }))
@@ -139,7 +141,7 @@ impl Receipts {
         let Ok(argv) = words(command) else {
             return Ok(None);
         };
-        let found = self.indexed(&command_key(&argv))?;
+        let found = self.find_by_key(&command_key(&argv))?;
         Ok(found.filter(|receipt| receipt.argv == argv && !receipt.dirty))
     }
 
@@ -183,7 +185,7 @@ impl Receipts {
         Ok((whole || cut).then_some(bytes))
     }
 
-    fn indexed(&self, key: &str) -> Result<Option<Receipt>, Failure> {
+    fn find_by_key(&self, key: &str) -> Result<Option<Receipt>, Failure> {
         match files::read(&self.index_path(key), 64)? {
             Some(id) => self.get(&String::from_utf8_lossy(&id)),
             None => Ok(None),
@@ -201,17 +203,6 @@ impl Receipts {
     fn output_path(&self, digest: &str) -> PathBuf {
         self.dir.join("outputs").join(digest)
     }
-}
-
-fn keys(receipt: &Receipt) -> Vec<String> {
-    let mut keys = vec![command_key(&receipt.argv)];
-    keys.extend(
-        receipt
-            .tree_oid
-            .as_ref()
-            .map(|tree| tree_key(&receipt.argv, tree)),
-    );
-    keys
 }
 
 fn command_key(argv: &[String]) -> String {

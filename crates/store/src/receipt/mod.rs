@@ -12,7 +12,7 @@ mod trust;
 mod words;
 
 pub use error::ReceiptError;
-pub use gate::{COOK_BIN_VARIABLE, Gates, merged};
+pub use gate::{COOK_BIN_VARIABLE, Gates, merge_gates};
 pub use kept::{Output, Receipts, seal};
 pub use trust::Trust;
 pub use words::words;

@@ -91,7 +91,7 @@ impl View<'_> {
         let tip = self.stand.blob(name).map(|id| id.to_string());
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
-            Glance::Known if self.stamped(name) == tip.as_deref() => return Ok(Step::Keep),
+            Glance::Known if self.stamp_of(name) == tip.as_deref() => return Ok(Step::Keep),
             Glance::Known => return Ok(Step::Write),
             Glance::NotAFile | Glance::Unknown(_) => {}
         }
@@ -118,7 +118,7 @@ impl View<'_> {
         let tip = self.histories.of(history);
         match self.glance(dir, name)? {
             Glance::Missing => return Ok(Step::Write),
-            Glance::Known if self.stamped(name) == Some(tip.sha256.as_str()) => {
+            Glance::Known if self.stamp_of(name) == Some(tip.sha256.as_str()) => {
                 return Ok(Step::Keep);
             }
             Glance::Known => {
@@ -158,7 +158,7 @@ impl View<'_> {
         Ok(Step::Remove)
     }
 
-    fn stamped(&self, name: &str) -> Option<&str> {
+    fn stamp_of(&self, name: &str) -> Option<&str> {
         self.stamp
             .as_ref()
             .and_then(|found| found.stamp.files.get(name))

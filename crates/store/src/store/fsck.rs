@@ -7,9 +7,7 @@ use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::{self, Place};
 use super::trail;
-use super::tree::{
-    APPENDED, Document, EVENT, FORMAT_FILE, HISTORIES, Histories, History, Lines, TRAIL,
-};
+use super::tree::{Document, EVENT, FORMAT_FILE, HISTORIES, Histories, History, Lines, TRAIL};
 use cook_core::diagnostic::{Code, Finding};
 use git2::Oid;
 
@@ -125,16 +123,16 @@ fn walk_chain(log: &Log, tip: Oid, report: &mut FsckReport) -> Result<(), StoreE
             Some(parent) => Stand::at(log, parent)?.histories()?,
             None => Histories::default(),
         };
-        check_digests(log, &stand, &before)?;
+        check_digests(&stand, &before)?;
         expected = seq.checked_sub(1);
     }
     Ok(())
 }
 
-fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(), StoreError> {
+fn check_digests(stand: &Stand<'_>, before: &Histories) -> Result<(), StoreError> {
     let after = stand.histories()?;
-    let added = History::each(|history| stand.added(history).map(Lines::from))?;
-    let taken = taken_in(log, stand)?;
+    let added = History::each(|history| stand.lines_added(history.file()).map(Lines::from))?;
+    let taken = Lines::from(stand.lines_added(TRAIL)?);
     let last = trail::last_id(&taken.bytes);
     let expected = before.extend(&added, &taken, last.as_deref())?;
     if expected == after {
@@ -147,14 +145,4 @@ fn check_digests(log: &Log, stand: &Stand<'_>, before: &Histories) -> Result<(),
         broken.map_or(TRAIL, History::file),
         "the chain of its digests is broken",
     ))
-}
-
-/// What a commit took in of the checkpoint trail.
-pub(super) fn taken_in(log: &Log, stand: &Stand<'_>) -> Result<Lines, StoreError> {
-    let blob = stand
-        .folder(APPENDED)?
-        .into_iter()
-        .find(|entry| entry.name == TRAIL);
-    blob.map_or(Ok(Vec::new()), |entry| log.blob(entry.id))
-        .map(Lines::from)
 }

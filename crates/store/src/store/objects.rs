@@ -94,19 +94,37 @@ pub(super) fn parent(log: &Log, id: Oid) -> Result<Option<Oid>, StoreError> {
     Ok(log.commit(id)?.parents.first().copied())
 }
 
+/// A commit and those before it, newest first. Ends after an error.
+pub(super) fn ancestry(
+    log: &Log,
+    tip: Option<Oid>,
+) -> impl Iterator<Item = Result<Oid, StoreError>> {
+    let mut next = tip;
+    std::iter::from_fn(move || {
+        let id = next.take()?;
+        Some(parent(log, id).map(|parent| {
+            next = parent;
+            id
+        }))
+    })
+}
+
+/// The commit that many before another one.
+pub(super) fn back(log: &Log, tip: Option<Oid>, steps: u64) -> Result<Option<Oid>, StoreError> {
+    let mut found = None;
+    let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+    for (number, commit) in ancestry(log, tip).enumerate().take(steps.saturating_add(1)) {
+        found = Some(commit?).filter(|_| number == steps);
+    }
+    Ok(found)
+}
+
 /// Whether the chain of a transition leads over another one.
 pub(super) fn comes_before(log: &Log, earlier: Oid, later: Oid) -> Result<bool, StoreError> {
     let steps = meta(log, later)?
         .seq
         .saturating_sub(meta(log, earlier)?.seq);
-    let mut at = later;
-    for _ in 0..steps {
-        match parent(log, at)? {
-            Some(parent) => at = parent,
-            None => return Ok(false),
-        }
-    }
-    Ok(steps > 0 && at == earlier)
+    Ok(steps > 0 && back(log, Some(later), steps)? == Some(earlier))
 }
 
 /// One commit's tree.
@@ -161,7 +179,7 @@ impl<'r> Stand<'r> {
     }
 
     /// The blob that holds what this commit added to a history.
-    pub(super) fn appended(&self, history: History) -> Result<Option<Oid>, StoreError> {
+    pub(super) fn appended_blob(&self, history: History) -> Result<Option<Oid>, StoreError> {
         Ok(find(&self.folder(APPENDED)?, history.file()))
     }
 
@@ -169,16 +187,15 @@ impl<'r> Stand<'r> {
         tree::parse(HISTORIES, &self.file(HISTORIES)?)
     }
 
-    /// What this commit added to a history.
-    pub(super) fn added(&self, history: History) -> Result<Vec<u8>, StoreError> {
-        self.appended(history)?
-            .map_or(Ok(Vec::new()), |blob| self.log.blob(blob))
+    /// What this commit added to a history or the trail.
+    pub(super) fn lines_added(&self, file: &str) -> Result<Vec<u8>, StoreError> {
+        find(&self.folder(APPENDED)?, file).map_or(Ok(Vec::new()), |blob| self.log.blob(blob))
     }
 
     /// The event, with its imported histories.
     pub(super) fn event(&self) -> Result<EventFile, StoreError> {
         let mut file: EventFile = tree::parse(EVENT, &self.file(EVENT)?)?;
-        tree::with_imported_histories(&mut file.event, |history| self.added(history))?;
+        tree::with_imported_histories(&mut file.event, |history| self.lines_added(history.file()))?;
         Ok(file)
     }
 
@@ -210,11 +227,10 @@ pub(super) fn segments(
     from: u64,
 ) -> Result<(Vec<Oid>, u64), StoreError> {
     let mut blobs = Vec::new();
-    let mut next = Some(tip);
     let mut skip = 0;
     let mut known: Option<(Oid, u64)> = None;
-    while let Some(commit) = next {
-        let stand = Stand::at(log, commit)?;
+    for commit in ancestry(log, Some(tip)) {
+        let stand = Stand::at(log, commit?)?;
         let file = stand
             .blob(HISTORIES)
             .ok_or_else(|| StoreError::unreadable(HISTORIES, "the log commit lacks it"))?;
@@ -227,10 +243,9 @@ pub(super) fn segments(
             skip = from - bytes;
             break;
         }
-        if let Some(blob) = stand.appended(history)? {
+        if let Some(blob) = stand.appended_blob(history)? {
             blobs.push(blob);
         }
-        next = parent(log, commit)?;
     }
     blobs.reverse();
     Ok((blobs, skip))

@@ -139,7 +139,7 @@ impl Store {
         self.read(|log| {
             let unknown = || StoreError::unknown(name);
             let id = match Operation::parse(name).ok_or_else(unknown)? {
-                Operation::Back(steps) => self.back(log, steps)?,
+                Operation::Back(steps) => objects::back(log, self.tip_id(log)?, steps)?,
                 Operation::Seq(seq) => self.by_seq(log, seq)?,
                 Operation::Prefix(prefix) => log.commit_by_prefix(&prefix),
             };
@@ -152,21 +152,12 @@ impl Store {
         })
     }
 
-    fn back(&self, log: &Log, steps: u64) -> Result<Option<Oid>, StoreError> {
-        let mut at = self.tip_id(log)?;
-        for _ in 0..steps {
-            let Some(id) = at else { break };
-            at = objects::parent(log, id)?;
-        }
-        Ok(at)
-    }
-
     fn by_seq(&self, log: &Log, seq: u64) -> Result<Option<Oid>, StoreError> {
         let Some(tip) = self.tip_id(log)? else {
             return Ok(None);
         };
         match objects::meta(log, tip)?.seq.checked_sub(seq) {
-            Some(steps) if seq > 0 => self.back(log, steps),
+            Some(steps) if seq > 0 => objects::back(log, Some(tip), steps),
             _ => Ok(None),
         }
     }
@@ -278,7 +269,7 @@ fn entry(log: &Log, id: Oid) -> Result<Entry, StoreError> {
         lease_epoch: file.lease_epoch,
         cook_version: file.version,
         snapshot: stand.snapshot()?,
-        records: tree::records(History::each(|history| stand.added(history))?)?,
+        records: tree::records(History::each(|history| stand.lines_added(history.file()))?)?,
         receipts,
     })
 }

@@ -5,7 +5,6 @@
 use super::Store;
 use super::difference::{Difference, is_history};
 use super::error::StoreError;
-use super::fsck::taken_in;
 use super::log::Log;
 use super::objects::{self, Stand};
 use super::trail;
@@ -38,8 +37,6 @@ pub struct ReplayReport {
     pub transitions: u64,
     /// Records they produced.
     pub records: u64,
-    /// Bytes of those records.
-    pub history_bytes: u64,
     /// `log_not_derivable` for the first transition that differs (nothing after
     /// it is looked at); `history_forged` or `history_torn` for a history file
     /// in `.agent/` that is not the log's.
@@ -58,34 +55,34 @@ impl Store {
         let mut state = Replay::default();
         for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
             let seq = report.transitions + 1;
-            let step = match self.read(|log| recorded(log, commit)) {
+            let step = match self.read(|log| read_step(log, commit)) {
                 Err(error @ StoreError::NoRecord { .. }) => {
-                    return Ok(stopped(report, commit, seq, &error.to_string()));
+                    return Ok(stop_at(report, commit, seq, &error.to_string()));
                 }
                 step => step?,
             };
-            let outcome = apply(
-                state.snapshot.as_ref(),
-                &step.file.event,
-                &step.file.facts,
-                step.file.actor,
-            )
-            .map_err(|why| format!("its event is not accepted: {why}"));
-            let produced = match outcome {
+            let EventFile {
+                event,
+                facts,
+                actor,
+                ..
+            } = &step.file;
+            let produced = match apply(state.snapshot.as_ref(), event, facts, *actor) {
                 Ok(produced) => produced,
-                Err(why) => return Ok(stopped(report, commit, seq, &why)),
+                Err(why) => {
+                    let what = format!("its event is not accepted: {why}");
+                    return Ok(stop_at(report, commit, seq, &what));
+                }
             };
-            let added =
-                History::each(|history| history.added(&step.file.event, &produced.records))?;
-            let histories = state.extended(&added, &step.trail)?;
+            let added = History::each(|history| history.added(event, &produced.records))?;
+            let histories = state.extend(&added, &step.trail)?;
             let differs =
                 self.read(|log| state.compare(log, &step, &produced, &added, &histories, seq))?;
             if let Some(what) = differs {
-                return Ok(stopped(report, commit, seq, &what));
+                return Ok(stop_at(report, commit, seq, &what));
             }
             for added in &added {
                 report.records += added.count;
-                report.history_bytes += added.bytes.len() as u64;
             }
             state = Replay {
                 snapshot: Some(produced.snapshot),
@@ -109,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn cited(
+    pub fn each_cited_exchange(
         &self,
         mut each: impl FnMut(u64, &Event, &CitedExchange),
     ) -> Result<(), StoreError> {
@@ -152,7 +149,7 @@ impl Store {
     }
 }
 
-fn stopped(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
+fn stop_at(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
     report.findings.push(
         Finding::new(
             Code::LogNotDerivable,
@@ -165,12 +162,7 @@ fn stopped(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> Repla
 
 /// Commits of the chain, oldest first.
 fn chain(log: &Log, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError> {
-    let mut commits = Vec::new();
-    let mut at = tip;
-    while let Some(id) = at {
-        commits.push(id);
-        at = objects::parent(log, id)?;
-    }
+    let mut commits: Vec<Oid> = objects::ancestry(log, tip).collect::<Result<_, _>>()?;
     commits.reverse();
     Ok(commits)
 }
@@ -191,7 +183,7 @@ struct Recorded {
     strange: Vec<String>,
 }
 
-fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
+fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
     let stand = Stand::at(log, commit)?;
     stand.check_format()?;
     let known = |name: &str| {
@@ -221,9 +213,9 @@ fn recorded(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
             .map(|document| stand.blob(document.file()))
             .collect(),
         histories: stand.blob(HISTORIES),
-        appended: History::each(|history| stand.appended(history))?,
+        appended: History::each(|history| stand.appended_blob(history))?,
         format: stand.blob(FORMAT_FILE),
-        trail: taken_in(log, &stand)?,
+        trail: stand.lines_added(TRAIL)?.into(),
         strange,
     })
 }
@@ -259,7 +251,7 @@ impl Replay {
             }
         }
         for (index, history) in History::ALL.into_iter().enumerate() {
-            if !appended_is(log, step.appended[index], &added[index].bytes)? {
+            if !is_appended(log, step.appended[index], &added[index].bytes)? {
                 return Ok(Some(differs(&format!("{APPENDED}/{}", history.file()))));
             }
         }
@@ -289,7 +281,7 @@ impl Replay {
         Ok(step.blobs[index] == id)
     }
 
-    fn extended(&self, added: &[Lines; 3], taken: &Lines) -> Result<Histories, StoreError> {
+    fn extend(&self, added: &[Lines; 3], taken: &Lines) -> Result<Histories, StoreError> {
         let last = trail::last_id(&taken.bytes);
         self.histories.extend(added, taken, last.as_deref())
     }
@@ -299,7 +291,7 @@ fn differs(name: &str) -> String {
     format!("`{name}` is not what its event produces")
 }
 
-fn appended_is(log: &Log, blob: Option<Oid>, bytes: &[u8]) -> Result<bool, StoreError> {
+fn is_appended(log: &Log, blob: Option<Oid>, bytes: &[u8]) -> Result<bool, StoreError> {
     match blob {
         None => Ok(bytes.is_empty()),
         Some(_) if bytes.is_empty() => Ok(false),

@@ -12,7 +12,7 @@ use super::lock;
 use super::log::Log;
 use super::objects::{self, Stand};
 use super::place::Place;
-use super::tree::{APPENDED, Lines, TRAIL, TrailDigest};
+use super::tree::{Lines, TRAIL, TrailDigest};
 use super::view::{agent_dir, scratch};
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::model::{Checkpoint, MAX_CHECKPOINT_TEXT};
@@ -146,7 +146,7 @@ impl Store {
             let digest = Stand::at(log, tip)?.histories()?.checkpoints;
             match &digest.last {
                 Some(last) if !local.good.iter().any(|(id, _)| id == last) => {
-                    taken_in(log, tip, newest)
+                    read_lines_in_log(log, tip, newest)
                 }
                 _ => Ok(Vec::new()),
             }
@@ -181,7 +181,7 @@ pub(super) fn intake(
             (Some(at), _) => from = at + 1,
             (None, Some(tip)) if digest.last.is_some() && !local.good.is_empty() => {
                 known.extend(
-                    taken_in(log, tip, usize::MAX)?
+                    read_lines_in_log(log, tip, usize::MAX)?
                         .into_iter()
                         .map(|(id, _)| id),
                 );
@@ -207,26 +207,21 @@ pub(super) fn intake(
 }
 
 /// Lines of the trail in the log, newest last; stops when it has `newest` of them.
-fn taken_in(log: &Log, tip: Oid, newest: usize) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+fn read_lines_in_log(
+    log: &Log,
+    tip: Oid,
+    newest: usize,
+) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
     let mut parts = Vec::new();
     let mut count = 0;
-    let mut at = Some(tip);
-    while let Some(commit) = at.filter(|_| count < newest) {
-        let stand = Stand::at(log, commit)?;
-        let held = stand.histories()?.checkpoints;
-        if held.records == 0 {
+    for commit in objects::ancestry(log, Some(tip)) {
+        let stand = Stand::at(log, commit?)?;
+        if count >= newest || stand.histories()?.checkpoints.records == 0 {
             break;
         }
-        let blob = stand
-            .folder(APPENDED)?
-            .into_iter()
-            .find(|entry| entry.name == TRAIL);
-        if let Some(blob) = blob {
-            let lines = read_lines(&log.blob(blob.id)?).good;
-            count += lines.len();
-            parts.push(lines);
-        }
-        at = objects::parent(log, commit)?;
+        let lines = read_lines(&stand.lines_added(TRAIL)?).good;
+        count += lines.len();
+        parts.push(lines);
     }
     parts.reverse();
     Ok(parts.concat())

@@ -5,7 +5,7 @@ use super::error::{During, StoreError};
 use cook_core::digest::hex;
 use cook_core::machine::Facts;
 use cook_core::model::{
-    Actor, BriefRecord, Event, Import, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
+    Actor, BriefRecord, Event, Record, Records, SliceRecord, Snapshot, StopRecord, Trail,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -85,10 +85,10 @@ impl Document {
 
     /// The document's exact bytes; none for an optional one that is not there.
     pub(super) fn text(self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, StoreError> {
-        if let (Document::Brief, None) = (self, &snapshot.brief) {
-            return Ok(None);
+        match (self, &snapshot.brief) {
+            (Document::Brief, None) => Ok(None),
+            _ => self.some_text(snapshot).map(Some),
         }
-        self.some_text(snapshot).map(Some)
     }
 
     fn some_text(self, snapshot: &Snapshot) -> Result<Vec<u8>, StoreError> {
@@ -375,33 +375,16 @@ fn without_imported_histories<S: serde::Serializer>(
     event: &Event,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let Event::Bootstrapped {
-        mission,
-        profile,
-        branch,
-        settings,
+    let mut event = event.clone();
+    if let Event::Bootstrapped {
         import: Some(import),
-    } = event
-    else {
-        return event.serialize(serializer);
-    };
-    let import = Import {
-        layout: import.layout.clone(),
-        plan: import.plan.clone(),
-        active: import.active.clone(),
-        policy: import.policy,
-        reason: import.reason.clone(),
-        slice_history: Trail::default(),
-        stop_history: Trail::default(),
-    };
-    Event::Bootstrapped {
-        mission: mission.clone(),
-        profile: profile.clone(),
-        branch: branch.clone(),
-        settings: settings.clone(),
-        import: Some(Box::new(import)),
+        ..
+    } = &mut event
+    {
+        import.slice_history = Trail::default();
+        import.stop_history = Trail::default();
     }
-    .serialize(serializer)
+    event.serialize(serializer)
 }
 
 /// Completes an event that was read from `event.json`. `appended` gives what its commit
@@ -472,11 +455,11 @@ pub(super) fn snapshot(
 
 fn unhex(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
+    if text.len() != 64 {
         return None;
     }
     for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
+        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
     }
     Some(bytes)
 }

@@ -157,7 +157,7 @@ impl<'r> View<'r> {
 
     /// The stamp is written after the branch has moved, so it never runs ahead of it: a stamp
     /// that names a descendant of the tip shows that somebody moved the branch back.
-    pub(super) fn rewound(&self, branch: &str) -> Result<Option<StoreError>, StoreError> {
+    pub(super) fn find_rewind(&self, branch: &str) -> Result<Option<StoreError>, StoreError> {
         let Some(shown) = self
             .stamp
             .as_ref()
@@ -264,13 +264,10 @@ impl<'r> View<'r> {
     }
 
     fn was_written_lately(&self, name: &str, blob: Oid) -> Result<bool, StoreError> {
-        let mut at = Some(self.tip);
-        for _ in 0..RECENT {
-            let Some(commit) = at else { break };
-            if Stand::at(self.log, commit)?.blob(name) == Some(blob) {
+        for commit in objects::ancestry(self.log, Some(self.tip)).take(RECENT) {
+            if Stand::at(self.log, commit?)?.blob(name) == Some(blob) {
                 return Ok(true);
             }
-            at = objects::parent(self.log, commit)?;
         }
         Ok(false)
     }
@@ -368,7 +365,7 @@ impl Store {
                 Some(tip) => {
                     let mut view = View::open(log, &self.place, tip)?;
                     view.trust_stat = trust_stat;
-                    match view.rewound(&self.branch())? {
+                    match view.find_rewind(&self.branch())? {
                         Some(rewound) => Ok(Err(rewound)),
                         None => view.differences().map(Ok),
                     }

@@ -153,7 +153,7 @@ impl<'s> Locked<'s> {
         let mut recovery = Recovery::default();
         if let Some(tip) = writer.tip()? {
             let view = writer.view(tip)?;
-            if let Some(rewound) = view.rewound(&writer.store.branch())? {
+            if let Some(rewound) = view.find_rewind(&writer.store.branch())? {
                 return Err(rewound);
             }
             recovery.rolled_forward = !view.shows_tip();
@@ -196,10 +196,8 @@ impl<'s> Recovered<'s> {
     }
 
     fn differences(&self) -> Result<Vec<Difference>, StoreError> {
-        match self.writer.tip()? {
-            Some(tip) => self.writer.view(tip)?.differences(),
-            None => Ok(Vec::new()),
-        }
+        let tip = self.writer.tip()?;
+        tip.map_or(Ok(Vec::new()), |tip| self.writer.view(tip)?.differences())
     }
 
     /// Checks a transition against its parent: the tip and the view are those it
