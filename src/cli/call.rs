@@ -12,7 +12,7 @@ use cook_core::model::{Config, Span};
 use cook_core::schema::GivenSchema;
 use cook_os::process::Clocks;
 use cook_store::session::{
-    Action, Call, Entry, Fault, GitStore, NativeUse, On, Prior, Ref, RefKind, SessionError,
+    Action, Call, Entry, GitStore, NativeUse, On, Prior, Reason, Ref, RefKind, SessionError,
     SessionStore, call, resolve,
 };
 use serde::Deserialize;
@@ -73,6 +73,20 @@ pub(super) struct Prepared {
     pub findings: Vec<Finding>,
 }
 
+impl Prepared {
+    pub fn call<'a>(&'a self, action: Action, at: &'a str) -> Call<'a> {
+        Call {
+            say: &self.say,
+            action,
+            on: self.on,
+            schema: self.schema.as_ref(),
+            native: self.native,
+            recap: None,
+            at,
+        }
+    }
+}
+
 /// One of both, which the shape of JSON cannot say.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,17 +115,11 @@ pub(super) fn chosen(
     })
 }
 
-/// The session store of this repository, as it is.
-pub(super) fn kept_in(workspace: &Workspace) -> Result<GitStore, Failure> {
-    GitStore::open(workspace.place()).map_err(|fault| SessionError::new(fault).into())
-}
-
 /// The session store of this repository; calls of a cook that was killed are ended and
 /// written down first.
 pub(super) fn store(workspace: &Workspace) -> Result<GitStore, Failure> {
-    let store = kept_in(workspace)?;
-    settle_left(&store, &workspace.clock)
-        .map_err(|fault| Failure::from(SessionError::new(fault)))?;
+    let store = GitStore::open(workspace.place())?;
+    settle_left(&store, &workspace.clock)?;
     Ok(store)
 }
 
@@ -121,7 +129,7 @@ pub(super) fn one(
     store: &GitStore,
     preset: Preset,
     mut prepared: Prepared,
-    deed: Action,
+    action: Action,
 ) -> Answer {
     compare_tree(workspace, store, &mut prepared)?;
     let screen = context.screen;
@@ -138,31 +146,14 @@ pub(super) fn one(
         }
         cook_os::process::ControlFlow::Continue
     }));
-    let check = prepared
-        .schema
-        .as_ref()
-        .map(|schema| move |value: &Value| schema.objections(value));
-    let at = workspace.clock.now();
-    let reply = call(
+    match call(
         store,
         &supplier,
-        &Call {
-            say: &prepared.say,
-            deed,
-            on: prepared.on,
-            schema: check
-                .as_ref()
-                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
-            schema_text: prepared.schema.as_ref().map(GivenSchema::value),
-            native: prepared.native,
-            recap: None,
-            at: &at,
-        },
-    );
-    match reply {
+        &prepared.call(action, &workspace.clock.now()),
+    ) {
         Ok(reply) => answer(ReplyAnswer::of(
             reply,
-            deed == Action::Act,
+            action == Action::Act,
             prepared.findings,
         )),
         Err(error) => {
@@ -190,16 +181,15 @@ pub(super) fn compare_tree(
         return Ok(());
     };
     if prepared.require_tree {
-        return Err(SessionError::new(Fault::TreeDrift(what))
-            .keeping(prior)
-            .into());
+        let moved = SessionError::from(Reason::TreeDrift(what));
+        return Err(moved.keeping(prior).into());
     }
     prepared.findings.push(Finding::new(Code::TreeMoved, what));
     Ok(())
 }
 
 /// The refs that a call goes on from, and what is kept of the window.
-fn prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Fault> {
+fn prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), SessionError> {
     let (episode, series) = match on {
         On::Episode(name) => (Some(name), None),
         On::Series(name) => {
@@ -207,10 +197,7 @@ fn prior(store: &GitStore, on: On) -> Result<(Prior, Option<Entry>), Fault> {
             (entry.and_then(|entry| entry.episode), Some(name))
         }
     };
-    let entry = match episode {
-        Some(name) => store.entry(name)?,
-        None => None,
-    };
+    let entry = episode.map(|name| store.entry(name)).transpose()?.flatten();
     let series = series.or_else(|| entry.as_ref().and_then(|entry| entry.series));
     Ok((Prior { episode, series }, entry))
 }
@@ -222,8 +209,7 @@ fn drift(
     on: Option<On>,
 ) -> Result<Option<(String, Prior)>, Failure> {
     let Some(on) = on else { return Ok(None) };
-    let kept = |fault: Fault| Failure::from(SessionError::new(fault));
-    let (prior, entry) = prior(store, on).map_err(kept)?;
+    let (prior, entry) = prior(store, on)?;
     let Some(entry) = entry.filter(|entry| entry.tree.is_some()) else {
         return Ok(None);
     };
@@ -260,19 +246,15 @@ pub(super) fn prepare(
     say: String,
     args: &CallArgs,
 ) -> Result<Prepared, Failure> {
-    let schema = match &args.schema {
-        Some(file) => Some(schema_of(read_schema(file)?)?),
-        None => None,
-    };
+    let schema = args.schema.as_deref().map(read_schema).transpose()?;
     let onset = Onset {
         episode: args.on_episode.clone(),
         series: args.on_series.clone(),
     };
-    let none = onset.episode.is_none() && onset.series.is_none();
     let mut findings = Vec::new();
-    let on = match none {
-        true => None,
-        false => Some(on(store, &onset, &mut findings)?),
+    let on = match (&onset.episode, &onset.series) {
+        (None, None) => None,
+        _ => Some(on(store, &onset, &mut findings)?),
     };
     Ok(Prepared {
         say,
@@ -307,7 +289,7 @@ pub(super) fn on(
                 episode: named(episode, RefKind::Episode),
                 series: named(series, RefKind::Series),
             };
-            return Err(SessionError::new(Fault::OnConflict).keeping(prior).into());
+            return Err(SessionError::from(Reason::OnConflict).keeping(prior).into());
         }
     };
     let name = named(store, text, Some(kind), findings)?;
@@ -329,10 +311,10 @@ pub(super) fn named(
             findings.extend(named.note.map(|note| Finding::new(Code::RefChosen, note)));
             Ok(named.name)
         }
-        Err(fault) => {
-            let missing = matches!(fault, Fault::EpisodeNotFound(_) | Fault::SeriesNotFound(_));
+        Err(error) => {
+            let missing = matches!(*error.reason, Reason::NotFound(..));
             let expired = missing && store.expired(text).unwrap_or(false);
-            let mut failure = Failure::from(SessionError::new(fault));
+            let mut failure = Failure::from(error);
             if missing && kind.is_none() {
                 // It was to be looked at, not to be gone on from.
                 failure.hints = vec!["`cook session log` lists what there is".to_owned()];
@@ -361,9 +343,9 @@ fn clocks(config: &Config, args: &CallArgs) -> Result<Clocks, Failure> {
     })
 }
 
-fn read_schema(file: &Path) -> Result<Value, Failure> {
+fn read_schema(file: &Path) -> Result<GivenSchema, Failure> {
     let bytes = input::read(Some(file))?;
-    serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))
+    schema_of(serde_json::from_slice(&bytes).map_err(|error| no_schema(error.to_string()))?)
 }
 
 pub(super) fn schema_of(value: Value) -> Result<GivenSchema, Failure> {

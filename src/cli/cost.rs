@@ -11,20 +11,21 @@ pub(super) fn cost(context: &Context) -> Answer {
     let mut rows: BTreeMap<(String, String), CostRow> = BTreeMap::new();
     for line in &lines {
         // Lines about refs that expired name no supplier.
-        let Some(supplier) = line["supplier"].as_str() else {
+        let Some(supplier) = line.supplier.as_deref() else {
             continue;
         };
-        let role = line["role"].as_str().unwrap_or("-");
+        let answer = line.answer.clone().unwrap_or_default();
+        let role = answer.role.as_deref().unwrap_or("-");
         let row = rows
             .entry((role.to_owned(), supplier.to_owned()))
             .or_insert_with(|| CostRow::new(role, supplier));
         row.calls += 1;
-        row.failed += u64::from(line["error"].is_string());
-        row.milliseconds += line["duration_ms"].as_u64().unwrap_or(0);
-        match line["cost_micro_usd"].as_u64() {
+        row.failed += u64::from(line.error.is_some());
+        row.milliseconds += answer.duration_ms;
+        match answer.cost_micro_usd {
             Some(micro) => row.micro_usd += micro,
             // A program that was never started cost nothing.
-            None if line["exit"].is_null() && line["duration_ms"] == 0 => {}
+            None if answer.exit.is_none() && answer.duration_ms == 0 => {}
             None => row.unknown += 1,
         }
     }

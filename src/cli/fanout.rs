@@ -9,10 +9,8 @@ use clap::Args;
 use cook_agents::{AgentSupplier, Preset};
 use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
-use cook_core::schema::GivenSchema;
 use cook_git::Repo;
-use cook_store::session::{Action, Call, GitStore, Reply, SessionStore, call};
-use serde_json::Value;
+use cook_store::session::{Action, GitStore, Reply, SessionStore, call};
 use std::collections::BTreeSet;
 
 /// Agents that are asked at once at most.
@@ -106,27 +104,7 @@ fn ask_one(
     supplier.repo = Some(&repo);
     supplier.model.clone_from(&prepared.model);
     supplier.price = price;
-    let check = prepared
-        .schema
-        .as_ref()
-        .map(|schema| move |value: &Value| schema.objections(value));
-    call(
-        store,
-        &supplier,
-        &Call {
-            say: &prepared.say,
-            deed: Action::Ask,
-            on: prepared.on,
-            schema: check
-                .as_ref()
-                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
-            schema_text: prepared.schema.as_ref().map(GivenSchema::value),
-            native: prepared.native,
-            recap: None,
-            at,
-        },
-    )
-    .map_err(|error| {
+    call(store, &supplier, &prepared.call(Action::Ask, at)).map_err(|error| {
         let failure = Failure::from(error);
         match beside {
             true => lapsed(&shared(failure)),

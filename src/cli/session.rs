@@ -11,11 +11,11 @@ use cook_agents::open_command;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
-    Archive, Fault, GitStore, Ref, RefKind, SessionError, SessionStore, clear, load_episode,
-    load_exchange, load_series, reads_as_ref, verify,
+    Archive, Entry, GitStore, On, Reason, Ref, RefKind, SessionError, SessionStore, clear,
+    load_episode, load_exchange, load_series, reads_as_ref, verify,
 };
 use cook_store::store::Store;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -79,10 +79,9 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
     let store = store(&workspace)?;
     match &args.command {
         SessionCommand::Log { limit } => {
-            let calls = store.lines().map_err(kept)?;
+            let mut calls = store.lines()?;
             // A copy that was taken in is not a call.
-            let calls = calls.into_iter().filter(|line| line["imported"].is_null());
-            let calls: Vec<_> = calls.collect();
+            calls.retain(|line| line.imported.is_none());
             let of = calls.len();
             let newest = calls.into_iter().rev().take(*limit);
             answer(SessionLogAnswer {
@@ -112,109 +111,82 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
     let before = match store.labelled(label) {
         Ok(before) => before.map(|before| before.to_string()),
         // Naming it anew is what mends it.
-        Err(Fault::ObjectCorrupt { .. }) => Some("something that could not be read".to_owned()),
-        Err(fault) => return Err(kept(fault)),
-    };
-    store.label(label, name).map_err(|fault| match fault {
-        Fault::Store(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            Failure::usage(error.to_string())
+        Err(error) if error.code() == Code::ObjectCorrupt => {
+            Some("something that could not be read".to_owned())
         }
-        fault => kept(fault),
-    })?;
+        Err(error) => return Err(error.into()),
+    };
+    store.label(label, name)?;
     let moved = before.filter(|before| *before != name.to_string());
     let lines = std::iter::once(format!("{label} stands for {name}"))
         .chain(moved.map(|before| format!("it stood for {before} before")));
     note("session_named", lines.collect())
 }
 
-fn kept(fault: Fault) -> Failure {
-    SessionError::new(fault).into()
-}
-
 fn show(store: &GitStore, text: &str) -> Answer {
     let mut findings = Vec::new();
     let name = named(store, text, None, &mut findings)?;
-    let entry = store.entry(name).map_err(kept)?;
-    let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
+    let entry = entry_of(store, name)?;
     let exid = entry.exid.clone();
     let (value, windows) = match name.kind() {
         RefKind::Exchange => {
-            let exchange = load_exchange(store, &entry.hash, exid).map_err(kept)?;
-            (json!(exchange), vec![vec![said(&exchange)]])
+            let exchange = load_exchange(store, &entry.hash, exid)?;
+            (json!(exchange), vec![vec![exchange]])
         }
         RefKind::Episode => {
-            let episode = load_episode(store, &entry.hash, exid).map_err(kept)?;
-            let window = episode.exchanges().iter().map(|one| said(one)).collect();
-            (json!(episode), vec![window])
+            let episode = load_episode(store, &entry.hash, exid)?;
+            (json!(episode), vec![episode.exchanges().to_vec()])
         }
         RefKind::Series => {
-            let series = load_series(store, &entry.hash).map_err(kept)?;
-            let window = |episode: &cook_store::session::Episode| {
-                episode.exchanges().iter().map(|one| said(one)).collect()
-            };
-            let windows = series.episodes().iter().map(|one| window(one)).collect();
+            let series = load_series(store, &entry.hash)?;
+            let windows = series.episodes().iter();
+            let windows = windows.map(|one| one.exchanges().to_vec()).collect();
             (json!(series), windows)
         }
     };
     answer(SessionShowAnswer {
         name,
         value,
-        entry: json!(entry),
+        entry,
         windows,
         note: findings.pop().map(|finding| finding.message),
     })
 }
 
-fn said(exchange: &cook_store::session::Exchange) -> (String, String, String) {
-    let kind = json!(exchange.kind())
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    (
-        kind,
-        exchange.input().to_owned(),
-        exchange.output().to_owned(),
-    )
+fn entry_of(store: &GitStore, name: Ref) -> Result<Entry, SessionError> {
+    let missing = || Reason::NotFound(RefKind::Episode, name.to_string());
+    Ok(store.entry(name)?.ok_or_else(missing)?)
 }
 
 /// Calls below the call that they went on from; a failed one below what it left.
 fn tree(store: &GitStore, text: Option<&str>) -> Answer {
-    let lines: Vec<Value> = store.lines().map_err(kept)?;
-    let lines: Vec<Value> = lines
-        .into_iter()
-        .filter(|line| line["supplier"].is_string())
-        .collect();
-    let mut made: BTreeMap<String, usize> = BTreeMap::new();
+    let mut lines = store.lines()?;
+    lines.retain(|line| line.supplier.is_some());
+    let mut made: BTreeMap<Ref, usize> = BTreeMap::new();
     let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     let mut parents: Vec<Option<usize>> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let on = ["episode", "series"]
-            .iter()
-            .find_map(|key| line["on"][key].as_str());
-        let prior = ["episode", "series"]
-            .iter()
-            .find_map(|key| line["prior"][key].as_str());
-        let parent = prior.or(on).and_then(|name| made.get(name)).copied();
-        for key in ["exchange", "episode", "series"] {
-            if let Some(name) = line[key].as_str() {
-                made.insert(name.to_owned(), index);
-            }
-        }
+        let on = line.on.map(|(On::Episode(name) | On::Series(name))| name);
+        let prior = line.prior.and_then(|prior| prior.episode.or(prior.series));
+        let parent = prior.or(on).and_then(|name| made.get(&name)).copied();
+        let names = [line.exchange, line.episode, line.series];
+        made.extend(names.into_iter().flatten().map(|name| (name, index)));
         parents.push(parent);
         children.entry(parent).or_default().push(index);
     }
-    let mut wanted: Option<usize> = None;
-    if let Some(text) = text {
-        let name = named(store, text, None, &mut Vec::new())?.to_string();
-        let mut at = made.get(&name).copied();
-        while let Some(index) = at {
-            wanted = Some(index);
-            at = parents[index];
+    // Last first, as a stack takes them.
+    let below = |of: Option<usize>, depth: usize| {
+        let calls = children.get(&of).into_iter().flatten().rev();
+        calls.map(move |index| (depth, *index)).collect::<Vec<_>>()
+    };
+    let mut open = match text {
+        None => below(None, 0),
+        Some(text) => {
+            let name = named(store, text, None, &mut Vec::new())?;
+            let up = |index: &usize| parents[*index];
+            let root = std::iter::successors(made.get(&name).copied(), up).last();
+            root.into_iter().map(|root| (0, root)).collect()
         }
-    }
-    let mut open: Vec<(usize, usize)> = match (text, wanted) {
-        (Some(_), wanted) => wanted.into_iter().map(|root| (0, root)).collect(),
-        (None, _) => roots(&children, None).map(|root| (0, root)).collect(),
     };
     let mut calls = Vec::new();
     while let Some((depth, index)) = open.pop() {
@@ -222,7 +194,7 @@ fn tree(store: &GitStore, text: Option<&str>) -> Answer {
             depth,
             call: lines[index].clone(),
         });
-        open.extend(roots(&children, Some(index)).map(|child| (depth + 1, child)));
+        open.extend(below(Some(index), depth + 1));
     }
     answer(SessionLogAnswer {
         what: "tree",
@@ -231,16 +203,8 @@ fn tree(store: &GitStore, text: Option<&str>) -> Answer {
     })
 }
 
-/// Last first, as a stack takes them.
-fn roots(
-    children: &BTreeMap<Option<usize>, Vec<usize>>,
-    of: Option<usize>,
-) -> impl Iterator<Item = usize> {
-    children.get(&of).into_iter().flatten().rev().copied()
-}
-
 fn check(store: &GitStore) -> Answer {
-    let checked = verify(store).map_err(kept)?;
+    let checked = verify(store)?;
     let seen = vec![
         counted(checked.objects as u64, "object"),
         counted(checked.refs as u64, "ref"),
@@ -261,7 +225,7 @@ fn check(store: &GitStore) -> Answer {
 
 fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>) -> Answer {
     let name = named(store, text, None, &mut Vec::new())?;
-    let archive = Archive::of(store, name).map_err(kept)?;
+    let archive = Archive::of(store, name)?;
     let text = serde_json::to_string_pretty(&archive).unwrap_or_default();
     let text = harmless_json(&text) + "\n";
     let Some(output) = output.filter(|output| *output != Path::new("-")) else {
@@ -312,10 +276,8 @@ fn import(
     });
     let bytes = input::read_up_to(file.as_deref(), MAX_IMPORT)?;
     let archive: Archive = serde_json::from_slice(&bytes).map_err(|error| {
-        refused(Fault::ObjectCorrupt {
-            what: "the file".to_owned(),
-            why: error.to_string(),
-        })
+        let what = "the file".to_owned();
+        refused(Reason::Corrupt(what, error.to_string()).into())
     })?;
     let taken = archive
         .keep(store, &workspace.clock.now())
@@ -331,8 +293,8 @@ fn import(
 }
 
 /// A file that is not taken in: this store may be as whole as it can be.
-fn refused(fault: Fault) -> Failure {
-    let mut failure = kept(fault);
+fn refused(error: SessionError) -> Failure {
+    let mut failure = Failure::from(error);
     if failure.code == Code::ObjectCorrupt {
         failure.hints = vec![
             "export it again where it is whole: `cook session export NAME --output FILE`"
@@ -354,7 +316,7 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
             log.each_cited_exchange(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
         }
     }
-    let cleared = clear(store, since, &cited, &workspace.clock.now()).map_err(kept)?;
+    let cleared = clear(store, since, &cited, &workspace.clock.now())?;
     let mut lines = vec![
         format!(
             "let go of {}, {} and {} of failed calls",
@@ -376,19 +338,16 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
 fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     caller::not_nested()?;
     let name = named(store, text, None, &mut Vec::new())?;
-    let mut entry = store.entry(name).map_err(kept)?;
-    if name.kind() != RefKind::Episode
-        && let Some(episode) = entry.as_ref().and_then(|entry| entry.episode)
-    {
-        entry = store.entry(episode).map_err(kept)?;
+    let mut entry = entry_of(store, name)?;
+    // An exchange and a series say which window they are in.
+    if let Some(episode) = entry.episode {
+        entry = entry_of(store, episode)?;
     }
-    let entry = entry.ok_or_else(|| kept(Fault::EpisodeNotFound(name.to_string())))?;
     // What cannot be read any more is not gone on from, whatever the agent kept of it.
     match entry.name.kind() {
-        RefKind::Episode => load_episode(store, &entry.hash, None).map(|_| ()),
-        _ => store.get(&entry.hash).map(|_| ()),
+        RefKind::Episode => load_episode(store, &entry.hash, None).map(drop)?,
+        _ => store.get(&entry.hash).map(drop)?,
     }
-    .map_err(kept)?;
     let preset = drive::chosen(workspace, Some(&entry.supplier))?;
     drive::is_that_one(workspace, &preset)?;
     let root = workspace.repo.root();
@@ -421,9 +380,8 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
 }
 
 fn no_interface(supplier: &str, name: Ref) -> Failure {
-    let mut failure: Failure = kept(Fault::ContinuationNotSupported {
-        supplier: supplier.to_owned(),
-    });
+    let reason = Reason::NoContinuation(supplier.to_owned());
+    let mut failure = Failure::from(SessionError::from(reason));
     failure.message = format!("`{supplier}` left no record of {name} that it could open");
     failure.hints = vec![format!("read it: `cook session show {name}`")];
     failure

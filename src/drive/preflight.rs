@@ -10,8 +10,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, c
 use cook_core::machine::{Dispatch, Worktree, quoted};
 use cook_core::model::{Access, Config, Limits as Budgets, Role, RoleConfig, Snapshot, Span};
 use cook_os::process::Clocks;
-use cook_store::session::GitStore;
-use serde_json::Value;
+use cook_store::session::{CallRecord, GitStore};
 
 /// Roles that agents play here.
 pub const PLAYED: [Role; 5] = [
@@ -327,21 +326,28 @@ fn limits_left(limits: &Limits, budgets: &Budgets, snapshot: &Snapshot, spent: &
 }
 
 /// What becomes of the step that the last run was at, and why; none where no session was held.
-fn going_on(lines: &[Value], workflow: &str, dispatch: &Dispatch, now: &str) -> Option<String> {
-    let last = lines
-        .iter()
-        .rev()
-        .find(|line| line["workflow"] == workflow)?;
+fn going_on(
+    lines: &[CallRecord],
+    workflow: &str,
+    dispatch: &Dispatch,
+    now: &str,
+) -> Option<String> {
+    let last = lines.iter().rev().find(|line| line.is_of(workflow))?;
     let Some(role) = dispatch.role else {
         return Some("no session begins, because the work is stopped".to_owned());
     };
-    let cut = last["class"] == "interrupted" || last["error"] == "interrupted";
-    Some(match last["reset_at"].as_str() {
+    let mut ends = [&last.class, &last.error].into_iter().flatten();
+    let cut = ends.any(|end| end == "interrupted");
+    let of = last
+        .answer
+        .as_ref()
+        .and_then(|answer| answer.role.as_deref());
+    Some(match last.reset_at.as_deref() {
         Some(until) if until > now => {
-            let agent = last["supplier"].as_str().unwrap_or("the agent");
+            let agent = last.supplier.as_deref().unwrap_or("the agent");
             format!("resumes the wait for the limit of {agent}, which holds until {until}")
         }
-        _ if cut && last["role"] == role.short() => format!(
+        _ if cut && of == Some(role.short()) => format!(
             "begins the step of the {role} again, because its session was ended before it reported; no attempt is spent"
         ),
         _ => format!(

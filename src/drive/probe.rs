@@ -76,7 +76,7 @@ fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, Stri
     let turn = Turn {
         name: Ref::new(RefKind::Exchange),
         prompt: "Answer with the one word: ready",
-        deed: Action::Ask,
+        action: Action::Ask,
         fork: None,
         schema: None,
     };

@@ -13,6 +13,7 @@ use cook_agents::Spent;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{current_audit, current_review};
 use cook_core::model::Snapshot;
+use cook_store::session::CallRecord;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -162,19 +163,17 @@ impl Standing {
 
 /// The newest word of each supplier on its limit, by the record of calls: a run that is ended
 /// while it waits goes on waiting when it is started again.
-fn limits(lines: &[serde_json::Value]) -> BTreeMap<String, String> {
+fn limits(lines: &[CallRecord]) -> BTreeMap<String, String> {
     let mut limited = BTreeMap::new();
     for line in lines {
-        let Some(supplier) = line["supplier"].as_str() else {
-            continue;
-        };
-        match line["reset_at"].as_str() {
-            Some(until) => {
-                limited.insert(supplier.to_owned(), until.to_owned());
+        match (&line.supplier, &line.reset_at) {
+            (Some(supplier), Some(until)) => {
+                limited.insert(supplier.clone(), until.clone());
             }
-            None => {
+            (Some(supplier), None) => {
                 limited.remove(supplier);
             }
+            (None, _) => {}
         }
     }
     limited

@@ -34,7 +34,7 @@ pub(super) enum Heard {
 
 impl Heard {
     fn of(role: Role, reply: Reply) -> Self {
-        let parsed = report::parse(role, reply.output.as_bytes());
+        let parsed = report::parse(role, reply.answer.output.as_bytes());
         match parsed.report {
             Some(report) if parsed.findings.is_empty() => Self::Taken(Box::new((report, reply))),
             _ => Self::Malformed(parsed.findings),
@@ -92,13 +92,12 @@ impl SessionContext<'_> {
             &supplier,
             &Call {
                 say,
-                deed: match self.role {
+                action: match self.role {
                     Role::Implementer => Action::Act,
                     _ => Action::Ask,
                 },
                 on: on.filter(|_| supplier.continuation() != Continuation::None),
                 schema: None,
-                schema_text: None,
                 native: NativeUse::Auto,
                 recap: None,
                 at: self.at,
@@ -191,7 +190,7 @@ impl Driver<'_> {
     fn book(&mut self, context: &SessionContext, asked: &Asked) {
         let spent = &mut self.tally.spent;
         match asked {
-            Ok(reply) => spent.add(reply.cost_micro_usd, reply.usage.as_ref()),
+            Ok(reply) => spent.add(reply.answer.cost_micro_usd, reply.answer.usage.as_ref()),
             Err(error) => {
                 let Some(report) = &error.1 else {
                     return;

@@ -112,7 +112,7 @@ impl Driver<'_> {
                     role,
                     applied: &applied,
                     took,
-                    cost_micro_usd: reply.cost_micro_usd,
+                    cost_micro_usd: reply.answer.cost_micro_usd,
                 });
                 Ok(RoleOutcome::Step(Step::Moved))
             }

@@ -119,10 +119,10 @@ const TRANSPORTS: [&str; 3] = ["fresh", "fork", "replay"];
 impl ReplyAnswer {
     /// What came back; `is_act`: something was ordered to be done.
     pub fn of(reply: Reply, is_act: bool, findings: Vec<Finding>) -> Self {
-        let refs = Refs::from(&reply);
+        let (refs, answer) = (Refs::from(&reply), reply.answer);
         Self {
-            output: reply.output,
-            data: reply.data,
+            output: answer.output,
+            data: answer.data,
             refs,
             hash: Hashes {
                 exchange: reply.exchange_hash,
@@ -131,15 +131,15 @@ impl ReplyAnswer {
             },
             transport: reply.transport,
             attempts: reply.attempts,
-            usage: reply.usage,
-            cost_usd: to_dollars(reply.cost_micro_usd),
+            usage: answer.usage,
+            cost_usd: to_dollars(answer.cost_micro_usd),
             recap: reply.recap,
             findings,
             act: is_act.then_some(Act {
-                head_before: reply.head_before,
-                head_after: reply.head_after,
-                commits: reply.commits,
-                changed: reply.changed,
+                head_before: answer.head_before,
+                head_after: answer.head_after,
+                commits: answer.commits,
+                changed: answer.changed,
             }),
             aside: refs.line(),
         }
@@ -200,11 +200,11 @@ impl MemberRow {
             Ok(reply) => Self {
                 agent,
                 refs: Some(Refs::from(&reply)),
-                output: Some(reply.output),
-                data: reply.data,
+                output: Some(reply.answer.output),
+                data: reply.answer.data,
                 transport: Some(reply.transport),
-                usage: reply.usage,
-                cost_usd: to_dollars(reply.cost_micro_usd),
+                usage: reply.answer.usage,
+                cost_usd: to_dollars(reply.answer.cost_micro_usd),
                 error: None,
             },
             Err(failure) => Self {

@@ -1,8 +1,8 @@
 //! `cook session`: the calls and what was said in them.
 
-use super::{Page, Show, Tone};
+use super::{Page, Show, Tone, to_json};
 use cook_core::diagnostic::counted;
-use cook_store::session::{Ref, RefKind};
+use cook_store::session::{CallRecord, Entry, Exchange, Ref, RefKind, without_nulls};
 use serde::Serialize;
 #[cfg(feature = "schema")]
 use serde_json::Map;
@@ -29,8 +29,9 @@ pub struct CallRow {
     /// `cook session tree`: how many calls it went on from.
     pub depth: usize,
     /// The line of the record of calls.
+    #[serde(serialize_with = "without_nulls")]
     #[cfg_attr(feature = "schema", schemars(with = "Map<String, Value>"))]
-    pub call: Value,
+    pub call: CallRecord,
 }
 
 impl Show for SessionLogAnswer {
@@ -40,30 +41,31 @@ impl Show for SessionLogAnswer {
             (0, of) => page.line(&format!("none shown of {}", counted(of as u64, "call"))),
             _ => {}
         }
-        let word = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
         for CallRow { depth, call: line } in &self.calls {
             page.text(&"  ".repeat(*depth));
-            page.toned(Tone::Dim, &word(line, "at"));
-            if let Some(expired) = line["expired"].as_array() {
+            page.toned(Tone::Dim, &line.at);
+            if let Some(expired) = &line.expired {
                 page.line(&format!(
                     " expired: {}",
                     counted(expired.len() as u64, "ref")
                 ));
                 continue;
             }
-            page.text(&format!(
-                " {:<10} {:<4}",
-                word(line, "supplier"),
-                word(line, "deed")
-            ));
-            match line["error"].as_str() {
+            let supplier = line.supplier.as_deref().unwrap_or_default();
+            page.text(&format!(" {supplier:<10} {:<4}", word(line.action)));
+            match &line.error {
                 Some(code) => page.toned(Tone::Bad, &format!(" {code}")),
-                None => page.text(&format!(" {}", word(line, "transport"))),
+                None => page.text(&format!(" {}", word(line.transport))),
             }
-            let refs = [word(line, "episode"), word(line, "series")];
+            let refs = [word(line.episode), word(line.series)];
             page.line(&format!(" {}", refs.join(" ").trim()));
         }
     }
+}
+
+/// A value of one word as it is written.
+fn word(value: impl Serialize) -> String {
+    to_json(&value).as_str().unwrap_or_default().to_owned()
 }
 
 /// What was said.
@@ -85,10 +87,10 @@ pub struct SessionShowAnswer {
     pub value: Value,
     /// What its ref says.
     #[cfg_attr(feature = "schema", schemars(with = "Map<String, Value>"))]
-    pub entry: Value,
-    /// Who spoke: what is shown to people, window by window.
+    pub entry: Entry,
+    /// What is shown to people, window by window.
     #[serde(skip)]
-    pub windows: Vec<Vec<(String, String, String)>>,
+    pub windows: Vec<Vec<Exchange>>,
     /// What was chosen, where several were meant.
     #[serde(skip)]
     pub note: Option<String>,
@@ -98,18 +100,18 @@ impl Show for SessionShowAnswer {
     fn human(&self, page: &mut Page) {
         page.toned(Tone::Strong, &self.name.to_string());
         page.newline();
-        page.row("hash", self.entry["hash"].as_str().unwrap_or_default());
-        page.row("agent", self.entry["supplier"].as_str().unwrap_or_default());
-        page.row("at", self.entry["at"].as_str().unwrap_or_default());
+        page.row("hash", self.entry.hash.as_str());
+        page.row("agent", &self.entry.supplier);
+        page.row("at", &self.entry.at);
         for (number, window) in self.windows.iter().enumerate() {
             if self.name.kind() == RefKind::Series {
                 page.toned(Tone::Dim, &format!("-- episode {} --", number + 1));
                 page.newline();
             }
-            for (kind, input, output) in window {
-                page.toned(Tone::Strong, &format!("{kind}: "));
-                page.line(input);
-                page.line(output);
+            for exchange in window {
+                page.toned(Tone::Strong, &format!("{}: ", word(exchange.kind())));
+                page.line(exchange.input());
+                page.line(exchange.output());
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
 use crate::support::{Repo, Run, run};
-use cook_store::session::{Episode, GitStore, SessionStore, replay_prompt};
+use cook_store::session::{Episode, GitStore, Kind, SessionStore, replay_prompt};
 use cook_store::store::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,8 @@ impl Desk {
 
     /// The record of calls.
     fn lines(&self) -> Vec<Value> {
-        self.store().lines().unwrap()
+        let lines = self.store().lines().unwrap().into_iter();
+        lines.map(|line| json!(line)).collect()
     }
 
     /// The object of the exchange that was kept last.
@@ -261,9 +262,10 @@ fn a_text_agent_that_reports_nothing_is_compacted_once_by_estimate() {
     assert_eq!(second["recap"], "THE RECAP");
     let current = desk.episode(second["refs"]["episode"].as_str().unwrap());
     assert_eq!(current.exchanges().len(), 2);
-    assert_eq!(current.recap().unwrap().output(), "THE RECAP");
+    assert_eq!(current.exchanges()[0].kind(), Kind::Recap);
+    assert_eq!(current.exchanges()[0].output(), "THE RECAP");
     // The prompt is the recap and what is said now, and no more.
-    let window = Episode::empty().with((**current.exchanges().first().unwrap()).clone(), None);
+    let window = Episode::of(vec![current.exchanges()[0].clone()], None);
     assert_eq!(
         desk.agent("plain").input(2),
         replay_prompt(&window, &"b".repeat(300))
@@ -756,12 +758,12 @@ fn an_act_whose_answer_breaks_the_schema_is_mended_by_reading_alone() {
     assert_eq!(access.len(), 2);
     assert!(access[0].contains("acceptEdits"), "{access:?}");
     assert!(access[1].contains("Read,Grep,Glob"), "{access:?}");
-    let deeds: Vec<Value> = desk
+    let actions: Vec<Value> = desk
         .lines()
         .iter()
-        .map(|line| line["deed"].clone())
+        .map(|line| line["action"].clone())
         .collect();
-    assert_eq!(deeds, [json!("act"), json!("ask")]);
+    assert_eq!(actions, [json!("act"), json!("ask")]);
     // One that works on instead of mending is found out.
     desk.agent("one").script(json!({
         "steps": [{"reply": "did it"}],
@@ -1874,7 +1876,7 @@ fn the_documentation_runs_as_it_stands() {
     assert_eq!(kinds, ["recap", "say"]);
     // The name stands for the window that was reviewed in, and the order went on from it.
     let lines = desk.lines();
-    let order = lines.iter().find(|line| line["deed"] == "act").unwrap();
+    let order = lines.iter().find(|line| line["action"] == "act").unwrap();
     assert_eq!(order["on"]["episode"], marks[3][1]);
     let ordered = desk.episode(order["episode"].as_str().unwrap());
     assert_eq!(ordered.exchanges()[0].input(), "Review the error handling.");

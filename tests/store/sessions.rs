@@ -1,11 +1,12 @@
 //! Sessions as a library: what a call makes, what it leaves alone, how it goes on, and each
 //! error with the way out that it names. The supplier is scripted and sees what a real one would.
 
+use cook_core::schema::GivenSchema;
 use cook_store::session::{
-    Action, Answer, Batch, Call, Capability, Continuation, Episode, Exchange, Fault, GitStore,
-    Kind, MemoryStore, Native, NativeUse, Object, On, Ref, RefKind, Series, SessionError,
-    SessionStore, Supplier, SupplierError, SupplierErrorKind, Transport, Turn, Window, call, clear,
-    load_episode, load_series, verify,
+    Action, Answer, Batch, Call, Capability, Continuation, Episode, Exchange, GitStore, Kind,
+    Native, NativeUse, Object, On, Reason, Ref, RefKind, Series, SessionError, SessionStore,
+    Supplier, SupplierError, SupplierErrorKind, Transport, Turn, Window, call, clear, load_episode,
+    load_series, verify,
 };
 use cook_store::store::Place;
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ struct Scripted {
     window: Option<Window>,
     answers: RefCell<Vec<Result<Answer, SupplierErrorKind>>>,
     sent: RefCell<Vec<(String, Option<String>)>>,
-    deeds: RefCell<Vec<Action>>,
+    actions: RefCell<Vec<Action>>,
     forkable: bool,
 }
 
@@ -34,7 +35,7 @@ impl Scripted {
             window: None,
             answers: RefCell::default(),
             sent: RefCell::default(),
-            deeds: RefCell::default(),
+            actions: RefCell::default(),
             forkable: true,
         }
     }
@@ -90,7 +91,7 @@ impl Supplier for Scripted {
     fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
         let fork = turn.fork.map(|native| native.session.clone());
         self.sent.borrow_mut().push((turn.prompt.to_owned(), fork));
-        self.deeds.borrow_mut().push(turn.deed);
+        self.actions.borrow_mut().push(turn.action);
         let number = self.calls();
         let mut answers = self.answers.borrow_mut();
         let mut answer = if answers.is_empty() {
@@ -113,10 +114,9 @@ impl Supplier for Scripted {
 fn say<'a>(words: &'a str, on: Option<On>) -> Call<'a> {
     Call {
         say: words,
-        deed: Action::Ask,
+        action: Action::Ask,
         on,
         schema: None,
-        schema_text: None,
         native: NativeUse::Auto,
         recap: None,
         at: "2026-01-02T03:04:05Z",
@@ -134,7 +134,7 @@ fn words(store: &dyn SessionStore, episode: Ref) -> Vec<(Kind, String, String)> 
 }
 
 fn code(error: &SessionError) -> &'static str {
-    error.fault.code()
+    error.code().id()
 }
 
 #[test]
@@ -148,18 +148,19 @@ fn hashes_follow_the_published_vectors() {
         assert_eq!(exchange.hash().as_str(), part("hash"), "{vector}");
     }
     for vector in vectors["episodes"].as_array().unwrap() {
-        let mut episode = Episode::empty();
-        for pair in vector["exchanges"].as_array().unwrap() {
+        let pairs = vector["exchanges"].as_array().unwrap().iter();
+        let exchanges = pairs.map(|pair| {
             let part = |index: usize| pair[index].as_str().unwrap().to_owned();
-            episode = episode.with(Exchange::new(Kind::Say, part(0), part(1), None), None);
-        }
+            Exchange::new(Kind::Say, part(0), part(1), None)
+        });
+        let episode = Episode::of(exchanges.collect(), None);
         assert_eq!(episode.hash().as_str(), vector["hash"].as_str().unwrap());
     }
-    let mut series = Series::empty();
-    for answer in ["one", "two"] {
+    let windows = ["one", "two"].map(|answer| {
         let exchange = Exchange::new(Kind::Recap, "", answer, None);
-        series = series.with_next(Episode::empty().with(exchange, None));
-    }
+        Episode::of(vec![exchange], None)
+    });
+    let series = Series::of(windows.to_vec());
     assert_eq!(
         series.hash().as_str(),
         vectors["series"]["hash"].as_str().unwrap()
@@ -178,10 +179,8 @@ fn where_one_part_ends_and_the_next_begins_is_part_of_the_hash() {
 #[test]
 fn values_go_through_one_document_and_a_changed_byte_is_noticed() {
     let exchange = Exchange::new(Kind::Act, "do \u{202e}it", "done\n", Some("x1".to_owned()));
-    let episode = Episode::empty()
-        .with(exchange.clone(), None)
-        .with(exchange, Some("window".to_owned()));
-    let series = Series::starting(episode.clone()).with_next(episode);
+    let episode = Episode::of(vec![exchange.clone(), exchange], Some("window".to_owned()));
+    let series = Series::of(vec![episode.clone(), episode]);
     let json = serde_json::to_string(&series).unwrap();
     assert_eq!(serde_json::from_str::<Series>(&json).unwrap(), series);
     for (from, to) in [("done", "dome"), ("\"act\"", "\"say\""), ("do ", "no ")] {
@@ -194,10 +193,11 @@ fn values_go_through_one_document_and_a_changed_byte_is_noticed() {
 
 #[test]
 fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let atom = Scripted::new("model", Capability::Atom).answers(&["four", "eight", "nine"]);
     let first = call(&store, &atom, &say("2+2?", None)).unwrap();
-    assert_eq!((first.output.as_str(), first.series), ("four", None));
+    assert_eq!((first.answer.output.as_str(), first.series), ("four", None));
     let before = words(&store, first.episode);
     let second = call(
         &store,
@@ -237,12 +237,13 @@ fn an_atom_begins_and_goes_on_and_leaves_what_was_as_it_was() {
 
 #[test]
 fn a_repl_goes_on_in_its_series_and_branches_from_an_episode() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("look", None)).unwrap();
     let series = first.series.unwrap();
     let act = Call {
-        deed: Action::Act,
+        action: Action::Act,
         ..say("change", Some(On::Series(series)))
     };
     let second = call(&store, &repl, &act).unwrap();
@@ -268,7 +269,8 @@ fn a_repl_goes_on_in_its_series_and_branches_from_an_episode() {
 
 #[test]
 fn a_native_fork_is_used_while_the_record_is_what_it_was() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let mut repl = Scripted::new("agent", Capability::Repl).native();
     let first = call(&store, &repl, &say("look", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
@@ -308,7 +310,8 @@ fn a_native_fork_is_used_while_the_record_is_what_it_was() {
 
 #[test]
 fn a_supplier_that_cannot_go_on_says_so_before_anything_is_sent() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let able = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &able, &say("look", None)).unwrap();
     let mut unable = Scripted::new("once", Capability::Repl);
@@ -339,7 +342,8 @@ fn small(capability: Capability) -> Scripted {
 
 #[test]
 fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     repl.answer(Ok(text("SUMMARY")));
@@ -359,14 +363,11 @@ fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
     let entry = store.entry(second.series.unwrap()).unwrap().unwrap();
     let whole = load_series(&store, &entry.hash).unwrap();
     assert_eq!(whole.episodes().len(), 2);
-    assert_eq!(
-        whole.recaps().map(Exchange::output).collect::<Vec<_>>(),
-        ["SUMMARY"]
-    );
+    assert_eq!(whole.episodes()[1].exchanges()[0].output(), "SUMMARY");
     // The sealed window refuses and names the series that goes on, which works.
     let error = call(&store, &repl, &say("x", Some(On::Episode(first.episode)))).unwrap_err();
     assert_eq!(code(&error), "episode_compacted");
-    let Fault::EpisodeCompacted { series, .. } = *error.fault else {
+    let Reason::EpisodeCompacted(_, series) = *error.reason else {
         panic!("{error:?}")
     };
     assert!(error.hint().contains(&series.to_string()));
@@ -375,7 +376,8 @@ fn a_window_that_fills_is_sealed_and_the_series_goes_on() {
 
 #[test]
 fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     for capability in [Capability::Atom, Capability::Repl] {
         let supplier = small(capability);
         let first = call(&store, &supplier, &say("begin", None)).unwrap();
@@ -408,7 +410,8 @@ fn what_cannot_fit_is_refused_before_it_is_sent_and_seals_nothing() {
 
 #[test]
 fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(100))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
@@ -434,7 +437,8 @@ fn a_series_is_gone_on_from_at_every_point_after_it_was_compacted() {
 
 #[test]
 fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = small(Capability::Repl);
     repl.answer(Ok(text(&"long ".repeat(170))));
     let first = call(&store, &repl, &say("begin", None)).unwrap();
@@ -469,7 +473,8 @@ fn a_summary_that_cannot_be_had_says_why_and_what_helps() {
 
 #[test]
 fn a_compaction_that_the_supplier_reports_becomes_a_recap() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl).native();
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let mut compacted = text("after it");
@@ -483,25 +488,27 @@ fn a_compaction_that_the_supplier_reports_becomes_a_recap() {
     assert_eq!(store.sealed(first.episode).unwrap(), second.series);
 }
 
-fn wants_number(value: &Value) -> Vec<String> {
-    if value["n"].is_u64() {
-        Vec::new()
-    } else {
-        vec!["/n: a number is wanted".to_owned()]
-    }
+fn number() -> GivenSchema {
+    let n = json!({"n": {"type": "integer"}});
+    GivenSchema::of(json!({"type": "object", "required": ["n"], "properties": n})).unwrap()
 }
 
 #[test]
 fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
+    let number = number();
     let ask = |on| Call {
-        schema: Some(&wants_number),
+        schema: Some(&number),
         ..say("how many?", on)
     };
     let good =
         Scripted::new("agent", Capability::Repl).answers(&["many", "```json\n{\"n\": 3}\n```"]);
     let reply = call(&store, &good, &ask(None)).unwrap();
-    assert_eq!((reply.data, reply.attempts), (Some(json!({"n": 3})), 2));
+    assert_eq!(
+        (reply.answer.data, reply.attempts),
+        (Some(json!({"n": 3})), 2)
+    );
     let kinds: Vec<Kind> = words(&store, reply.episode)
         .iter()
         .map(|one| one.0)
@@ -511,7 +518,7 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
         Scripted::new("agent", Capability::Repl).answers(&["1", "{\"n\":\"x\"}", "{}", "never"]);
     let error = call(&store, &bad, &ask(Some(On::Series(reply.series.unwrap())))).unwrap_err();
     assert_eq!((code(&error), bad.calls()), ("output_schema_invalid", 3));
-    assert!(error.to_string().contains("/n: a number is wanted"));
+    assert!(error.to_string().contains("times: /: "), "{error}");
     // All answers were kept, and the ref in the error goes on from the last.
     let kept = error.prior.episode.unwrap();
     assert_eq!(words(&store, kept).len(), 5);
@@ -520,27 +527,30 @@ fn an_answer_that_breaks_the_schema_is_asked_for_twice_more() {
 
 #[test]
 fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
-    let store = MemoryStore::default();
-    let wide = json!({"description": "d".repeat(700)});
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
+    let wide = json!({"description": "d".repeat(700), "required": ["n"]});
+    let wide = GivenSchema::of(wide).unwrap();
     let repl = small(Capability::Repl);
     let asked = Call {
-        schema: Some(&wants_number),
-        schema_text: Some(&wide),
+        schema: Some(&wide),
         ..say("how many?", None)
     };
     let error = call(&store, &repl, &asked).unwrap_err();
     assert_eq!((code(&error), repl.calls()), ("context_window_exceeded", 0));
 
     // An answer that is asked for again: what was said is summed up where there is a series,
-    let narrow = json!({"required": ["n"]});
-    let asked = |schema_text| Call {
-        schema: Some(&wants_number),
-        schema_text: Some(schema_text),
+    let narrow = GivenSchema::of(json!({"required": ["n"]})).unwrap();
+    let asked = |schema| Call {
+        schema: Some(schema),
         ..say("how many?", None)
     };
     let repl = small(Capability::Repl).answers(&[&"long ".repeat(100), "SUMMARY", "{\"n\": 3}"]);
     let reply = call(&store, &repl, &asked(&narrow)).unwrap();
-    assert_eq!((reply.data, reply.attempts), (Some(json!({"n": 3})), 2));
+    assert_eq!(
+        (reply.answer.data, reply.attempts),
+        (Some(json!({"n": 3})), 2)
+    );
     assert_eq!(reply.recap.as_deref(), Some("SUMMARY"));
     assert!(!repl.prompt(2).contains("long long"), "{}", repl.prompt(2));
     assert!(repl.prompt(2).len() < 900, "{}", repl.prompt(2));
@@ -553,7 +563,8 @@ fn what_a_schema_adds_is_counted_like_all_that_is_sent() {
 
 #[test]
 fn an_order_is_given_once_and_its_answer_mended_by_asking() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let spent = |output: &str, tokens: u64, cost| Answer {
         usage: Some(json!({"input_tokens": tokens, "cache": {"read": 1}})),
@@ -568,36 +579,37 @@ fn an_order_is_given_once_and_its_answer_mended_by_asking() {
     repl.answer(Ok(did));
     repl.answer(Ok(spent("three", 7, Some(10))));
     repl.answer(Ok(spent("{\"n\": 3}", 11, Some(1))));
+    let number = number();
     let order = Call {
-        deed: Action::Act,
-        schema: Some(&wants_number),
+        action: Action::Act,
+        schema: Some(&number),
         ..say("do it and count", None)
     };
     let reply = call(&store, &repl, &order).unwrap();
     assert_eq!(
-        *repl.deeds.borrow(),
+        *repl.actions.borrow(),
         [Action::Act, Action::Ask, Action::Ask]
     );
-    assert_eq!((reply.attempts, reply.cost_micro_usd), (3, Some(111)));
     assert_eq!(
-        reply.usage,
+        (reply.attempts, reply.answer.cost_micro_usd),
+        (3, Some(111))
+    );
+    assert_eq!(
+        reply.answer.usage,
         Some(json!({"input_tokens": 23, "cache": {"read": 3}}))
     );
     assert_eq!(
-        (reply.commits, reply.changed),
+        (reply.answer.commits, reply.answer.changed),
         (
             vec!["c1".to_owned()],
             vec!["HEAD".to_owned(), "a".to_owned()]
         )
     );
-    assert_eq!(reply.head_before.as_deref(), Some("before 5"));
-    assert_eq!(reply.head_after.as_deref(), Some("after 11"));
-    let deeds: Vec<Value> = store
-        .lines()
-        .iter()
-        .map(|line| line["deed"].clone())
-        .collect();
-    assert_eq!(deeds, [json!("act"), json!("ask"), json!("ask")]);
+    assert_eq!(reply.answer.head_before.as_deref(), Some("before 5"));
+    assert_eq!(reply.answer.head_after.as_deref(), Some("after 11"));
+    let lines = store.lines().unwrap().into_iter();
+    let actions: Vec<Action> = lines.filter_map(|line| line.action).collect();
+    assert_eq!(actions, [Action::Act, Action::Ask, Action::Ask]);
     // A mending that changes something is what a question that does so is.
     repl.answer(Ok(text("done")));
     let mut meddled = text("{\"n\": 4}");
@@ -609,12 +621,16 @@ fn an_order_is_given_once_and_its_answer_mended_by_asking() {
     repl.answer(Ok(spent("five", 5, Some(5))));
     repl.answer(Ok(text("{\"n\": 5}")));
     let reply = call(&store, &repl, &order).unwrap();
-    assert_eq!((reply.usage, reply.cost_micro_usd), (None, None));
+    assert_eq!(
+        (reply.answer.usage, reply.answer.cost_micro_usd),
+        (None, None)
+    );
 }
 
 #[test]
 fn a_failed_call_names_what_is_still_good() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
     let on = Some(On::Series(first.series.unwrap()));
@@ -639,17 +655,15 @@ fn a_failed_call_names_what_is_still_good() {
         assert!(error.hint().contains(&first.series.unwrap().to_string()));
     }
     call(&store, &repl, &say("go on", on)).unwrap();
-    let failed = store
-        .lines()
-        .iter()
-        .filter(|line| line["error"].is_string())
-        .count();
+    let lines = store.lines().unwrap().into_iter();
+    let failed = lines.filter(|line| line.error.is_some()).count();
     assert_eq!(failed, 3);
 }
 
 #[test]
 fn a_question_that_changes_something_is_an_error_and_is_kept() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let mut answer = text("looked");
     answer.changed = vec!["src/lib.rs".to_owned()];
@@ -663,10 +677,11 @@ fn a_question_that_changes_something_is_an_error_and_is_kept() {
 
 #[test]
 fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
-    let lines = store.lines().len();
+    let lines = store.lines().unwrap().len();
     let cases = [
         (On::Episode(first.series.unwrap()), "ref_kind_mismatch"),
         (On::Series(first.episode), "ref_kind_mismatch"),
@@ -680,7 +695,7 @@ fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
             wanted
         );
     }
-    assert_eq!((repl.calls(), store.lines().len()), (1, lines));
+    assert_eq!((repl.calls(), store.lines().unwrap().len()), (1, lines));
     for text in [
         "ep_",
         "ep_01",
@@ -693,7 +708,8 @@ fn refs_of_the_wrong_kind_and_unknown_ones_make_nothing() {
 
 #[test]
 fn a_replayed_text_can_end_no_frame() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let first = Scripted::new("a", Capability::Atom).answers(&["x"]);
     let reply = call(&store, &first, &say("begin", None)).unwrap();
     let probe = Scripted::new("b", Capability::Atom);
@@ -752,6 +768,14 @@ fn kept_in(dir: &Path) -> GitStore {
         worktree: dir.to_owned(),
     })
     .unwrap()
+}
+
+fn keep_ref(store: &GitStore, entry: &cook_store::session::Entry) {
+    let batch = Batch {
+        entries: vec![entry.clone()],
+        ..Batch::default()
+    };
+    store.keep(&batch).unwrap();
 }
 
 /// The same, with nothing in memory of what was read before.
@@ -952,7 +976,7 @@ fn each_flipped_byte_of_an_exchange_is_found() {
                 bad[place] ^= 1;
                 overwrite(&path, &bad);
                 match store.get(&hash) {
-                    Err(Fault::ObjectCorrupt { .. }) => tried += 1,
+                    Err(error) if code(&error) == "object_corrupt" => tried += 1,
                     // Bits that stand for nothing fill the last byte up.
                     Ok(_) => assert_eq!(content(&bad), content(&good)),
                     other => panic!("{other:?}"),
@@ -991,7 +1015,8 @@ fn labels_are_plain_words() {
 /// Usecase 7: each step goes on from the one before, and the last one is data.
 #[test]
 fn a_review_in_several_steps_on_an_atom() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let atom = Scripted::new("model", Capability::Atom).answers(&[
         "two leaks and a typo",
         "the leaks",
@@ -1000,12 +1025,13 @@ fn a_review_in_several_steps_on_an_atom() {
     let review = call(&store, &atom, &say("review the change", None)).unwrap();
     let on = |reply: &cook_store::session::Reply| Some(On::Episode(reply.episode));
     let worst = call(&store, &atom, &say("which of it blocks?", on(&review))).unwrap();
+    let number = number();
     let counted = Call {
-        schema: Some(&wants_number),
+        schema: Some(&number),
         ..say("how many is that?", on(&worst))
     };
     let counted = call(&store, &atom, &counted).unwrap();
-    assert_eq!(counted.data, Some(json!({"n": 2})));
+    assert_eq!(counted.answer.data, Some(json!({"n": 2})));
     for part in [
         "review the change",
         "two leaks and a typo",
@@ -1060,17 +1086,18 @@ fn a_kept_episode_is_revived_by_another_process() {
 
 #[test]
 fn an_order_from_a_checkpoint_knows_what_was_asked_before_it() {
-    let store = MemoryStore::default();
+    let dir = tempfile::tempdir().unwrap();
+    let store = kept_in(dir.path());
     let repl =
         Scripted::new("agent", Capability::Repl).answers(&["the cache is stale", "cleared it"]);
     let asked = call(&store, &repl, &say("what is wrong?", None)).unwrap();
     let act = Call {
-        deed: Action::Act,
+        action: Action::Act,
         ..say("mend it", Some(On::Episode(asked.episode)))
     };
     let done = call(&store, &repl, &act).unwrap();
     assert!(repl.prompt(1).contains("the cache is stale"));
-    assert_eq!(done.output, "cleared it");
+    assert_eq!(done.answer.output, "cleared it");
     assert!(done.series.is_some() && done.series != asked.series);
     let kinds: Vec<Kind> = words(&store, done.episode)
         .iter()
@@ -1253,7 +1280,7 @@ fn what_leads_elsewhere_is_found_by_verify() {
         entry_of(other(RefKind::Exchange), &entry),
     ];
     for entry in cases {
-        store.name(&entry).unwrap();
+        keep_ref(&store, &entry);
         assert!(is_found(&store), "{entry:?}");
         std::fs::write(tip_of(&store), &whole).unwrap();
         assert!(!is_found(&store));
@@ -1300,7 +1327,7 @@ fn a_torn_event_takes_no_other_with_it() {
         overwrite(&path, &good[..good.len() - 20]);
         assert!(is_found(&store));
         let error = afresh(&store).lines().unwrap_err();
-        assert_eq!(error.code(), "object_corrupt");
+        assert_eq!(code(&error), "object_corrupt");
         let cleared = clear(&store, 0, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
         assert!(
             !cleared.unreadable.is_empty() && cleared.expired.is_empty(),
@@ -1392,7 +1419,7 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
             .clone(),
         ..entry
     };
-    store.name(&lost).unwrap();
+    keep_ref(&store, &lost);
     store.label("lost", lost.name).unwrap();
     let before = store.objects().unwrap().len();
     let cleared = clear(&store, u64::MAX, &BTreeSet::new(), "2026-01-02T03:04:05Z").unwrap();
@@ -1533,7 +1560,7 @@ fn sessions_of_the_layout_before_are_named_and_not_read() {
     };
     for name in ["objects", "refs", "naming", "sealed", "names", "log.jsonl"] {
         std::fs::create_dir_all(sessions.join(name)).unwrap();
-        let error = SessionError::new(GitStore::open(place.clone()).unwrap_err());
+        let error = GitStore::open(place.clone()).unwrap_err();
         assert_eq!(code(&error), "session_layout_earlier");
         assert!(
             error.hint().contains("cook/sessions` away"),

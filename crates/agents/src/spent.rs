@@ -1,6 +1,7 @@
 //! What calls took in all: dollars of those that say so, tokens of those that do not.
 
 use super::usage::tokens;
+use cook_store::session::CallRecord;
 use serde_json::Value;
 
 /// A sum over calls.
@@ -18,13 +19,11 @@ pub struct Spent {
 
 impl Spent {
     /// Of one workflow's calls, by the record of calls.
-    pub fn of(lines: &[Value], workflow: &str) -> Self {
+    pub fn of(lines: &[CallRecord], workflow: &str) -> Self {
         let mut spent = Self::default();
-        for line in lines.iter().filter(|line| line["workflow"] == workflow) {
-            spent.add(
-                line["cost_micro_usd"].as_u64(),
-                Some(&line["usage"]).filter(|usage| !usage.is_null()),
-            );
+        let calls = lines.iter().filter(|line| line.is_of(workflow));
+        for answer in calls.filter_map(|line| line.answer.as_ref()) {
+            spent.add(answer.cost_micro_usd, answer.usage.as_ref());
         }
         spent
     }

@@ -76,11 +76,11 @@ impl<'a> AgentSupplier<'a> {
         self.last.borrow().clone()
     }
 
-    fn access_of(&self, deed: Action) -> Access {
+    fn access_of(&self, action: Action) -> Access {
         if self.preset.capability() == Capability::Atom {
             return Access::None;
         }
-        self.access.unwrap_or(match deed {
+        self.access.unwrap_or(match action {
             Action::Ask => Access::Read,
             Action::Act => Access::Write,
         })
@@ -141,7 +141,7 @@ impl Supplier for AgentSupplier<'_> {
         let task = Task {
             preset: &self.preset,
             prompt: turn.prompt,
-            access: self.access_of(turn.deed),
+            access: self.access_of(turn.action),
             dir: &self.dir,
             model: self.model.as_deref(),
             schema: turn.schema,

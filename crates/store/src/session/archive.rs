@@ -4,18 +4,19 @@
 //! a file that was changed on the way is refused; the refs in it stay what they are where they
 //! are free; what is damaged here and whole there is mended, and set aside.
 
-use super::error::Fault;
+use super::calls::CallRecord;
+use super::check::Links;
+use super::error::{Reason, SessionError};
 use super::event::Batch;
-use super::git::{GitStore, MAX_OBJECT};
+use super::git::{GitStore, bytes};
 use super::hash::ContentHash;
 use super::reference::{Ref, RefKind};
 use super::store::{SessionStore, load_episode, load_series};
 use super::stored::{Entry, Object};
-use super::value::{Episode, Series};
+use super::value::{Episode, Exchange, Series};
 use cook_core::model::is_hidden;
 use cook_os::clock::Clock;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -30,6 +31,15 @@ pub enum Content {
     Episode(Episode),
     /// A chain of windows.
     Series(Series),
+}
+
+impl Content {
+    fn windows(&self) -> &[Episode] {
+        match self {
+            Self::Episode(episode) => std::slice::from_ref(episode),
+            Self::Series(series) => series.episodes(),
+        }
+    }
 }
 
 /// A value with the refs that lead to it.
@@ -51,67 +61,67 @@ impl Archive {
     ///
     /// # Errors
     /// When it is not in the store, or is an exchange.
-    pub fn of(store: &dyn SessionStore, name: Ref) -> Result<Self, Fault> {
+    pub fn of(store: &dyn SessionStore, name: Ref) -> Result<Self, SessionError> {
         let entry = store
             .entry(name)?
-            .ok_or_else(|| Fault::EpisodeNotFound(name.to_string()))?;
-        match name.kind() {
-            RefKind::Exchange => Err(Fault::RefKindMismatch {
-                name: name.to_string(),
-                found: name,
-                wanted: RefKind::Episode,
-            }),
-            RefKind::Episode => Ok(Self {
-                schema_version: 1,
-                content: Content::Episode(load_episode(store, &entry.hash, None)?),
-                episode: portable(entry, false),
-                series: None,
-            }),
-            RefKind::Series => {
-                let current = entry.episode.ok_or_else(|| no_window(name))?;
-                let episode = store.entry(current)?.ok_or_else(|| no_window(name))?;
-                Ok(Self {
-                    schema_version: 1,
-                    content: Content::Series(load_series(store, &entry.hash)?),
-                    episode: portable(episode, true),
-                    series: Some(portable(entry, true)),
-                })
+            .ok_or_else(|| Reason::NotFound(RefKind::Episode, name.to_string()))?;
+        let (content, episode, series) = match name.kind() {
+            RefKind::Exchange => {
+                let wanted = RefKind::Episode;
+                return Err(Reason::KindMismatch(name.to_string(), name, wanted).into());
             }
-        }
+            RefKind::Episode => {
+                let episode = load_episode(store, &entry.hash, None)?;
+                (Content::Episode(episode), entry, None)
+            }
+            RefKind::Series => {
+                let current = entry.episode.map(|name| store.entry(name)).transpose()?;
+                let current = current
+                    .flatten()
+                    .ok_or_else(|| SessionError::corrupt(name, "its current window is not here"))?;
+                let series = load_series(store, &entry.hash)?;
+                (Content::Series(series), current, Some(entry))
+            }
+        };
+        let chained = series.is_some();
+        Ok(Self {
+            schema_version: 1,
+            content,
+            episode: portable(episode, chained),
+            series: series.map(|series| portable(series, chained)),
+        })
     }
 
     /// Keeps the value and its refs. Nothing is written before all of it was checked.
     ///
     /// # Errors
     /// `object_corrupt` when the refs do not name the value, or a ref is taken by another.
-    pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, Fault> {
-        let episodes = self.episodes();
-        if let Some(why) = self.objection(&episodes) {
-            return Err(wrong(&why));
+    pub fn keep(&self, store: &GitStore, at: &str) -> Result<TakenIn, SessionError> {
+        let mut objects = objects_of(&self.content);
+        if let Some(why) = self.objection(&objects) {
+            return Err(wrong(why));
         }
         let mut aside = store.mend()?.aside;
-        if let Some(why) = self.misses(store)? {
-            return Err(wrong(&why));
-        }
-        let mut entries = vec![portable(self.episode.clone(), self.series.is_some())];
-        entries.extend(self.series.clone().map(|series| portable(series, true)));
-        let names: Vec<Ref> = entries.iter().map(|entry| entry.name).collect();
         let mut new = Vec::new();
-        for entry in entries {
+        for entry in self.entries() {
+            let entry = portable(entry.clone(), self.series.is_some());
             match store.entry(entry.name)? {
                 None => new.push(entry),
                 Some(there) if there.hash == entry.hash => {}
                 Some(_) => {
-                    return Err(wrong(&format!("{} names something else here", entry.name)));
+                    return Err(wrong(format!("{} names something else here", entry.name)));
                 }
             }
         }
-        let mut objects = objects_of(&self.content, &episodes);
         aside.extend(store.mend_exchanges(&objects)?);
         let known: HashSet<ContentHash> = store.objects()?.into_iter().collect();
         objects.retain(|object| !known.contains(&object.hash()));
+        let names = self.entries().map(|entry| entry.name);
+        let line = CallRecord {
+            imported: Some(names.collect()),
+            ..CallRecord::at(at)
+        };
         if !new.is_empty() || !objects.is_empty() {
-            let line = json!({"schema_version": 1, "at": at, "imported": names});
             store.keep(&Batch {
                 objects,
                 line: Some(line).filter(|_| !new.is_empty()),
@@ -119,87 +129,50 @@ impl Archive {
                 ..Batch::default()
             })?;
         }
-        let series = self.series.as_ref().map(|series| series.name);
-        Ok(TakenIn {
-            name: series.unwrap_or(self.episode.name),
-            aside,
-        })
+        let name = self.series.as_ref().unwrap_or(&self.episode).name;
+        Ok(TakenIn { name, aside })
     }
 
-    fn episodes(&self) -> Vec<&Episode> {
-        match &self.content {
-            Content::Episode(episode) => vec![episode],
-            Content::Series(series) => series.episodes().iter().map(AsRef::as_ref).collect(),
-        }
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        std::iter::once(&self.episode).chain(&self.series)
     }
 
-    /// What is wrong with the file by itself, if anything.
-    fn objection(&self, episodes: &[&Episode]) -> Option<String> {
-        let versions = [Some(&self.episode), self.series.as_ref()];
-        let mut versions = versions
-            .into_iter()
-            .flatten()
-            .map(|entry| entry.schema_version);
-        if self.schema_version != 1 || versions.any(|version| version != 1) {
+    /// What is wrong with the file, if anything.
+    fn objection(&self, objects: &[Object]) -> Option<String> {
+        if self.schema_version != 1 || self.entries().any(|entry| entry.schema_version != 1) {
             return Some("its schema version is not 1".to_owned());
         }
-        let Some(current) = episodes.last() else {
-            return Some("it holds no window".to_owned());
+        let windows = self.content.windows();
+        if windows.is_empty() || windows.iter().any(|one| one.exchanges().is_empty()) {
+            return Some("it holds a window in which nothing was said, or none".to_owned());
+        }
+        if objects.iter().any(|object| bytes(object).is_err()) {
+            return Some("one of its exchanges is too long".to_owned());
+        }
+        let mut links = Links::default();
+        for object in objects {
+            links.add(object);
+        }
+        links.sum_up();
+        for entry in self.entries() {
+            links.index.entries.insert(entry.name, entry.clone());
+        }
+        let is_kind = match (&self.content, &self.series) {
+            (Content::Episode(_), None) => true,
+            (Content::Series(_), Some(series)) => {
+                series.name.kind() == RefKind::Series && series.series.is_none()
+            }
+            _ => false,
         };
-        if episodes
-            .iter()
-            .any(|episode| episode.exchanges().is_empty())
-        {
-            return Some("it holds a window in which nothing was said".to_owned());
-        }
-        if let Some(why) = too_long(episodes) {
-            return Some(why);
-        }
-        let why = fits(
-            &self.episode,
-            RefKind::Episode,
-            current.exchanges().len(),
-            current,
-        )
-        .or_else(|| self.chain_objection(current, episodes.len()));
-        if why.is_some() {
-            return why;
-        }
-        if self.episode.hash != *current.hash() || self.episode.episode.is_some() {
+        let of_episode = self.episode.name.kind() == RefKind::Episode;
+        if !is_kind || !of_episode || self.episode.episode.is_some() {
             return Some("its refs do not name what it holds".to_owned());
         }
-        let own = self.series.as_ref().map(|series| series.name)?;
-        let other = self.episode.series.filter(|name| *name != own)?;
-        Some(format!(
-            "its window is said to be of {other}, which is not in it"
-        ))
-    }
-
-    /// What the file needs and is neither in it nor here.
-    fn misses(&self, store: &GitStore) -> Result<Option<String>, Fault> {
-        let series = self.episode.series.filter(|_| self.series.is_none());
-        let Some(name) = series else { return Ok(None) };
-        Ok(store.entry(name)?.is_none().then(|| {
-            format!("its window is said to be of {name}, which is neither in it nor here")
-        }))
-    }
-
-    fn chain_objection(&self, current: &Episode, windows: usize) -> Option<String> {
-        let mismatch = || Some("its refs do not name what it holds".to_owned());
-        match (&self.content, &self.series) {
-            (Content::Episode(_), None) => None,
-            (Content::Series(series), Some(entry)) => {
-                let names = entry.hash == *series.hash()
-                    && entry.episode == Some(self.episode.name)
-                    && entry.series.is_none();
-                if names {
-                    fits(entry, RefKind::Series, windows, current)
-                } else {
-                    mismatch()
-                }
-            }
-            _ => mismatch(),
-        }
+        self.entries().find_map(|entry| {
+            let why = links.objections(entry).into_iter().next();
+            why.or_else(|| unclean(entry).map(str::to_owned))
+                .map(|why| format!("{}: {why}", entry.name))
+        })
     }
 }
 
@@ -212,62 +185,6 @@ pub struct TakenIn {
     pub aside: Vec<PathBuf>,
 }
 
-/// What is wrong with a ref by itself and beside the window it leads to.
-fn fits(entry: &Entry, kind: RefKind, length: usize, window: &Episode) -> Option<String> {
-    let name = entry.name;
-    let said = window
-        .exchanges()
-        .iter()
-        .map(|one| (one.input().len() + one.output().len()) as u64)
-        .sum::<u64>();
-    let texts = [
-        Some(&entry.supplier),
-        entry.exid.as_ref(),
-        entry.head.as_ref(),
-        entry.tree.as_ref(),
-    ];
-    let is_unclean = |text: &String| text.len() > MAX_FIELD || text.chars().any(is_hidden);
-    if name.kind() != kind {
-        return Some(format!("{name} is no {kind}"));
-    }
-    if entry.length != length as u64 {
-        return Some(format!(
-            "{name} has length {}, and {length} are held",
-            entry.length
-        ));
-    }
-    if entry.bytes != said {
-        return Some(format!(
-            "{name} has {} bytes, and {said} were said",
-            entry.bytes
-        ));
-    }
-    if entry.supplier.is_empty() || texts.into_iter().flatten().any(is_unclean) {
-        return Some(format!(
-            "{name} holds characters that nobody sees, no supplier, or too much"
-        ));
-    }
-    if Clock::seconds_of(&entry.at).is_none() {
-        return Some(format!("{name} has no moment"));
-    }
-    None
-}
-
-/// Whether an exchange could not be read again.
-fn too_long(episodes: &[&Episode]) -> Option<String> {
-    let mut exchanges = episodes.iter().flat_map(|episode| episode.exchanges());
-    let is_long = |one: &std::sync::Arc<super::value::Exchange>| {
-        let object = Object::of_exchange(one);
-        // What takes six bytes for one is a control character.
-        let most = (one.input().len() + one.output().len()) as u64 * 6 + 1024;
-        most > MAX_OBJECT
-            && serde_json::to_vec(&object).map_or(0, |bytes| bytes.len() as u64) > MAX_OBJECT
-    };
-    exchanges
-        .any(is_long)
-        .then(|| format!("one of its exchanges takes more than {MAX_OBJECT} bytes"))
-}
-
 /// Without what means something on one machine only.
 fn portable(entry: Entry, chained: bool) -> Entry {
     Entry {
@@ -277,49 +194,58 @@ fn portable(entry: Entry, chained: bool) -> Entry {
     }
 }
 
-/// The values as they are kept, each once.
-fn objects_of(content: &Content, episodes: &[&Episode]) -> Vec<Object> {
-    let mut objects = Vec::new();
-    for episode in episodes {
-        let mut parent = None;
-        for (index, exchange) in episode.exchanges().iter().enumerate() {
-            objects.push(Object::of_exchange(exchange));
-            let window = Object::Episode {
-                parent,
-                exchange: exchange.hash().clone(),
-                length: index as u64 + 1,
-            };
-            parent = Some(window.hash());
-            objects.push(window);
-        }
+/// What is wrong with the words of a ref.
+fn unclean(entry: &Entry) -> Option<&'static str> {
+    let more = [&entry.exid, &entry.head, &entry.tree];
+    let mut texts = std::iter::once(&entry.supplier).chain(more.into_iter().flatten());
+    let is_unclean = |text: &String| text.len() > MAX_FIELD || text.chars().any(is_hidden);
+    if entry.supplier.is_empty() || texts.any(is_unclean) {
+        return Some("it holds characters that nobody sees, no supplier, or too much");
     }
-    if let Content::Series(_) = content {
-        let mut parent = None;
-        for (index, episode) in episodes.iter().enumerate() {
-            let chain = Object::Series {
-                parent,
-                episode: episode.hash().clone(),
-                length: index as u64 + 1,
-            };
-            parent = Some(chain.hash());
-            objects.push(chain);
-        }
+    Clock::seconds_of(&entry.at)
+        .is_none()
+        .then_some("it has no moment")
+}
+
+/// The values as they are kept, each once.
+fn objects_of(content: &Content) -> Vec<Object> {
+    let windows = content.windows();
+    let exchanges = windows.iter().flat_map(Episode::exchanges);
+    let mut objects: Vec<Object> = exchanges.map(Object::of_exchange).collect();
+    for window in windows {
+        let parts = window.exchanges().iter().map(Exchange::hash);
+        objects.extend(chain(parts, |parent, part, length| Object::Episode {
+            parent,
+            exchange: part,
+            length,
+        }));
+    }
+    if let Content::Series(series) = content {
+        let parts = series.episodes().iter().map(Episode::hash);
+        objects.extend(chain(parts, |parent, part, length| Object::Series {
+            parent,
+            episode: part,
+            length,
+        }));
     }
     let mut seen = HashSet::new();
     objects.retain(|object| seen.insert(object.hash()));
     objects
 }
 
-fn wrong(why: &str) -> Fault {
-    Fault::ObjectCorrupt {
-        what: "the file".to_owned(),
-        why: why.to_owned(),
+/// A chain of objects, each on the one before it.
+fn chain<'a>(
+    parts: impl Iterator<Item = &'a ContentHash>,
+    make: impl Fn(Option<ContentHash>, ContentHash, u64) -> Object,
+) -> Vec<Object> {
+    let mut objects: Vec<Object> = Vec::new();
+    for (part, length) in parts.zip(1..) {
+        let parent = objects.last().map(Object::hash);
+        objects.push(make(parent, part.clone(), length));
     }
+    objects
 }
 
-fn no_window(name: Ref) -> Fault {
-    Fault::ObjectCorrupt {
-        what: name.to_string(),
-        why: "its current window is not here".to_owned(),
-    }
+fn wrong(why: String) -> SessionError {
+    SessionError::corrupt("the file", why)
 }

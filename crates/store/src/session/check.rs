@@ -3,18 +3,18 @@
 //!
 //! Invariant: what is wrong with one part keeps no other from being looked at.
 
-use super::error::Fault;
-use super::event::{Event, Index, Stored};
+use super::error::SessionError;
+use super::event::{Held, Index, Stored};
 use super::git::GitStore;
 use super::hash::ContentHash;
 use super::inflight::names_in;
-use super::record::{REF, fault, read_value, reason};
+use super::record::{REF, read_value};
 use super::reference::{Ref, RefKind};
 use super::repair::Inspected;
 use super::stored::{Entry, Object};
 use crate::store::chain;
 use crate::store::log::Log;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// How often damage is looked at again: packing may have moved what could not be read.
 const RETRIES: usize = 3;
@@ -34,173 +34,191 @@ pub struct Checked {
     pub damaged: Vec<(String, String)>,
 }
 
+/// Reads every object, recomputes every hash and follows every link.
+///
+/// # Errors
+/// When there is a log that cannot be opened. What a part of it holds is a finding.
+pub fn verify(store: &GitStore) -> Result<Checked, SessionError> {
+    let (mut links, mut damaged) = (Links::default(), Vec::new());
+    for _ in 0..RETRIES {
+        (links, damaged) = match chain::open(store.place())? {
+            Some(log) => read_all(&log)?,
+            None => break,
+        };
+        if damaged.is_empty() {
+            break;
+        }
+    }
+    damaged.extend(strays(store));
+    let notes = store.bad_notes()?.into_iter();
+    damaged.extend(notes.map(|(file, why)| (file, why.to_owned())));
+    damaged.extend(links.broken());
+    Ok(Checked {
+        objects: links.index.objects.len(),
+        refs: links.index.entries.len(),
+        names: links.index.labels.len(),
+        lines: links.index.lines.len(),
+        damaged,
+    })
+}
+
+/// Everything that the commits hold, and what of it cannot be read.
+fn read_all(log: &Log) -> Result<(Links, Vec<(String, String)>), SessionError> {
+    let found = Inspected::of(log)?;
+    let (mut links, mut damaged) = (Links::default(), found.damaged);
+    let mut seen: HashMap<&ContentHash, &Held> = HashMap::new();
+    for Stored { hash, at } in found.events.values().flat_map(|event| &event.objects) {
+        if seen.insert(hash, at) == Some(at) {
+            continue;
+        }
+        match read_value(log, at) {
+            Err(error) => damaged.push((hash.to_string(), error.why())),
+            Ok(object) if object.hash() != *hash => {
+                let why = format!("its content hashes to {}", object.hash());
+                damaged.push((hash.to_string(), why));
+            }
+            Ok(object) => links.add(&object),
+        }
+    }
+    links.sum_up();
+    links.index.take_in(found.events.into_values());
+    Ok((links, damaged))
+}
+
+/// What else lies where the record's ref is.
+fn strays(store: &GitStore) -> Vec<(String, String)> {
+    let (dir, record) = REF.rsplit_once('/').unwrap_or((REF, ""));
+    match names_in(&store.place().log_dir().join(dir)) {
+        Err(error) => vec![(dir.to_owned(), error.to_string())],
+        Ok(names) => {
+            let strays = names.iter().filter(|name| *name != record);
+            let why = "it is not part of the store; remove it";
+            let found = |name: &String| (format!("{dir}/{}", name.escape_debug()), why.to_owned());
+            strays.map(found).collect()
+        }
+    }
+}
+
 /// The place of an object in its chain, and what it stands on.
 struct Link {
     kind: RefKind,
     length: u64,
     parent: Option<ContentHash>,
     part: Option<ContentHash>,
-    /// Bytes said in an exchange.
-    said: u64,
+    /// Bytes said in an exchange or a window; none where that is not known.
+    said: Option<u64>,
 }
 
-impl Link {
-    fn of(object: &Object) -> Self {
+/// Objects, and the refs that lead to them.
+#[derive(Default)]
+pub(super) struct Links {
+    links: HashMap<ContentHash, Link>,
+    pub(super) index: Index,
+}
+
+impl Links {
+    pub(super) fn add(&mut self, object: &Object) {
         let [parent, part] = object.stands_on().map(Option::<&ContentHash>::cloned);
-        Self {
+        let link = Link {
             kind: object.kind(),
             length: object.length(),
             parent,
             part,
             said: match object {
-                Object::Exchange { input, output, .. } => (input.len() + output.len()) as u64,
-                _ => 0,
+                Object::Exchange { input, output, .. } => Some((input.len() + output.len()) as u64),
+                _ => None,
             },
-        }
-    }
-}
-
-/// Reads every object, recomputes every hash and follows every link.
-///
-/// # Errors
-/// When there is a log that cannot be opened. What a part of it holds is a finding.
-pub fn verify(store: &GitStore) -> Result<Checked, Fault> {
-    let mut look = Look::default();
-    for _ in 0..RETRIES {
-        look = Look::default();
-        if let Some(log) = chain::open(store.place()).map_err(fault)? {
-            look.record(&log)?;
-        }
-        if look.checked.damaged.is_empty() {
-            break;
-        }
-    }
-    look.strays(store);
-    for (file, why) in store.bad_notes()? {
-        look.damage(file, why);
-    }
-    look.links();
-    Ok(look.checked)
-}
-
-#[derive(Default)]
-struct Look {
-    checked: Checked,
-    index: Index,
-    links: HashMap<ContentHash, Link>,
-    /// Bytes said in each window.
-    totals: BTreeMap<ContentHash, u64>,
-    /// Refs that were let go of.
-    expired: BTreeSet<String>,
-}
-
-impl Look {
-    fn damage(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        self.checked.damaged.push((what.into(), why.into()));
+        };
+        self.links.insert(object.hash(), link);
     }
 
-    /// Everything that the commits hold.
-    fn record(&mut self, log: &Log) -> Result<(), Fault> {
-        let found = Inspected::of(log)?;
-        self.checked.damaged = found.damaged;
-        let mut seen = HashMap::new();
-        for event in found.events.into_values() {
-            for stored in &event.objects {
-                let known = seen.insert(stored.hash.clone(), stored.at.clone());
-                if known.as_ref() != Some(&stored.at) {
-                    self.value(log, stored);
-                }
-            }
-            self.take_in(event);
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, log: &Log, stored: &Stored) {
-        let what = stored.hash.to_string();
-        match read_value(log, &stored.at) {
-            Err(fault) => self.damage(what, reason(&fault)),
-            Ok(object) if object.hash() != stored.hash => {
-                self.damage(what, format!("its content hashes to {}", object.hash()));
-            }
-            Ok(object) => {
-                self.links.insert(stored.hash.clone(), Link::of(&object));
-            }
-        }
-    }
-
-    fn take_in(&mut self, event: Event) {
-        for name in event
-            .line
+    /// Bytes said in each window whose chain is whole, each from the one before it.
+    pub(super) fn sum_up(&mut self) {
+        let windows = self
+            .links
             .iter()
-            .flat_map(|line| line["expired"].as_array())
-        {
-            let names = name.iter().filter_map(|name| name.as_str());
-            self.expired.extend(names.map(str::to_owned));
-        }
-        self.index.take_in(event);
-    }
-
-    /// What else lies where the record's ref is.
-    fn strays(&mut self, store: &GitStore) {
-        let dir = REF.rsplit_once('/').map_or(REF, |(dir, _)| dir);
-        let record = REF.trim_start_matches(dir).trim_start_matches('/');
-        match names_in(&store.place().log_dir().join(dir)) {
-            Err(fault) => self.damage(dir, reason(&fault)),
-            Ok(names) => {
-                for name in names.iter().filter(|name| *name != record) {
-                    let what = format!("{dir}/{}", name.escape_debug());
-                    self.damage(what, "it is not part of the store; remove it");
-                }
-            }
+            .filter(|(_, link)| link.kind == RefKind::Episode);
+        let mut windows: Vec<_> = windows
+            .map(|(hash, link)| (link.length, hash.clone()))
+            .collect();
+        windows.sort();
+        let said = |links: &Self, of: &Option<ContentHash>| links.links.get(of.as_ref()?)?.said;
+        for (_, hash) in windows {
+            let link = &self.links[&hash];
+            let before = match link.parent {
+                None => Some(0),
+                Some(_) => said(self, &link.parent),
+            };
+            let sum = before
+                .zip(said(self, &link.part))
+                .map(|(one, two)| one + two);
+            self.links.entry(hash).and_modify(|link| link.said = sum);
         }
     }
 
-    /// Whether everything leads to what is here.
-    fn links(&mut self) {
-        self.totals = totals(&self.links);
+    /// Whatever does not lead to what is here.
+    fn broken(&self) -> Vec<(String, String)> {
         let mut wrong = Vec::new();
         for (hash, link) in &self.links {
-            wrong.extend(broken(link, &self.links).map(|why| (hash.to_string(), why)));
+            wrong.extend(self.gap(link).map(|why| (hash.to_string(), why)));
         }
-        for entry in self.index.entries() {
+        for entry in self.index.entries.values() {
             let found = self.objections(entry).into_iter();
             wrong.extend(found.map(|why| (entry.name.to_string(), why)));
         }
-        for (window, series) in self.index.all_sealed() {
+        for (window, series) in &self.index.sealed {
             let what = format!("the mark of {window}");
             for name in [window, series]
                 .into_iter()
-                .filter(|name| self.is_gone(*name))
+                .filter(|name| self.is_gone(**name))
             {
                 wrong.push((what.clone(), format!("{name} is gone")));
             }
-            if self.is_other(window, series) {
+            if self.is_other(*window, *series) {
                 wrong.push((what, format!("{series} does not go on from it")));
             }
         }
-        for (label, name) in self.index.labels() {
-            if self.index.entry(name).is_none() {
+        for (label, name) in &self.index.labels {
+            if !self.index.entries.contains_key(name) {
                 let why = format!(
                     "it stands for {name}, which is not here; give it again: `cook session name REF {label}`"
                 );
-                wrong.push((label.to_owned(), why));
+                wrong.push((label.clone(), why));
             }
         }
         wrong.sort();
-        self.checked.damaged.extend(wrong);
-        self.checked.objects = self.index.objects.len();
-        self.checked.refs = self.index.entries().count();
-        self.checked.names = self.index.labels().count();
-        self.checked.lines = self.index.lines().count();
+        wrong
+    }
+
+    /// What is wrong with a link, if anything.
+    fn gap(&self, link: &Link) -> Option<String> {
+        if let Some(part) = &link.part {
+            let wanted = match link.kind {
+                RefKind::Series => RefKind::Episode,
+                _ => RefKind::Exchange,
+            };
+            if self.links.get(part).map(|part| part.kind) != Some(wanted) {
+                return Some(format!("its {wanted} {part} is not there"));
+            }
+        }
+        let before = match &link.parent {
+            None => 0,
+            Some(parent) => match self.links.get(parent) {
+                Some(found) if found.kind == link.kind => found.length,
+                _ => return Some(format!("{parent}, which it goes on from, is not there")),
+            },
+        };
+        (Some(link.length) != before.checked_add(1))
+            .then(|| format!("{} is not its place in the chain", link.length))
     }
 
     /// Whether a ref is neither here nor was let go of.
     fn is_gone(&self, name: Ref) -> bool {
-        self.index.entry(name).is_none() && !self.expired.contains(&name.to_string())
+        !self.index.entries.contains_key(&name) && !self.index.is_expired(&name.to_string())
     }
 
-    fn objections(&self, entry: &Entry) -> Vec<String> {
+    /// What is wrong with a ref.
+    pub(super) fn objections(&self, entry: &Entry) -> Vec<String> {
         let kind = entry.name.kind();
         let Some(link) = self.links.get(&entry.hash) else {
             return vec![format!("{} is not here, or is damaged", entry.hash)];
@@ -209,16 +227,13 @@ impl Look {
         if link.kind != kind || link.length != entry.length {
             wrong.push(format!("{} is no such {kind}", entry.hash));
         }
-        if kind == RefKind::Episode {
-            if self
-                .totals
-                .get(&entry.hash)
-                .is_some_and(|total| *total != entry.bytes)
-            {
-                wrong.push(format!("{} bytes are not what was said in it", entry.bytes));
+        match kind {
+            RefKind::Episode => {
+                if link.said.is_some_and(|said| said != entry.bytes) {
+                    wrong.push(format!("{} bytes are not what was said in it", entry.bytes));
+                }
             }
-        } else {
-            wrong.extend(self.window(entry, link));
+            _ => wrong.extend(self.window(entry, link)),
         }
         if kind != RefKind::Series {
             wrong.extend(self.chain(entry));
@@ -235,7 +250,7 @@ impl Look {
         if self.is_gone(name) {
             return Some(format!("its window {name} is gone"));
         }
-        let window = self.index.entry(name)?;
+        let window = self.index.entries.get(&name)?;
         let holds = match entry.name.kind() {
             RefKind::Series => link.part.as_ref() == Some(&window.hash),
             _ => self
@@ -257,67 +272,20 @@ impl Look {
             return Some(format!("its series {name} is gone"));
         }
         let window = entry.episode.unwrap_or(entry.name);
-        let series = self.index.entry(name)?;
+        let series = self.index.entries.get(&name)?;
         (series.episode != Some(window)).then(|| format!("{name} is not its series"))
     }
 
     /// Whether a series that is here did not seal the window.
     fn is_other(&self, window: Ref, series: Ref) -> bool {
-        let (Some(window), Some(series)) = (self.index.entry(window), self.index.entry(series))
-        else {
+        let entries = &self.index.entries;
+        let (Some(window), Some(series)) = (entries.get(&window), entries.get(&series)) else {
             return false;
         };
-        let before = |hash: &ContentHash| {
-            let parent = self.links.get(hash)?.parent.as_ref()?;
-            self.links.get(parent)?.part.clone()
-        };
-        before(&series.hash).as_ref() != Some(&window.hash)
+        let before = self.links.get(&series.hash).and_then(|link| {
+            let parent = self.links.get(link.parent.as_ref()?)?;
+            parent.part.as_ref()
+        });
+        before != Some(&window.hash)
     }
-}
-
-/// Bytes said in each window whose chain is whole, each from the one before it.
-fn totals(links: &HashMap<ContentHash, Link>) -> BTreeMap<ContentHash, u64> {
-    let mut windows: Vec<_> = links
-        .iter()
-        .filter(|(_, link)| link.kind == RefKind::Episode)
-        .collect();
-    windows.sort_by_key(|(_, link)| link.length);
-    let mut totals = BTreeMap::new();
-    for (hash, link) in windows {
-        let before = match &link.parent {
-            None => Some(0),
-            Some(parent) => totals.get(parent).copied(),
-        };
-        let said = link
-            .part
-            .as_ref()
-            .and_then(|part| links.get(part))
-            .map(|part| part.said);
-        if let (Some(before), Some(said)) = (before, said) {
-            totals.insert(hash.clone(), before + said);
-        }
-    }
-    totals
-}
-
-/// What is wrong with a link, if anything.
-fn broken(link: &Link, links: &HashMap<ContentHash, Link>) -> Option<String> {
-    if let Some(part) = &link.part {
-        let wanted = match link.kind {
-            RefKind::Series => RefKind::Episode,
-            _ => RefKind::Exchange,
-        };
-        if links.get(part).map(|part| part.kind) != Some(wanted) {
-            return Some(format!("its {wanted} {part} is not there"));
-        }
-    }
-    let before = match &link.parent {
-        None => 0,
-        Some(parent) => match links.get(parent) {
-            Some(found) if found.kind == link.kind => found.length,
-            _ => return Some(format!("{parent}, which it goes on from, is not there")),
-        },
-    };
-    (Some(link.length) != before.checked_add(1))
-        .then(|| format!("{} is not its place in the chain", link.length))
 }

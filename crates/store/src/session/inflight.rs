@@ -4,11 +4,10 @@
 //! Invariant: a note is whole or not there when it can be seen; one that is found unlocked is
 //! of a process that is gone.
 
-use super::error::Fault;
-use super::hash::ContentHash;
+use super::calls::CallRecord;
+use super::error::SessionError;
 use super::reference::Ref;
 use cook_os::disk::{self, Links, open_no_follow, sync_dir};
-use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +38,7 @@ pub(super) fn dir(root: &Path) -> PathBuf {
 }
 
 /// Notes a call.
-pub(super) fn note(root: &Path, name: Ref, what: &Value) -> io::Result<InFlight> {
+pub(super) fn note(root: &Path, name: Ref, what: &CallRecord) -> io::Result<InFlight> {
     let guard = guard(root)?;
     guard.lock_shared()?;
     let path = dir(root).join(format!("{name}.json"));
@@ -50,11 +49,7 @@ pub(super) fn note(root: &Path, name: Ref, what: &Value) -> io::Result<InFlight>
         .tempfile_in(dir(root))?;
     // Locked before it can be seen: whoever finds it unlocked knows that its process is gone.
     file.as_file().lock()?;
-    let text = what.to_string();
-    serde_json::to_writer(
-        &mut file,
-        &json!({"call": what, "check": digest(&text).as_str()}),
-    )?;
+    serde_json::to_writer(&mut file, what)?;
     file.as_file().sync_data()?;
     let file = file.persist_noclobber(&path).map_err(|error| error.error)?;
     sync_dir(&dir(root))?;
@@ -88,38 +83,26 @@ fn make_dir(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_dir)
 }
 
-/// A note says what it was taken of.
-fn digest(text: &str) -> ContentHash {
-    ContentHash::of("cook/check/1", &[text.as_bytes()])
-}
-
 /// The note of a call; else its beginning, or why there is none.
-pub(super) fn read(path: &Path) -> Result<Value, String> {
+pub(super) fn read(path: &Path) -> Result<CallRecord, String> {
     let bytes = disk::read(path, MAX_NOTE, Links::Refuse).map_err(|error| error.to_string())?;
     let bytes = bytes.unwrap_or_default();
-    let call = serde_json::from_slice::<Value>(&bytes)
-        .ok()
-        .and_then(|mut note| {
-            let call = note.get_mut("call").map(Value::take)?;
-            let is_whole = note["check"] == digest(&call.to_string()).as_str();
-            (is_whole && call.is_object()).then_some(call)
-        });
-    call.ok_or_else(|| {
+    serde_json::from_slice(&bytes).map_err(|_| {
         let text = String::from_utf8_lossy(&bytes);
         text.chars().take(LEFT).collect()
     })
 }
 
 /// Names in a directory; none when it is not there.
-pub(super) fn names_in(dir: &Path) -> Result<Vec<String>, Fault> {
+pub(super) fn names_in(dir: &Path) -> Result<Vec<String>, SessionError> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Fault::Store(error)),
+        Err(error) => return Err(error.into()),
     };
     let mut names = Vec::new();
     for entry in entries {
-        let name = entry.map_err(Fault::Store)?.file_name();
+        let name = entry?.file_name();
         names.push(name.to_string_lossy().into_owned());
     }
     names.sort();

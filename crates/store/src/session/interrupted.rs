@@ -1,13 +1,13 @@
 //! Calls whose cook was ended before the answer: found by the notes they left, and written into
 //! the record of calls.
 
-use super::error::Fault;
+use super::calls::CallRecord;
+use super::error::SessionError;
 use super::git::GitStore;
 use super::inflight::{dir, guard, name_of, names_in, read};
 use super::reference::Ref;
 use super::store::SessionStore;
 use cook_os::disk::open_no_follow;
-use serde_json::{Value, json};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 
@@ -16,25 +16,22 @@ use std::io;
 pub struct Interrupted {
     /// The name its exchange would have had: the mark of its processes.
     pub name: Ref,
-    /// What was noted of it; none when the note cannot be read.
-    pub what: Option<Value>,
-    /// The beginning of a note that cannot be read, or why it could not.
-    damaged: String,
+    /// What was noted of it; else the beginning of the note, or why it cannot be read.
+    noted: Result<CallRecord, String>,
     /// Held, so that nobody else takes it up at the same time.
     file: File,
 }
 
 impl GitStore {
     /// Keeps calls from being begun.
-    pub(super) fn alone(&self) -> Result<File, Fault> {
-        let guard = guard(self.root()).map_err(Fault::Store)?;
+    pub(super) fn alone(&self) -> Result<File, SessionError> {
+        let guard = guard(self.root())?;
         match guard.try_lock() {
             Ok(()) => Ok(guard),
-            Err(TryLockError::WouldBlock) => Err(Fault::Store(io::Error::new(
-                io::ErrorKind::WouldBlock,
-                "a call is being made",
-            ))),
-            Err(TryLockError::Error(error)) => Err(Fault::Store(error)),
+            Err(TryLockError::WouldBlock) => {
+                Err(io::Error::new(io::ErrorKind::WouldBlock, "a call is being made").into())
+            }
+            Err(TryLockError::Error(error)) => Err(error.into()),
         }
     }
 
@@ -42,7 +39,7 @@ impl GitStore {
     ///
     /// # Errors
     /// When a directory cannot be read.
-    pub fn interrupted(&self) -> Result<Vec<Interrupted>, Fault> {
+    pub fn interrupted(&self) -> Result<Vec<Interrupted>, SessionError> {
         let mut found = Vec::new();
         for file in names_in(&dir(self.root()))? {
             let Some(name) = name_of(&file) else { continue };
@@ -55,14 +52,9 @@ impl GitStore {
             if file.try_lock().is_err() || !path.exists() {
                 continue;
             }
-            let (what, damaged) = match read(&path) {
-                Ok(what) => (Some(what), String::new()),
-                Err(why) => (None, why),
-            };
             found.push(Interrupted {
                 name,
-                what,
-                damaged,
+                noted: read(&path),
                 file,
             });
         }
@@ -75,23 +67,23 @@ impl GitStore {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), Fault> {
+    pub fn settle(&self, call: Interrupted, at: &str) -> Result<(), SessionError> {
         let path = dir(self.root()).join(format!("{}.json", call.name));
         if !matches!(self.entry(call.name), Ok(Some(_))) {
-            match self.record(&interrupted_line(&call, at)) {
+            match self.record(&interrupted_line(call.name, call.noted, at)) {
                 // The note stays until the record is put right, which needs this command.
-                Err(Fault::ObjectCorrupt { .. }) => return Ok(()),
+                Err(error) if error.is_damage() => return Ok(()),
                 recorded => recorded?,
             }
         }
-        std::fs::remove_file(path).map_err(Fault::Store)?;
+        std::fs::remove_file(path)?;
         drop(call.file);
         Ok(())
     }
 
     /// Files beside the calls that are being made that are no notes of them, and notes that
     /// cannot be read.
-    pub(super) fn bad_notes(&self) -> Result<Vec<(String, &'static str)>, Fault> {
+    pub(super) fn bad_notes(&self) -> Result<Vec<(String, &'static str)>, SessionError> {
         let mut bad = Vec::new();
         for file in names_in(&dir(self.root()))? {
             let path = dir(self.root()).join(&file);
@@ -112,20 +104,23 @@ impl GitStore {
     }
 }
 
-fn interrupted_line(call: &Interrupted, at: &str) -> Value {
-    let (mut line, message) = match &call.what {
-        Some(what) => (what.clone(), "cook was ended before the answer"),
-        None => (
-            json!({"note": call.damaged}),
+fn interrupted_line(name: Ref, noted: Result<CallRecord, String>, at: &str) -> CallRecord {
+    let (noted, message) = match noted {
+        Ok(noted) => (noted, "cook was ended before the answer"),
+        Err(left) => (
+            CallRecord {
+                note: Some(left),
+                ..CallRecord::default()
+            },
             "cook was ended before the answer, and what it had noted of the call is damaged",
         ),
     };
-    if let Some(line) = line.as_object_mut() {
-        line.insert("schema_version".to_owned(), 1.into());
-        line.insert("at".to_owned(), at.into());
-        line.insert("exchange".to_owned(), call.name.to_string().into());
-        line.insert("error".to_owned(), "interrupted".into());
-        line.insert("message".to_owned(), message.into());
+    CallRecord {
+        schema_version: 1,
+        at: at.to_owned(),
+        exchange: Some(name),
+        error: Some("interrupted".to_owned()),
+        message: Some(message.to_owned()),
+        ..noted
     }
-    line
 }

@@ -5,9 +5,10 @@
 //!
 //! ```
 //! use cook_store::session::{
-//!     Act, Answer, Ask, Continuation, Capability, SupplierError, MemoryStore, Native, On, Repl, Supplier, Turn,
+//!     Answer, Capability, Continuation, GitStore, Native, On, Repl, Request, Supplier, SupplierError, Turn,
 //!     Window,
 //! };
+//! use cook_store::store::Place;
 //!
 //! struct Echo;
 //! impl Supplier for Echo {
@@ -21,15 +22,18 @@
 //!     }
 //! }
 //!
-//! let store = MemoryStore::default();
+//! # let dir = tempfile::tempdir()?;
+//! # let git_dir = dir.path().to_owned();
+//! let place = Place { common_dir: git_dir.clone(), worktree: git_dir.clone(), git_dir };
+//! let store = GitStore::open(place)?;
 //! let repl = Repl::new(&store, &Echo);
-//! let first = repl.ask(&Ask::of("What is open?"))?;
-//! assert_eq!(first.output, "13 bytes");
+//! let first = repl.ask(&Request::of("What is open?"))?;
+//! assert_eq!(first.answer.output, "13 bytes");
 //! // The series goes on; the first refs stay what they were.
 //! let series = first.series.expect("a repl answers in a series");
-//! let second = repl.act(&Act { on: Some(On::Series(series)), ..Act::of("Do it.") })?;
+//! let second = repl.act(&Request { on: Some(On::Series(series)), ..Request::of("Do it.") })?;
 //! // A branch from the checkpoint does not see what came later.
-//! let branch = repl.ask(&Ask { on: Some(On::Episode(first.episode)), ..Ask::of("Why?") })?;
+//! let branch = repl.ask(&Request { on: Some(On::Episode(first.episode)), ..Request::of("Why?") })?;
 //! assert_ne!(second.episode, branch.episode);
 //! # Ok::<(), cook_store::session::SessionError>(())
 //! ```
@@ -43,41 +47,33 @@
 //! }
 //! ```
 
-use super::conversation::{Call, NativeUse, Reply, call};
-use super::error::{Fault, Prior, SessionError};
+use super::conversation::{Call, NativeUse, Purpose, Reply, call_as};
+use super::error::{Prior, Reason, SessionError};
 use super::reference::{On, Ref, RefKind};
 use super::store::SessionStore;
-use super::stored::Native;
-use super::supplier::{
-    Action, Answer, Capability, Continuation, Supplier, SupplierError, Turn, Window,
-};
+use super::supplier::{Action, Capability, Supplier};
 use cook_core::schema::GivenSchema;
 use cook_os::clock::Clock;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 /// The name of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EpisodeRef(Ref);
 
 impl TryFrom<Ref> for EpisodeRef {
-    type Error = Fault;
+    type Error = SessionError;
 
-    fn try_from(name: Ref) -> Result<Self, Fault> {
-        if name.kind() == RefKind::Episode {
-            return Ok(Self(name));
+    fn try_from(name: Ref) -> Result<Self, SessionError> {
+        match name.kind() {
+            RefKind::Episode => Ok(Self(name)),
+            _ => Err(Reason::KindMismatch(name.to_string(), name, RefKind::Episode).into()),
         }
-        Err(Fault::RefKindMismatch {
-            name: name.to_string(),
-            found: name,
-            wanted: RefKind::Episode,
-        })
     }
 }
 
-/// A question.
-#[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+/// A question or an order.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request<'a> {
     /// The words.
     pub say: &'a str,
     /// What it goes on from.
@@ -86,50 +82,26 @@ pub struct Ask<'a> {
     pub schema: Option<&'a GivenSchema>,
 }
 
-impl<'a> Ask<'a> {
-    /// A fresh question.
+impl<'a> Request<'a> {
+    /// One without anything before it.
     pub fn of(say: &'a str) -> Self {
         Self {
             say,
-            on: None,
-            schema: None,
+            ..Self::default()
         }
-    }
-}
-
-/// An order.
-#[derive(Debug, Clone, Copy)]
-pub struct Act<'a> {
-    /// The words.
-    pub do_: &'a str,
-    /// What it goes on from.
-    pub on: Option<On>,
-}
-
-impl<'a> Act<'a> {
-    /// An order without anything before it.
-    pub fn of(do_: &'a str) -> Self {
-        Self { do_, on: None }
     }
 }
 
 /// A supplier that answers once: its replies name an episode and no series.
 pub struct Atom<'a> {
     store: &'a dyn SessionStore,
-    supplier: Grained<'a>,
+    supplier: &'a dyn Supplier,
 }
 
 impl<'a> Atom<'a> {
     /// Any supplier, asked as an atom.
     pub fn new(store: &'a dyn SessionStore, supplier: &'a dyn Supplier) -> Self {
-        let capability = Capability::Atom;
-        Self {
-            store,
-            supplier: Grained {
-                supplier,
-                capability,
-            },
-        }
+        Self { store, supplier }
     }
 
     /// Asks, going on from an episode where one is given.
@@ -143,154 +115,86 @@ impl<'a> Atom<'a> {
         schema: Option<&GivenSchema>,
     ) -> Result<Reply, SessionError> {
         let on = on.map(|EpisodeRef(name)| On::Episode(name));
-        one(self.store, &self.supplier, say, on, Action::Ask, schema)
-    }
-
-    /// Asks for a value of a type.
-    ///
-    /// # Errors
-    /// The same; `output_schema_invalid` when what fits the schema does not fit the type.
-    pub fn ask_as<T: DeserializeOwned>(
-        &self,
-        say: &str,
-        on: Option<EpisodeRef>,
-        schema: &GivenSchema,
-    ) -> Result<(T, Reply), SessionError> {
-        typed(self.ask(say, on, Some(schema))?)
+        let request = Request { say, on, schema };
+        let (store, supplier) = (self.store, self.supplier);
+        send(store, supplier, Capability::Atom, Action::Ask, &request)
     }
 }
 
 /// A supplier with tools: its replies name an episode and a series.
 pub struct Repl<'a> {
     store: &'a dyn SessionStore,
-    supplier: Grained<'a>,
+    supplier: &'a dyn Supplier,
 }
 
 impl<'a> Repl<'a> {
     /// Any supplier, as a repl.
     pub fn new(store: &'a dyn SessionStore, supplier: &'a dyn Supplier) -> Self {
-        let capability = Capability::Repl;
-        Self {
-            store,
-            supplier: Grained {
-                supplier,
-                capability,
-            },
-        }
+        Self { store, supplier }
     }
 
     /// Asks: nothing may change.
     ///
     /// # Errors
     /// A [`SessionError`] with the refs that are still good.
-    pub fn ask(&self, ask: &Ask) -> Result<Reply, SessionError> {
-        let Ask { say, on, schema } = *ask;
-        one(self.store, &self.supplier, say, on, Action::Ask, schema)
-    }
-
-    /// Asks for a value of a type.
-    ///
-    /// # Errors
-    /// The same; `output_schema_invalid` when there is no schema, or what fits it does not
-    /// fit the type.
-    pub fn ask_as<T: DeserializeOwned>(&self, ask: &Ask) -> Result<(T, Reply), SessionError> {
-        typed(self.ask(ask)?)
+    pub fn ask(&self, request: &Request) -> Result<Reply, SessionError> {
+        let (store, supplier) = (self.store, self.supplier);
+        send(store, supplier, Capability::Repl, Action::Ask, request)
     }
 
     /// Orders: the worktree may change. Never repeated by itself.
     ///
     /// # Errors
     /// A [`SessionError`] with the refs that are still good.
-    pub fn act(&self, act: &Act) -> Result<Reply, SessionError> {
-        one(
-            self.store,
-            &self.supplier,
-            act.do_,
-            act.on,
-            Action::Act,
-            None,
-        )
+    pub fn act(&self, request: &Request) -> Result<Reply, SessionError> {
+        let (store, supplier) = (self.store, self.supplier);
+        send(store, supplier, Capability::Repl, Action::Act, request)
     }
 }
 
-fn one(
+fn send(
     store: &dyn SessionStore,
     supplier: &dyn Supplier,
-    say: &str,
-    on: Option<On>,
-    deed: Action,
-    schema: Option<&GivenSchema>,
-) -> Result<Reply, SessionError> {
-    let check = schema.map(|schema| move |value: &Value| schema.objections(value));
-    call(
-        store,
-        supplier,
-        &Call {
-            say,
-            deed,
-            on,
-            schema: check
-                .as_ref()
-                .map(|check| check as &dyn Fn(&Value) -> Vec<String>),
-            schema_text: schema.map(GivenSchema::value),
-            native: NativeUse::Auto,
-            recap: None,
-            at: &Clock::System.now(),
-        },
-    )
-}
-
-fn typed<T: DeserializeOwned>(reply: Reply) -> Result<(T, Reply), SessionError> {
-    let data = reply.data.clone().unwrap_or_default();
-    match serde_json::from_value(data) {
-        Ok(value) => Ok((value, reply)),
-        Err(error) => Err(SessionError::new(Fault::OutputSchemaInvalid {
-            paths: vec![error.to_string()],
-            attempts: reply.attempts,
-        })
-        .keeping(Prior {
-            episode: Some(reply.episode),
-            series: reply.series,
-        })),
-    }
-}
-
-/// A supplier, taken as an atom or as a repl.
-struct Grained<'a> {
-    supplier: &'a dyn Supplier,
     capability: Capability,
+    action: Action,
+    request: &Request,
+) -> Result<Reply, SessionError> {
+    let call = Call {
+        say: request.say,
+        action,
+        on: request.on,
+        schema: request.schema,
+        native: NativeUse::Auto,
+        recap: None,
+        at: &Clock::System.now(),
+    };
+    call_as(store, supplier, capability, &call, Purpose::Talk)
 }
 
-impl Supplier for Grained<'_> {
-    fn name(&self) -> &str {
-        self.supplier.name()
-    }
-
-    fn capability(&self) -> Capability {
-        self.capability
-    }
-
-    fn continuation(&self) -> Continuation {
-        self.supplier.continuation()
-    }
-
-    fn window(&self) -> Option<Window> {
-        self.supplier.window()
-    }
-
-    fn can_fork(&self, native: &Native) -> bool {
-        self.supplier.can_fork(native)
-    }
-
-    fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
-        self.supplier.call(turn)
+impl Reply {
+    /// The data as a value of a type.
+    ///
+    /// # Errors
+    /// `output_schema_invalid` when there was no schema, or what fits it does not fit the type.
+    pub fn data_as<T: DeserializeOwned>(&self) -> Result<T, SessionError> {
+        let data = self.answer.data.clone().unwrap_or_default();
+        serde_json::from_value(data).map_err(|error| {
+            let reason = Reason::SchemaBroken(vec![error.to_string()], self.attempts);
+            SessionError::from(reason).keeping(Prior {
+                episode: Some(self.episode),
+                series: self.series,
+            })
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::MemoryStore;
+    use super::super::git::GitStore;
+    use super::super::stored::Native;
+    use super::super::supplier::{Answer, Continuation, SupplierError, Turn, Window};
     use super::*;
+    use crate::store::Place;
     use serde_json::json;
 
     struct Three;
@@ -332,12 +236,18 @@ mod tests {
 
     #[test]
     fn an_atom_and_a_repl_give_values_of_a_type() {
-        let store = MemoryStore::default();
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let place = Place {
+            common_dir: dir.path().to_owned(),
+            git_dir: dir.path().to_owned(),
+            worktree: dir.path().to_owned(),
+        };
+        let store = GitStore::open(place).unwrap_or_else(|e| panic!("{e}"));
         let schema = GivenSchema::of(json!({"required": ["n"]})).unwrap_or_else(|e| panic!("{e}"));
         let atom = Atom::new(&store, &Three);
-        let (count, reply) = atom
-            .ask_as::<Count>("how many?", None, &schema)
-            .unwrap_or_else(|e| panic!("{e}"));
+        let reply = atom.ask("how many?", None, Some(&schema));
+        let reply = reply.unwrap_or_else(|e| panic!("{e}"));
+        let count = reply.data_as::<Count>().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((count.n, reply.series), (3, None));
         let on = EpisodeRef::try_from(reply.episode).unwrap_or_else(|e| panic!("{e}"));
         let next = atom.ask("on", Some(on), None);
@@ -345,17 +255,16 @@ mod tests {
         assert!(EpisodeRef::try_from(reply.exchange).is_err());
 
         let repl = Repl::new(&store, &Three);
-        let ask = Ask {
+        let request = Request {
             schema: Some(&schema),
-            ..Ask::of("how many?")
+            ..Request::of("how many?")
         };
-        let (count, reply) = repl.ask_as::<Count>(&ask).unwrap_or_else(|e| panic!("{e}"));
+        let reply = repl.ask(&request).unwrap_or_else(|e| panic!("{e}"));
+        let count = reply.data_as::<Count>().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(count.n, 3);
         assert!(reply.series.is_some());
-        let wrong = repl.ask_as::<Other>(&ask).map(drop);
-        let wrong = wrong
-            .err()
-            .map(|error| (error.fault.code(), error.prior.series));
+        let wrong = reply.data_as::<Other>().err();
+        let wrong = wrong.map(|error| (error.code().id(), error.prior.series));
         assert!(
             wrong.is_some_and(|(code, series)| code == "output_schema_invalid" && series.is_some())
         );

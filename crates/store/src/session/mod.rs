@@ -6,6 +6,7 @@
 //! series = a chain of episodes bridged by compaction.
 
 mod archive;
+mod calls;
 mod check;
 mod conversation;
 mod error;
@@ -29,24 +30,25 @@ mod value;
 mod writer;
 
 pub use archive::{Archive, Content, TakenIn};
+pub use calls::{CallRecord, without_nulls};
 pub use check::{Checked, verify};
-pub use conversation::{Call, Check, NativeUse, Reply, Transport, call};
-pub use error::{Fault, NoRecap, Prior, SessionError};
+pub use conversation::{Call, NativeUse, Reply, call};
+pub use error::{NoRecap, Prior, Reason, SessionError};
 pub use event::Batch;
 pub use git::GitStore;
 pub use hash::ContentHash;
 pub use inflight::InFlight;
 pub use interrupted::Interrupted;
-pub use library::{Act, Ask, Atom, EpisodeRef, Repl};
+pub use library::{Atom, EpisodeRef, Repl, Request};
 pub use reference::{On, Ref, RefKind};
 pub use replay::prompt as replay_prompt;
 pub use resolve::{Named, reads_as_ref, resolve};
 pub use seed::seed;
-pub use store::{MemoryStore, SessionStore, load_episode, load_exchange, load_series};
+pub use store::{SessionStore, load_episode, load_exchange, load_series};
 pub use stored::{Entry, Native, Object};
 pub use supplier::{
-    Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind, Turn,
-    Window, combined, estimate,
+    Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind,
+    Transport, Turn, Window, combined, estimate,
 };
 pub use upkeep::{Cleared, clear};
 pub use value::{Episode, Exchange, Kind, Series};

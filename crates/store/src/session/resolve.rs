@@ -1,7 +1,7 @@
 //! Every way of naming a stored value: its ref, a prefix of it that is unique, its hash, a
 //! name of the user's.
 
-use super::error::Fault;
+use super::error::{Reason, SessionError};
 use super::hash::ContentHash;
 use super::reference::{Ref, RefKind};
 use super::store::SessionStore;
@@ -28,30 +28,30 @@ pub fn resolve(
     store: &dyn SessionStore,
     text: &str,
     wanted: Option<RefKind>,
-) -> Result<Named, Fault> {
+) -> Result<Named, SessionError> {
     let named = find(store, text, wanted)?;
     match wanted {
-        Some(wanted) if named.name.kind() != wanted => Err(Fault::RefKindMismatch {
-            name: shown(text),
-            found: named.name,
-            wanted,
-        }),
+        Some(wanted) if named.name.kind() != wanted => {
+            Err(Reason::KindMismatch(shown(text), named.name, wanted).into())
+        }
         _ => Ok(named),
     }
 }
 
-fn find(store: &dyn SessionStore, text: &str, wanted: Option<RefKind>) -> Result<Named, Fault> {
+fn find(
+    store: &dyn SessionStore,
+    text: &str,
+    wanted: Option<RefKind>,
+) -> Result<Named, SessionError> {
     let plain = |name| Named { name, note: None };
-    if let Ok(name) = text.parse::<Ref>() {
-        return match store.entry(name)? {
-            Some(_) => Ok(plain(name)),
-            None => Err(not_found(text, Some(name.kind()))),
-        };
-    }
     if let Ok(hash) = ContentHash::try_from(text.to_ascii_lowercase()) {
         return by_hash(store, text, &hash, wanted);
     }
-    if let Some(name) = store.labelled(text)? {
+    let name = match text.parse::<Ref>() {
+        Ok(name) => Some(name),
+        Err(_) => store.labelled(text)?,
+    };
+    if let Some(name) = name {
         return match store.entry(name)? {
             Some(_) => Ok(plain(name)),
             None => Err(not_found(text, Some(name.kind()))),
@@ -64,14 +64,10 @@ fn find(store: &dyn SessionStore, text: &str, wanted: Option<RefKind>) -> Result
     match found.as_slice() {
         [] => Err(not_found(text, wanted)),
         [name] => Ok(plain(*name)),
-        several => Err(Fault::RefAmbiguous {
-            name: shown(text),
-            candidates: several
-                .iter()
-                .take(CANDIDATES)
-                .map(Ref::to_string)
-                .collect(),
-        }),
+        several => {
+            let candidates = several.iter().take(CANDIDATES).map(Ref::to_string);
+            Err(Reason::RefAmbiguous(shown(text), candidates.collect()).into())
+        }
     }
 }
 
@@ -81,7 +77,7 @@ fn by_hash(
     text: &str,
     hash: &ContentHash,
     wanted: Option<RefKind>,
-) -> Result<Named, Fault> {
+) -> Result<Named, SessionError> {
     let all = store.naming(hash)?;
     let mut open = None;
     for name in &all {
@@ -121,11 +117,9 @@ fn prefix(text: &str) -> Option<String> {
     fits.then(|| format!("{kind}{}", id.to_ascii_uppercase()))
 }
 
-fn not_found(text: &str, kind: Option<RefKind>) -> Fault {
-    match kind {
-        Some(RefKind::Series) => Fault::SeriesNotFound(shown(text)),
-        _ => Fault::EpisodeNotFound(shown(text)),
-    }
+fn not_found(text: &str, kind: Option<RefKind>) -> SessionError {
+    let kind = kind.filter(|kind| *kind == RefKind::Series);
+    Reason::NotFound(kind.unwrap_or(RefKind::Episode), shown(text)).into()
 }
 
 /// What was given, harmless and short.

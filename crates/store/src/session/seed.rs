@@ -1,7 +1,7 @@
 //! Windows that begin with cook's own words: what several suppliers are to go on from, each
 //! without the others.
 
-use super::error::Fault;
+use super::error::SessionError;
 use super::event::Batch;
 use super::hash::ContentHash;
 use super::reference::{Ref, RefKind};
@@ -16,13 +16,13 @@ pub const COOK: &str = "cook";
 ///
 /// # Errors
 /// When the store cannot be written.
-pub fn seed(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Result<Ref, Fault> {
-    let exchange = Object::of_exchange(&Exchange::new(Kind::Recap, about, text, None));
-    let window = Object::Episode {
-        parent: None,
-        exchange: exchange.hash(),
-        length: 1,
-    };
+pub fn seed(
+    store: &dyn SessionStore,
+    about: &str,
+    text: &str,
+    at: &str,
+) -> Result<Ref, SessionError> {
+    let (exchange, window) = begin_window(about, text);
     let episode = Ref::new(RefKind::Episode);
     let entry = |name: Ref, hash: ContentHash| Entry {
         schema_version: 1,
@@ -49,4 +49,15 @@ pub fn seed(store: &dyn SessionStore, about: &str, text: &str, at: &str) -> Resu
         ..Batch::default()
     })?;
     Ok(episode)
+}
+
+/// A summary and the window that begins with it.
+pub(super) fn begin_window(about: &str, text: &str) -> (Object, Object) {
+    let exchange = Object::of_exchange(&Exchange::new(Kind::Recap, about, text, None));
+    let window = Object::Episode {
+        parent: None,
+        exchange: exchange.hash(),
+        length: 1,
+    };
+    (exchange, window)
 }

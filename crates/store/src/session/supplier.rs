@@ -77,6 +77,18 @@ pub enum Action {
     Act,
 }
 
+/// How what came before reached the supplier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// Nothing came before.
+    Fresh,
+    /// Its own record, forked.
+    Fork,
+    /// It was told.
+    Replay,
+}
+
 /// One call of a supplier.
 #[derive(Debug)]
 pub struct Turn<'a> {
@@ -85,25 +97,30 @@ pub struct Turn<'a> {
     /// All that is sent.
     pub prompt: &'a str,
     /// Whether it may change anything.
-    pub deed: Action,
+    pub action: Action,
     /// The supplier's own record to fork; none = a fresh session.
     pub fork: Option<&'a Native>,
     /// The shape the answer must have, as a hint to the supplier.
     pub schema: Option<&'a Value>,
 }
 
-/// What came back.
-#[derive(Debug, Clone, Default)]
+/// What came back. All but what was said is written into the record of calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Answer {
     /// The final text.
+    #[serde(skip)]
     pub output: String,
     /// Structured data, where the supplier reports it beside the text.
+    #[serde(skip)]
     pub data: Option<Value>,
     /// The supplier's own name for the call.
     pub exid: Option<String>,
     /// How it can be forked.
+    #[serde(skip)]
     pub native: Option<Native>,
     /// A summary, when the supplier compacted on its own during the call.
+    #[serde(skip)]
     pub compaction: Option<String>,
     /// Tokens, as the supplier reports them.
     pub usage: Option<Value>,
@@ -120,6 +137,7 @@ pub struct Answer {
     /// Commits that came on HEAD, oldest first.
     pub commits: Vec<String>,
     /// A digest of what the worktree held beside HEAD after.
+    #[serde(skip)]
     pub tree_after: Option<String>,
     /// Exit code of a program.
     pub exit: Option<i32>,

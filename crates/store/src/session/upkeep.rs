@@ -3,15 +3,17 @@
 //! Invariants: what stays is complete, windows that were sealed and their marks included; while
 //! something cannot be read, nothing is let go of that it may lead to.
 
-use super::error::Fault;
+use super::calls::CallRecord;
+use super::error::SessionError;
 use super::event::{Event, Held, Index};
 use super::git::GitStore;
 use super::hash::ContentHash;
 use super::inflight::names_in;
-use super::reference::{Ref, RefKind};
+use super::reference::Ref;
 use super::store::SessionStore;
+use super::stored::Object;
 use super::writer::Writer;
-use serde_json::json;
+use crate::store::chain;
 use std::collections::BTreeSet;
 
 /// What was let go of.
@@ -41,13 +43,13 @@ pub fn clear(
     since_ms: u64,
     cited: &BTreeSet<Ref>,
     at: &str,
-) -> Result<Cleared, Fault> {
+) -> Result<Cleared, SessionError> {
     let _alone = store.alone()?;
     let mut cleared = Cleared {
         unreadable: store.mend()?.damaged,
         ..Cleared::default()
     };
-    if cleared.unreadable.is_empty() && store.is_there()? {
+    if cleared.unreadable.is_empty() && chain::open(store.place())?.is_some() {
         let writer = Writer::lock(store.place())?;
         let stays = |name: &Ref| name.given_at_ms() >= since_ms || cited.contains(name);
         let_go(&writer, stays, at, &mut cleared)?;
@@ -65,128 +67,94 @@ fn let_go(
     stays: impl Fn(&Ref) -> bool,
     at: &str,
     cleared: &mut Cleared,
-) -> Result<(), Fault> {
+) -> Result<(), SessionError> {
     let mut events = writer.events()?;
     let mut index = Index::default();
-    for event in &events {
-        index.take_in(event.clone());
-    }
-    let mut kept = Reached::from(&index);
-    let labelled = index.labels().map(|(_, name)| name);
-    let names = index.entries().map(|entry| entry.name).filter(stays);
-    kept.close(labelled.chain(names).collect());
+    index.take_in(events.clone());
+    let mut kept = Reached::default();
+    let names = index.entries.keys().filter(|name| stays(name));
+    kept.close(
+        &index,
+        index.labels.values().chain(names).copied().collect(),
+    );
     cleared.unreadable.append(&mut kept.missing);
     let gone = |name: &Ref| !kept.names.contains(name);
-    let expired: Vec<Ref> = index
-        .entries()
-        .map(|entry| entry.name)
-        .filter(gone)
-        .collect();
+    let expired: Vec<Ref> = index.entries.keys().copied().filter(gone).collect();
     let unreached = |hash: &&ContentHash| !kept.objects.contains(*hash);
     let objects = index.objects.keys().filter(unreached).count();
     if !cleared.unreadable.is_empty() || (expired.is_empty() && objects == 0) {
         return Ok(());
     }
     for event in &mut events {
-        let seq = event.seq;
-        event.entries.retain(|entry| !gone(&entry.name));
         event.objects.retain(|one| kept.objects.contains(&one.hash));
-        event.sealed = event.sealed.filter(|(window, _)| !gone(window));
-        let is_current = |(label, _): &(String, Ref)| index.label_seq(label) == Some(seq);
-        event.label = event.label.take().filter(is_current);
+        let batch = &mut event.batch;
+        batch.entries.retain(|entry| !gone(&entry.name));
+        batch.sealed = batch.sealed.filter(|(window, _)| !gone(window));
+        let is_current = |(label, name): &(String, Ref)| index.labels.get(label) == Some(name);
+        batch.label = batch.label.take().filter(is_current);
     }
     events.retain(|event| !event.is_empty());
-    let mut last = Event::nothing();
+    let mut last = Event::default();
     if !expired.is_empty() {
-        last.line = Some(json!({"schema_version": 1, "at": at, "expired": expired}));
+        last.batch.line = Some(CallRecord {
+            expired: Some(expired.clone()),
+            ..CallRecord::at(at)
+        });
     }
-    writer.begin_anew(events, last)?;
+    writer.begin_anew(&events, last)?;
     (cleared.expired, cleared.objects) = (expired, objects);
     Ok(())
 }
 
 /// What stays, and all that it leads to.
-struct Reached<'a> {
-    index: &'a Index,
+#[derive(Default)]
+struct Reached {
     names: BTreeSet<Ref>,
     objects: BTreeSet<ContentHash>,
+    /// Windows of chains.
+    windows: BTreeSet<ContentHash>,
     missing: Vec<(String, String)>,
 }
 
-impl<'a> Reached<'a> {
-    fn from(index: &'a Index) -> Self {
-        Self {
-            index,
-            names: BTreeSet::new(),
-            objects: BTreeSet::new(),
-            missing: Vec::new(),
-        }
-    }
-
-    fn close(&mut self, mut open: Vec<Ref>) {
-        while let Some(name) = open.pop() {
-            let Some(entry) = self.index.entry(name) else {
-                continue;
-            };
-            if !self.names.insert(name) {
-                continue;
+impl Reached {
+    fn close(&mut self, index: &Index, mut open: Vec<Ref>) {
+        while !open.is_empty() {
+            while let Some(name) = open.pop() {
+                let Some(entry) = index.entries.get(&name) else {
+                    continue;
+                };
+                if !self.names.insert(name) {
+                    continue;
+                }
+                self.reach(index, entry.hash.clone());
+                // The current window of a chain is what the chain is gone on from, and that
+                // of an exchange what it was said in.
+                open.extend(entry.episode);
+                open.extend(entry.series);
+                open.extend(index.sealed.get(&name));
             }
-            self.reach(entry.hash.clone());
-            // The current window of a chain is what the chain is gone on from, and that of an
-            // exchange what it was said in.
-            open.extend(entry.episode);
-            open.extend(entry.series);
-            match name.kind() {
-                RefKind::Episode => open.extend(self.index.sealed(name)),
-                RefKind::Series => open.extend(self.sealed_windows(&entry.hash)),
-                RefKind::Exchange => {}
-            }
+            // The windows that were sealed along a chain.
+            let sealed = index.sealed.keys().filter(|name| {
+                let entry = index.entries.get(name);
+                entry.is_some_and(|entry| self.windows.contains(&entry.hash))
+            });
+            open.extend(sealed.filter(|name| !self.names.contains(name)));
         }
-    }
-
-    /// The refs of the windows that were sealed along a chain.
-    fn sealed_windows(&self, chain: &ContentHash) -> Vec<Ref> {
-        let mut windows = Vec::new();
-        let mut at = self.parent(chain);
-        while let Some((chain, window)) = at {
-            let sealed = self.index.naming(&window).into_iter();
-            windows.extend(sealed.filter(|name| self.is_sealed_for(*name, &chain)));
-            at = self.parent(&chain);
-        }
-        windows
-    }
-
-    /// The chain before the current window of one, and that chain's own last window.
-    fn parent(&self, chain: &ContentHash) -> Option<(ContentHash, ContentHash)> {
-        let series = |hash| match self.index.objects.get(hash) {
-            Some(Held::Value(series)) => series.stands_on(),
-            _ => [None, None],
-        };
-        let parent = series(chain)[0]?;
-        Some((parent.clone(), series(parent)[1]?.clone()))
-    }
-
-    /// Whether a window was sealed by a series that goes on from this chain; also when that
-    /// cannot be known any more.
-    fn is_sealed_for(&self, window: Ref, chain: &ContentHash) -> bool {
-        let Some(series) = self.index.sealed(window) else {
-            return false;
-        };
-        let goes_on = self.index.entry(series);
-        let before = goes_on.and_then(|entry| self.parent(&entry.hash));
-        before.is_none_or(|(before, _)| before == *chain)
     }
 
     /// Everything that an object stands on.
-    fn reach(&mut self, from: ContentHash) {
+    fn reach(&mut self, index: &Index, from: ContentHash) {
         let mut open = vec![from];
         while let Some(hash) = open.pop() {
             if !self.objects.insert(hash.clone()) {
                 continue;
             }
-            match self.index.objects.get(&hash) {
+            match index.objects.get(&hash) {
                 Some(Held::Value(object)) => {
                     open.extend(object.stands_on().into_iter().flatten().cloned());
+                    if let Object::Series { episode, .. } = object {
+                        self.windows.insert(episode.clone());
+                    }
                 }
                 Some(Held::Blob(_)) => {}
                 None => {
@@ -198,17 +166,21 @@ impl<'a> Reached<'a> {
     }
 }
 
-fn drop_attempt(store: &GitStore, name: Ref) -> Result<bool, Fault> {
+fn drop_attempt(store: &GitStore, name: Ref) -> Result<bool, SessionError> {
     let attempt = store.root().join("attempts").join(name.to_string());
     let is_there = attempt.is_dir();
     if is_there {
-        std::fs::remove_dir_all(attempt).map_err(Fault::Store)?;
+        std::fs::remove_dir_all(attempt)?;
     }
     Ok(is_there)
 }
 
 /// Removes what was printed in calls that left no ref: answers that failed, and probes.
-fn drop_attempts(store: &GitStore, since_ms: u64, cited: &BTreeSet<Ref>) -> Result<usize, Fault> {
+fn drop_attempts(
+    store: &GitStore,
+    since_ms: u64,
+    cited: &BTreeSet<Ref>,
+) -> Result<usize, SessionError> {
     let mut dropped = 0;
     for attempt in names_in(&store.root().join("attempts"))? {
         let Ok(name) = attempt.parse::<Ref>() else {

@@ -9,17 +9,16 @@
 //! exchange.hash = exchange.hash.clone(); // private
 //! ```
 //! ```compile_fail
-//! let episode = cook_store::session::Episode::empty();
+//! let episode = cook_store::session::Episode::of(Vec::new(), None);
 //! episode.exchanges().push(todo!()); // a slice, not a vector
 //! ```
 //! ```compile_fail
-//! let mut series = cook_store::session::Series::empty();
+//! let mut series = cook_store::session::Series::of(Vec::new());
 //! series.episodes = Vec::new(); // private
 //! ```
 
 use super::hash::ContentHash;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// What an exchange was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -125,13 +124,6 @@ impl TryFrom<RawExchange> for Exchange {
     }
 }
 
-fn each<T: Serialize, S: serde::Serializer>(
-    values: &[Arc<T>],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(values.iter().map(Arc::as_ref))
-}
-
 fn matching(what: &str, content: &ContentHash, named: &ContentHash) -> Result<(), String> {
     if content == named {
         return Ok(());
@@ -143,8 +135,7 @@ fn matching(what: &str, content: &ContentHash, named: &ContentHash) -> Result<()
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawEpisode")]
 pub struct Episode {
-    #[serde(serialize_with = "each")]
-    exchanges: Vec<Arc<Exchange>>,
+    exchanges: Vec<Exchange>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exid: Option<String>,
     hash: ContentHash,
@@ -177,46 +168,26 @@ fn chained(tag: &str, parent: Option<&ContentHash>, link: &ContentHash) -> Conte
     ContentHash::of(tag, &[parent.as_bytes(), link.as_str().as_bytes()])
 }
 
+/// The hash of a whole chain.
+fn chain_hash<'a>(tag: &str, links: impl Iterator<Item = &'a ContentHash>) -> ContentHash {
+    let newest = links.fold(None, |parent, link| {
+        Some(chained(tag, parent.as_ref(), link))
+    });
+    newest.unwrap_or_else(|| ContentHash::of(tag, &[]))
+}
+
 impl Episode {
-    /// Before anything was said.
-    pub fn empty() -> Self {
+    /// All at once, oldest first, under the supplier's name for the window.
+    pub fn of(exchanges: Vec<Exchange>, exid: Option<String>) -> Self {
         Self {
-            exchanges: Vec::new(),
-            exid: None,
-            hash: ContentHash::of(EPISODE, &[]),
-        }
-    }
-
-    /// This one and one exchange more, under the supplier's name for the window.
-    #[must_use]
-    pub fn with(&self, exchange: Exchange, exid: Option<String>) -> Self {
-        let parent = (!self.exchanges.is_empty()).then_some(&self.hash);
-        let hash = episode_hash(parent, exchange.hash());
-        let mut exchanges = Vec::with_capacity(self.exchanges.len() + 1);
-        exchanges.extend(self.exchanges.iter().cloned());
-        exchanges.push(Arc::new(exchange));
-        Self {
+            hash: chain_hash(EPISODE, exchanges.iter().map(Exchange::hash)),
             exchanges,
-            exid,
-            hash,
-        }
-    }
-
-    /// All at once, oldest first.
-    pub(super) fn of(exchanges: Vec<Exchange>, exid: Option<String>) -> Self {
-        let mut hash = None;
-        for exchange in &exchanges {
-            hash = Some(episode_hash(hash.as_ref(), exchange.hash()));
-        }
-        Self {
-            hash: hash.unwrap_or_else(|| ContentHash::of(EPISODE, &[])),
-            exchanges: exchanges.into_iter().map(Arc::new).collect(),
             exid,
         }
     }
 
     /// In the order in which they were said.
-    pub fn exchanges(&self) -> &[Arc<Exchange>] {
+    pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
@@ -228,14 +199,6 @@ impl Episode {
     /// Fingerprint of the exchanges in their order.
     pub fn hash(&self) -> &ContentHash {
         &self.hash
-    }
-
-    /// The summary it begins with, when it follows another window.
-    pub fn recap(&self) -> Option<&Exchange> {
-        self.exchanges
-            .first()
-            .map(Arc::as_ref)
-            .filter(|first| first.kind == Kind::Recap)
     }
 }
 
@@ -253,8 +216,7 @@ impl TryFrom<RawEpisode> for Episode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawSeries")]
 pub struct Series {
-    #[serde(serialize_with = "each")]
-    episodes: Vec<Arc<Episode>>,
+    episodes: Vec<Episode>,
     hash: ContentHash,
 }
 
@@ -266,66 +228,17 @@ struct RawSeries {
 }
 
 impl Series {
-    /// Before anything was said.
-    pub fn empty() -> Self {
-        Self::from_episodes(Vec::new())
-    }
-
-    /// One that begins with this window: fresh, or a branch from a checkpoint.
-    pub fn starting(episode: Episode) -> Self {
-        Self::from_episodes(vec![Arc::new(episode)])
-    }
-
-    /// The current window replaced by one that goes on from it.
-    #[must_use]
-    pub fn with_current(&self, episode: Episode) -> Self {
-        let mut episodes = self.episodes.clone();
-        episodes.pop();
-        episodes.push(Arc::new(episode));
-        Self::from_episodes(episodes)
-    }
-
-    /// The current window sealed, and one that begins with a recap after it.
-    #[must_use]
-    pub fn with_next(&self, episode: Episode) -> Self {
-        let mut episodes = self.episodes.clone();
-        episodes.push(Arc::new(episode));
-        Self::from_episodes(episodes)
-    }
-
     /// All at once, oldest first.
-    pub(super) fn of(episodes: Vec<Episode>) -> Self {
-        Self::from_episodes(episodes.into_iter().map(Arc::new).collect())
-    }
-
-    fn from_episodes(episodes: Vec<Arc<Episode>>) -> Self {
-        let mut hash = None;
-        for episode in &episodes {
-            hash = Some(series_hash(hash.as_ref(), episode.hash()));
-        }
+    pub fn of(episodes: Vec<Episode>) -> Self {
         Self {
-            hash: hash.unwrap_or_else(|| ContentHash::of(SERIES, &[])),
+            hash: chain_hash(SERIES, episodes.iter().map(Episode::hash)),
             episodes,
         }
     }
 
     /// Oldest first.
-    pub fn episodes(&self) -> &[Arc<Episode>] {
+    pub fn episodes(&self) -> &[Episode] {
         &self.episodes
-    }
-
-    /// The window that goes on.
-    pub fn current(&self) -> Option<&Episode> {
-        self.episodes.last().map(Arc::as_ref)
-    }
-
-    /// What bridges the windows: the first exchange of each but the first.
-    pub fn recaps(&self) -> impl Iterator<Item = &Exchange> {
-        self.episodes
-            .iter()
-            .skip(1)
-            .filter_map(|episode| episode.exchanges.first())
-            .map(Arc::as_ref)
     }
 
     /// Fingerprint of the episodes in their order.

@@ -2,9 +2,9 @@
 
 use crate::session::hash::ContentHash;
 use crate::session::reference::{On, Ref};
-use crate::session::supplier::{Action, combined};
+use crate::session::supplier::{Action, Answer, Transport, combined};
+use cook_core::schema::GivenSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Whether a supplier's own record is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,33 +19,16 @@ pub enum NativeUse {
     Require,
 }
 
-/// How what came before reached the supplier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Transport {
-    /// Nothing came before.
-    Fresh,
-    /// Its own record, forked.
-    Fork,
-    /// It was told.
-    Replay,
-}
-
-/// Says what is wrong with an answer's data, by path.
-pub type Check<'a> = &'a dyn Fn(&Value) -> Vec<String>;
-
 /// What is asked or ordered.
 pub struct Call<'a> {
     /// The words.
     pub say: &'a str,
     /// Whether anything may change.
-    pub deed: Action,
+    pub action: Action,
     /// What it goes on from.
     pub on: Option<On>,
-    /// Checks an answer; what is wrong with it, by path.
-    pub schema: Option<Check<'a>>,
-    /// The schema itself, for suppliers that take one.
-    pub schema_text: Option<&'a Value>,
+    /// What the answer must fit.
+    pub schema: Option<&'a GivenSchema>,
     /// Whether a supplier's own record may be used.
     pub native: NativeUse,
     /// What a new window begins with, when cook knows it without asking.
@@ -57,10 +40,8 @@ pub struct Call<'a> {
 /// An answer and the refs to go on from.
 #[derive(Debug)]
 pub struct Reply {
-    /// The final text.
-    pub output: String,
-    /// The data, when a schema was given.
-    pub data: Option<Value>,
+    /// The final text; the data, when a schema was given; what the whole call took and did.
+    pub answer: Answer,
     /// The exchange.
     pub exchange: Ref,
     /// The window after it.
@@ -77,18 +58,6 @@ pub struct Reply {
     pub transport: Transport,
     /// The summary, when a new window was begun.
     pub recap: Option<String>,
-    /// As the supplier reports it.
-    pub usage: Option<Value>,
-    /// In millionths of a US dollar; none = unknown.
-    pub cost_micro_usd: Option<u64>,
-    /// What changed in the repository.
-    pub changed: Vec<String>,
-    /// Commits that came, oldest first.
-    pub commits: Vec<String>,
-    /// HEAD before the call.
-    pub head_before: Option<String>,
-    /// HEAD after it.
-    pub head_after: Option<String>,
     /// Answers that were asked for until one fitted.
     pub attempts: u32,
 }
@@ -96,23 +65,22 @@ pub struct Reply {
 impl Reply {
     /// Takes in what an earlier turn of the same call took and did.
     pub(super) fn follows(&mut self, before: Self) {
-        // What one of several answers took is not what the call took.
-        self.cost_micro_usd = before
-            .cost_micro_usd
-            .zip(self.cost_micro_usd)
-            .map(|(one, two)| one.saturating_add(two));
-        self.usage = before
-            .usage
-            .zip(self.usage.take())
-            .map(|(one, two)| combined(&one, &two, |a, b| a + b));
         self.recap = self.recap.take().or(before.recap);
-        self.head_before = before.head_before;
-        self.head_after = self.head_after.take().or(before.head_after);
-        let later = std::mem::replace(&mut self.commits, before.commits);
-        self.commits.extend(later);
-        let later = std::mem::replace(&mut self.changed, before.changed);
-        self.changed.extend(later);
-        self.changed.sort();
-        self.changed.dedup();
+        let (now, before) = (&mut self.answer, before.answer);
+        // What one of several answers took is not what the call took.
+        now.cost_micro_usd = before
+            .cost_micro_usd
+            .zip(now.cost_micro_usd)
+            .map(|(one, two)| one.saturating_add(two));
+        now.usage = before
+            .usage
+            .zip(now.usage.take())
+            .map(|(one, two)| combined(&one, &two, |a, b| a + b));
+        now.head_before = before.head_before;
+        now.head_after = now.head_after.take().or(before.head_after);
+        now.commits.splice(..0, before.commits);
+        now.changed.extend(before.changed);
+        now.changed.sort();
+        now.changed.dedup();
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::session::supplier::Answer;
 use crate::session::value::Kind;
+use cook_core::schema::GivenSchema;
 use serde_json::Value;
 
 /// What an answer that breaks its schema is asked for again with.
@@ -17,21 +18,12 @@ pub(super) fn repair(kind: Kind, wrong: &[String]) -> String {
 }
 
 /// The data of an answer and what is wrong with it.
-pub(super) fn checked(
-    answer: &Answer,
-    check: &dyn Fn(&Value) -> Vec<String>,
-) -> (Option<Value>, Vec<String>) {
-    let data = match &answer.data {
-        Some(data) => Some(data.clone()),
-        None => serde_json::from_str(unfenced(&answer.output)).ok(),
-    };
-    match data {
-        Some(data) => {
-            let wrong = check(&data);
-            (Some(data), wrong)
-        }
-        None => (None, vec!["the answer is no JSON".to_owned()]),
-    }
+pub(super) fn check_data(answer: &Answer, schema: &GivenSchema) -> (Option<Value>, Vec<String>) {
+    let read = || serde_json::from_str(unfenced(&answer.output)).ok();
+    let data = answer.data.clone().or_else(read);
+    let wrong = data.as_ref().map(|data| schema.objections(data));
+    let wrong = wrong.unwrap_or_else(|| vec!["the answer is no JSON".to_owned()]);
+    (data, wrong)
 }
 
 /// The inside of one fence around the whole text, or the text.

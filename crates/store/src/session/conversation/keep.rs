@@ -1,58 +1,52 @@
 //! What is kept of a turn: exchange, window and chain, and the line in the record of calls.
 
-use super::call::{Reply, Transport};
-use super::start::{Start, corrupt};
+use super::call::Reply;
+use super::start::{Start, no_window};
 use super::turn::{Names, RECAP, Said, Talk};
-use crate::session::error::Fault;
+use crate::session::calls::CallRecord;
+use crate::session::error::SessionError;
 use crate::session::event::Batch;
 use crate::session::hash::ContentHash;
 use crate::session::reference::{Ref, RefKind};
+use crate::session::seed::begin_window;
 use crate::session::stored::{Entry, Object};
 use crate::session::supplier::Answer;
 use crate::session::value::{Exchange, Kind};
-use serde_json::{Map, Value, json};
 
 impl Talk<'_> {
     /// What is noted before anything is started.
-    pub(super) fn about_to(&self, kind: Kind) -> Value {
-        json!({
-            "supplier": self.supplier.name(),
-            "deed": self.deed,
-            "kind": kind,
-            "on": self.call.on,
-            "prior": self.start.prior(),
-            "began_at": self.call.at,
-            "pid": std::process::id(),
-        })
+    pub(super) fn about_to(&self, kind: Kind) -> CallRecord {
+        CallRecord {
+            kind: Some(kind),
+            prior: Some(self.start.prior()),
+            began_at: Some(self.call.at.to_owned()),
+            pid: Some(std::process::id()),
+            ..self.line()
+        }
     }
 
-    /// What a turn took and did, for the record of calls.
-    pub(super) fn spent(&self, answer: &Answer) -> Map<String, Value> {
-        let line = json!({
-            "exid": answer.exid,
-            "model": answer.model,
-            "role": answer.role,
-            "workflow": answer.workflow,
-            "exit": answer.exit,
-            "schema_hash": self.call.schema_text.map(|schema| {
-                ContentHash::of("cook/schema/1", &[schema.to_string().as_bytes()])
-            }),
-            "usage": answer.usage,
-            "cost_micro_usd": answer.cost_micro_usd,
-            "duration_ms": answer.duration_ms,
-            "head_before": answer.head_before,
-            "head_after": answer.head_after,
-            "commits": answer.commits,
-            "changed": answer.changed,
-        });
-        match line {
-            Value::Object(line) => line,
-            _ => Map::new(),
+    /// A line of the record of calls.
+    pub(super) fn line(&self) -> CallRecord {
+        CallRecord {
+            supplier: Some(self.supplier.name().to_owned()),
+            action: Some(self.action),
+            on: self.call.on,
+            ..CallRecord::at(self.call.at)
+        }
+    }
+
+    /// The same with what a turn took and did.
+    pub(super) fn line_of(&self, answer: Answer) -> CallRecord {
+        let schema = self.call.schema.map(|schema| schema.value().to_string());
+        CallRecord {
+            schema_hash: schema.map(|text| ContentHash::of("cook/schema/1", &[text.as_bytes()])),
+            answer: Some(answer),
+            ..self.line()
         }
     }
 
     /// Keeps exchange, window and chain, and goes on from them.
-    pub(super) fn store_turn(&mut self, names: &Names, said: Said) -> Result<Reply, Fault> {
+    pub(super) fn store_turn(&mut self, names: &Names, said: Said) -> Result<Reply, SessionError> {
         let Said {
             kind,
             say,
@@ -64,7 +58,12 @@ impl Talk<'_> {
         let exchange_hash = exchange.hash().clone();
         let mut objects = vec![Object::of_exchange(&exchange)];
         let before = match &recap {
-            Some(text) => Some(begun_with(text, &mut objects)),
+            Some(text) => {
+                let (first, window) = begin_window(RECAP, text);
+                let before = (window.hash(), 1, (RECAP.len() + text.len()) as u64);
+                objects.extend([first, window]);
+                Some(before)
+            }
             None => self
                 .start
                 .episode
@@ -115,7 +114,14 @@ impl Talk<'_> {
             entries.extend(series.clone());
             objects.push(object);
         }
-        let line = self.kept_line(kind, transport, names, answer);
+        let line = CallRecord {
+            kind: Some(kind),
+            transport: Some(transport),
+            exchange: Some(names.exchange),
+            episode: Some(names.episode),
+            series: names.series,
+            ..self.line_of(answer.clone())
+        };
         self.store.keep(&Batch {
             objects,
             entries,
@@ -130,8 +136,7 @@ impl Talk<'_> {
             series,
         };
         Ok(Reply {
-            output: answer.output.clone(),
-            data: None,
+            answer,
             exchange: names.exchange,
             episode: names.episode,
             series: names.series,
@@ -140,34 +145,13 @@ impl Talk<'_> {
             series_hash,
             transport,
             recap,
-            usage: answer.usage.clone(),
-            cost_micro_usd: answer.cost_micro_usd,
-            changed: answer.changed.clone(),
-            commits: answer.commits.clone(),
-            head_before: answer.head_before.clone(),
-            head_after: answer.head_after.clone(),
             attempts: 1,
         })
     }
 
-    /// The line of a turn that is kept.
-    fn kept_line(&self, kind: Kind, transport: Transport, names: &Names, answer: &Answer) -> Value {
-        let mut line = json!({
-            "kind": kind,
-            "transport": transport,
-            "exchange": names.exchange,
-            "episode": names.episode,
-            "series": names.series,
-        });
-        if let Some(line) = line.as_object_mut() {
-            line.extend(self.spent(answer));
-        }
-        self.line(&line)
-    }
-
     /// The window that a new one follows, unless it was sealed before, and the chain that
     /// goes on.
-    fn seals(&self, begins: bool, series: Option<Ref>) -> Result<Option<(Ref, Ref)>, Fault> {
+    fn seals(&self, begins: bool, series: Option<Ref>) -> Result<Option<(Ref, Ref)>, SessionError> {
         let window = self.start.episode.as_ref().filter(|_| begins);
         let Some((window, series)) = window.zip(series) else {
             return Ok(None);
@@ -177,13 +161,17 @@ impl Talk<'_> {
     }
 
     /// The chain after this turn, and its length.
-    fn series_object(&self, episode: &ContentHash, begins: bool) -> Result<(Object, u64), Fault> {
+    fn series_object(
+        &self,
+        episode: &ContentHash,
+        begins: bool,
+    ) -> Result<(Object, u64), SessionError> {
         let (parent, length) = match self.start.series.as_ref().filter(|_| self.start.grows) {
             None => (None, 1),
             Some(before) if begins => (Some(before.hash.clone()), before.length + 1),
             Some(before) => match self.store.get(&before.hash)? {
                 Object::Series { parent, length, .. } => (parent, length),
-                _ => return Err(corrupt(before.name)),
+                _ => return Err(no_window(before.name)),
             },
         };
         let episode = episode.clone();
@@ -194,36 +182,4 @@ impl Talk<'_> {
         };
         Ok((chain, length))
     }
-
-    pub(super) fn note(&self, what: &Value) -> Result<(), Fault> {
-        self.store.record(&self.line(what))
-    }
-
-    /// A line of the record of calls.
-    fn line(&self, what: &Value) -> Value {
-        let mut line = json!({
-            "schema_version": 1,
-            "at": self.call.at,
-            "supplier": self.supplier.name(),
-            "deed": self.deed,
-            "on": self.call.on,
-        });
-        if let (Some(line), Some(what)) = (line.as_object_mut(), what.as_object()) {
-            line.extend(what.clone());
-        }
-        line
-    }
-}
-
-/// A window that begins with a summary: its hash, its length and the bytes said in it.
-fn begun_with(recap: &str, objects: &mut Vec<Object>) -> (ContentHash, u64, u64) {
-    let first = Object::of_exchange(&Exchange::new(Kind::Recap, RECAP, recap, None));
-    let window = Object::Episode {
-        parent: None,
-        exchange: first.hash(),
-        length: 1,
-    };
-    let hash = window.hash();
-    objects.extend([first, window]);
-    (hash, 1, (RECAP.len() + recap.len()) as u64)
 }

@@ -13,5 +13,7 @@ mod start;
 mod talk;
 mod turn;
 
-pub use call::{Call, Check, NativeUse, Reply, Transport};
+pub use call::{Call, NativeUse, Reply};
+pub(super) use start::Purpose;
 pub use talk::call;
+pub(super) use talk::call_as;

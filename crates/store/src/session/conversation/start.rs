@@ -1,7 +1,7 @@
 //! Where a call goes on from.
 
 use super::call::Call;
-use crate::session::error::{Fault, Prior, SessionError};
+use crate::session::error::{Prior, Reason, SessionError};
 use crate::session::reference::{On, Ref, RefKind};
 use crate::session::store::SessionStore;
 use crate::session::stored::Entry;
@@ -9,7 +9,7 @@ use crate::session::supplier::{Capability, Continuation, Supplier};
 
 /// What a call is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::session) enum Purpose {
     /// What was asked or ordered. The window's reserve stays free.
     Talk,
     /// A summary, which is what the reserve is for; of a sealed window too, because a
@@ -38,6 +38,7 @@ impl Start {
 pub(super) fn resolve(
     store: &dyn SessionStore,
     supplier: &dyn Supplier,
+    capability: Capability,
     call: &Call,
     purpose: Purpose,
 ) -> Result<Start, SessionError> {
@@ -47,19 +48,16 @@ pub(super) fn resolve(
     let start = match on {
         On::Episode(name) => {
             let episode = entry(store, name, RefKind::Episode)?;
-            let series = match episode.series {
-                Some(series) => store.entry(series)?,
-                None => None,
-            };
+            let series = episode.series.map(|series| store.entry(series));
             Start {
+                series: series.transpose()?.flatten(),
                 episode: Some(episode),
-                series,
                 grows: false,
             }
         }
         On::Series(name) => {
             let series = entry(store, name, RefKind::Series)?;
-            let current = series.episode.ok_or_else(|| corrupt(name))?;
+            let current = series.episode.ok_or_else(|| no_window(name))?;
             Start {
                 episode: Some(entry(store, current, RefKind::Episode)?),
                 series: Some(series),
@@ -67,50 +65,43 @@ pub(super) fn resolve(
             }
         }
     };
-    let keep = |fault: Fault| SessionError::new(fault).keeping(start.prior());
+    let keep = |error: SessionError| error.keeping(start.prior());
     if supplier.continuation() == Continuation::None {
-        return Err(keep(Fault::ContinuationNotSupported {
-            supplier: supplier.name().to_owned(),
-        }));
+        return Err(keep(
+            Reason::NoContinuation(supplier.name().to_owned()).into(),
+        ));
     }
-    let is_repl = supplier.capability() == Capability::Repl;
-    if let (On::Episode(episode), true, Purpose::Talk) = (on, is_repl, purpose)
-        && let Some(series) = store.sealed(episode).map_err(keep)?
-    {
-        return Err(
-            SessionError::new(Fault::EpisodeCompacted { episode, series }).keeping(Prior {
-                episode: Some(episode),
-                series: Some(series),
-            }),
-        );
-    }
-    if let (On::Series(name), false) = (on, is_repl) {
-        return Err(keep(Fault::RefKindMismatch {
-            name: name.to_string(),
-            found: name,
-            wanted: RefKind::Episode,
-        }));
-    }
-    Ok(start)
-}
-
-pub(super) fn corrupt(name: Ref) -> Fault {
-    Fault::ObjectCorrupt {
-        what: name.to_string(),
-        why: "it names no current window".to_owned(),
+    match (on, capability) {
+        (On::Episode(name), Capability::Repl) if purpose == Purpose::Talk => {
+            match store.sealed(name).map_err(keep)? {
+                None => Ok(start),
+                Some(series) => {
+                    let prior = Prior {
+                        episode: Some(name),
+                        series: Some(series),
+                    };
+                    Err(SessionError::from(Reason::EpisodeCompacted(name, series)).keeping(prior))
+                }
+            }
+        }
+        (On::Series(name), Capability::Atom) => {
+            let wanted = RefKind::Episode;
+            Err(keep(
+                Reason::KindMismatch(name.to_string(), name, wanted).into(),
+            ))
+        }
+        _ => Ok(start),
     }
 }
 
-fn entry(store: &dyn SessionStore, name: Ref, wanted: RefKind) -> Result<Entry, Fault> {
+pub(super) fn no_window(name: Ref) -> SessionError {
+    SessionError::corrupt(name, "it names no current window")
+}
+
+fn entry(store: &dyn SessionStore, name: Ref, wanted: RefKind) -> Result<Entry, SessionError> {
     if name.kind() != wanted {
-        return Err(Fault::RefKindMismatch {
-            name: name.to_string(),
-            found: name,
-            wanted,
-        });
+        return Err(Reason::KindMismatch(name.to_string(), name, wanted).into());
     }
-    store.entry(name)?.ok_or_else(|| match wanted {
-        RefKind::Series => Fault::SeriesNotFound(name.to_string()),
-        RefKind::Episode | RefKind::Exchange => Fault::EpisodeNotFound(name.to_string()),
-    })
+    let entry = store.entry(name)?;
+    entry.ok_or_else(|| Reason::NotFound(wanted, name.to_string()).into())
 }

@@ -1,20 +1,21 @@
 //! How a call is held: room is made, the supplier is asked, the answer is kept, and asked for
 //! again where its form does not fit.
 
-use super::call::{Call, NativeUse, Reply, Transport};
-use super::form::{checked, repair};
-use super::start::{Purpose, corrupt, resolve};
-use super::turn::{Kept, Names, RECAP, Said, Talk};
-use crate::session::error::{Fault, NoRecap, SessionError};
+use super::call::{Call, NativeUse, Reply};
+use super::form::{check_data, repair};
+use super::start::{Purpose, no_window, resolve};
+use super::turn::{Names, RECAP, Said, Talk};
+use crate::session::calls::CallRecord;
+use crate::session::error::{NoRecap, Reason, SessionError};
 use crate::session::reference::{On, Ref, RefKind};
 use crate::session::replay;
 use crate::session::store::{SessionStore, load_episode};
 use crate::session::stored::{Entry, Native};
 use crate::session::supplier::{
-    Action, Answer, Capability, Continuation, Supplier, SupplierErrorKind, Turn, estimate,
+    Action, Answer, Capability, Continuation, Supplier, Transport, Turn, estimate,
 };
 use crate::session::value::{Episode, Exchange, Kind};
-use serde_json::json;
+use cook_core::schema::GivenSchema;
 
 /// How many times an answer that breaks its schema is asked for again.
 const REPAIRS: u32 = 2;
@@ -30,88 +31,92 @@ pub fn call(
     supplier: &dyn Supplier,
     call: &Call,
 ) -> Result<Reply, SessionError> {
-    call_for(store, supplier, call, Purpose::Talk)
+    call_as(store, supplier, supplier.capability(), call, Purpose::Talk)
 }
 
-fn call_for(
+/// The same of a supplier that is taken as an atom or as a repl.
+pub(in crate::session) fn call_as(
     store: &dyn SessionStore,
     supplier: &dyn Supplier,
+    capability: Capability,
     call: &Call,
     purpose: Purpose,
 ) -> Result<Reply, SessionError> {
-    let start = resolve(store, supplier, call, purpose)?;
+    let start = resolve(store, supplier, capability, call, purpose)?;
     let mut talk = Talk {
         store,
         supplier,
+        capability,
         call,
         start,
         purpose,
-        deed: call.deed,
+        action: call.action,
         error: None,
     };
     let outcome = talk.run();
     if let Err(error) = &outcome {
-        let mut line = json!({
-            "error": error.fault.code(),
-            "message": error.to_string(),
-            "prior": error.prior,
-        });
-        if let (Some((name, error)), Some(line)) = (talk.error.take(), line.as_object_mut()) {
-            line.insert("exchange".to_owned(), name.to_string().into());
-            line.insert("class".to_owned(), error.class.into());
-            line.insert("reset_at".to_owned(), error.reset_at.into());
-            line.extend(talk.spent(&error.known));
-        }
-        talk.note(&line)
-            .map_err(|fault| SessionError::new(fault).keeping(error.prior))?;
+        let mut line = match talk.error.take() {
+            Some((name, failed)) => CallRecord {
+                exchange: Some(name),
+                class: failed.class.map(str::to_owned),
+                reset_at: failed.reset_at,
+                ..talk.line_of(*failed.known)
+            },
+            None => talk.line(),
+        };
+        line.error = Some(error.code().id().to_owned());
+        line.message = Some(error.to_string());
+        line.prior = Some(error.prior);
+        store
+            .record(&line)
+            .map_err(|unkept| unkept.keeping(error.prior))?;
     }
     outcome
 }
 
 impl Talk<'_> {
     fn run(&mut self) -> Result<Reply, SessionError> {
-        let kind = match self.call.deed {
+        let kind = match self.call.action {
             Action::Ask => Kind::Say,
             Action::Act => Kind::Act,
         };
-        let mut kept = self.fitting(kind, self.call.say)?;
+        let mut reply = self.fitting(kind, self.call.say)?;
         for attempt in 1.. {
-            let Some(check) = self.call.schema else { break };
-            let (data, wrong) = checked(&kept.answer, check);
+            let Some(schema) = self.call.schema else {
+                reply.answer.data = None;
+                break;
+            };
+            let (data, wrong) = check_data(&reply.answer, schema);
             if wrong.is_empty() {
-                kept.reply.data = data;
+                reply.answer.data = data;
                 break;
             }
             if attempt > REPAIRS {
-                return Err(self.keep(Fault::OutputSchemaInvalid {
-                    paths: wrong,
-                    attempts: attempt,
-                }));
+                return Err(self.keep(Reason::SchemaBroken(wrong, attempt)));
             }
-            let again = repair(kind, &wrong);
-            let before = kept.reply;
-            kept = self.fitting(Kind::Repair, &again)?;
-            kept.reply.attempts = attempt + 1;
-            kept.reply.follows(before);
+            let before = reply;
+            reply = self.fitting(Kind::Repair, &repair(kind, &wrong))?;
+            reply.attempts = attempt + 1;
+            reply.follows(before);
         }
-        Ok(kept.reply)
+        Ok(reply)
     }
 
     /// One turn, in a new window where it does not fit this one.
-    fn fitting(&mut self, kind: Kind, say: &str) -> Result<Kept, SessionError> {
+    fn fitting(&mut self, kind: Kind, say: &str) -> Result<Reply, SessionError> {
         let recap = self.make_room(say)?;
         self.turn(kind, say, recap)
     }
 
-    fn keep(&self, fault: Fault) -> SessionError {
-        SessionError::new(fault).keeping(self.start.prior())
+    fn keep(&self, error: impl Into<SessionError>) -> SessionError {
+        error.into().keeping(self.start.prior())
     }
 
     /// Bytes that are sent beside what is said: the schema, which some suppliers are told and
     /// the others take in another way, into the same window.
     fn beside(&self) -> u64 {
-        self.call.schema_text.map_or(0, |schema| {
-            SCHEMA_WORDS.saturating_add(schema.to_string().len() as u64)
+        self.call.schema.map_or(0, |schema| {
+            SCHEMA_WORDS.saturating_add(schema.value().to_string().len() as u64)
         })
     }
 
@@ -130,18 +135,12 @@ impl Talk<'_> {
         if needed <= room {
             return Ok(None);
         }
-        let exceeded = |needed, recap| {
-            self.keep(Fault::ContextWindowExceeded {
-                needed,
-                room,
-                recap,
-            })
-        };
+        let exceeded = |needed, recap| self.keep(Reason::WindowExceeded(needed, room, recap));
         if estimate(now) > room {
             return Err(exceeded(needed, NoRecap::WouldNotHelp));
         }
         if !self.start.grows {
-            let why = match self.supplier.capability() {
+            let why = match self.capability {
                 Capability::Atom => NoRecap::Atom,
                 Capability::Repl => NoRecap::Branch,
             };
@@ -151,7 +150,7 @@ impl Talk<'_> {
             Some(render) => render(),
             None => self
                 .ask_for_recap()
-                .map_err(|error| exceeded(needed, NoRecap::Failed(error.fault)))?,
+                .map_err(|error| exceeded(needed, NoRecap::Failed(error)))?,
         };
         let needed = estimate((RECAP.len() + recap.len()) as u64 + now);
         if needed > room {
@@ -163,81 +162,80 @@ impl Talk<'_> {
     /// One ask on a fork, recorded like any other; the chain itself does not move.
     fn ask_for_recap(&self) -> Result<String, SessionError> {
         let Some(episode) = &self.start.episode else {
-            return Err(self.keep(corrupt(Ref::new(RefKind::Episode))));
+            return Err(self.keep(no_window(Ref::new(RefKind::Episode))));
         };
-        let reply = call_for(
+        let reply = call_as(
             self.store,
             self.supplier,
+            self.capability,
             &Call {
                 say: RECAP,
-                deed: Action::Ask,
+                action: Action::Ask,
                 on: Some(On::Episode(episode.name)),
                 schema: None,
-                schema_text: None,
                 native: self.call.native,
                 recap: None,
                 at: self.call.at,
             },
             Purpose::Recap,
         )?;
-        Ok(reply.output)
+        Ok(reply.answer.output)
     }
 
-    fn turn(&mut self, kind: Kind, say: &str, recap: Option<String>) -> Result<Kept, SessionError> {
-        self.deed = match kind {
+    fn turn(
+        &mut self,
+        kind: Kind,
+        say: &str,
+        recap: Option<String>,
+    ) -> Result<Reply, SessionError> {
+        self.action = match kind {
             Kind::Act => Action::Act,
             Kind::Say | Kind::Recap | Kind::Repair => Action::Ask,
         };
-        let before = match (&recap, &self.start.episode) {
-            (None, Some(entry)) => Some(entry.clone()),
-            _ => None,
-        };
+        let before = self.start.episode.clone().filter(|_| recap.is_none());
         let fork = before.as_ref().and_then(|entry| self.forkable(entry));
         if before.is_some() && fork.is_none() && self.call.native == NativeUse::Require {
-            return Err(self.keep(Fault::RecordNotUsable {
-                supplier: self.supplier.name().to_owned(),
-            }));
+            let supplier = self.supplier.name().to_owned();
+            return Err(self.keep(Reason::RecordNotUsable(supplier)));
         }
         let (prompt, transport) = self
             .prompt(before.as_ref(), fork.as_ref(), recap.as_deref(), say)
-            .map_err(|fault| self.keep(fault))?;
-        let names = Names::new(self.supplier.capability() == Capability::Repl);
+            .map_err(|error| self.keep(error))?;
+        let names = Names::new(self.capability == Capability::Repl);
         let _in_flight = self
             .store
             .begin(names.exchange, &self.about_to(kind))
-            .map_err(|fault| self.keep(fault))?;
+            .map_err(|error| self.keep(error))?;
         let turn = Turn {
             name: names.exchange,
             prompt: &prompt,
-            deed: self.deed,
+            action: self.action,
             fork: fork.as_ref(),
-            schema: self.call.schema_text,
+            schema: self.call.schema.map(GivenSchema::value),
         };
         let answer = match self.supplier.call(&turn) {
             Ok(answer) => answer,
             Err(error) => {
-                let fault = self.fault(error.failure.clone());
+                let supplier = self.supplier.name().to_owned();
+                let reason = Reason::Supplier(supplier, error.failure.clone());
                 self.error = Some((names.exchange, error));
-                return Err(self.keep(fault));
+                return Err(self.keep(reason));
             }
         };
-        let recap = recap.or_else(|| self.reported_recap(&answer));
         let said = Said {
             kind,
             say,
-            answer: &answer,
-            recap,
+            recap: recap.or_else(|| self.reported_recap(&answer)),
+            answer,
             transport,
         };
         let reply = self
             .store_turn(&names, said)
-            .map_err(|fault| self.keep(fault))?;
-        if self.deed == Action::Ask && !answer.changed.is_empty() {
-            return Err(self.keep(Fault::ReadOnlyViolated {
-                changed: answer.changed,
-            }));
+            .map_err(|error| self.keep(error))?;
+        if self.action == Action::Ask && !reply.answer.changed.is_empty() {
+            return Err(self.keep(Reason::ReadOnlyViolated(reply.answer.changed)));
         }
-        Ok(Kept { reply, answer })
+        Ok(reply)
     }
 
     /// A supplier's own compaction begins a new window where a chain goes on.
@@ -260,31 +258,16 @@ impl Talk<'_> {
         fork: Option<&Native>,
         recap: Option<&str>,
         say: &str,
-    ) -> Result<(String, Transport), Fault> {
-        if fork.is_some() {
-            return Ok((say.to_owned(), Transport::Fork));
-        }
-        if let Some(recap) = recap {
-            let window =
-                Episode::empty().with(Exchange::new(Kind::Recap, RECAP, recap, None), None);
-            return Ok((replay::prompt(&window, say), Transport::Replay));
-        }
-        match before {
-            Some(entry) => {
-                let episode = load_episode(self.store, &entry.hash, None)?;
-                Ok((replay::prompt(&episode, say), Transport::Replay))
+    ) -> Result<(String, Transport), SessionError> {
+        let window = match (fork, recap, before) {
+            (Some(_), ..) => return Ok((say.to_owned(), Transport::Fork)),
+            (_, Some(recap), _) => {
+                let first = Exchange::new(Kind::Recap, RECAP, recap, None);
+                Episode::of(vec![first], None)
             }
-            None => Ok((say.to_owned(), Transport::Fresh)),
-        }
-    }
-
-    fn fault(&self, failure: SupplierErrorKind) -> Fault {
-        let supplier = self.supplier.name().to_owned();
-        match failure {
-            SupplierErrorKind::Failed(why) => Fault::SupplierFailed { supplier, why },
-            SupplierErrorKind::Absent(why) => Fault::SupplierAbsent { supplier, why },
-            SupplierErrorKind::TimedOut(why) => Fault::SupplierTimeout { supplier, why },
-            SupplierErrorKind::Unparseable(why) => Fault::SupplierUnparseable { supplier, why },
-        }
+            (_, _, Some(entry)) => load_episode(self.store, &entry.hash, None)?,
+            _ => return Ok((say.to_owned(), Transport::Fresh)),
+        };
+        Ok((replay::prompt(&window, say), Transport::Replay))
     }
 }

@@ -1,10 +1,10 @@
 //! A call in the making, and what one turn of it is named, says and leaves.
 
-use super::call::{Call, Reply, Transport};
+use super::call::Call;
 use super::start::{Purpose, Start};
 use crate::session::reference::{Ref, RefKind};
 use crate::session::store::SessionStore;
-use crate::session::supplier::{Action, Answer, Supplier, SupplierError};
+use crate::session::supplier::{Action, Answer, Capability, Supplier, SupplierError, Transport};
 use crate::session::value::Kind;
 
 /// What a summary is asked for with.
@@ -15,11 +15,12 @@ what was learned, what is open, what is next. Plain text.";
 pub(super) struct Talk<'a> {
     pub(super) store: &'a dyn SessionStore,
     pub(super) supplier: &'a dyn Supplier,
+    pub(super) capability: Capability,
     pub(super) call: &'a Call<'a>,
     pub(super) start: Start,
     pub(super) purpose: Purpose,
     /// Of the turn that is taken: what follows an order to mend its answer is asked.
-    pub(super) deed: Action,
+    pub(super) action: Action,
     /// The turn that gave no answer.
     pub(super) error: Option<(Ref, SupplierError)>,
 }
@@ -28,15 +29,9 @@ pub(super) struct Talk<'a> {
 pub(super) struct Said<'a> {
     pub(super) kind: Kind,
     pub(super) say: &'a str,
-    pub(super) answer: &'a Answer,
+    pub(super) answer: Answer,
     pub(super) recap: Option<String>,
     pub(super) transport: Transport,
-}
-
-/// What a turn left behind.
-pub(super) struct Kept {
-    pub(super) reply: Reply,
-    pub(super) answer: Answer,
 }
 
 /// The refs of one turn.
