@@ -292,7 +292,7 @@ pub(super) fn on(
             return Err(SessionError::from(Reason::OnConflict).keeping(prior).into());
         }
     };
-    let name = named(store, text, Some(kind), findings)?;
+    let name = find_ref(store, text, Some(kind), findings)?;
     Ok(match kind {
         RefKind::Series => On::Series(name),
         _ => On::Episode(name),
@@ -300,7 +300,7 @@ pub(super) fn on(
 }
 
 /// The ref that a text names, with a word on what was chosen or let go of.
-pub(super) fn named(
+pub(super) fn find_ref(
     store: &GitStore,
     text: &str,
     kind: Option<RefKind>,
@@ -313,7 +313,7 @@ pub(super) fn named(
         }
         Err(error) => {
             let missing = matches!(*error.reason, Reason::NotFound(..));
-            let expired = missing && store.expired(text).unwrap_or(false);
+            let expired = missing && store.is_expired(text).unwrap_or(false);
             let mut failure = Failure::from(error);
             if missing && kind.is_none() {
                 // It was to be looked at, not to be gone on from.

@@ -53,7 +53,7 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
     compare_tree(&workspace, &store, &mut prepared)?;
     let config = workspace.config()?;
     let outcomes = ask_all(&workspace, config, &store, &presets, &prepared);
-    let outcomes = independent(&store, outcomes);
+    let outcomes = keep_independent(&store, outcomes);
     let rows = args.agents.iter().cloned().zip(outcomes);
     let members = rows.map(|(agent, outcome)| MemberRow::of(agent, outcome));
     answer(FanoutAnswer::of(members.collect(), prepared.findings))
@@ -82,7 +82,7 @@ fn ask_all(
             .into_iter()
             .map(|thread| {
                 thread.join().unwrap_or_else(|_| {
-                    Err(lapsed(&Failure::usage("the member's thread panicked")))
+                    Err(to_failure(&Failure::usage("the member's thread panicked")))
                 })
             })
             .collect()
@@ -98,7 +98,7 @@ fn ask_one(
     at: &str,
     beside: bool,
 ) -> Outcome {
-    let repo = Repo::discover(root).map_err(|failure| lapsed(&failure))?;
+    let repo = Repo::discover(root).map_err(|failure| to_failure(&failure))?;
     let clocks = prepared.clocks;
     let mut supplier = AgentSupplier::new(preset.clone(), root, store.root(), clocks);
     supplier.repo = Some(&repo);
@@ -107,15 +107,15 @@ fn ask_one(
     call(store, &supplier, &prepared.call(Action::Ask, at)).map_err(|error| {
         let failure = Failure::from(error);
         match beside {
-            true => lapsed(&shared(failure)),
-            false => lapsed(&failure),
+            true => to_failure(&without_accusing(failure)),
+            false => to_failure(&failure),
         }
     })
 }
 
 /// Members are asked at once in one worktree: what changed there while one of them worked is
 /// anyone's doing, and none is accused.
-fn shared(mut failure: Failure) -> Failure {
+fn without_accusing(mut failure: Failure) -> Failure {
     if failure.code == Code::ReadOnlyViolated {
         failure.message = format!(
             "{}; the members were asked at once in one worktree, so which of them did it cannot be told",
@@ -129,7 +129,7 @@ fn shared(mut failure: Failure) -> Failure {
     failure
 }
 
-fn lapsed(failure: &Failure) -> MemberFailure {
+fn to_failure(failure: &Failure) -> MemberFailure {
     MemberFailure {
         code: failure.code.id().to_owned(),
         message: failure.message.clone(),
@@ -139,7 +139,7 @@ fn lapsed(failure: &Failure) -> MemberFailure {
 }
 
 /// Of two answers out of one session of an agent's, the later does not count.
-fn independent(store: &GitStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
+fn keep_independent(store: &GitStore, outcomes: Vec<Outcome>) -> Vec<Outcome> {
     let mut sessions = BTreeSet::new();
     outcomes
         .into_iter()

@@ -1,6 +1,6 @@
 //! `cook session`: what was said to agents.
 
-use super::call::{named, store};
+use super::call::{find_ref, store};
 use super::context::{Answer, Context, answer, note};
 use super::{caller, input};
 use crate::drive;
@@ -102,7 +102,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
 }
 
 fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
-    let name = named(store, name, None, &mut Vec::new())?;
+    let name = find_ref(store, name, None, &mut Vec::new())?;
     if reads_as_ref(label) {
         return Err(Failure::usage(
             "a name that reads as a ref would be taken for it",
@@ -125,7 +125,7 @@ fn give_name(store: &GitStore, name: &str, label: &str) -> Answer {
 
 fn show(store: &GitStore, text: &str) -> Answer {
     let mut findings = Vec::new();
-    let name = named(store, text, None, &mut findings)?;
+    let name = find_ref(store, text, None, &mut findings)?;
     let entry = entry_of(store, name)?;
     let exid = entry.exid.clone();
     let (value, windows) = match name.kind() {
@@ -182,7 +182,7 @@ fn tree(store: &GitStore, text: Option<&str>) -> Answer {
     let mut open = match text {
         None => below(None, 0),
         Some(text) => {
-            let name = named(store, text, None, &mut Vec::new())?;
+            let name = find_ref(store, text, None, &mut Vec::new())?;
             let up = |index: &usize| parents[*index];
             let root = std::iter::successors(made.get(&name).copied(), up).last();
             root.into_iter().map(|root| (0, root)).collect()
@@ -224,7 +224,7 @@ fn check(store: &GitStore) -> Answer {
 }
 
 fn export(context: &Context, store: &GitStore, text: &str, output: Option<&Path>) -> Answer {
-    let name = named(store, text, None, &mut Vec::new())?;
+    let name = find_ref(store, text, None, &mut Vec::new())?;
     let archive = Archive::of(store, name)?;
     let text = serde_json::to_string_pretty(&archive).unwrap_or_default();
     let text = harmless_json(&text) + "\n";
@@ -277,11 +277,11 @@ fn import(
     let bytes = input::read_up_to(file.as_deref(), MAX_IMPORT)?;
     let archive: Archive = serde_json::from_slice(&bytes).map_err(|error| {
         let what = "the file".to_owned();
-        refused(Reason::Corrupt(what, error.to_string()).into())
+        refuse_file(Reason::Corrupt(what, error.to_string()).into())
     })?;
     let taken = archive
         .keep(store, &workspace.clock.now())
-        .map_err(refused)?;
+        .map_err(refuse_file)?;
     let mut lines = vec![format!("took in {}", taken.name)];
     for aside in &taken.aside {
         lines.push(format!(
@@ -293,7 +293,7 @@ fn import(
 }
 
 /// A file that is not taken in: this store may be as whole as it can be.
-fn refused(error: SessionError) -> Failure {
+fn refuse_file(error: SessionError) -> Failure {
     let mut failure = Failure::from(error);
     if failure.code == Code::ObjectCorrupt {
         failure.hints = vec![
@@ -337,7 +337,7 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
 /// The agent's own interface on a fork: what is typed there changes nothing here.
 fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     caller::not_nested()?;
-    let name = named(store, text, None, &mut Vec::new())?;
+    let name = find_ref(store, text, None, &mut Vec::new())?;
     let mut entry = entry_of(store, name)?;
     // An exchange and a series say which window they are in.
     if let Some(episode) = entry.episode {

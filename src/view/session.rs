@@ -6,7 +6,7 @@ use cook_store::session::{CallRecord, Entry, Exchange, Ref, RefKind, without_nul
 use serde::Serialize;
 #[cfg(feature = "schema")]
 use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Calls as the record has them.
 #[derive(Debug, Serialize)]
@@ -65,7 +65,7 @@ impl Show for SessionLogAnswer {
 
 /// A value of one word as it is written.
 fn word(value: impl Serialize) -> String {
-    to_json(&value).as_str().unwrap_or_default().to_owned()
+    json!(value).as_str().unwrap_or_default().to_owned()
 }
 
 /// What was said.

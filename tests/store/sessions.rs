@@ -1380,7 +1380,7 @@ fn what_stays_after_clearing_is_complete() {
     );
     // Lines stay, and say what expired.
     assert_eq!(store.lines().unwrap().len(), lines + 1);
-    assert!(store.expired(&other.episode.to_string()).unwrap());
+    assert!(store.is_expired(&other.episode.to_string()).unwrap());
     assert_eq!(store.entry(other.episode).unwrap(), None);
     assert!(store.get(&other.exchange_hash).is_err());
     // The chain, the window sealed in it, its mark, and the series that the mark names.

@@ -156,7 +156,7 @@ impl GitStore {
     ///
     /// # Errors
     /// When the record of calls cannot be read.
-    pub fn expired(&self, text: &str) -> Result<bool, SessionError> {
+    pub fn is_expired(&self, text: &str) -> Result<bool, SessionError> {
         self.index(|index| index.is_expired(text))
     }
 

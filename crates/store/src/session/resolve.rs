@@ -32,7 +32,7 @@ pub fn resolve(
     let named = find(store, text, wanted)?;
     match wanted {
         Some(wanted) if named.name.kind() != wanted => {
-            Err(Reason::KindMismatch(shown(text), named.name, wanted).into())
+            Err(Reason::KindMismatch(shorten(text), named.name, wanted).into())
         }
         _ => Ok(named),
     }
@@ -66,7 +66,7 @@ fn find(
         [name] => Ok(plain(*name)),
         several => {
             let candidates = several.iter().take(CANDIDATES).map(Ref::to_string);
-            Err(Reason::RefAmbiguous(shown(text), candidates.collect()).into())
+            Err(Reason::RefAmbiguous(shorten(text), candidates.collect()).into())
         }
     }
 }
@@ -119,11 +119,11 @@ fn prefix(text: &str) -> Option<String> {
 
 fn not_found(text: &str, kind: Option<RefKind>) -> SessionError {
     let kind = kind.filter(|kind| *kind == RefKind::Series);
-    Reason::NotFound(kind.unwrap_or(RefKind::Episode), shown(text)).into()
+    Reason::NotFound(kind.unwrap_or(RefKind::Episode), shorten(text)).into()
 }
 
 /// What was given, harmless and short.
-fn shown(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars()
         .take(100)
         .flat_map(char::escape_debug)

@@ -155,15 +155,15 @@ const SERIES: &str = "cook/series/1";
 
 /// The hash of an episode that goes on by one exchange; nothing = it is the first.
 pub(super) fn episode_hash(parent: Option<&ContentHash>, exchange: &ContentHash) -> ContentHash {
-    chained(EPISODE, parent, exchange)
+    link_hash(EPISODE, parent, exchange)
 }
 
 /// The hash of a series that goes on by one episode; nothing = it is the first.
 pub(super) fn series_hash(parent: Option<&ContentHash>, episode: &ContentHash) -> ContentHash {
-    chained(SERIES, parent, episode)
+    link_hash(SERIES, parent, episode)
 }
 
-fn chained(tag: &str, parent: Option<&ContentHash>, link: &ContentHash) -> ContentHash {
+fn link_hash(tag: &str, parent: Option<&ContentHash>, link: &ContentHash) -> ContentHash {
     let parent = parent.map_or("", ContentHash::as_str);
     ContentHash::of(tag, &[parent.as_bytes(), link.as_str().as_bytes()])
 }
@@ -171,7 +171,7 @@ fn chained(tag: &str, parent: Option<&ContentHash>, link: &ContentHash) -> Conte
 /// The hash of a whole chain.
 fn chain_hash<'a>(tag: &str, links: impl Iterator<Item = &'a ContentHash>) -> ContentHash {
     let newest = links.fold(None, |parent, link| {
-        Some(chained(tag, parent.as_ref(), link))
+        Some(link_hash(tag, parent.as_ref(), link))
     });
     newest.unwrap_or_else(|| ContentHash::of(tag, &[]))
 }

@@ -19,7 +19,7 @@ pub(super) fn repair(kind: Kind, wrong: &[String]) -> String {
 
 /// The data of an answer and what is wrong with it.
 pub(super) fn check_data(answer: &Answer, schema: &GivenSchema) -> (Option<Value>, Vec<String>) {
-    let read = || serde_json::from_str(unfenced(&answer.output)).ok();
+    let read = || serde_json::from_str(strip_fence(&answer.output)).ok();
     let data = answer.data.clone().or_else(read);
     let wrong = data.as_ref().map(|data| schema.objections(data));
     let wrong = wrong.unwrap_or_else(|| vec!["the answer is no JSON".to_owned()]);
@@ -27,7 +27,7 @@ pub(super) fn check_data(answer: &Answer, schema: &GivenSchema) -> (Option<Value
 }
 
 /// The inside of one fence around the whole text, or the text.
-fn unfenced(text: &str) -> &str {
+fn strip_fence(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix("```json")
         .or_else(|| text.strip_prefix("```"))
