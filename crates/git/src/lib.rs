@@ -23,7 +23,6 @@ mod moves;
 mod parked;
 mod program;
 mod refs;
-mod remove;
 mod status;
 mod throwaway;
 mod trailers;

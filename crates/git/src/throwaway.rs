@@ -5,9 +5,9 @@
 //! cook left behind can be told from what another one is using.
 
 use super::program::Call;
-use super::remove::remove_tree;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
+use cook_os::disk::remove_tree;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 

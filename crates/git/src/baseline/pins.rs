@@ -3,10 +3,10 @@
 
 use super::super::program::Call;
 use super::super::refs::PIN_REFS;
-use super::super::remove::remove_tree;
 use super::super::{Repo, RepoError};
 use super::stand::{Baseline, Stand};
 use cook_core::diagnostic::Failure;
+use cook_os::disk::remove_tree;
 use std::collections::BTreeSet;
 use std::path::Path;
 

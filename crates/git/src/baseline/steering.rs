@@ -170,7 +170,7 @@ impl Dirs<'_> {
         let dir = path.parent().unwrap_or(self.common);
         std::fs::create_dir_all(dir).map_err(failed)?;
         if path.is_dir() && !path.is_symlink() {
-            super::super::remove::remove_tree(&path).map_err(failed)?;
+            cook_os::disk::remove_tree(&path).map_err(failed)?;
         }
         if held.link {
             return put_link(&path, &bytes).map_err(failed);

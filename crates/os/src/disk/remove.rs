@@ -4,7 +4,10 @@ use std::path::Path;
 
 /// Removes a tree, also one that holds read-only directories; no symlink is followed.
 /// That it is gone already is success.
-pub(super) fn remove_tree(path: &Path) -> std::io::Result<()> {
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove_tree(path: &Path) -> std::io::Result<()> {
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             open_up(path)?;

@@ -1,0 +1,358 @@
+//! What a clone without any settings would make of a file's bytes: `eol`, `ident` and
+//! `working-tree-encoding` of the commit's own `.gitattributes`, as git understands them. git is
+//! asked in a directory of cook's own, which holds those files and nothing else.
+
+use crate::RoomError;
+use crate::list::{Kind, Leaf, List, join};
+use crate::objects::Objects;
+use cook_os::process::{Captured, Short, capture};
+use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, RepositoryInitOptions};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const NAME: &[u8] = b".gitattributes";
+const ASKED: [&str; 6] = [
+    "text",
+    "crlf",
+    "eol",
+    "ident",
+    "working-tree-encoding",
+    "filter",
+];
+const DEADLINE: Duration = Duration::from_secs(300);
+const LIMIT: usize = 1 << 30;
+
+/// What is made of a file's bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Form {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// Lines end with CR LF; where `auto`, only of what looks like text.
+    Crlf { auto: bool },
+    /// What git makes of it, by these attributes.
+    Git(String),
+    /// The content that a pointer names.
+    Lfs,
+}
+
+impl Form {
+    /// As the manifest holds it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Plain => String::new(),
+            Self::Crlf { auto: true } => "crlf auto".to_owned(),
+            Self::Crlf { auto: false } => "crlf".to_owned(),
+            Self::Git(attributes) => format!("git {attributes}"),
+            Self::Lfs => "lfs".to_owned(),
+        }
+    }
+
+    fn of(values: &BTreeMap<String, String>) -> Self {
+        let value = |name: &str| values.get(name).map_or("unspecified", String::as_str);
+        if value("filter") == "lfs" {
+            return Self::Lfs;
+        }
+        let encoding = value("working-tree-encoding");
+        let is_encoded = !matches!(encoding, "unspecified" | "unset" | "set" | "");
+        if value("ident") == "set" || is_encoded {
+            let all: Vec<String> = ASKED
+                .iter()
+                .map(|name| format!("{name}={}", value(name)))
+                .collect();
+            return Self::Git(all.join(" "));
+        }
+        let text = match value("text") {
+            "unspecified" => value("crlf"),
+            text => text,
+        };
+        match (text, value("eol")) {
+            ("unset", _) => Self::Plain,
+            ("auto", "crlf") => Self::Crlf { auto: true },
+            (_, "crlf") => Self::Crlf { auto: false },
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// The attributes of one repository's part of a commit: they hold below its root alone.
+pub(crate) struct Attributes {
+    dir: PathBuf,
+    source: usize,
+    root: Vec<u8>,
+    /// Of all files that say them; empty where there are none.
+    pub digest: String,
+}
+
+impl Attributes {
+    /// Lays out what git needs to answer, in `dir`.
+    pub fn read(
+        dir: PathBuf,
+        list: &List,
+        source: usize,
+        root: &[u8],
+        objects: &Objects,
+    ) -> Result<Self, String> {
+        let mut files = Vec::new();
+        let mut said = Vec::new();
+        for (path, leaf) in &list.files {
+            if leaf.source == source && leaf.kind != Kind::Link && is_attributes(path) {
+                let path = below(root, path);
+                said.extend([path, leaf.id.as_bytes()].concat());
+                files.push((path, leaf.id));
+            }
+        }
+        let digest = match files.is_empty() {
+            true => String::new(),
+            false => cook_core::digest::sha256(&said),
+        };
+        let attributes = Self {
+            dir,
+            source,
+            root: root.to_vec(),
+            digest,
+        };
+        if !files.is_empty() {
+            attributes.lay_out(&files, objects)?;
+        }
+        Ok(attributes)
+    }
+
+    fn lay_out(&self, files: &[(&[u8], Oid)], objects: &Objects) -> Result<(), String> {
+        let format = objects.format();
+        let said = |error: git2::Error| error.message().to_owned();
+        let removed = std::fs::remove_dir_all(&self.dir);
+        if self.dir.exists() {
+            return Err(
+                removed.map_or_else(|error| error.to_string(), |()| "it came back".to_owned())
+            );
+        }
+        let mut options = RepositoryInitOptions::new();
+        options
+            .bare(true)
+            .external_template(false)
+            .object_format(format);
+        let repo = Repository::init_opts(&self.dir, &options).map_err(said)?;
+        let mut index = Index::open_ext(&self.dir.join("index"), format).map_err(said)?;
+        let database = repo.odb().map_err(said)?;
+        for (path, id) in files {
+            let bytes = objects.read(*id, ObjectType::Blob)?;
+            let id = database.write(ObjectType::Blob, &bytes).map_err(said)?;
+            index.add(&entry(path, id, bytes.len())).map_err(said)?;
+        }
+        index.write().map_err(said)
+    }
+
+    /// What is made of those of these files that are of this part, where it is something.
+    pub fn forms(
+        &self,
+        files: &BTreeMap<&Vec<u8>, &Leaf>,
+    ) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
+        if self.digest.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut stdin = Vec::new();
+        for (path, leaf) in files {
+            if leaf.source == self.source && leaf.kind != Kind::Link {
+                stdin.extend_from_slice(below(&self.root, path));
+                stdin.push(0);
+            }
+        }
+        if stdin.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut arguments = vec!["check-attr", "--cached", "-z", "--stdin"];
+        arguments.extend(ASKED);
+        let answer = self.git(&arguments, stdin)?.stdout;
+        let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
+        let mut values: BTreeMap<&[u8], BTreeMap<String, String>> = BTreeMap::new();
+        for [path, name, value] in fields.as_chunks().0 {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            values
+                .entry(path)
+                .or_default()
+                .insert(text(name), text(value));
+        }
+        Ok(values
+            .into_iter()
+            .map(|(path, values)| (join(&self.root, path), Form::of(&values)))
+            .filter(|(_, form)| *form != Form::Plain)
+            .collect())
+    }
+
+    /// What git makes of a file's bytes.
+    pub fn convert(&self, path: &[u8], bytes: &[u8]) -> Result<Vec<u8>, RoomError> {
+        let said = |error: git2::Error| RoomError::Git(error.message().to_owned());
+        let repo = Repository::open_bare(&self.dir).map_err(said)?;
+        let database = repo.odb().map_err(said)?;
+        let id = database.write(ObjectType::Blob, bytes).map_err(said)?;
+        let path = path_argument(below(&self.root, path))
+            .ok_or_else(|| RoomError::Git("a path here is not UTF-8".to_owned()))?;
+        let mut option = OsString::from("--path=");
+        option.push(path);
+        let arguments = [
+            "cat-file".into(),
+            "--filters".into(),
+            option,
+            id.to_string().into(),
+        ];
+        Ok(self.run(arguments.to_vec(), Vec::new())?.stdout)
+    }
+
+    fn git(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<Captured, RoomError> {
+        self.run(arguments.iter().map(OsString::from).collect(), stdin)
+    }
+
+    fn run(&self, arguments: Vec<OsString>, stdin: Vec<u8>) -> Result<Captured, RoomError> {
+        let mut git_dir = OsString::from("--git-dir=");
+        git_dir.push(&self.dir);
+        // An empty one: what a worktree says would come before what the index says.
+        let work = self.dir.join("work");
+        std::fs::create_dir_all(&work).map_err(|cause| RoomError::io("make", &work, cause))?;
+        let mut work_tree = OsString::from("--work-tree=");
+        work_tree.push(&work);
+        let mut argv = vec![OsString::from("git"), git_dir, work_tree];
+        argv.extend(arguments);
+        let captured = capture(&Short {
+            argv,
+            dir: &work,
+            env: plain_git(),
+            stdin,
+            deadline: DEADLINE,
+            limit: LIMIT,
+            group: false,
+        });
+        let captured = captured.map_err(|error| RoomError::Git(error.to_string()))?;
+        match captured.success() {
+            true => Ok(captured),
+            false => Err(RoomError::Git(captured.stderr.trim().to_owned())),
+        }
+    }
+}
+
+/// git without anybody's settings.
+pub(crate) fn plain_git() -> Vec<(&'static str, OsString)> {
+    let values = [
+        ("LC_ALL", "C"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_SYSTEM", "/dev/null"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_ATTR_NOSYSTEM", "1"),
+        ("GIT_NO_REPLACE_OBJECTS", "1"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        // git's own default for attributes is a file of the user's.
+        ("XDG_CONFIG_HOME", "/dev/null"),
+        ("HOME", "/dev/null"),
+    ];
+    values
+        .map(|(name, value)| (name, OsString::from(value)))
+        .to_vec()
+}
+
+fn is_attributes(path: &[u8]) -> bool {
+    path == NAME || path.ends_with(b"/.gitattributes")
+}
+
+fn entry(path: &[u8], id: Oid, size: usize) -> IndexEntry {
+    IndexEntry {
+        ctime: IndexTime::new(0, 0),
+        mtime: IndexTime::new(0, 0),
+        dev: 0,
+        ino: 0,
+        mode: 0o100_644,
+        uid: 0,
+        gid: 0,
+        file_size: size as u32,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.to_vec(),
+    }
+}
+
+#[cfg(unix)]
+fn path_argument(path: &[u8]) -> Option<OsString> {
+    use std::os::unix::ffi::OsStringExt;
+    Some(OsString::from_vec(path.to_vec()))
+}
+
+#[cfg(not(unix))]
+fn path_argument(path: &[u8]) -> Option<OsString> {
+    std::str::from_utf8(path).ok().map(OsString::from)
+}
+
+/// The bytes with CR LF at the ends of lines, by git's rules for it.
+pub(crate) fn with_crlf(bytes: Vec<u8>, auto: bool) -> Vec<u8> {
+    let counts = Counts::of(&bytes);
+    let kept = counts.lone_lf == 0
+        || auto && (counts.lone_cr > 0 || counts.crlf > 0 || counts.is_binary());
+    if kept {
+        return bytes;
+    }
+    let mut converted = Vec::with_capacity(bytes.len() + counts.lone_lf);
+    let mut before = 0;
+    for byte in bytes {
+        if byte == b'\n' && before != b'\r' {
+            converted.push(b'\r');
+        }
+        converted.push(byte);
+        before = byte;
+    }
+    converted
+}
+
+/// What git counts to tell text from other content.
+#[derive(Debug, Default)]
+struct Counts {
+    nul: usize,
+    lone_cr: usize,
+    lone_lf: usize,
+    crlf: usize,
+    printable: usize,
+    other: usize,
+}
+
+impl Counts {
+    fn of(bytes: &[u8]) -> Self {
+        let mut counts = Self::default();
+        let mut at = 0;
+        while at < bytes.len() {
+            match bytes[at] {
+                b'\r' if bytes.get(at + 1) == Some(&b'\n') => {
+                    counts.crlf += 1;
+                    at += 1;
+                }
+                b'\r' => counts.lone_cr += 1,
+                b'\n' => counts.lone_lf += 1,
+                0 => {
+                    counts.nul += 1;
+                    counts.other += 1;
+                }
+                0x08 | b'\t' | 0x1b | 0x0c => counts.printable += 1,
+                1..0x20 | 0x7f => counts.other += 1,
+                _ => counts.printable += 1,
+            }
+            at += 1;
+        }
+        if bytes.last() == Some(&0x1a) {
+            counts.other -= 1;
+        }
+        counts
+    }
+
+    fn is_binary(&self) -> bool {
+        self.lone_cr > 0 || self.nul > 0 || self.printable / 128 < self.other
+    }
+}
+
+/// A path as its own repository says it.
+fn below<'a>(root: &[u8], path: &'a [u8]) -> &'a [u8] {
+    match root.is_empty() {
+        true => path,
+        false => &path[root.len() + 1..],
+    }
+}

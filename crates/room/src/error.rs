@@ -1,0 +1,68 @@
+//! Why a room could not be filled.
+
+use cook_core::diagnostic::{Code, Failure};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a room could not be filled.
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    /// The system refused.
+    #[error("cannot {what} `{}`", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// With which path.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        cause: io::Error,
+    },
+    /// The commit cannot be had as its id says.
+    #[error("commit {commit} cannot be checked out: {why}")]
+    NotReproducible {
+        /// The commit.
+        commit: String,
+        /// What is missing or damaged.
+        why: String,
+    },
+    /// There is no room on the file system.
+    #[error("{needed} bytes are needed below `{}`, and {free} are free", dir.display())]
+    NoSpace {
+        /// The room.
+        dir: PathBuf,
+        /// What the commit's files take.
+        needed: u64,
+        /// What is there.
+        free: u64,
+    },
+    /// git did not answer.
+    #[error("git did not answer: {0}")]
+    Git(String),
+}
+
+impl RoomError {
+    pub(crate) fn io(what: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self::Io {
+            what,
+            path: path.to_owned(),
+            cause,
+        }
+    }
+}
+
+impl From<RoomError> for Failure {
+    fn from(error: RoomError) -> Self {
+        let code = match &error {
+            RoomError::Io { .. } => Code::NotWritable,
+            RoomError::NotReproducible { .. } => Code::NotReproducible,
+            RoomError::NoSpace { .. } => Code::NoSpace,
+            RoomError::Git(_) => Code::GitFailed,
+        };
+        let failure = Self::state(code, error.to_string());
+        match std::error::Error::source(&error) {
+            Some(source) => failure.caused_by(source),
+            None => failure,
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Making a directory hold what a commit holds.
+
+use crate::RoomError;
+use crate::attributes::{Attributes, Form, with_crlf};
+use crate::lfs::Pointer;
+use crate::list::{Kind, Leaf, List};
+use crate::manifest::{Manifest, Stat, Written};
+use crate::objects::Objects;
+use crate::scan::{path_below, scan};
+use crate::submodule;
+use cook_os::disk::{self, Durable, Links, NewFile};
+use git2::{ObjectType, Oid};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes of a manifest, at most.
+const MAX_MANIFEST: u64 = 1 << 30;
+/// Within this time a second change of a file may leave its times as they are.
+const CLOCK_STEP: Duration = Duration::from_millis(10);
+
+/// What filling a room brought.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Filled {
+    /// Files of the commit, those of submodules among them.
+    pub files: usize,
+    /// Files that were written.
+    pub written: usize,
+    /// Files and directories that were removed.
+    pub removed: usize,
+    /// What the commit names and nobody who has its objects alone can have.
+    pub lacking: Vec<Lacking>,
+    /// Links that lead out of the commit, by path.
+    pub leading_out: Vec<String>,
+}
+
+/// Something that the commit names and that is not here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking {
+    /// The path.
+    pub path: String,
+    /// What is missing.
+    pub why: String,
+}
+
+/// One repository's part of a commit: the repository itself, or a submodule.
+struct Part {
+    root: Vec<u8>,
+    git_dir: PathBuf,
+    objects: Objects,
+}
+
+/// A commit, and what is made of it.
+pub(crate) struct Filling<'a> {
+    /// The room's own directory, with the manifest.
+    dir: &'a Path,
+    /// Where the files go.
+    top: &'a Path,
+    commit: &'a str,
+    parts: Vec<Part>,
+    list: List,
+    attributes: Vec<Attributes>,
+    filled: Filled,
+}
+
+impl<'a> Filling<'a> {
+    /// Reads what the commit holds.
+    pub fn of(
+        dir: &'a Path,
+        top: &'a Path,
+        common: &Path,
+        objects: Objects,
+        commit: &'a str,
+    ) -> Result<Self, RoomError> {
+        let mut filling = Self {
+            dir,
+            top,
+            commit,
+            parts: vec![Part {
+                root: Vec::new(),
+                git_dir: common.to_owned(),
+                objects,
+            }],
+            list: List::default(),
+            attributes: Vec::new(),
+            filled: Filled::default(),
+        };
+        filling
+            .read()
+            .map_err(|why| filling.not_reproducible(why))?;
+        Ok(filling)
+    }
+
+    fn not_reproducible(&self, why: String) -> RoomError {
+        RoomError::NotReproducible {
+            commit: self.commit.to_owned(),
+            why,
+        }
+    }
+
+    fn read(&mut self) -> Result<(), String> {
+        let objects = &self.parts[0].objects;
+        let tree = objects.tree_of(objects.id(self.commit)?)?;
+        self.list.add(objects, 0, tree, b"")?;
+        let mut done = BTreeSet::new();
+        while let Some((path, (source, id))) = self.list.submodules.pop_first() {
+            if done.insert(path.clone())
+                && let Err(why) = self.add_submodule(&path, source, id)
+            {
+                let path = String::from_utf8_lossy(&path).into_owned();
+                self.filled.lacking.push(Lacking { path, why });
+            }
+        }
+        for (source, part) in self.parts.iter().enumerate() {
+            let dir = self.dir.join(format!("attributes-{source}.git"));
+            let attributes = Attributes::read(dir, &self.list, source, &part.root, &part.objects)?;
+            self.attributes.push(attributes);
+        }
+        Ok(())
+    }
+
+    /// A submodule's files, where its commit is here; its directory stays empty otherwise.
+    fn add_submodule(&mut self, path: &[u8], source: usize, id: Oid) -> Result<(), String> {
+        let above = &self.parts[source];
+        let file = crate::list::join(&above.root, b".gitmodules");
+        let leaf = self.list.files.get(&file);
+        let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
+        let text = above.objects.read(leaf.id, ObjectType::Blob)?;
+        let names = submodule::names(text, self.dir)?;
+        let own = match above.root.is_empty() {
+            true => path,
+            false => &path[above.root.len() + 1..],
+        };
+        let name = names
+            .get(own)
+            .ok_or("no `.gitmodules` says where it comes from")?;
+        let git_dir = submodule::git_dir(&above.git_dir, name);
+        let dir = git_dir.join("objects");
+        if !disk::is_directory(&dir) {
+            return Err("it is not here: `git submodule update --init` brings it".to_owned());
+        }
+        let objects =
+            Objects::open(&dir, above.objects.format()).map_err(|error| error.to_string())?;
+        let tree = objects.tree_of(id)?;
+        let mut list = List::default();
+        let number = self.parts.len();
+        list.add(&objects, number, tree, path)?;
+        self.list.files.append(&mut list.files);
+        self.list.dirs.append(&mut list.dirs);
+        self.list.submodules.append(&mut list.submodules);
+        self.parts.push(Part {
+            root: path.to_vec(),
+            git_dir,
+            objects,
+        });
+        Ok(())
+    }
+
+    /// Makes the directory hold it, and the caches that are there.
+    pub fn fill(mut self, caches: &[String]) -> Result<Filled, RoomError> {
+        let place = self.dir.join("manifest");
+        let bytes = disk::read(&place, MAX_MANIFEST, Links::Refuse);
+        let bytes = bytes.map_err(|cause| RoomError::io("read", &place, cause))?;
+        let before = bytes
+            .and_then(|bytes| Manifest::parse(&bytes))
+            .unwrap_or_default();
+        let forms = self.forms(&before)?;
+        let caches = self.caches(caches);
+        let found = scan(self.top, &self.list, &caches)?;
+        let mut files = HashMap::with_capacity(self.list.files.len());
+        let mut due = Vec::new();
+        for (path, leaf) in &self.list.files {
+            let form = form_name(leaf.kind, forms.get(path));
+            let id = leaf.id.as_bytes();
+            let is_kept = |had: &&Written| {
+                had.id == id && had.form == form && found.files.get(path) == Some(&had.stat)
+            };
+            match before.files.get(path).filter(is_kept) {
+                Some(had) => drop(files.insert(path.clone(), had.clone())),
+                None => due.push((path.clone(), *leaf, form)),
+            }
+        }
+        self.require_space(&due)?;
+        // From here on the manifest of before does not hold.
+        match fs::remove_file(&place) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                return Err(RoomError::io("remove", &place, cause));
+            }
+            _ => {}
+        }
+        for path in &found.strange {
+            self.remove(path)?;
+        }
+        for (path, _, _) in &due {
+            if found.files.contains_key(path) {
+                self.remove(&self.place(path)?)?;
+            }
+        }
+        self.make_dirs(&found.dirs)?;
+        for (path, leaf, form) in due {
+            let stat = self.write(&path, leaf, forms.get(&path).unwrap_or(&Form::Plain))?;
+            let id = leaf.id.as_bytes().to_vec();
+            files.insert(path, Written { id, form, stat });
+            self.filled.written += 1;
+        }
+        if self.filled.written > 0 {
+            // A change right after this has other times then.
+            std::thread::sleep(CLOCK_STEP);
+        }
+        self.filled.files = self.list.files.len();
+        let manifest = Manifest {
+            attributes: self.attributes_digest(),
+            files,
+        };
+        NewFile::at(&place, Durable::Nothing)
+            .write(&manifest.to_bytes())
+            .map_err(|cause| RoomError::io("write", &place, cause))?;
+        Ok(self.filled)
+    }
+
+    fn attributes_digest(&self) -> String {
+        let digests: Vec<&str> = self
+            .attributes
+            .iter()
+            .map(|attributes| attributes.digest.as_str())
+            .collect();
+        digests.join(" ")
+    }
+
+    /// What is made of files, where it is something. What the same content was made into under the
+    /// same attributes is not asked again.
+    fn forms(&self, before: &Manifest) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
+        let same = before.attributes == self.attributes_digest();
+        let asked: BTreeMap<&Vec<u8>, &Leaf> = self
+            .list
+            .files
+            .iter()
+            .filter(|(path, leaf)| {
+                let had = before.files.get(*path).filter(|_| same);
+                had.is_none_or(|had| had.id != leaf.id.as_bytes() || had.form.len() > 1)
+            })
+            .collect();
+        let mut forms = BTreeMap::new();
+        for attributes in &self.attributes {
+            forms.append(&mut attributes.forms(&asked)?);
+        }
+        Ok(forms)
+    }
+
+    /// Caches that the commit has nothing at; others would keep what is not the commit's.
+    fn caches(&self, caches: &[String]) -> BTreeSet<Vec<u8>> {
+        caches
+            .iter()
+            .map(|cache| cache.trim_matches('/').as_bytes().to_vec())
+            .filter(|cache| {
+                let is_plain = cache
+                    .split(|byte| *byte == b'/')
+                    .all(|part| !matches!(part, b"" | b"." | b".." | b".git"));
+                is_plain && !self.list.dirs.contains(cache) && !self.list.files.contains_key(cache)
+            })
+            .collect()
+    }
+
+    fn place(&self, path: &[u8]) -> Result<PathBuf, RoomError> {
+        path_below(self.top, path).map_err(|cause| RoomError::io("name a file in", self.top, cause))
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<(), RoomError> {
+        self.filled.removed += 1;
+        let removed = match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => disk::remove_tree(path),
+            Ok(_) => fs::remove_file(path),
+            Err(cause) => Err(cause),
+        };
+        removed.map_err(|cause| RoomError::io("remove", path, cause))
+    }
+
+    fn make_dirs(&self, there: &BTreeSet<Vec<u8>>) -> Result<(), RoomError> {
+        for dir in &self.list.dirs {
+            let path = self.place(dir)?;
+            let made = match there.contains(dir) {
+                true => Ok(()),
+                false => fs::create_dir(&path),
+            };
+            made.and_then(|()| set_mode(&path, 0o755))
+                .map_err(|cause| RoomError::io("make", &path, cause))?;
+        }
+        Ok(())
+    }
+
+    /// One file, made anew.
+    fn write(&mut self, path: &[u8], leaf: Leaf, form: &Form) -> Result<Stat, RoomError> {
+        let place = self.place(path)?;
+        let part = &self.parts[leaf.source];
+        let bytes = part.objects.read(leaf.id, ObjectType::Blob);
+        let bytes = bytes.map_err(|why| {
+            self.not_reproducible(format!("`{}`: {why}", String::from_utf8_lossy(path)))
+        })?;
+        let failed = |cause| RoomError::io("write", &place, cause);
+        if leaf.kind == Kind::Link {
+            if leads_out(path, &bytes) {
+                let path = String::from_utf8_lossy(path).into_owned();
+                self.filled.leading_out.push(path);
+            }
+            make_link(&bytes, &place).map_err(failed)?;
+        } else {
+            let bytes = match form {
+                Form::Plain | Form::Lfs => bytes,
+                Form::Crlf { auto } => with_crlf(bytes, *auto),
+                Form::Git(_) => self.attributes[leaf.source].convert(path, &bytes)?,
+            };
+            let mut options = OpenOptions::new();
+            let mut file = disk::open_no_follow(options.write(true).create_new(true), &place)
+                .map_err(failed)?;
+            let pointer = Pointer::parse(&bytes).filter(|_| *form == Form::Lfs);
+            let wrong = match pointer {
+                Some(pointer) => pointer
+                    .write(&part.git_dir, &mut file)
+                    .map_err(failed)?
+                    .err(),
+                None => {
+                    file.write_all(&bytes).map_err(failed)?;
+                    None
+                }
+            };
+            if let Some(why) = wrong {
+                let path = String::from_utf8_lossy(path).into_owned();
+                self.filled.lacking.push(Lacking { path, why });
+            }
+            let mode = match leaf.kind {
+                Kind::Program => 0o755,
+                _ => 0o644,
+            };
+            set_file_mode(&file, mode).map_err(failed)?;
+        }
+        fs::symlink_metadata(&place)
+            .map(|found| Stat::of(&found))
+            .map_err(failed)
+    }
+
+    /// Refuses before anything is written where there is not enough space.
+    fn require_space(&self, due: &[(Vec<u8>, Leaf, String)]) -> Result<(), RoomError> {
+        let mut needed = 0;
+        for (_, leaf, _) in due {
+            let objects = &self.parts[leaf.source].objects;
+            // A file takes a block at least; one that is not here is said when it is read.
+            needed += objects.size(leaf.id).unwrap_or(0).max(4096);
+        }
+        let free = disk::free_space(self.dir)
+            .map_err(|cause| RoomError::io("look at", self.dir, cause))?;
+        match free {
+            Some(free) if free < needed => Err(RoomError::NoSpace {
+                dir: self.dir.to_owned(),
+                needed,
+                free,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn form_name(kind: Kind, form: Option<&Form>) -> String {
+    let kind = match kind {
+        Kind::File => "f",
+        Kind::Program => "x",
+        Kind::Link => "l",
+    };
+    let form = form.map(Form::name).unwrap_or_default();
+    format!("{kind}{form}")
+}
+
+/// A link that names something outside of the commit.
+fn leads_out(path: &[u8], target: &[u8]) -> bool {
+    if target.starts_with(b"/") {
+        return true;
+    }
+    let mut depth = path.iter().filter(|byte| **byte == b'/').count() as i64;
+    target.split(|byte| *byte == b'/').any(|part| {
+        depth += match part {
+            b"" | b"." => 0,
+            b".." => -1,
+            _ => 1,
+        };
+        depth < 0
+    })
+}
+
+#[cfg(unix)]
+fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), place)
+}
+
+/// As git where links cannot be made: a file that holds the target.
+#[cfg(not(unix))]
+fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
+    File::create_new(place)?.write_all(target)
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    match fs::symlink_metadata(path)?.permissions().mode() & 0o7777 == mode {
+        true => Ok(()),
+        false => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
+    }
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn set_file_mode(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_file_mode(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The `.git` of a room: that commit as HEAD, its history and tags to read; no branch, remote,
+//! identity, hook or setting of anybody's.
+
+use crate::RoomError;
+use crate::attributes::plain_git;
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use cook_os::process::{Short, capture};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(300);
+const LIMIT: usize = 1 << 20;
+/// Bytes of one of its files.
+const MAX_FILE: u64 = 64 << 20;
+
+/// What the `.git` shows.
+pub(crate) struct Shown<'a> {
+    /// Full id.
+    pub commit: &'a str,
+    /// Where objects are read from, as what runs in the room finds them.
+    pub objects: &'a Path,
+    /// `<id> <ref>` of tags, one line each.
+    pub tags: &'a str,
+    /// Directories that git is told not to look at.
+    pub caches: &'a [String],
+}
+
+/// Writes it anew where something of it differs: builds that look at its files' times run again
+/// only when the commit changed.
+pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
+    let dir = top.join(".git");
+    let files = control_files(shown);
+    if is_as_written(&dir, &files) {
+        return Ok(());
+    }
+    disk::remove_tree(&dir)
+        .or_else(|_| fs::remove_file(&dir))
+        .map_err(|cause| RoomError::io("remove", &dir, cause))?;
+    for (name, text) in &files {
+        let place = dir.join(name);
+        let made = place.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| {
+            NewFile::at(&place, Durable::Nothing)
+                .mode(Mode::Masked(0o644))
+                .write(text.as_bytes())
+        })
+        .map_err(|cause| RoomError::io("write", &place, cause))?;
+    }
+    for name in ["refs/heads", "refs/tags"] {
+        let place = dir.join(name);
+        fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
+    }
+    read_tree(top, shown.commit)
+}
+
+fn control_files(shown: &Shown) -> [(&'static str, String); 5] {
+    let format = match shown.commit.len() {
+        64 => "sha256",
+        _ => "sha1",
+    };
+    let config = format!(
+        "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tlogallrefupdates = false\n[extensions]\n\tobjectformat = {format}\n[gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n"
+    );
+    let mut exclude = String::new();
+    for cache in shown.caches {
+        exclude.push_str(&format!("/{}/\n", cache.trim_matches('/')));
+    }
+    [
+        ("HEAD", format!("{}\n", shown.commit)),
+        ("config", config),
+        ("info/exclude", exclude),
+        (
+            "objects/info/alternates",
+            format!("{}\n", shown.objects.display()),
+        ),
+        ("packed-refs", shown.tags.to_owned()),
+    ]
+}
+
+/// Nothing but git's index and objects came to it since it was written.
+fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
+    const NAMES: [&str; 8] = [
+        "HEAD",
+        "config",
+        "index",
+        "info",
+        "logs",
+        "objects",
+        "packed-refs",
+        "refs",
+    ];
+    let Ok(entries) = fs::read_dir(dir) else {
+        return false;
+    };
+    let names: Option<BTreeSet<String>> = entries
+        .map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let known = names.is_some_and(|names| names.iter().all(|name| NAMES.contains(&name.as_str())));
+    let no_refs = ["refs/heads", "refs/tags"]
+        .iter()
+        .all(|name| fs::read_dir(dir.join(name)).is_ok_and(|mut entries| entries.next().is_none()));
+    known
+        && no_refs
+        && disk::is_directory(dir)
+        && files.iter().all(|(name, text)| {
+            disk::read(&dir.join(name), MAX_FILE, Links::Refuse)
+                .is_ok_and(|bytes| bytes.as_deref() == Some(text.as_bytes()))
+        })
+}
+
+/// The index of the commit, so that git calls the room clean.
+fn read_tree(top: &Path, commit: &str) -> Result<(), RoomError> {
+    let argv = ["git", "read-tree", commit].map(OsString::from).to_vec();
+    let captured = capture(&Short {
+        argv,
+        dir: top,
+        env: plain_git(),
+        stdin: Vec::new(),
+        deadline: DEADLINE,
+        limit: LIMIT,
+        group: false,
+    });
+    let captured = captured.map_err(|error| RoomError::Git(error.to_string()))?;
+    match captured.success() {
+        true => Ok(()),
+        false => Err(RoomError::Git(captured.stderr.trim().to_owned())),
+    }
+}

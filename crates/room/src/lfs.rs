@@ -1,0 +1,104 @@
+//! Large files that git keeps a pointer to: their content lies in the local store, by digest.
+
+use cook_os::disk::{self, Links};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a pointer, at most.
+const POINTER: usize = 1024;
+
+/// What a pointer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pointer {
+    /// SHA-256, hexadecimal.
+    pub digest: String,
+    pub size: u64,
+}
+
+impl Pointer {
+    /// None when it is an ordinary file.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes.get(..bytes.len().min(POINTER))?).ok()?;
+        let mut lines = text.lines();
+        lines
+            .next()?
+            .strip_prefix("version https://git-lfs.github.com/spec/")?;
+        let (mut digest, mut size) = (None, None);
+        for line in lines {
+            match line.split_once(' ')? {
+                ("oid", value) => digest = value.strip_prefix("sha256:"),
+                ("size", value) => size = value.parse().ok(),
+                _ => {}
+            }
+        }
+        let digest = digest.filter(|digest| {
+            digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })?;
+        Some(Self {
+            digest: digest.to_owned(),
+            size: size?,
+        })
+    }
+
+    /// Where its content lies, below the common git directory.
+    pub fn place(&self, common: &Path) -> PathBuf {
+        let digest = &self.digest;
+        let objects = common.join("lfs").join("objects");
+        objects.join(&digest[..2]).join(&digest[2..4]).join(digest)
+    }
+
+    /// Writes the content where it is as the pointer says; what is wrong otherwise.
+    pub fn write(&self, common: &Path, to: &mut File) -> io::Result<Result<(), String>> {
+        let digest = &self.digest;
+        let opened = disk::open_regular(&self.place(common), Links::Refuse);
+        let Ok(Some(from)) = opened else {
+            return Ok(Err(format!(
+                "the large file {digest} is not here: `git lfs fetch` brings it"
+            )));
+        };
+        let (mut hash, mut size, mut piece) = (Sha256::new(), 0, vec![0; 256 * 1024]);
+        let mut from = from.take(self.size + 1);
+        loop {
+            let read = from.read(&mut piece)?;
+            if read == 0 {
+                break;
+            }
+            size += read as u64;
+            hash.update(&piece[..read]);
+            io::Write::write_all(to, &piece[..read])?;
+        }
+        let is = cook_core::digest::hex(&hash.finalize());
+        Ok(match size == self.size && is == *digest {
+            true => Ok(()),
+            false => Err(format!(
+                "the large file {digest} here is not what its name says"
+            )),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pointer;
+
+    #[test]
+    fn only_a_whole_pointer_is_one() {
+        let digest = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393";
+        let text = format!(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 12345\n"
+        );
+        let pointer = Pointer::parse(text.as_bytes()).unwrap();
+        assert_eq!((pointer.digest.as_str(), pointer.size), (digest, 12345));
+        for odd in [
+            &text[1..],
+            "version https://git-lfs.github.com/spec/v1\n",
+            "",
+        ] {
+            assert_eq!(Pointer::parse(odd.as_bytes()), None, "{odd:?}");
+        }
+        let odd = text.replace(digest, "../../../../etc/passwd");
+        assert_eq!(Pointer::parse(odd.as_bytes()), None);
+    }
+}

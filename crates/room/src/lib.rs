@@ -1,0 +1,23 @@
+//! The clean room: a directory that holds one commit's files and nothing else, so that what is
+//! run there says something about the commit and not about somebody's worktree.
+//!
+//! Invariants: objects are read from their files alone, each is hashed and compared with its name,
+//! and no configuration, hook, ref or filter of the user's repository is looked at; a file of the
+//! room is made anew and never written through a link; what stands there that is neither of the
+//! commit nor a named cache is removed; no program that the repository names is started.
+
+mod attributes;
+mod error;
+mod fill;
+mod git_dir;
+mod lfs;
+mod list;
+mod manifest;
+mod objects;
+mod room;
+mod scan;
+mod submodule;
+
+pub use error::RoomError;
+pub use fill::{Filled, Lacking};
+pub use room::{Caches, Room, Source};

@@ -1,0 +1,101 @@
+//! Objects by their id, read from an object directory alone. Each is hashed and compared with its
+//! name: `git checkout` takes a loose object with false bytes, and an index that lies, as it comes.
+
+use crate::RoomError;
+use git2::{ObjectFormat, ObjectType, Odb, Oid};
+use std::path::Path;
+
+/// The objects of one repository.
+pub(crate) struct Objects {
+    database: Odb<'static>,
+    format: ObjectFormat,
+}
+
+impl Objects {
+    /// Those below an `objects` directory and the alternates that it names.
+    pub fn open(dir: &Path, format: ObjectFormat) -> Result<Self, RoomError> {
+        let open = || {
+            let database = Odb::new_ext(format)?;
+            let path = dir
+                .to_str()
+                .ok_or_else(|| git2::Error::from_str("its path is not UTF-8"))?;
+            database.add_disk_alternate(path)?;
+            Ok(database)
+        };
+        let opened = open();
+        let database = opened.map_err(|error: git2::Error| {
+            let cause = std::io::Error::other(error.message().to_owned());
+            RoomError::io("read objects of", dir, cause)
+        })?;
+        Ok(Self { database, format })
+    }
+
+    /// The id that a text says.
+    pub fn id(&self, text: &str) -> Result<Oid, String> {
+        Oid::from_str_ext(text, self.format).map_err(|_| format!("`{text}` is not an object's id"))
+    }
+
+    /// An object's bytes; else what is wrong with it, as a fragment.
+    pub fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, String> {
+        let found = self.database.read(id);
+        let object = found.map_err(|error| format!("{kind} {id}: {}", error.message()))?;
+        match object.kind() == kind {
+            true => Ok(object.data().to_vec()),
+            false => Err(format!("{id} is a {}, not a {kind}", object.kind())),
+        }
+    }
+
+    /// How large a blob is.
+    pub fn size(&self, id: Oid) -> Result<u64, String> {
+        let found = self.database.read_header(id);
+        let (size, _) = found.map_err(|error| format!("blob {id}: {}", error.message()))?;
+        Ok(size as u64)
+    }
+
+    /// The tree of a commit.
+    pub fn tree_of(&self, commit: Oid) -> Result<Oid, String> {
+        let bytes = self.read(commit, ObjectType::Commit)?;
+        let line = bytes.split(|byte| *byte == b'\n').next();
+        let id = line.and_then(|line| line.strip_prefix(b"tree "));
+        let text = id.and_then(|id| std::str::from_utf8(id).ok());
+        self.id(text.ok_or_else(|| format!("commit {commit} names no tree"))?)
+    }
+
+    /// The entries of a tree: mode, name, id.
+    pub fn entries(&self, tree: Oid) -> Result<Vec<(u32, Vec<u8>, Oid)>, String> {
+        let bytes = self.read(tree, ObjectType::Tree)?;
+        let length = self.id_bytes();
+        let malformed = || format!("tree {tree} is malformed");
+        let mut rest = &bytes[..];
+        let mut entries = Vec::new();
+        while !rest.is_empty() {
+            let space = rest.iter().position(|byte| *byte == b' ');
+            let end = rest.iter().position(|byte| *byte == 0);
+            let (Some(space), Some(end)) = (space, end) else {
+                return Err(malformed());
+            };
+            if space > end || rest.len() < end + 1 + length {
+                return Err(malformed());
+            }
+            let mode = std::str::from_utf8(&rest[..space]).map_err(|_| malformed())?;
+            let mode = u32::from_str_radix(mode, 8).map_err(|_| malformed())?;
+            let id = Oid::from_bytes(&rest[end + 1..end + 1 + length]).map_err(|_| malformed())?;
+            entries.push((mode, rest[space + 1..end].to_vec(), id));
+            rest = &rest[end + 1 + length..];
+        }
+        Ok(entries)
+    }
+
+    /// How ids are made here.
+    pub fn format(&self) -> ObjectFormat {
+        self.format
+    }
+
+    /// Bytes of an id.
+    fn id_bytes(&self) -> usize {
+        match self.format {
+            ObjectFormat::Sha256 => 32,
+            _ => 20,
+        }
+    }
+}

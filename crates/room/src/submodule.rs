@@ -1,0 +1,79 @@
+//! Submodules: which of the local repositories a path's commit is read from.
+
+use crate::attributes::plain_git;
+use cook_os::process::{Short, capture};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(60);
+const LIMIT: usize = 16 << 20;
+
+/// By path, the names that a `.gitmodules` gives; what is wrong with it otherwise.
+pub(crate) fn names(gitmodules: Vec<u8>, dir: &Path) -> Result<BTreeMap<Vec<u8>, String>, String> {
+    let asked = [
+        "git",
+        "config",
+        "--no-includes",
+        "--file",
+        "-",
+        "-z",
+        "--get-regexp",
+        r"^submodule\..*\.path$",
+    ];
+    let captured = capture(&Short {
+        argv: asked.iter().map(OsString::from).collect(),
+        dir,
+        env: plain_git(),
+        stdin: gitmodules,
+        deadline: DEADLINE,
+        limit: LIMIT,
+        group: false,
+    });
+    let captured = captured.map_err(|error| error.to_string())?;
+    if !matches!(captured.code, Some(0 | 1)) {
+        return Err(format!(".gitmodules: {}", captured.stderr.trim()));
+    }
+    let mut names = BTreeMap::new();
+    for line in captured.stdout.split(|byte| *byte == 0) {
+        let Some(end) = line.iter().position(|byte| *byte == b'\n') else {
+            continue;
+        };
+        let key = String::from_utf8_lossy(&line[..end]).into_owned();
+        let name = key
+            .strip_prefix("submodule.")
+            .and_then(|key| key.strip_suffix(".path"));
+        if let Some(name) = name.filter(|name| is_safe(name)) {
+            names.insert(line[end + 1..].to_vec(), name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// Where a submodule's repository lies, below the git directory of the one that holds it.
+pub(crate) fn git_dir(above: &Path, name: &str) -> PathBuf {
+    above.join("modules").join(name)
+}
+
+/// A name that does not lead out of `modules`, as git has it.
+fn is_safe(name: &str) -> bool {
+    let is_up = |part: &str| matches!(part, ".." | "." | "");
+    !name.split(['/', '\\']).any(is_up) && !name.contains('\0') && !name.contains(':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_nobody_s() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "[submodule \"a\"]\n path = lib/a\n url = x\n[submodule \"../../b\"]\n path = b\n[submodule \"/c\"]\n path = c\n[include]\n path = /etc/passwd\n";
+        let found = names(text.into(), dir.path()).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[&b"lib/a"[..]], "a");
+        assert!(names(b"[submodule".to_vec(), dir.path()).is_err());
+        assert!(names(Vec::new(), dir.path()).unwrap().is_empty());
+    }
+}
