@@ -5,10 +5,13 @@
 use crate::RoomError;
 use crate::list::{Kind, Leaf, List, join};
 use crate::objects::Objects;
+use crate::scan::path_below;
+use cook_os::disk;
 use cook_os::process::{Captured, Short, capture};
-use git2::{Index, IndexEntry, IndexTime, ObjectType, Oid, Repository, RepositoryInitOptions};
+use git2::{ObjectType, Oid, Repository, RepositoryInitOptions};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -121,28 +124,32 @@ impl Attributes {
     }
 
     fn lay_out(&self, files: &[(&[u8], Oid)], objects: &Objects) -> Result<(), String> {
-        let format = objects.format();
-        let said = |error: git2::Error| error.message().to_owned();
-        let removed = std::fs::remove_dir_all(&self.dir);
-        if self.dir.exists() {
-            return Err(
-                removed.map_or_else(|error| error.to_string(), |()| "it came back".to_owned())
-            );
-        }
+        let failed = |error: std::io::Error| error.to_string();
+        disk::remove_tree(&self.dir).map_err(failed)?;
         let mut options = RepositoryInitOptions::new();
         options
             .bare(true)
             .external_template(false)
-            .object_format(format);
-        let repo = Repository::init_opts(&self.dir, &options).map_err(said)?;
-        let mut index = Index::open_ext(&self.dir.join("index"), format).map_err(said)?;
-        let database = repo.odb().map_err(said)?;
+            .object_format(objects.format());
+        // git asks no attributes of a bare repository.
+        let set_up = || {
+            Repository::init_opts(&self.dir, &options)?;
+            git2::Config::open(&self.dir.join("config"))?.set_bool("core.bare", false)
+        };
+        set_up().map_err(|error| error.message().to_owned())?;
         for (path, id) in files {
+            let place = path_below(&self.work(), path).map_err(failed)?;
             let bytes = objects.read(*id, ObjectType::Blob)?;
-            let id = database.write(ObjectType::Blob, &bytes).map_err(said)?;
-            index.add(&entry(path, id, bytes.len())).map_err(said)?;
+            let made = place.parent().map_or(Ok(()), fs::create_dir_all);
+            made.and_then(|()| fs::write(&place, bytes))
+                .map_err(failed)?;
         }
-        index.write().map_err(said)
+        Ok(())
+    }
+
+    /// A worktree that holds the files that say attributes, and nothing else.
+    fn work(&self) -> PathBuf {
+        self.dir.join("work")
     }
 
     /// What is made of those of these files that are of this part, where it is something.
@@ -163,7 +170,7 @@ impl Attributes {
         if stdin.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let mut arguments = vec!["check-attr", "--cached", "-z", "--stdin"];
+        let mut arguments = vec!["check-attr", "-z", "--stdin"];
         arguments.extend(ASKED);
         let answer = self.git(&arguments, stdin)?.stdout;
         let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
@@ -208,9 +215,7 @@ impl Attributes {
     fn run(&self, arguments: Vec<OsString>, stdin: Vec<u8>) -> Result<Captured, RoomError> {
         let mut git_dir = OsString::from("--git-dir=");
         git_dir.push(&self.dir);
-        // An empty one: what a worktree says would come before what the index says.
-        let work = self.dir.join("work");
-        std::fs::create_dir_all(&work).map_err(|cause| RoomError::io("make", &work, cause))?;
+        let work = self.work();
         let mut work_tree = OsString::from("--work-tree=");
         work_tree.push(&work);
         let mut argv = vec![OsString::from("git"), git_dir, work_tree];
@@ -255,23 +260,6 @@ pub(crate) fn plain_git() -> Vec<(&'static str, OsString)> {
 
 fn is_attributes(path: &[u8]) -> bool {
     path == NAME || path.ends_with(b"/.gitattributes")
-}
-
-fn entry(path: &[u8], id: Oid, size: usize) -> IndexEntry {
-    IndexEntry {
-        ctime: IndexTime::new(0, 0),
-        mtime: IndexTime::new(0, 0),
-        dev: 0,
-        ino: 0,
-        mode: 0o100_644,
-        uid: 0,
-        gid: 0,
-        file_size: size as u32,
-        id,
-        flags: 0,
-        flags_extended: 0,
-        path: path.to_vec(),
-    }
 }
 
 #[cfg(unix)]

@@ -13,6 +13,10 @@ use std::time::Duration;
 /// Rooms that one worktree may have at once.
 const ROOMS: usize = 64;
 
+/// How long a room is waited for that is in use: a child that is just being started holds what its
+/// parent held for a moment, and another room would have to be built in anew.
+const WAIT: Duration = Duration::from_millis(100);
+
 /// Whether what earlier runs built is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caches {
@@ -61,7 +65,7 @@ impl Room {
             let lock_path = rooms.join(format!("{}-{number}.lock", &key[..16]));
             let failed = |cause| RoomError::io("lock", &lock_path, cause);
             let lock = disk::open_lock(&lock_path).map_err(failed)?;
-            if !disk::take_lock(&lock, Duration::ZERO).map_err(failed)? {
+            if !disk::take_lock(&lock, WAIT).map_err(failed)? {
                 continue;
             }
             let room = Self {

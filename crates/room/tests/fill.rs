@@ -291,7 +291,7 @@ fn attributes_do_what_they_do_in_a_clone() {
     let next = project.commit();
     let (_, found) = project.fill(&next);
     assert_eq!(found, project.clone_of(&next));
-    assert_eq!(found[Path::new("c.id")].1, b"$Id$\n$Id$\n");
+    assert!(found[Path::new("c.id")].1.starts_with(b"$Id$\n"));
 }
 
 #[test]
