@@ -22,6 +22,8 @@ pub(crate) struct Shown<'a> {
     pub commit: &'a str,
     /// Where objects are read from, as what runs in the room finds them.
     pub objects: &'a Path,
+    /// Where they are.
+    pub here: &'a Path,
     /// `<id> <ref>` of tags, one line each.
     pub tags: &'a str,
     /// Directories that git is told not to look at.
@@ -53,7 +55,7 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         let place = dir.join(name);
         fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
     }
-    read_tree(top, shown.commit)
+    read_tree(top, shown)
 }
 
 fn control_files(shown: &Shown) -> [(&'static str, String); 5] {
@@ -112,12 +114,14 @@ fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
 }
 
 /// The index of the commit, so that git calls the room clean.
-fn read_tree(top: &Path, commit: &str) -> Result<(), RoomError> {
-    let argv = ["git", "read-tree", commit].map(OsString::from).to_vec();
+fn read_tree(top: &Path, shown: &Shown) -> Result<(), RoomError> {
+    let argv = ["git", "read-tree", shown.commit].map(OsString::from);
+    let mut env = plain_git();
+    env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
     let captured = capture(&Short {
-        argv,
+        argv: argv.to_vec(),
         dir: top,
-        env: plain_git(),
+        env,
         stdin: Vec::new(),
         deadline: DEADLINE,
         limit: LIMIT,

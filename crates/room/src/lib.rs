@@ -7,6 +7,7 @@
 //! commit nor a named cache is removed; no program that the repository names is started.
 
 mod attributes;
+mod environment;
 mod error;
 mod fill;
 mod git_dir;
@@ -15,9 +16,12 @@ mod list;
 mod manifest;
 mod objects;
 mod room;
+mod sandbox;
 mod scan;
 mod submodule;
 
+pub use environment::{Environment, Surroundings};
 pub use error::RoomError;
 pub use fill::{Filled, Lacking};
 pub use room::{Caches, Room, Source};
+pub use sandbox::{Bubblewrap, Gate};

@@ -35,6 +35,8 @@ pub struct Source<'a> {
     pub commit: &'a str,
     /// `<id> <ref>` of the tags that are shown, one line each.
     pub tags: &'a str,
+    /// Where what runs in the room finds the objects; none = where they are.
+    pub objects_at: Option<&'a Path>,
 }
 
 /// A room, locked for as long as this value lives.
@@ -115,7 +117,8 @@ impl Room {
             &self.top,
             &Shown {
                 commit: source.commit,
-                objects: &place,
+                here: &place,
+                objects: source.objects_at.unwrap_or(&place),
                 tags: source.tags,
                 caches,
             },

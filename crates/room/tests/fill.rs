@@ -67,6 +67,7 @@ impl Project {
             common: &common,
             commit,
             tags: "",
+            objects_at: None,
         };
         room.fill(&source, &["target".to_owned()])
     }

@@ -1,0 +1,201 @@
+//! What a program in the room finds in its environment: a list of names, and nothing beside it.
+//! Over thirty variables make common tools run somebody's code or leave tests out, so a list of
+//! what is taken away would never end.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Names that are passed on: language and time, where tools are, how the network is reached.
+const PASSED: [&str; 34] = [
+    "ALL_PROXY",
+    "ANDROID_HOME",
+    "COMSPEC",
+    "CURL_CA_BUNDLE",
+    "DOTNET_ROOT",
+    "FNM_DIR",
+    "GOROOT",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "JAVA_HOME",
+    "LANG",
+    "LANGUAGE",
+    "NIX_PROFILES",
+    "NIX_SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "NVM_DIR",
+    "PATHEXT",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "REQUESTS_CA_BUNDLE",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SDKMAN_DIR",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SYSTEMROOT",
+    "TZ",
+    "VOLTA_HOME",
+    "WINDIR",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+/// Toolchains that are looked for below the home directory where no variable names them.
+const BELOW_HOME: [(&str, &str); 2] = [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
+
+/// What is the same for everybody.
+const FIXED: [(&str, &str); 9] = [
+    ("CI", "true"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LOGNAME", "user"),
+    ("NO_COLOR", "1"),
+    ("SHELL", "/bin/sh"),
+    ("TERM", "dumb"),
+    ("USER", "user"),
+    ("PAGER", "cat"),
+];
+
+/// The environment of a program in the room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    /// All of it.
+    pub variables: BTreeMap<OsString, OsString>,
+    /// Names that this process has and that were not passed on.
+    pub dropped: Vec<String>,
+}
+
+/// Where the program is.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Its home.
+    pub home: &'a Path,
+    /// For temporary files.
+    pub scratch: &'a Path,
+    /// Directories from which no program is taken: worktrees, git directories.
+    pub untrusted: &'a [PathBuf],
+    /// Further names that the user lets through.
+    pub passed: &'a [String],
+}
+
+impl Environment {
+    /// Of what this process has, what is passed on.
+    pub fn of(
+        variables: impl Iterator<Item = (OsString, OsString)>,
+        around: &Surroundings,
+    ) -> Self {
+        let mut all: BTreeMap<OsString, OsString> = variables.collect();
+        let home = all.get(OsStr::new("HOME")).map(PathBuf::from);
+        let path = all.remove(OsStr::new("PATH")).unwrap_or_default();
+        let is_passed = |name: &str| {
+            PASSED.contains(&name)
+                || name.starts_with("LC_")
+                || around.passed.iter().any(|passed| passed == name)
+        };
+        let mut passed = BTreeMap::new();
+        let mut dropped = Vec::new();
+        for (name, value) in all {
+            match name.to_str().is_some_and(is_passed) {
+                true => drop(passed.insert(name, value)),
+                false => dropped.push(name.to_string_lossy().into_owned()),
+            }
+        }
+        for (name, dir) in BELOW_HOME {
+            let dir = home.as_ref().map(|home| home.join(dir));
+            if let Some(dir) = dir.filter(|dir| dir.is_dir()) {
+                passed.entry(name.into()).or_insert(dir.into());
+            }
+        }
+        for (name, value) in FIXED {
+            passed.insert(name.into(), value.into());
+        }
+        passed.insert("PATH".into(), search_path(&path, around.untrusted));
+        passed.insert("HOME".into(), around.home.into());
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            passed.insert(name.into(), around.scratch.into());
+        }
+        dropped.retain(|name| !passed.contains_key(OsStr::new(name)));
+        Self {
+            variables: passed,
+            dropped,
+        }
+    }
+}
+
+/// The directories that programs are taken from: absolute, and none that an agent writes to.
+fn search_path(path: &OsStr, untrusted: &[PathBuf]) -> OsString {
+    let is_trusted = |dir: &PathBuf| {
+        let real = dir.canonicalize().unwrap_or_else(|_| dir.clone());
+        dir.is_absolute()
+            && !untrusted
+                .iter()
+                .any(|place| dir.starts_with(place) || real.starts_with(place))
+    };
+    let dirs: Vec<PathBuf> = std::env::split_paths(path).filter(is_trusted).collect();
+    std::env::join_paths(dirs).unwrap_or_default()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_is_passed_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["worktree/bin", "tools", "home/.rustup"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(at("worktree/bin"), at("link")).unwrap();
+        let text = |path: PathBuf| path.into_os_string().into_string().unwrap();
+        let path = [
+            "bin".to_owned(),
+            String::new(),
+            text(at("worktree/bin")),
+            text(at("link")),
+            text(at("tools")),
+            "/usr/bin".to_owned(),
+        ]
+        .join(":");
+        let home = text(at("home"));
+        let given = [
+            ("PATH", path.as_str()),
+            ("HOME", &home),
+            ("LC_ALL", "C.UTF-8"),
+            ("LD_PRELOAD", "/evil.so"),
+            ("PYTEST_ADDOPTS", "--collect-only"),
+            ("DATABASE_URL", "x"),
+            ("CLAUDECODE", "1"),
+        ];
+        let untrusted = [at("worktree")];
+        let passed = ["DATABASE_URL".to_owned()];
+        let environment = Environment::of(
+            given
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into())),
+            &Surroundings {
+                home: Path::new("/room/home"),
+                scratch: Path::new("/room/tmp"),
+                untrusted: &untrusted,
+                passed: &passed,
+            },
+        );
+        let value = |name: &str| environment.variables.get(OsStr::new(name)).cloned();
+        let tools = text(at("tools"));
+        assert_eq!(
+            value("PATH").unwrap(),
+            OsString::from(format!("{tools}:/usr/bin"))
+        );
+        assert_eq!(value("HOME").unwrap(), "/room/home");
+        assert_eq!(value("DATABASE_URL").unwrap(), "x");
+        assert_eq!(value("LC_ALL").unwrap(), "C.UTF-8");
+        assert_eq!(value("RUSTUP_HOME").unwrap(), at("home/.rustup"));
+        assert_eq!(value("LD_PRELOAD"), None);
+        let dropped = ["CLAUDECODE", "LD_PRELOAD", "PYTEST_ADDOPTS"];
+        assert_eq!(environment.dropped, dropped);
+    }
+}
