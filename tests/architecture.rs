@@ -18,10 +18,11 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 /// The crates of the workspace, each allowed to depend on those before it.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "cook-core",
     "cook-os",
     "cook-git",
+    "cook-room",
     "cook-store",
     "cook-agents",
     "cook-hooks",
@@ -246,7 +247,7 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
         ("dev", "cook-store"),
         ("normal", "git2"),
     ];
-    assert_eq!(upward("cook-git", &of_git), ["cook-store"]);
+    assert_eq!(upward("cook-git", "cook-room", &of_git), ["cook-store"]);
     assert_eq!(upward("cook-os", &[("normal", "cook-os2")]), ["cook-os2"]);
     assert_eq!(upward("cook-cli", &of_git), [""; 0]);
     let itself = [("dev", "cook-cli"), ("normal", "cook-cli")];
@@ -375,6 +376,60 @@ fn every_module_of_a_library_has_a_place() {
             order.sources
         );
     }
+}
+
+/// Where files are opened that nobody else can have put there, or that a user names.
+const OPENERS: [&str; 4] = [
+    "crates/os/src/disk/",
+    "crates/os/src/process/",
+    "crates/agents/src/scripted/",
+    "src/cli/input.rs",
+];
+
+/// A FIFO at such a path would hang whoever opens it, a device would not end, a link would lead
+/// elsewhere: `cook_os::disk` refuses all of them.
+#[test]
+fn files_are_opened_by_one_module() {
+    let mut found = Vec::new();
+    for directory in ["src", "crates"] {
+        let files = rust_files(&root().join(directory));
+        let test_only = test_only_files(&files);
+        for file in files.iter().filter(|file| !test_only.contains(*file)) {
+            let path = file
+                .strip_prefix(root())
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            if path.contains("/tests/") || OPENERS.iter().any(|opener| path.starts_with(opener)) {
+                continue;
+            }
+            let source = std::fs::read_to_string(file).unwrap();
+            let opens = opened(&source);
+            found.extend(opens.into_iter().map(|call| format!("{path}: {call}")));
+        }
+    }
+    assert!(found.is_empty(), "use `cook_os::disk`: {found:#?}");
+    assert_eq!(
+        opened("use std::fs;\nfn f() { fs::read(p); HistoryFile::open(p); }"),
+        ["fs::read"]
+    );
+    assert_eq!(
+        opened("fn f() { File::open(p) }\n#[cfg(test)]\nmod tests { fn g() { fs::read(p) } }"),
+        ["File::open"]
+    );
+}
+
+/// Calls of shipped code that open whatever stands at a path.
+fn opened(source: &str) -> Vec<&'static str> {
+    let code = shipped(&code_of(source)).0;
+    let calls = ["fs::read", "fs::read_to_string", "File::open"];
+    let is_called = |call: &&str| {
+        code.match_indices(&format!("{call}(")).any(|(at, _)| {
+            let before = code[..at].chars().next_back().unwrap_or(' ');
+            !before.is_alphanumeric() && before != '_'
+        })
+    };
+    calls.into_iter().filter(is_called).collect()
 }
 
 #[test]

@@ -8,6 +8,7 @@ use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{Event, Plan};
 use cook_core::schema;
+use cook_os::disk::{self, Links};
 
 /// Largest `plan.json` that is taken in.
 const MAX_PLAN: usize = 16 << 20;
@@ -71,7 +72,8 @@ pub(super) fn adopt(context: &Context, args: &AdoptArgs) -> Answer {
 
 fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
     let path = workspace.repo.root().join(".agent").join("plan.json");
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let read = disk::read_present(&path, MAX_PLAN as u64 + 1, Links::Refuse);
+    let bytes = read.map_err(|error| {
         Failure::state(Code::InputUnreadable, "`.agent/plan.json` cannot be read").caused_by(&error)
     })?;
     schema::read_document::<Plan>(&bytes, MAX_PLAN).map_err(|findings| {

@@ -11,6 +11,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind};
 use cook_core::model::{
     Access, Actor, AgentName, AgentTable, Config, Event, Resume, Role, STOP_VERIFIER,
 };
+use cook_os::disk::{self, Links};
 use cook_os::process::{Clocks, ProcessError, Short, capture};
 use cook_store::store::Store;
 use std::ffi::OsString;
@@ -27,6 +28,8 @@ const NAME: &str = "scripted";
 const WALL: Duration = Duration::from_secs(60);
 /// How long an agent may be silent where one of its role does not end by itself.
 const SHORT_IDLE: Duration = Duration::from_secs(2);
+/// Bytes of the settings, at most.
+const MAX_SETTINGS: u64 = 1 << 20;
 /// How long git may take.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -101,7 +104,9 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
         .profile
         .ok_or_else(|| failed("the contract has no profile"))?;
     let settings = workspace.repo.root().join(".agent/cook.toml");
-    let head = std::fs::read_to_string(&settings).map_err(|error| unwritable(&settings, &error))?;
+    let head = disk::read_present(&settings, MAX_SETTINGS, Links::Refuse)
+        .map_err(|error| unwritable(&settings, &error))?;
+    let head = String::from_utf8_lossy(&head);
     let gate = toml::Value::from(story.gate.as_str());
     write(&settings, &format!("{head}\n[gates.test]\nrun = {gate}\n"))?;
     workspace.store = Some(Store::create(workspace.place())?);

@@ -9,11 +9,15 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::OutsideEdit;
 use cook_core::model::Role;
 use cook_git::{Baseline, Difference, Repo};
+use cook_os::disk::{self, Links};
 use cook_store::store::{MAX_KEPT, Store, Tip};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+/// Bytes of a note, at most.
+const MAX_NOTE: u64 = 64 << 20;
 
 /// How long a writer is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -121,8 +125,9 @@ impl Watch {
         let Some(baseline) = Baseline::open(dir)? else {
             return Ok(None);
         };
-        let note = std::fs::read(dir.join(NOTE))
+        let note = disk::read(&dir.join(NOTE), MAX_NOTE, Links::Refuse)
             .ok()
+            .flatten()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(note.map(|note| Self {
             baseline: baseline.until(end),

@@ -12,6 +12,7 @@ use crate::service::{MIRROR_DIR, Workspace, place_of};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
 use cook_git::Repo;
+use cook_os::disk::{self, Links};
 use cook_store::session::GitStore;
 use cook_store::store::{Place, Store};
 use std::cell::Cell;
@@ -21,6 +22,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Bytes of a ref, at most.
+const MAX_REF: u64 = 4096;
 /// What is not part of the copy: who holds what, which calls are being made.
 const LEFT_OUT: [&str; 4] = ["leases", "live", "lock", "sessions/inflight"];
 /// Directories whose files are written once or replaced, never changed: they can be linked.
@@ -168,10 +171,9 @@ fn fill_in(from: &Path, place: &Place) -> Result<bool, Failure> {
         Failure::state(Code::WriteFailed, what).caused_by(&error)
     };
     let lacked = restore(from, &to, Path::new(""), 0).map_err(failed)?;
-    let newest = match fs::read_to_string(from.join(RECORD)) {
-        Ok(newest) => newest,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(lacked),
-        Err(error) => return Err(failed(error)),
+    let newest = disk::read_text(&from.join(RECORD), MAX_REF, Links::Refuse).map_err(failed)?;
+    let Some(newest) = newest else {
+        return Ok(lacked);
     };
     let joined = GitStore::open(place.clone())?.join(newest.trim())?;
     Ok(lacked || joined)
@@ -249,7 +251,9 @@ fn copy(source: &Path, target: &Path, link: bool) -> io::Result<()> {
         .prefix(".cook-")
         .suffix(".tmp")
         .tempfile_in(dir)?;
-    io::copy(&mut fs::File::open(source)?, &mut file)?;
+    let opened = disk::open_regular(source, Links::Refuse)?;
+    let mut from = opened.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+    io::copy(&mut from, &mut file)?;
     file.as_file().set_permissions(found.permissions())?;
     let times = fs::FileTimes::new().set_modified(found.modified()?);
     file.as_file().set_times(times)?;

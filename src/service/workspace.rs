@@ -296,11 +296,9 @@ fn commands_of(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
 fn read_config(root: &Path) -> Result<Config, Finding> {
     let path = root.join(".agent").join("cook.toml");
     let problem = |what: String| Finding::new(Code::ConfigInvalid, what).at(".agent/cook.toml");
-    let Some(bytes) =
-        disk::read(&path, MAX_CONFIG, Links::Follow).map_err(|error| problem(error.to_string()))?
-    else {
-        return Ok(Config::default());
-    };
-    let text = String::from_utf8(bytes).map_err(|error| problem(error.to_string()))?;
-    Config::parse(&text).map_err(problem)
+    match disk::read_text(&path, MAX_CONFIG, Links::Refuse) {
+        Ok(Some(text)) => Config::parse(&text).map_err(problem),
+        Ok(None) => Ok(Config::default()),
+        Err(error) => Err(problem(error.to_string())),
+    }
 }

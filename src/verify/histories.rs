@@ -7,8 +7,9 @@ use super::outcome::Outcome;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Record, SliceRecord, StopRecord};
 use cook_core::schema::{self, Documented};
+use cook_os::disk::{self, Links};
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Bytes that are read at a time; a longer line makes the buffer grow up to the cap of
@@ -39,17 +40,15 @@ impl<'o, T: Record + Documented> Lines<'o, T> {
     fn check(root: &Path, outcome: &'o mut Outcome) -> Result<u64, Failure> {
         let name = T::DOCUMENT.file();
         let path = root.join(".agent").join(name);
-        match std::fs::symlink_metadata(&path) {
-            Ok(found) if found.is_file() => {}
-            Ok(_) => {
-                let finding = Finding::new(Code::DocumentUnreadable, "not a regular file");
+        let file = match disk::open_regular(&path, Links::Refuse) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(0),
+            Err(error) => {
+                let finding = Finding::new(Code::DocumentUnreadable, error.to_string());
                 outcome.findings.push(finding.at(format!(".agent/{name}")));
                 return Ok(0);
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
-            Err(error) => return Err(unreadable(name, &error)),
-        }
-        let file = File::open(&path).map_err(|error| unreadable(name, &error))?;
+        };
         let mut lines = Self {
             outcome,
             lines: 0,

@@ -1,6 +1,6 @@
 //! `cook session`: the calls and what was said in them.
 
-use super::{Page, Show, Tone, to_json};
+use super::{Page, Show, Tone};
 use cook_core::diagnostic::counted;
 use cook_store::session::{CallRecord, Entry, Exchange, Ref, RefKind, without_nulls};
 use serde::Serialize;

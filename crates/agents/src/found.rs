@@ -2,7 +2,7 @@
 //! is. The answer is kept by path, size and time of change of the program's file.
 
 use super::{AgentError, Preset};
-use cook_os::disk::{Durable, NewFile};
+use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::{Short, capture};
 use cook_os::process::{is_program, on_path};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
+
+/// Bytes of the cache, at most.
+const MAX_CACHE: u64 = 4 << 20;
 
 /// How long a program may take over saying who it is: some need seconds of a busy machine.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -43,8 +46,9 @@ struct Kept {
 /// # Errors
 /// When the cache cannot be written.
 pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>, AgentError> {
-    let kept: Kept = std::fs::read(cache)
+    let kept: Kept = disk::read(cache, MAX_CACHE, Links::Refuse)
         .ok()
+        .flatten()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
         .unwrap_or_default();
     let places: Vec<(Option<PathBuf>, String)> =

@@ -5,6 +5,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::digest::{hex, sha256};
 use cook_core::machine::Head;
 use cook_git::Repo;
+use cook_os::disk::{self, Links};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -120,7 +121,7 @@ fn content(path: &Path) -> String {
     if !found.is_file() || found.len() > MAX_DIGESTED {
         return by_time();
     }
-    match std::fs::read(path) {
+    match disk::read_present(path, MAX_DIGESTED, Links::Follow) {
         Ok(bytes) => sha256(bytes),
         Err(_) => by_time(),
     }

@@ -2,10 +2,14 @@
 
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
+use cook_os::disk::{self, Links};
 use cook_os::process::working_directories;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// Bytes of a path, at most.
+const MAX_LINE: u64 = 64 << 10;
 
 /// How deep refs are looked through.
 const DEPTH: usize = 16;
@@ -70,7 +74,8 @@ impl Repo {
         places.extend(self.common_dir.parent().map(Path::to_owned));
         if let Ok(linked) = std::fs::read_dir(self.common_dir.join("worktrees")) {
             let names = linked.flatten().map(|entry| entry.path().join("gitdir"));
-            let files = names.filter_map(|file| std::fs::read_to_string(file).ok());
+            let files =
+                names.filter_map(|file| disk::read_text(&file, MAX_LINE, Links::Refuse).ok()?);
             places.extend(files.filter_map(|text| {
                 let path = PathBuf::from(text.trim_end());
                 path.parent().map(Path::to_owned)

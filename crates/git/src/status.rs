@@ -9,6 +9,7 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::machine::{Head, MAX_PATHS, Worktree};
 use cook_core::model::{CONTRACT_FILES, SETTINGS_FILES};
+use cook_os::disk::{self, Links};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest settings file: one that is larger counts as another than the user left.
@@ -96,7 +97,8 @@ impl Repo {
             if !found.is_some_and(|found| found.is_file() && found.len() <= MAX_SETTINGS) {
                 continue;
             }
-            let bytes = std::fs::read(&path).map_err(|error| {
+            let read = disk::read_present(&path, MAX_SETTINGS, Links::Refuse);
+            let bytes = read.map_err(|error| {
                 Failure::state(Code::InputUnreadable, format!("`{file}` cannot be read"))
                     .caused_by(&error)
             })?;

@@ -7,9 +7,12 @@
 use super::program::Call;
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
-use cook_os::disk::remove_tree;
+use cook_os::disk::{self, Links, remove_tree};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+
+/// Bytes of a path, at most.
+const MAX_NOTE: u64 = 64 << 10;
 
 /// In git's own directory of a throwaway worktree: the root of the one it stands for.
 const STANDS_FOR: &str = "cook-stands-for";
@@ -73,7 +76,8 @@ impl Repo {
         if self.root.parent() != Some(&rooms) {
             return None;
         }
-        let note = std::fs::read(self.git_dir.join(STANDS_FOR)).ok()?;
+        let note = self.git_dir.join(STANDS_FOR);
+        let note = disk::read(&note, MAX_NOTE, Links::Refuse).ok()??;
         let root = super::native(&note)?;
         let owner = Self::discover(&root).ok()?;
         (owner.root == root && owner.common_dir == self.common_dir).then_some(root)
@@ -101,7 +105,7 @@ impl Repo {
     /// Removes one, unless it is in use; true when it is gone.
     fn sweep(&self, dir: &Path, name: &str) -> bool {
         let lock_path = dir.join(format!("{name}.lock"));
-        if let Ok(lock) = File::open(&lock_path)
+        if let Ok(Some(lock)) = disk::open_regular(&lock_path, Links::Refuse)
             && let Err(TryLockError::WouldBlock) = lock.try_lock()
         {
             return false;

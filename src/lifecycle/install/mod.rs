@@ -14,9 +14,8 @@ use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
 use cook_hooks::layout::{self, ANY_MARK, Base, Content, Entry, Plan};
-use cook_os::disk::{Durable, Mode, NewFile};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use serde_json::Value;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Largest settings file that is changed.
@@ -350,15 +349,7 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
             format!("`{}` cannot be read: {why}", path.display()),
         )
     };
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error.to_string())),
-        Ok(found) if !found.is_file() => return Err(failed("it is not a file".to_owned())),
-        Ok(found) if found.len() > MAX_FILE => return Err(failed("it is too large".to_owned())),
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    Ok(Some(text))
+    disk::read_text(path, MAX_FILE, Links::Follow).map_err(|error| failed(error.to_string()))
 }
 
 /// Writes what changed.
@@ -403,7 +394,7 @@ pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(
             continue;
         };
         let line = format!("/{}", relative.display());
-        let held = std::fs::read_to_string(&exclude).unwrap_or_default();
+        let held = read(&exclude)?.unwrap_or_default();
         if held.lines().any(|known| known == line) {
             continue;
         }

@@ -8,7 +8,7 @@ use super::difference::Difference;
 use super::stand::{Baseline, INDEX, STASH_LOG, WORK_INDEX};
 use super::take::{UNHIDE, aside, stash};
 use cook_core::diagnostic::Failure;
-use cook_os::disk::{Durable, NewFile};
+use cook_os::disk::{self, Durable, Links, NewFile};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -361,7 +361,9 @@ fn remove_file(root: &Path, path: &[u8]) -> Result<(), RepoError> {
 fn replace(from: &Path, to: &Path) -> Result<(), RepoError> {
     let dir = to.parent().unwrap_or(to);
     std::fs::create_dir_all(dir).map_err(|error| RepoError::io("make", dir, error))?;
-    let mut source = std::fs::File::open(from).map_err(|e| RepoError::io("read", from, e))?;
+    let opened = disk::open_regular(from, Links::Refuse)
+        .and_then(|file| file.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
+    let mut source = opened.map_err(|e| RepoError::io("read", from, e))?;
     let failed = |error| RepoError::io("put back", to, error);
     let new = NewFile::at(to, Durable::Content);
     let mut draft = new.begin().map_err(failed)?;

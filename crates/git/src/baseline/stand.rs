@@ -3,10 +3,14 @@
 use super::super::RepoError;
 use super::steering::Steering;
 use cook_core::diagnostic::Failure;
+use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// Bytes of a baseline, at most.
+const MAX_STAND: u64 = 1 << 30;
 
 /// What a repository looked like, and the directory that holds what putting it back needs.
 #[derive(Debug)]
@@ -60,10 +64,9 @@ impl Baseline {
     /// When it cannot be read.
     pub fn open(dir: &Path) -> Result<Option<Self>, Failure> {
         let path = dir.join(STAND);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(RepoError::io("read", &path, error).into()),
+        let read = disk::read(&path, MAX_STAND, Links::Refuse);
+        let Some(bytes) = read.map_err(|error| RepoError::io("read", &path, error))? else {
+            return Ok(None);
         };
         let stand = serde_json::from_slice(&bytes).map_err(|error| {
             RepoError::Answer(format!("`{}` is not a baseline: {error}", path.display()))

@@ -3,11 +3,14 @@
 use super::super::RepoError;
 use super::super::look::present;
 use cook_core::digest::sha256;
-use cook_os::disk::{Durable, Mode, NewFile};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Bytes of one file that is looked at.
+const MAX_FILE: u64 = 1 << 30;
 
 /// Largest steering file that can be put back; a larger one is only compared.
 const MAX_KEPT: u64 = 4 << 20;
@@ -130,7 +133,7 @@ impl Dirs<'_> {
             let target = std::fs::read_link(&path).map_err(failed)?;
             target.as_os_str().as_encoded_bytes().to_vec()
         } else {
-            std::fs::read(&path).map_err(failed)?
+            disk::read_present(&path, MAX_FILE, Links::Refuse).map_err(failed)?
         };
         let sha256 = sha256(&bytes);
         let kept = bytes.len() as u64 <= MAX_KEPT;
@@ -166,7 +169,8 @@ impl Dirs<'_> {
             return Ok(false);
         }
         let copy = keep.join(&held.sha256);
-        let bytes = std::fs::read(&copy).map_err(|error| RepoError::io("read", &copy, error))?;
+        let bytes = disk::read_present(&copy, MAX_FILE, Links::Refuse)
+            .map_err(|error| RepoError::io("read", &copy, error))?;
         let dir = path.parent().unwrap_or(self.common);
         std::fs::create_dir_all(dir).map_err(failed)?;
         if path.is_dir() && !path.is_symlink() {

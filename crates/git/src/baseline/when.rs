@@ -8,9 +8,13 @@ use super::difference::Difference;
 use super::stand::{Baseline, WORK_INDEX};
 use super::take::aside;
 use cook_core::diagnostic::Failure;
+use cook_os::disk::{self, Links};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+/// Bytes at the end of a ref's record that hold its last line.
+const LAST_LINE: u64 = 64 << 10;
 
 impl Baseline {
     /// From now on what came after a moment is somebody else's.
@@ -168,7 +172,8 @@ fn ref_change_time(repo: &Repo, name: &str, to: &str) -> Option<SystemTime> {
 
 /// When a ref went where it is, by the last line of its record.
 fn time_in_record(log: &Path, to: &str) -> Option<SystemTime> {
-    let text = std::fs::read(log).ok()?;
+    let mut log = disk::open_regular(log, Links::Refuse).ok()??;
+    let text = disk::read_tail(&mut log, LAST_LINE).ok()?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().next_back()?;
     let (_, rest) = line.split_once(' ')?;

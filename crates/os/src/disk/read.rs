@@ -80,6 +80,24 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
     }
 }
 
+/// As [`read`], where nothing there is an error too.
+///
+/// # Errors
+/// As [`read`]; `NotFound`.
+pub fn read_present(path: &Path, limit: u64, links: Links) -> io::Result<Vec<u8>> {
+    read(path, limit, links)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))
+}
+
+/// As [`read`], of UTF-8 text.
+///
+/// # Errors
+/// As [`read`]; `InvalidData` when it is not UTF-8.
+pub fn read_text(path: &Path, limit: u64, links: Links) -> io::Result<Option<String>> {
+    let bytes = read(path, limit, links)?;
+    let text = bytes.map(String::from_utf8).transpose();
+    text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+}
+
 /// The last `limit` bytes of an open file.
 ///
 /// # Errors
