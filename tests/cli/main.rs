@@ -9,6 +9,8 @@ mod brief_contract;
 mod brief_scale;
 mod cheats;
 mod commands;
+#[cfg(unix)]
+mod foreign;
 mod gates;
 mod input;
 mod json;
