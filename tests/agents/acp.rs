@@ -37,7 +37,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::room();
         Self {
             agent: Scripted::new(temp.path(), "a", "acp"),
             temp,

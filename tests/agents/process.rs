@@ -31,7 +31,7 @@ impl Bench {
     }
 
     fn with(dialect: &'static str, extra: &str) -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::support::room();
         let agent = Scripted::new(temp.path(), "a", dialect).with(extra);
         let config = Config::parse(&agent.table()).unwrap();
         Self {

@@ -38,7 +38,7 @@ fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
         file.display().to_string()
     );
     let preset = Preset::of(agent, &Config::parse(&table).unwrap()).unwrap();
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::support::room();
     let mut tools = Vec::new();
     let report = run(
         &Task {

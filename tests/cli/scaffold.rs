@@ -816,7 +816,7 @@ fn every_script_is_valid_bash() {
 fn both_scripts_pass_in_an_empty_repository_from_anywhere() {
     let bin = programs(&TOOLS);
     stub(&bin, 0);
-    let parent = TempDir::new().unwrap();
+    let parent = crate::support::room();
     fs::create_dir_all(parent.path().join("decoy/.agent")).unwrap();
     let root = parent.path().join("it's a \"path\" $HOME");
     fs::create_dir_all(root.join("deep/er")).unwrap();

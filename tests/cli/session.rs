@@ -21,7 +21,7 @@ struct Desk {
 type Member = (&'static str, &'static str, &'static str);
 
 fn desk(members: &[Member]) -> Desk {
-    let (repo, away) = (Repo::born(), TempDir::new().unwrap());
+    let (repo, away) = (Repo::born(), crate::support::room());
     let agents: Vec<Scripted> = members
         .iter()
         .map(|(name, dialect, extra)| Scripted::new(away.path(), name, dialect).with(extra))

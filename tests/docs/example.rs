@@ -12,7 +12,6 @@ use cook_core::model::{
 use cook_core::schema::{self, Documented};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(".agent-example")
@@ -174,7 +173,7 @@ fn files(directory: &Path, repo: &Repo) -> BTreeMap<String, String> {
 
 #[test]
 fn generated_example_is_what_its_script_makes() {
-    let scratch = TempDir::new().unwrap();
+    let scratch = crate::support::room();
     let made = scratch.path().join("made");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("smoke/example.sh");
     let mut command = clean("bash", scratch.path());

@@ -19,7 +19,7 @@ fn smoke(cook: &Path, scratch: &TempDir) -> Run {
 
 #[test]
 fn the_whole_job_and_the_seed_flow_pass() {
-    let scratch = TempDir::new().unwrap();
+    let scratch = crate::support::room();
     let started = std::time::Instant::now();
     let answer = smoke(Path::new(COOK), &scratch)
         .ok()
@@ -45,7 +45,7 @@ fn liar(scratch: &TempDir, lie: &str) -> std::path::PathBuf {
 
 #[test]
 fn a_cook_that_takes_everything_is_noticed() {
-    let scratch = TempDir::new().unwrap();
+    let scratch = crate::support::room();
     smoke(&liar(&scratch, "'record regrounder'*"), &scratch)
         .exits(1)
         .says("surprise:");
@@ -53,7 +53,7 @@ fn a_cook_that_takes_everything_is_noticed() {
 
 #[test]
 fn a_verify_that_always_passes_is_noticed() {
-    let scratch = TempDir::new().unwrap();
+    let scratch = crate::support::room();
     smoke(&liar(&scratch, "'verify --strict'"), &scratch)
         .exits(1)
         .says("surprise: `cook verify --strict` ended with 0, not 1");

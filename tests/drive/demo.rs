@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const COOK: &str = env!("CARGO_BIN_EXE_cook");
-/// How long a demonstration may take.
-const BOUND: Duration = Duration::from_secs(20);
+/// How long a demonstration may take, on a busy machine as well.
+const BOUND: Duration = Duration::from_secs(120);
 /// Whoever plays holds it.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 /// Sessions of the story.
@@ -28,7 +28,7 @@ struct Played {
 
 impl Stage {
     fn new() -> Self {
-        let dir = TempDir::new().unwrap();
+        let dir = crate::support::room();
         for name in ["home", "tmp"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
@@ -58,20 +58,12 @@ impl Stage {
         command
     }
 
-    /// Plays one, within the bound, and looks at everything that it left. One at a time, and
-    /// once more where the machine was too busy for the bound.
+    /// Plays one, within the bound, and looks at everything that it left. One at a time.
     fn plays(&self, arguments: &[&str]) -> Played {
         let alone = ALONE.lock().unwrap_or_else(|broken| broken.into_inner());
-        let mut tries = (0..2).map(|_| {
-            let begun = Instant::now();
-            let output = self.demo(arguments).arg("--json").output().unwrap();
-            (output, begun.elapsed())
-        });
-        let first = tries.next().unwrap();
-        let (output, took) = match first.1 < BOUND {
-            true => first,
-            false => tries.next().unwrap(),
-        };
+        let begun = Instant::now();
+        let output = self.demo(arguments).arg("--json").output().unwrap();
+        let took = begun.elapsed();
         drop(alone);
         let told = text(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {told}");

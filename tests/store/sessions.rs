@@ -827,7 +827,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 
 #[test]
 fn no_call_changes_a_byte_that_was_stored() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let repl = small(Capability::Repl);
     let mut on = None;
@@ -861,7 +861,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(150);
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl).native();
     let mut on = None;
@@ -952,7 +952,7 @@ fn a_call_stores_the_same_however_long_the_episode_is() {
 
 #[test]
 fn each_flipped_byte_of_an_exchange_is_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let first = call(&store, &repl, &say("begin", None)).unwrap();
@@ -991,7 +991,7 @@ fn each_flipped_byte_of_an_exchange_is_found() {
 
 #[test]
 fn labels_are_plain_words() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let name = Ref::new(RefKind::Episode);
     for label in [
@@ -1058,7 +1058,7 @@ fn a_review_in_several_steps_on_an_atom() {
 /// Pattern 2: days later, another process, the supplier's own record gone, a name is enough.
 #[test]
 fn a_kept_episode_is_revived_by_another_process() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let kept = {
         let store = kept_in(dir.path());
         let repl = Scripted::new("agent", Capability::Repl).native();
@@ -1116,7 +1116,7 @@ struct Whole {
 }
 
 fn whole() -> Whole {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let mut repl = small(Capability::Repl);
     repl.window = Some(Window {
@@ -1149,7 +1149,7 @@ fn is_found(store: &GitStore) -> bool {
 /// A process that is ended while it keeps a call has written objects, and not moved the ref.
 #[test]
 fn a_call_that_was_cut_while_it_was_kept_is_no_damage() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     call(&store, &repl, &say("look", None)).unwrap();
@@ -1430,7 +1430,7 @@ fn while_something_kept_cannot_be_read_nothing_is_let_go_of() {
 /// Whatever lies further back is found again: by ref, by prefix, by hash, and word for word.
 #[test]
 fn what_lies_further_back_is_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let store = kept_in(dir.path());
     let repl = Scripted::new("agent", Capability::Repl);
     let mut replies = Vec::new();
@@ -1476,7 +1476,7 @@ fn what_lies_further_back_is_found() {
 /// Each with a store of its own, as processes have.
 #[test]
 fn writers_at_the_same_time_lose_nothing() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let replies: Vec<Ref> = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..6)
             .map(|_| {
@@ -1518,7 +1518,7 @@ fn a_record_that_is_put_back_goes_before_what_came_since() {
         ..
     } = whole();
     let repl = Scripted::new("agent", Capability::Repl);
-    let away = tempfile::tempdir().unwrap();
+    let away = crate::support::room();
     let lines = store.lines().unwrap().len();
     let lost = std::fs::read_to_string(tip_of(&store)).unwrap();
     std::fs::rename(log_of(&store), away.path().join("log.git")).unwrap();
@@ -1551,7 +1551,7 @@ fn a_record_that_is_put_back_goes_before_what_came_since() {
 
 #[test]
 fn sessions_of_the_layout_before_are_named_and_not_read() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::room();
     let sessions = dir.path().join("cook/sessions");
     let place = Place {
         common_dir: dir.path().to_owned(),

@@ -17,21 +17,17 @@ pub struct Job {
 impl Job {
     /// The job with these tables in `cook.toml`; what they run is trusted.
     pub fn with(tables: &str) -> Self {
-        Self::within(tables, Vec::new())
+        let begun = || Self::within(tables, Vec::new()).repo;
+        Self::in_place(
+            Repo::stage(&format!("a job with {tables}"), begun),
+            Vec::new(),
+        )
     }
 
     /// The same with further variables.
     pub fn within(tables: &str, variables: Vec<(String, String)>) -> Self {
-        let repo = Repo::directory();
-        repo.extra.borrow_mut().extend(variables);
-        let state = repo.beside("state");
-        std::fs::create_dir(&state).unwrap();
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        repo.extra.borrow_mut().extend([
-            ("STATE".to_owned(), state.display().to_string()),
-            ("SMOKE".to_owned(), root.join("smoke").display().to_string()),
-        ]);
-        let job = Self { repo, state };
+        let job = Self::in_place(Repo::directory(), variables);
+        std::fs::create_dir(&job.state).unwrap();
         job.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
         job.repo
             .cook(&["init", "--mission", MISSION, "--commit"])
@@ -59,6 +55,17 @@ impl Job {
             .cook(&["trust", "bash tests/run.sh", "--as-user"])
             .exits(0);
         job
+    }
+
+    fn in_place(repo: Repo, variables: Vec<(String, String)>) -> Self {
+        let state = repo.beside("state");
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        repo.extra.borrow_mut().extend(variables);
+        repo.extra.borrow_mut().extend([
+            ("STATE".to_owned(), state.display().to_string()),
+            ("SMOKE".to_owned(), root.join("smoke").display().to_string()),
+        ]);
+        Self { repo, state }
     }
 
     pub fn shell(&self, script: &str) {

@@ -13,6 +13,7 @@ pub mod model;
 pub mod repo;
 pub mod reports;
 pub mod scratch;
+pub mod stage;
 pub mod steps;
 pub mod store;
 pub mod story;
@@ -26,6 +27,8 @@ use std::borrow::BorrowMut;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use tempfile::TempDir;
 
 /// When everything happens.
 pub const NOW: &str = "2026-01-02T03:04:05Z";
@@ -52,6 +55,36 @@ pub fn clean(program: impl AsRef<std::ffi::OsStr>, home: &Path) -> Command {
         .env("HOME", home)
         .envs(FIXED);
     command
+}
+
+/// A temporary directory: in memory where the system has room there and lets programs run. What is flushed
+/// is flushed by the same calls; only nobody waits for a disk, of which no test asks anything.
+pub fn room() -> TempDir {
+    if has_memory() {
+        tempfile::tempdir_in(MEMORY).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
+    }
+}
+
+const MEMORY: &str = "/dev/shm";
+
+/// Room for every test at a time; a container often has 64 MiB and no right to run.
+#[cfg(target_os = "linux")]
+fn has_memory() -> bool {
+    use nix::sys::statvfs::{FsFlags, statvfs};
+    static ANSWER: LazyLock<bool> = LazyLock::new(|| {
+        statvfs(MEMORY).is_ok_and(|memory| {
+            let free = memory.blocks_available() * memory.fragment_size();
+            free >= 1 << 30 && !memory.flags().contains(FsFlags::ST_NOEXEC)
+        })
+    });
+    *ANSWER
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_memory() -> bool {
+    false
 }
 
 /// Heeds every signal from the terminal, whatever whoever started the tests has ignored: `nohup` ignores

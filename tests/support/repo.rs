@@ -1,6 +1,6 @@
 //! A repository in a temporary directory, and the built `cook` in it.
 
-use super::{COOK, Run, clean, run, run_alone};
+use super::{COOK, Run, clean, room, run, run_alone};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Repo {
 impl Repo {
     /// An empty directory that is not a repository.
     pub fn directory() -> Self {
-        let temp = TempDir::new().unwrap();
+        let temp = room();
         let place = temp.path().canonicalize().unwrap();
         let (root, home) = (place.join("work"), place.join("home"));
         std::fs::create_dir(&root).unwrap();
@@ -54,17 +54,21 @@ impl Repo {
 
     /// With one commit that holds a `README.md`.
     pub fn new() -> Self {
-        let repo = Self::unborn();
-        repo.write("README.md", "# A project\n");
-        repo.commit("Begin", None);
-        repo
+        Self::stage("new", || {
+            let repo = Self::unborn();
+            repo.write("README.md", "# A project\n");
+            repo.commit("Begin", None);
+            repo
+        })
     }
 
     /// Set up, its contract committed, its mission given.
     pub fn with_mission(mission: &str) -> Self {
-        let repo = Self::new();
-        repo.cook(&["init", "--mission", mission, "--commit"]).ok();
-        repo
+        Self::stage(&format!("with the mission {mission}"), || {
+            let repo = Self::new();
+            repo.cook(&["init", "--mission", mission, "--commit"]).ok();
+            repo
+        })
     }
 
     /// Writes a file of the worktree, directories included.

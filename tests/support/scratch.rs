@@ -50,7 +50,7 @@ pub struct Scratch {
 impl Scratch {
     pub fn empty() -> Self {
         hermetic();
-        let dir = tempfile::tempdir().unwrap();
+        let dir = super::room();
         let root = dir.path().canonicalize().unwrap().join("repo");
         std::fs::create_dir(&root).unwrap();
         Self { dir, root }

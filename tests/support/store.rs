@@ -20,7 +20,7 @@ pub struct Fixture {
 
 impl Fixture {
     pub fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = super::room();
         git2::Repository::init(dir.path().join("work")).unwrap();
         Self { dir }
     }

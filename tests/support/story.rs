@@ -12,26 +12,32 @@ pub const GATE: &str = "bash test.sh";
 impl Repo {
     /// One commit with the gate's script.
     pub fn born() -> Self {
-        let repo = Self::unborn();
-        repo.write("test.sh", "cat results 2>/dev/null; test ! -e red\n");
-        repo.write("README.md", "# tool\n\nA tool.\n");
-        repo.commit("begin", None);
-        repo
+        Self::stage("born", || {
+            let repo = Self::unborn();
+            repo.write("test.sh", "cat results 2>/dev/null; test ! -e red\n");
+            repo.write("README.md", "# tool\n\nA tool.\n");
+            repo.commit("begin", None);
+            repo
+        })
     }
 
     /// After `cook init --commit`.
     pub fn set_up() -> Self {
-        let repo = Self::born();
-        repo.cook(&["init", "--mission", MISSION, "--commit"])
-            .exits(0);
-        repo
+        Self::stage("set_up", || {
+            let repo = Self::born();
+            repo.cook(&["init", "--mission", MISSION, "--commit"])
+                .exits(0);
+            repo
+        })
     }
 
     /// Two slices planned, the gate trusted, `a` selected.
     pub fn selected() -> Self {
-        let repo = Self::set_up();
-        repo.select_a();
-        repo
+        Self::stage("selected", || {
+            let repo = Self::set_up();
+            repo.select_a();
+            repo
+        })
     }
 
     /// Plans both slices, trusts their gate and selects `a`.
@@ -44,50 +50,58 @@ impl Repo {
 
     /// `a` is implemented and its gate green.
     pub fn committed() -> Self {
-        let repo = Self::selected();
-        repo.implement_a();
-        repo
+        Self::stage("committed", || {
+            let repo = Self::selected();
+            repo.implement_a();
+            repo
+        })
     }
 
     /// Review (yes) and audit of `a` are in.
     pub fn reviewed() -> Self {
-        let repo = Self::committed();
-        repo.record("reviewer", repo.review(true)).exits(0);
-        repo.record("auditor", repo.audit("b")).exits(0);
-        repo
+        Self::stage("reviewed", || {
+            let repo = Self::committed();
+            repo.record("reviewer", repo.review(true)).exits(0);
+            repo.record("auditor", repo.audit("b")).exits(0);
+            repo
+        })
     }
 
     /// `a` is done, `b` cancelled, and judges are due.
     pub fn wave() -> Self {
-        let repo = Self::reviewed();
-        let mut plan = plan();
-        plan["candidate_slices"][1]["status"] = json!("cancelled");
-        plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
-        let block = json!({
-            "reconcile": {"slice_id": "a", "decision": "accepted"},
-            "evidence": evidence_a(),
-            "plan": plan,
-        });
-        repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
-            .exits(0);
-        assert_eq!(repo.rule(), "8");
-        repo
+        Self::stage("wave", || {
+            let repo = Self::reviewed();
+            let mut plan = plan();
+            plan["candidate_slices"][1]["status"] = json!("cancelled");
+            plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
+            let block = json!({
+                "reconcile": {"slice_id": "a", "decision": "accepted"},
+                "evidence": evidence_a(),
+                "plan": plan,
+            });
+            repo.record("regrounder", repo.reground("accepted", "a", "none", &block))
+                .exits(0);
+            assert_eq!(repo.rule(), "8");
+            repo
+        })
     }
 
     /// The project is done.
     pub fn done() -> Self {
-        let repo = Self::wave();
-        for judge in 0..3 {
-            repo.record_with(
-                &["stop-judge", "--session", &format!("judge-{judge}")],
-                repo.judge(true),
-            )
-            .exits(0);
-        }
-        let block = json!({"conclude": {"decision": "stop"}});
-        repo.record("regrounder", repo.reground("none", "none", "none", &block))
-            .exits(0);
-        repo
+        Self::stage("done", || {
+            let repo = Self::wave();
+            for judge in 0..3 {
+                repo.record_with(
+                    &["stop-judge", "--session", &format!("judge-{judge}")],
+                    repo.judge(true),
+                )
+                .exits(0);
+            }
+            let block = json!({"conclude": {"decision": "stop"}});
+            repo.record("regrounder", repo.reground("none", "none", "none", &block))
+                .exits(0);
+            repo
+        })
     }
 
     /// The implementer's work on `a` and its report.

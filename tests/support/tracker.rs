@@ -134,7 +134,7 @@ impl Desk {
     }
 
     pub fn with(program: &'static str, shape: &str, bounds: Bounds) -> Self {
-        let dir = TempDir::new().unwrap();
+        let dir = super::room();
         let root = dir.path().join("work");
         let issues = Issues::at(&root, shape);
         let found = Found {

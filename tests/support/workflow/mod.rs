@@ -3,7 +3,7 @@
 
 pub mod reports;
 
-use super::{COOK, clean};
+use super::{COOK, clean, room};
 use cook_store::store::{Place, Store};
 use std::ffi::OsStr;
 use std::io::Write;
@@ -21,16 +21,8 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// In memory where the system has that: syncing is then free, and what these
-    /// tests ask (what a process left behind) does not depend on it.
     pub fn new() -> Self {
-        let memory = Path::new("/dev/shm");
-        let dir = if memory.is_dir() {
-            tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir())
-        } else {
-            tempfile::tempdir()
-        };
-        Self::at(dir.unwrap())
+        Self::at(room())
     }
 
     pub fn at(dir: TempDir) -> Self {
