@@ -247,7 +247,7 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
         ("dev", "cook-store"),
         ("normal", "git2"),
     ];
-    assert_eq!(upward("cook-git", "cook-room", &of_git), ["cook-store"]);
+    assert_eq!(upward("cook-git", &of_git), ["cook-store"]);
     assert_eq!(upward("cook-os", &[("normal", "cook-os2")]), ["cook-os2"]);
     assert_eq!(upward("cook-cli", &of_git), [""; 0]);
     let itself = [("dev", "cook-cli"), ("normal", "cook-cli")];
