@@ -133,7 +133,7 @@ pub fn open_whole(dir: &Path) -> Result<(Workspace, bool), Failure> {
     };
     let ended = id
         .as_ref()
-        .filter(|id| driver.is_none() && end_left(id))
+        .filter(|id| driver.is_none() && end_left(id, &place.cook_dir()))
         .cloned();
     let opened = Workspace::open(dir);
     if driver.is_some() {

@@ -22,7 +22,7 @@ impl Driver<'_> {
     /// Unreadable state.
     pub fn recover(&mut self) -> Result<(), Failure> {
         let workspace = Workspace::open(&self.dir)?;
-        let end = match end_left(workspace.store_id()) {
+        let end = match end_left(workspace.store_id(), &workspace.place().cook_dir()) {
             true => None,
             false => live::last_sign(&workspace)?.map(|seen| seen + GRACE),
         };

@@ -60,6 +60,8 @@ pub(super) struct SessionContext<'a> {
     pub at: &'a str,
     /// The log's id.
     pub workflow: &'a str,
+    /// What marks its processes.
+    pub mark: &'a str,
 }
 
 /// An answer, or the lack of one with what the agent's program came to where it ran.
@@ -83,7 +85,7 @@ impl SessionContext<'_> {
         supplier.model.clone_from(&self.agent.model);
         supplier.role = Some(self.role.short().to_owned());
         supplier.workflow = Some(self.workflow.to_owned());
-        supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.workflow.into())];
+        supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.mark.into())];
         supplier.price = self.agent.price;
         supplier.access = Some(self.agent.access);
         supplier.watch = RefCell::new(Box::new(watched));

@@ -8,6 +8,7 @@ use super::left::watches;
 use super::outcome::{Ended, RoleOutcome, Step};
 use super::talk::{Asking, SessionContext};
 use crate::service::{self, Workspace};
+use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::Role;
@@ -139,6 +140,7 @@ impl Driver<'_> {
         let rooms = askings.iter().map(|_| self.room(workspace, role));
         let rooms = rooms.collect::<Result<Vec<_>, Failure>>()?;
         let at = workspace.clock.now();
+        let mark = workflow_mark(workspace.store_id(), &workspace.place().cook_dir());
         let mut contexts = Vec::new();
         for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
@@ -148,6 +150,7 @@ impl Driver<'_> {
                 dir,
                 at: &at,
                 workflow: workspace.store_id(),
+                mark: &mark,
             });
         }
         let (heard, breach) = self.converse(&contexts, askings, &watch)?;

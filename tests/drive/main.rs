@@ -784,6 +784,25 @@ fn a_run_that_is_interrupted_leaves_a_state_to_go_on_from() {
     job.is_done();
 }
 
+/// A copy of a repository has the log's id too: what one of them runs is none of the other's.
+#[test]
+fn a_copy_is_driven_while_the_other_is() {
+    let (one, other) = (Job::new(), Job::new());
+    let id = |job: &Job| std::fs::read_to_string(job.repo.root.join(".git/cook-id")).unwrap();
+    assert_eq!(id(&one), id(&other), "they are copies");
+    one.mischief("regrounder", "hang");
+    let (mut child, agent) = one.run_until_it_hangs();
+    other.run(&["--steps", "2"]).exits(0);
+    assert!(is_alive(&agent) && child.try_wait().unwrap().is_none());
+    // The first one only asks.
+    for _ in 0..2 {
+        signal(&child, "INT");
+        std::thread::sleep(Duration::from_millis(700));
+    }
+    ends(&mut child);
+    assert!(!is_alive(&agent));
+}
+
 /// A terminal that is closed sends the signal more than once: it asks and never ends a session.
 #[test]
 fn a_closed_terminal_asks_for_an_end_and_leaves_no_agent_alone() {

@@ -27,7 +27,7 @@ mod usage;
 pub use error::AgentError;
 pub use failure::{AgentFailure, FailureClass};
 pub use found::{Found, find, probe_version};
-pub use left::{end_left, settle_left};
+pub use left::{end_left, settle_left, workflow_mark};
 pub use listen::Progress;
 pub use preset::{Preset, presets};
 pub use redact::redact;

@@ -1,6 +1,7 @@
 //! A room that the kernel keeps: bubblewrap lets what runs there write the room and nothing else,
 //! and ends all of its processes with it.
 
+use cook_os::disk::{self, Links};
 use cook_os::process::{ProcessError, Short, capture, on_path};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -164,8 +165,10 @@ fn is_root() -> bool {
 
 /// What bubblewrap said, with the cause where it is a known one.
 fn explain(said: &str) -> String {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let is = |path: &str, value: &str| read(path).trim() == value;
+    let read = |path: &str| disk::read_text(Path::new(path), 4096, Links::Refuse);
+    let is = |path: &str, value: &str| {
+        read(path).is_ok_and(|text| text.is_some_and(|text| text.trim() == value))
+    };
     let cause = if is("/proc/sys/user/max_user_namespaces", "0") {
         "no user namespaces: `user.max_user_namespaces` is 0"
     } else if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {

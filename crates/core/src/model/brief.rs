@@ -4,10 +4,9 @@
 use super::anchor::{Stamp, Verdict};
 use super::evidence::Basis;
 use super::scalar::{Count, SchemaVersion, Text, Timestamp};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{IntoDeserializer, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
 /// Characters a field may have.
 pub const MAX_FIELD_CHARS: usize = 4_000;
@@ -61,13 +60,8 @@ impl Slot {
 }
 
 /// One entry of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(
-    tag = "slot",
-    rename_all = "snake_case",
-    deny_unknown_fields,
-    remote = "Self"
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "slot", rename_all = "snake_case")]
 #[allow(missing_docs)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BriefLine {
@@ -87,7 +81,6 @@ pub enum BriefLine {
         #[serde(with = "Text")]
         evidence: String,
         /// What kind of proof.
-        #[serde(deserialize_with = "basis")]
         basis: Basis,
         /// What would make it worth another look.
         #[serde(with = "Text")]
@@ -119,36 +112,116 @@ pub enum BriefLine {
     },
 }
 
-struct LineVisitor;
+/// A line with the fields of every slot: serde's own reading of a tagged enum is
+/// freer than the schema.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainLine {
+    slot: Slot,
+    #[serde(default, deserialize_with = "given")]
+    rule: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    source: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    claim: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    evidence: Option<String>,
+    #[serde(default, deserialize_with = "given_basis")]
+    basis: Option<Basis>,
+    #[serde(default, deserialize_with = "given")]
+    reopen: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    lesson: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    question: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    verifies: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    action: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    outcome: Option<String>,
+}
 
-// serde's own reading of a tagged enum takes a list for an object too.
-impl<'de> Visitor<'de> for LineVisitor {
-    type Value = BriefLine;
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Text::deserialize(deserializer).map(Some)
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an entry as an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<BriefLine, A::Error> {
-        BriefLine::deserialize(MapAccessDeserializer::new(map))
-    }
+fn given_basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Basis>, D::Error> {
+    Basis::deserialize(deserializer).map(Some)
 }
 
 impl<'de> Deserialize<'de> for BriefLine {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(LineVisitor)
+        Self::try_from(PlainLine::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-impl Serialize for BriefLine {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, serializer)
-    }
-}
+impl TryFrom<PlainLine> for BriefLine {
+    type Error = String;
 
-fn basis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Basis, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    Basis::deserialize(word.into_deserializer())
+    fn try_from(plain: PlainLine) -> Result<Self, String> {
+        let slot = plain.slot;
+        let PlainLine {
+            slot: _,
+            rule,
+            source,
+            claim,
+            evidence,
+            basis,
+            reopen,
+            lesson,
+            question,
+            verifies,
+            action,
+            outcome,
+        } = plain;
+        let mut texts = BTreeMap::from([
+            ("rule", rule),
+            ("source", source),
+            ("claim", claim),
+            ("evidence", evidence),
+            ("reopen", reopen),
+            ("lesson", lesson),
+            ("question", question),
+            ("verifies", verifies),
+            ("action", action),
+            ("outcome", outcome),
+        ]);
+        texts.retain(|_, text| text.is_some());
+        let mut take = |key: &str| {
+            let text = texts.remove(key).flatten();
+            text.ok_or_else(|| format!("`{key}` is missing in an entry of `{}`", slot.id()))
+        };
+        let mut basis = basis;
+        let line = match slot {
+            Slot::Forbid => BriefLine::Forbid {
+                rule: take("rule")?,
+                source: take("source")?,
+            },
+            Slot::Established => BriefLine::Established {
+                claim: take("claim")?,
+                evidence: take("evidence")?,
+                basis: basis.take().ok_or("`basis` is missing")?,
+                reopen: take("reopen")?,
+            },
+            Slot::Learned => BriefLine::Learned {
+                lesson: take("lesson")?,
+                source: take("source")?,
+            },
+            Slot::Open => BriefLine::Open {
+                question: take("question")?,
+                verifies: take("verifies")?,
+            },
+            Slot::Next => BriefLine::Next {
+                action: take("action")?,
+                outcome: take("outcome")?,
+            },
+        };
+        match texts.keys().next().copied().or(basis.map(|_| "basis")) {
+            Some(key) => Err(format!("`{key}` is not a field of `{}`", slot.id())),
+            None => Ok(line),
+        }
+    }
 }
 
 impl BriefLine {
