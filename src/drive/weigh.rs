@@ -69,7 +69,7 @@ impl Driver<'_> {
                 let said: Vec<String> = said
                     .map(|one| format!("[{}] {}", one.code.id(), one.message))
                     .collect();
-                let why = format!("the report breaks the rules twice: {}", said.join("; "));
+                let why = format!("the report breaks the rules: {}", said.join("; "));
                 self.refuse(workspace, role, codes.collect(), why)
             }
             Heard::Nothing(failed) => self.weigh_failure(workspace, role, agent, &failed),

@@ -40,7 +40,7 @@ pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExch
     let all = window.exchanges();
     let mut said: Vec<Said> = all[all.len().saturating_sub(BEFORE + 1)..]
         .iter()
-        .map(|exchange| quote_exchange(exchange))
+        .map(quote_exchange)
         .collect();
     let size = |one: &Said| one.input.len() + one.output.len();
     if said.iter().map(size).sum::<usize>() > LIMIT {
