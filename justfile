@@ -21,6 +21,10 @@ lint:
 update:
     COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test cli --test docs --test exploration generated
 
+# The same without the exploration, for a change that adds no transition.
+update-fast:
+    COOK_UPDATE=1 INSTA_UPDATE=always cargo test --test cli --test docs generated
+
 # A real job from `cook init` to `done`, with the program as it is built here.
 smoke:
     ./smoke/smoke.sh

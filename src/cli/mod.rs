@@ -9,6 +9,8 @@ mod context;
 mod follow;
 mod input;
 mod printer;
+#[cfg(feature = "schema")]
+pub mod published;
 mod queued;
 mod transition;
 

@@ -15,8 +15,6 @@ mod next;
 mod page;
 mod plan;
 mod progress;
-#[cfg(feature = "schema")]
-pub mod published;
 mod reply;
 mod run;
 mod screen;
@@ -50,6 +48,12 @@ pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
 pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
 pub(crate) use transition::{NoteAnswer, TransitionAnswer};
 pub(crate) use verify::{GateAnswer, VerifyAnswer};
+#[cfg(feature = "schema")]
+pub(crate) use {
+    screen::Failed,
+    status::Standing,
+    verify::{Gates, Verified},
+};
 
 use cook_core::diagnostic::Finding;
 use cook_core::model::SchemaVersion;

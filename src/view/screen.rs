@@ -192,7 +192,7 @@ fn json_text(value: &Value) -> String {
 /// What any command answers with `--json` when it could not do its work.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Failed<'a> {
+pub(crate) struct Failed<'a> {
     error: Wrong<'a>,
 }
 

@@ -95,7 +95,7 @@ impl RunView {
 /// Where the work stands.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     mission_anchor: &'a str,
     policy: Policy,
     phase: Phase,

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 /// What was looked at and what was found.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Verified<'a> {
+pub(crate) struct Verified<'a> {
     #[cfg_attr(feature = "schema", schemars(extend(
         "enum" = ["control-plane", "stop", "all", "fsck", "doctor", "hooks", "session"]
     )))]
@@ -138,7 +138,7 @@ impl Show for VerifyAnswer {
 /// Gates that were run, or whose receipt was found.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Gates<'a> {
+pub(crate) struct Gates<'a> {
     gates: Vec<Gate<'a>>,
     findings: &'a [Finding],
 }

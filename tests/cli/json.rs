@@ -4,7 +4,7 @@
 use crate::support::agents::{Scripted, settle};
 use crate::support::story::GATE;
 use crate::support::{Repo, run};
-use cook::view::published::describe_answers;
+use cook::cli::published::describe_answers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,8 +42,8 @@ fn every_output_schema_is_listed_and_sound() {
             Some(name.to_owned())
         })
         .collect();
-    let names = describe_answers().map(|(name, _)| name);
-    assert_eq!(found, names.map(str::to_owned).into_iter().collect());
+    let names: Vec<&str> = describe_answers().iter().map(|(name, _)| *name).collect();
+    assert_eq!(found, names.iter().map(|name| (*name).to_owned()).collect());
     for name in names {
         let schema = schema(name);
         assert!(jsonschema::meta::is_valid(&schema), "{name}");

@@ -1,7 +1,7 @@
 //! The schemas in `protocol/schema/` are the ones that the types describe.
 
 use crate::support::generated;
-use cook::view::published::describe_answers;
+use cook::cli::published::describe_answers;
 use cook_core::model::{Event, Role};
 use cook_core::report;
 use cook_core::schema::Document;
@@ -82,7 +82,9 @@ fn fill(items: &[Value], depth: usize) -> Vec<String> {
 fn generated_schemas_are_those_of_the_types() {
     let documents =
         Document::ALL.map(|one| (format!("{}.schema", one.id()), describe_document(one)));
-    let answers = describe_answers().map(|(id, schema)| (format!("output-{id}.schema"), schema));
+    let answers = describe_answers()
+        .into_iter()
+        .map(|(id, schema)| (format!("output-{id}.schema"), schema));
     let reports = Role::ALL.map(|role| (format!("report-{}", role.short()), report::schema(role)));
     for (id, schema) in documents.into_iter().chain(answers).chain(reports) {
         let wanted = lay_out(&schema, 0, 0) + "\n";

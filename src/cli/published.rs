@@ -1,25 +1,22 @@
 //! The schema of every answer.
 
-use super::next::Dispatched;
-use super::screen::Failed;
-use super::status::Standing;
-use super::verify::{Gates, Verified};
-use super::{
+use crate::view::{
     AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, CostAnswer,
-    DemoAnswer, DiffAnswer, EntryAnswer, FanoutAnswer, GraphAnswer, GuideAnswer,
-    IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer,
-    NoteAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile, RunAnswer,
-    SessionLogAnswer, SessionShowAnswer, TransitionAnswer, WhyAnswer,
+    DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, Failed, FanoutAnswer, Gates, GraphAnswer,
+    GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer,
+    LogAnswer, NoteAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
+    RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer, Verified,
+    WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
 use serde_json::Value;
 
 /// Id and schema of every answer, sorted by id.
-pub fn describe_answers() -> [(&'static str, Value); 34] {
+pub fn describe_answers() -> Vec<(&'static str, Value)> {
     macro_rules! all {
         ($($id:literal $of:ty, $title:literal;)*) => {
-            [$(($id, describe_answer::<$of>($id, $title)),)*]
+            vec![$(($id, describe_answer::<$of>($id, $title)),)*]
         };
     }
     all! {
