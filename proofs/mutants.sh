@@ -8,7 +8,8 @@
 # In a copy of crates/core (target/mutants) proofs/mutants.pl turns each guard of the machine and
 # of the rules of reports into one that is skipped when MUTANT names its number, so that one build
 # serves all. proofs/mutants.list adds decisions that are changed instead of skipped.
-# Guards of the machine must be missed by tests/exploration, rules of reports by tests/reports.rs.
+# Guards of the machine must be missed by crates/core/tests/exploration, rules of reports
+# by crates/core/tests/reports.rs.
 # proofs/mutants.allowed names those that nothing can miss, with the reason.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -25,12 +26,10 @@ esac
 
 rm -rf "$copy"
 core=$copy/crates/core
-mkdir -p "$core/tests/support"
+mkdir -p "$core" "$copy/tests/support"
 cp -R Cargo.lock protocol "$copy/"
-cp -R crates/core/src "$core/"
-cp -R tests/exploration tests/reports.rs "$core/tests/"
-cp tests/support/generated.rs "$core/tests/support/"
-ln -s ../../protocol "$core/protocol"
+cp -R crates/core/src crates/core/tests "$core/"
+cp tests/support/generated.rs "$copy/tests/support/"
 # A workspace of that one crate. It has another name, so that both can be built into one target
 # directory, and every dependency of the whole workspace, so that those are built already.
 sections() { awk -v wanted="$2" '/^\[/ { print_it = $0 ~ wanted } print_it' "$1"; }

@@ -35,7 +35,7 @@ fn is_role_event(event: &str) -> bool {
 /// The diagram: phases, and the roles' events between them.
 pub fn diagram(edges: &Edges) -> String {
     let mut text = String::from(
-        "%% Drawn by the exploration (tests/exploration) from the transitions it saw; do not edit.\n\
+        "%% Drawn by the exploration (crates/core/tests/exploration) from the transitions it saw; do not edit.\n\
          stateDiagram-v2\n    [*] --> reground: bootstrapped\n",
     );
     for ((from, to), events) in grouped(edges, is_role_event) {

@@ -9,7 +9,7 @@ mod diagram;
 mod events;
 mod explore;
 mod fingerprint;
-#[path = "../support/generated.rs"]
+#[path = "../../../../tests/support/generated.rs"]
 mod generated;
 mod imports;
 mod invariants;
@@ -181,8 +181,11 @@ fn generated_diagram_shows_what_was_seen() {
         .iter()
         .flat_map(|outcome| outcome.edges.iter().copied())
         .collect();
-    generated::compare("protocol/state-diagram.mmd", &diagram::diagram(&edges));
-    generated::compare("protocol/state-diagram.md", &diagram::table(&edges));
+    generated::compare(
+        "../../protocol/state-diagram.mmd",
+        &diagram::diagram(&edges),
+    );
+    generated::compare("../../protocol/state-diagram.md", &diagram::table(&edges));
 }
 
 #[test]
