@@ -1,5 +1,5 @@
 //! Criterion benches of the library's hot functions: deciding, reading the tip,
-//! parsing a report, replaying the log. `cargo bench --bench library`.
+//! parsing a report, replaying the log. `cargo bench --features bench --bench library`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod scale;
