@@ -4,6 +4,7 @@
 use super::access::Access;
 use super::agent::AgentTable;
 use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
+use super::sandbox::Sandbox;
 use super::setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span, nearest};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -240,6 +241,8 @@ pub struct Config {
     limits: LimitsTable,
     /// `[rules]`.
     pub rules: Rules,
+    /// `[sandbox]`.
+    pub sandbox: Sandbox,
     /// `[roles.*]`.
     #[serde(deserialize_with = "roles")]
     pub roles: BTreeMap<RoleKey, RoleConfig>,
@@ -398,6 +401,11 @@ mod tests {
             ("[rules]\nprotected = [\"\"]", "rules.protected"),
             ("[rules]\nprotected = [\"../x\"]", "rules.protected"),
             ("[limits]\ncost_usd = -1.0", "limits.cost_usd"),
+            ("[sandbox]\nmode = \"on\"", "sandbox.mode"),
+            ("[sandbox]\nsockets = [\"docker.sock\"]", "sandbox.sockets"),
+            ("[sandbox]\nsockets = [\"/run/../etc\"]", "sandbox.sockets"),
+            ("[sandbox]\nsockets = [\"$A-B\"]", "sandbox.sockets"),
+            ("[sandbox]\nsocket = []", "did you mean `sockets`?"),
         ] {
             let why = Config::parse(text).unwrap_err();
             assert!(why.contains(names), "{text}: {why}");
@@ -405,5 +413,11 @@ mod tests {
         let good =
             "[limits]\nsteps = 1\nwall = \"1s\"\n[rules]\nprotected = [\"src/**\", \"*.lock\"]";
         assert!(Config::parse(good).is_ok());
+        let sockets =
+            "[sandbox]\nmode = \"required\"\nsockets = [\"/run/docker.sock\", \"$SSH_AUTH_SOCK\"]";
+        assert_eq!(
+            Config::parse(sockets).map(|config| config.sandbox.sockets.len()),
+            Ok(2)
+        );
     }
 }

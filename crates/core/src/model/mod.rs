@@ -24,6 +24,7 @@ mod limits;
 mod mission;
 mod plan;
 mod report;
+mod sandbox;
 mod scalar;
 mod setting;
 #[cfg(feature = "schema")]
@@ -72,8 +73,9 @@ pub use limits::Limits;
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
 pub use plan::{Plan, Slice, SliceStatus};
 pub use report::{ReportRecord, Rubric, RubricEntry, RubricVerdict};
+pub use sandbox::{Sandbox, SandboxMode};
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
-pub use setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span};
+pub use setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, SocketPath, Span};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};

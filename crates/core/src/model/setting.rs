@@ -109,6 +109,8 @@ checked_texts! {
     RoleKey: check_role;
     /// The name of a table of `[agents]`.
     AgentName: check_agent;
+    /// Where a socket is: a whole path, or `$NAME` of the variable that holds it.
+    SocketPath: check_socket;
 }
 
 fn check_command(text: &str) -> Result<(), String> {
@@ -151,6 +153,23 @@ fn check_agent(name: &str) -> Result<(), String> {
         false => Err(format!(
             "`{}` is not a name of letters, digits, `-` and `_`, at most 40",
             name.escape_debug()
+        )),
+    }
+}
+
+fn check_socket(text: &str) -> Result<(), String> {
+    let fits = match text.strip_prefix('$') {
+        Some(name) => {
+            let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            !name.is_empty() && name.bytes().all(word)
+        }
+        None => text.starts_with('/') && !text.split('/').any(|part| part == ".."),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!(
+            "`{}` is not a path from `/` on without `..`, nor `$NAME` of a variable that holds one",
+            text.escape_debug()
         )),
     }
 }
