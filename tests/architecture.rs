@@ -66,9 +66,9 @@ const ORDERS: [Order; 4] = [
         sources: "src",
         modules: &[
             "anchor",
+            "scaffold",
             "measure",
             "tracker",
-            "scaffold",
             "service",
             "lifecycle",
             "verify",

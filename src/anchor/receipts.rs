@@ -177,10 +177,10 @@ impl Sources<'_> {
                 &question.anchor,
             ));
         };
-        let (verdict, why) = if receipt.dirty {
+        let (verdict, why) = if !receipt.proves() {
             (
                 Verdict::Unverifiable,
-                "it is of a tree that was not clean".to_owned(),
+                "it is of a worktree, not of a commit".to_owned(),
             )
         } else if receipt.tree_oid != self.head.tree {
             (

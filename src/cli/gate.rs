@@ -7,7 +7,7 @@ use crate::view::GateAnswer;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine;
-use cook_core::model::GateSpec;
+use cook_core::model::{Caches, GateSpec};
 use cook_store::receipt::{Gates, Receipts};
 
 #[derive(Debug, Args)]
@@ -17,13 +17,16 @@ pub(super) struct GateArgs {
     /// The commands of this slice, beside those of `cook.toml`
     #[arg(long, value_name = "ID")]
     pub slice: Option<String>,
-    /// Run even where a receipt for this tree is kept
+    /// Run HEAD's commit in a clean room, as what counts is run, instead of the worktree
     #[arg(long)]
-    pub rerun: bool,
+    pub clean: bool,
+    /// Run even where a receipt is kept, with nothing of earlier runs
+    #[arg(long, requires = "clean")]
+    pub fresh: bool,
 }
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
     let gates = choose_gates(&workspace, args)?;
     caller::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.
@@ -33,75 +36,68 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         refusal.hints.splice(0..0, here);
         refusal
     })?;
-    let trust = workspace.trust()?;
-    let untrusted: Vec<&GateSpec> = gates
-        .iter()
-        .filter(|gate| !trust.is_trusted(&gate.run))
-        .collect();
-    if let Some(first) = untrusted.first() {
-        let trust = |gate: &&GateSpec| format!("run `cook trust {}`", machine::quoted(&gate.run));
-        return Err(Refusal::new(
-            Code::TrustMissing,
-            format!(
-                "{} of {} not trusted on this machine: `{}`",
-                untrusted.len(),
-                counted(gates.len() as u64, "gate"),
-                first.run
-            ),
-        )
-        .replace_hints(untrusted.iter().map(trust))
-        .into());
+    require_trust(&workspace, &gates, args.clean)?;
+    let status = workspace.repo.status()?;
+    if args.clean {
+        if args.fresh {
+            workspace.caches = Caches::Empty;
+        }
+        let runs = workspace.run_gates(&gates)?;
+        let mut findings = Vec::new();
+        if !status.worktree.is_clean() {
+            findings.push(Finding::new(
+                Code::DirtyWorktree,
+                "the worktree is not clean: the clean room held HEAD's commit, without what is not committed",
+            ));
+        }
+        return answer(GateAnswer { runs, findings });
     }
     let receipts = Receipts::of(&workspace.repo)?;
+    let config = workspace.config()?;
     let runner = Gates {
         repo: &workspace.repo,
         receipts: &receipts,
         clock: workspace.clock,
+        settings: &config.clean_room,
+        sandbox: config.sandbox.mode,
+        tools: workspace.trust()?.tools(),
         live: None,
     };
-    let status = workspace.repo.status()?;
-    let unwatched = workspace.repo.unwatched()?;
-    let head = workspace.repo.head()?;
-    let mut runs = Vec::new();
-    for gate in &gates {
-        let known = match &head.tree {
-            Some(tree) if !args.rerun && status.worktree.is_clean() && unwatched.is_empty() => {
-                receipts.find(&gate.run, tree)?
-            }
-            _ => None,
-        };
-        runs.push(match known {
-            Some(receipt) => machine::GateRun {
-                gate: gate.clone(),
-                receipt: Some(receipt),
-                problem: None,
-                at_basis: None,
-                losses: Vec::new(),
-            },
-            None => runner.run_here(gate)?,
-        });
-    }
-    let mut findings = Vec::new();
-    if !status.worktree.is_clean() {
-        findings.push(Finding::new(
-            Code::DirtyWorktree,
-            "the worktree is not clean, so these receipts prove nothing",
-        ));
-    }
-    if let Some(first) = unwatched.first() {
-        findings.push(
-            Finding::new(
-                Code::DirtyWorktree,
-                format!(
-                    "git was told not to look at {}, so these receipts prove nothing; `git update-index --no-assume-unchanged --no-skip-worktree {}` ends that",
-                    counted(unwatched.len() as u64, "file"),
-                    machine::quoted(first)
-                ),
-            )
-            .at(first.clone()),
-        );
-    }
-    answer(GateAnswer { runs, findings })
+    let runs = gates.iter().map(|gate| runner.run_here(gate));
+    answer(GateAnswer {
+        runs: runs.collect::<Result<Vec<_>, Failure>>()?,
+        findings: Vec::new(),
+    })
+}
+
+/// Nothing of the repository runs that this machine was not told to trust.
+fn require_trust(workspace: &Workspace, gates: &[GateSpec], clean: bool) -> Result<(), Failure> {
+    let trust = workspace.trust()?;
+    let setup = workspace.config()?.clean_room.setup();
+    let setup = setup.filter(|_| clean).map(|command| command.to_string());
+    let commands: Vec<String> = gates
+        .iter()
+        .map(|gate| gate.run.clone())
+        .chain(setup)
+        .collect();
+    let untrusted: Vec<&String> = commands
+        .iter()
+        .filter(|command| !trust.is_trusted(command))
+        .collect();
+    let Some(first) = untrusted.first() else {
+        return Ok(());
+    };
+    let hint = |command: &&String| format!("run `cook trust {}`", machine::quoted(command));
+    Err(Refusal::new(
+        Code::TrustMissing,
+        format!(
+            "{} of {} not trusted on this machine: `{first}`",
+            untrusted.len(),
+            counted(commands.len() as u64, "command"),
+        ),
+    )
+    .replace_hints(untrusted.iter().map(hint))
+    .into())
 }
 
 /// The gates that are asked for: by name, or all of `cook.toml` and the slice's own.

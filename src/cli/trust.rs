@@ -6,11 +6,12 @@ use super::transition;
 use crate::service::{self, Workspace};
 use clap::Args;
 use cook_core::model::{Actor, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_store::receipt::Trust;
 
 #[derive(Debug, Args)]
 pub(super) struct TrustArgs {
     /// The command, as `cook` printed it
-    #[arg(required_unless_present_any = ["list", "gates"])]
+    #[arg(required_unless_present_any = ["list", "gates", "tools"])]
     pub command: Option<String>,
     /// Trust every command that begins with these words
     #[arg(long, requires = "command")]
@@ -18,8 +19,11 @@ pub(super) struct TrustArgs {
     /// Trust the gates of `cook.toml` and the stop verifier as they stand
     #[arg(long, conflicts_with = "command")]
     pub gates: bool,
-    /// List what is trusted here
+    /// Let gates find programs as this terminal does (PATH and the homes of toolchains)
     #[arg(long, conflicts_with_all = ["command", "gates"])]
+    pub tools: bool,
+    /// List what is trusted here
+    #[arg(long, conflicts_with_all = ["command", "gates", "tools"])]
     pub list: bool,
     #[command(flatten)]
     pub as_user: AsUser,
@@ -35,12 +39,19 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             .map(|command| format!("command  {command}"))
             .collect();
         lines.extend(prefixes.iter().map(|prefix| format!("prefix   {prefix} …")));
+        if !lines.is_empty() {
+            lines.extend(tools(&trust));
+        }
         if lines.is_empty() {
             lines.push("nothing is trusted on this machine".to_owned());
         }
         return note("trust_list", lines);
     }
     let actor = caller::require_user(args.as_user.as_user)?;
+    if args.tools {
+        trust.trust_tools()?;
+        return note("trusted", tools(&trust));
+    }
     let mut lines = Vec::new();
     let commands: Vec<String> = match &args.command {
         Some(command) => vec![command.clone()],
@@ -49,6 +60,13 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
             .gate_specs()
             .into_iter()
             .map(|gate| gate.run)
+            .chain(
+                workspace
+                    .config()?
+                    .clean_room
+                    .setup()
+                    .map(ToString::to_string),
+            )
             .chain(stop_verifier_here(&workspace))
             .collect(),
     };
@@ -67,6 +85,15 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
         }
     }
     record_trust(&workspace, actor, given, args.command.is_none(), lines)
+}
+
+/// Where gates find programs, one line for each variable.
+fn tools(trust: &Trust) -> Vec<String> {
+    let tools = trust.tools();
+    let lines = tools
+        .iter()
+        .map(|(name, value)| format!("tools    {name}={value}"));
+    lines.collect()
 }
 
 /// The stop verifier's command, where its script is in the worktree.

@@ -1,9 +1,14 @@
 //! `cook verify`: recomputes everything.
 
+use super::caller;
 use super::context::{Answer, Context, answer};
+use crate::service::{self, Workspace};
 use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
 use clap::{Args, ValueEnum};
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine::{Rule, VERIFY_STOP};
+use cook_core::model::{Caches, Event, STOP_VERIFIER};
 
 /// What `cook verify` looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -33,7 +38,7 @@ pub(super) struct VerifyArgs {
     /// Findings that need a re-ground fail too
     #[arg(long)]
     pub strict: bool,
-    /// Run gates again instead of believing receipts
+    /// Run gates again in a new clean room instead of believing receipts
     #[arg(long)]
     pub rerun: bool,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
@@ -44,13 +49,35 @@ pub(super) struct VerifyArgs {
     pub format: VerifyFormat,
 }
 
+/// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
+/// into the log.
+fn write_down(workspace: &Workspace) -> Result<(), Failure> {
+    let (_, Some(snapshot)) = workspace.current()? else {
+        return Ok(());
+    };
+    let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
+    let is_red = |finding: &Finding| finding.code == Code::RoomRed;
+    let waits = dispatch.blocking_command.as_deref() == Some(VERIFY_STOP)
+        && dispatch.rule == Rule::Judge
+        || dispatch.findings.iter().any(is_red);
+    if waits && workspace.trust()?.is_trusted(STOP_VERIFIER) && !workspace.from_apart {
+        service::transition(workspace, &Event::Verified, caller::anybody())?;
+    }
+    Ok(())
+}
+
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
     let mut workspace = context.workspace()?;
-    workspace.rerun = args.rerun;
+    if args.rerun {
+        workspace.caches = Caches::Empty;
+    }
     workspace.trust_everything = args.trust_repo;
     let (scope, outcome) = match args.scope {
         VerifyScope::ControlPlane => ("control-plane", verify::control_plane(&workspace)?),
-        VerifyScope::Stop => ("stop", verify::stop(&workspace)?),
+        VerifyScope::Stop => {
+            write_down(&workspace)?;
+            ("stop", verify::stop(&workspace)?)
+        }
         VerifyScope::All => {
             let mut outcome = verify::control_plane(&workspace)?;
             outcome.append(verify::stop(&workspace)?);

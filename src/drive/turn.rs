@@ -11,7 +11,7 @@ use crate::service::{self, Workspace};
 use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
-use cook_core::model::Role;
+use cook_core::model::{Actor, Event, Role};
 use cook_core::prompt;
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
@@ -31,6 +31,10 @@ impl Driver<'_> {
         };
         if role == Role::Bootstrapper {
             return Err(no_role(&dispatch));
+        }
+        if dispatch.blocking_command.as_deref() == Some(machine::VERIFY_STOP) {
+            service::transition_holding(&workspace, &self.lease, &Event::Verified, Actor::Runner)?;
+            return Ok(Step::Moved);
         }
         let head = service::head_of(&facts)?;
         let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head)?;

@@ -6,6 +6,8 @@ use cook_core::machine::{CommitFacts, ConfigFacts, FactSet, Facts};
 use cook_core::model::Config;
 use cook_git::Entry;
 
+const SETTINGS: &str = ".agent/cook.toml";
+
 /// Measures what is asked, and nothing else.
 ///
 /// # Errors
@@ -15,8 +17,11 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     if let Some(question) = &wanted.gates {
         facts.gates = Some(world.gates(question)?);
     }
-    if wanted.stop_verifier {
-        facts.stop_verifier = Some(world.stop_verifier()?);
+    if wanted.room {
+        facts.room = world.room()?;
+    }
+    if let Some(caches) = wanted.stop_verifier {
+        facts.stop_verifier = Some(world.stop_verifier(caches)?);
     }
     if !wanted.anchors.is_empty() {
         world.anchors(wanted, &mut facts)?;
@@ -89,21 +94,23 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Gates and limits are read from the worktree: an edit of them that no commit holds is
-    /// a change of a protected path like one that is committed.
-    fn guard_settings(&self, facts: &mut CommitFacts) -> Result<(), Failure> {
-        const SETTINGS: &str = ".agent/cook.toml";
-        let Some(commit) = &facts.id else {
-            return Ok(());
-        };
+    /// The settings in force are the commit's.
+    pub(super) fn holds_settings(&self, commit: &str) -> Result<bool, Failure> {
         let committed = match self.repo.entry(commit, SETTINGS)? {
             Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
             Entry::Nothing => Some(Config::default()),
             _ => None,
         };
-        if committed.as_ref() != Some(self.config)
-            && !facts.protected.iter().any(|path| path == SETTINGS)
-        {
+        Ok(committed.as_ref() == Some(self.config))
+    }
+
+    /// Gates and limits are read from the worktree: an edit of them that no commit holds is
+    /// a change of a protected path like one that is committed.
+    fn guard_settings(&self, facts: &mut CommitFacts) -> Result<(), Failure> {
+        let Some(commit) = &facts.id else {
+            return Ok(());
+        };
+        if !self.holds_settings(commit)? && !facts.protected.iter().any(|path| path == SETTINGS) {
             facts.protected.push(SETTINGS.to_owned());
         }
         Ok(())

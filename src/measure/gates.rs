@@ -1,22 +1,37 @@
 //! Runs gates that are trusted, where no receipt answers for them.
 
 use super::world::World;
+use crate::scaffold::stop_script;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{FactSet, Facts, GateQuestion, GateRun, Head, StopVerifierRun};
-use cook_core::model::{GateSpec, STOP_VERIFIER};
-use cook_store::receipt::{merge_gates, words};
+use cook_core::model::{
+    Caches, GateSpec, Place, Receipt, RoomCheck, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
+};
+use cook_git::Entry;
+use cook_os::disk::{self, Links};
+use cook_store::receipt::{Trust, merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a script, at most.
+const MAX_SCRIPT: u64 = 1 << 20;
 
 impl World<'_> {
     /// Runs the stop verifier, which is a program of the repository like any gate.
-    pub(super) fn stop_verifier(&self) -> Result<StopVerifierRun, Failure> {
+    pub(super) fn stop_verifier(&self, caches: Caches) -> Result<StopVerifierRun, Failure> {
         let (_, trust) = self.gates_here()?;
-        if trust.is_trusted(STOP_VERIFIER) {
-            return self.runner()?.stop_verifier();
-        }
+        let why = match (trust.is_trusted(STOP_VERIFIER), self.repo.head()?.commit) {
+            (true, Some(commit)) => {
+                match self.other_script(&commit)?.or(self.untrusted_setup(trust)) {
+                    None => return self.runner()?.stop_verifier(&commit, caches),
+                    Some(why) => why,
+                }
+            }
+            (true, None) => "there is no commit to run it at".to_owned(),
+            (false, _) => "this machine does not trust its scripts".to_owned(),
+        };
         Ok(StopVerifierRun {
             receipt: None,
-            problem: Some("this machine does not trust its scripts".to_owned()),
+            problem: Some(why),
         })
     }
 
@@ -60,9 +75,9 @@ impl World<'_> {
         }
     }
 
-    /// Runs those that are trusted; the others say that they are not. A run of this
-    /// process at the same tree is not repeated: the command is then being retried.
-    fn run_trusted(
+    /// Runs those that are trusted; the others say that they are not. A green run at the same tree
+    /// is not repeated, nor is a red one of this process: the command is then being retried.
+    pub(crate) fn run_trusted(
         &self,
         commit: &str,
         basis: Option<&str>,
@@ -72,14 +87,19 @@ impl World<'_> {
         let tree = self.repo.tree_of(commit)?;
         let mut done: BTreeMap<usize, GateRun> = BTreeMap::new();
         let mut due = Vec::new();
+        let runner = self.runner()?;
+        let untrusted_setup = self.untrusted_setup(trust);
         for (place, gate) in gates.into_iter().enumerate() {
             let kept = receipts.find(&gate.run, &tree)?;
-            let own = kept.filter(|receipt| receipts.is_own(receipt));
-            if !trust.is_trusted(&gate.run) {
-                let hint = format!("run `cook trust {}`", shell_words::quote(&gate.run));
-                let why = format!("it is not trusted on this machine: {hint}");
+            let known = kept.filter(|receipt| {
+                receipts.is_own(receipt)
+                    || receipt.passed()
+                        && self.caches == Caches::Kept
+                        && receipt.preparation_sha256 == runner.preparation()
+            });
+            if let Some(why) = untrusted(trust, &gate.run).or(untrusted_setup.clone()) {
                 done.insert(place, not_run(gate, &why));
-            } else if let Some(receipt) = own.filter(|_| !gate.must_fail_at_basis) {
+            } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
                 let mut run = not_run(gate, "");
                 (run.receipt, run.problem) = (Some(receipt), None);
                 done.insert(place, run);
@@ -88,9 +108,46 @@ impl World<'_> {
             }
         }
         let (places, specs): (Vec<usize>, Vec<GateSpec>) = due.into_iter().unzip();
-        let runs = self.runner()?.run_at(commit, basis, &specs)?;
+        let runs = runner.run_at(commit, basis, &specs, self.caches)?;
         done.extend(places.into_iter().zip(runs));
         Ok(done.into_values().collect())
+    }
+
+    /// What the required gates say of HEAD in a clean room, and a stop verifier that is more than
+    /// these gates; none on an unborn branch.
+    pub(super) fn room(&self) -> Result<Option<RoomCheck>, Failure> {
+        let head = self.repo.head()?;
+        let (Some(commit), Some(tree)) = (head.commit, head.tree) else {
+            return Ok(None);
+        };
+        if !self.holds_settings(&commit)? {
+            let why = "`.agent/cook.toml` is not committed as it stands in the worktree";
+            let red = vec![why.to_owned()];
+            return Ok(Some(RoomCheck { tree, red }));
+        }
+        let mut gates = self.config.gate_specs();
+        gates.retain(|gate| gate.required && gate.place == Place::CleanRoom);
+        for gate in &mut gates {
+            gate.must_fail_at_basis = false;
+        }
+        let generated = matches!(
+            self.repo.entry(&commit, STOP_VERIFIER_SCRIPTS[0])?,
+            Entry::File { bytes, .. } if bytes == stop_script(&self.config.gate_specs()).as_bytes()
+        );
+        let runs = self.run_trusted(&commit, None, gates)?;
+        let mut red: Vec<String> = runs
+            .iter()
+            .filter(|run| !run.passed())
+            .map(|run| ending(&run.gate.name, run.receipt.as_ref(), run.problem.as_deref()))
+            .collect();
+        if red.is_empty() && !generated {
+            let run = self.stop_verifier(self.caches)?;
+            if !run.passed() {
+                let name = STOP_VERIFIER_SCRIPTS[0];
+                red.push(ending(name, run.receipt.as_ref(), run.problem.as_deref()));
+            }
+        }
+        Ok(Some(RoomCheck { tree, red }))
     }
 
     /// Runs trusted gates that have no receipt of HEAD's tree yet.
@@ -103,20 +160,65 @@ impl World<'_> {
             return Ok(());
         };
         let (receipts, trust) = self.gates_here()?;
+        if self.untrusted_setup(trust).is_some() {
+            return Ok(());
+        }
         let slices = self.slice_commands.values().flatten().cloned();
         let all = merge_gates(self.config.gate_specs(), &slices.collect::<Vec<_>>());
         let mut due = Vec::new();
         for mut gate in all {
             let asked = words(&gate.run).is_ok_and(|argv| commands.contains(&argv))
                 && trust.is_trusted(&gate.run);
-            if asked && (self.rerun || receipts.find(&gate.run, tree)?.is_none()) {
+            if asked && (self.caches == Caches::Empty || receipts.find(&gate.run, tree)?.is_none())
+            {
                 gate.must_fail_at_basis = false;
                 due.push(gate);
             }
         }
-        self.runner()?.run_at(commit, None, &due)?;
+        self.runner()?.run_at(commit, None, &due, self.caches)?;
         Ok(())
     }
+}
+
+impl World<'_> {
+    /// What is run is the commit's script; what is trusted is the one in the worktree.
+    fn other_script(&self, commit: &str) -> Result<Option<String>, Failure> {
+        for script in STOP_VERIFIER_SCRIPTS {
+            let here = disk::read(&self.repo.root().join(script), MAX_SCRIPT, Links::Refuse);
+            let same = match self.repo.entry(commit, script)? {
+                Entry::File { bytes, .. } => here.is_ok_and(|here| here == Some(bytes)),
+                _ => false,
+            };
+            if !same {
+                let why = format!("`{script}` is not committed as it stands in the worktree");
+                return Ok(Some(why));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Why setup may not run here, if it may not.
+    fn untrusted_setup(&self, trust: &Trust) -> Option<String> {
+        let commands = self.config.clean_room.setup();
+        let mut whys = commands.filter_map(|command| untrusted(trust, command));
+        whys.next()
+    }
+}
+
+/// How a run that is not green came to its end.
+fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str>) -> String {
+    match (problem, receipt) {
+        (Some(problem), _) => format!("`{name}`: {problem}"),
+        (None, Some(receipt)) => format!("`{name}` {} (receipt:{})", receipt.ending(), receipt.id),
+        (None, None) => format!("`{name}` did not run"),
+    }
+}
+
+/// Why a command may not run here, if it may not.
+fn untrusted(trust: &Trust, command: &str) -> Option<String> {
+    let hint = || format!("run `cook trust {}`", shell_words::quote(command));
+    (!trust.is_trusted(command))
+        .then(|| format!("`{command}` is not trusted on this machine: {}", hint()))
 }
 
 fn not_run(gate: GateSpec, why: &str) -> GateRun {
@@ -124,6 +226,7 @@ fn not_run(gate: GateSpec, why: &str) -> GateRun {
         gate,
         receipt: None,
         problem: Some(why.to_owned()),
+        remarks: Vec::new(),
         at_basis: None,
         losses: Vec::new(),
     }

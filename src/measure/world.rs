@@ -2,7 +2,7 @@
 
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{FactSet, OutsideEdit};
-use cook_core::model::{Config, GateSpec};
+use cook_core::model::{Caches, Config, GateSpec};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_store::receipt::{Gates, Receipts, Trust, merge_gates};
@@ -28,14 +28,15 @@ pub struct World<'a> {
     /// The user's messages by id, those that were not taken back; asked only when an
     /// anchor points to one.
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-    /// Gates that anchors rest on are run again even where a receipt is kept.
-    pub rerun: bool,
+    /// What gates find of earlier runs. Where that is nothing, they run even where a receipt is kept.
+    pub caches: Caches,
 }
 
 /// Whether these facts cannot be told without receipts and trust.
 pub fn wants_gates(wanted: &FactSet) -> bool {
     wanted.gates.is_some()
-        || wanted.stop_verifier
+        || wanted.stop_verifier.is_some()
+        || wanted.room
         || !wanted.anchors.is_empty()
         || !wanted.trust.is_empty()
         || wanted.brief.is_some()
@@ -57,6 +58,9 @@ impl World<'_> {
             repo: self.repo,
             receipts: self.gates_here()?.0,
             clock: self.clock,
+            settings: &self.config.clean_room,
+            sandbox: self.config.sandbox.mode,
+            tools: self.gates_here()?.1.tools(),
             live: None,
         })
     }

@@ -8,12 +8,13 @@ use super::files::{Mode, Tree};
 use super::gitignore::with_block;
 use super::mission::{MAX_MISSION_BYTES, project_name};
 use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
-use cook_core::diagnostic::Finding;
-use cook_core::model::Profile;
+use cook_core::diagnostic::{Code, Finding};
+use cook_core::model::{Config, GateSpec, Profile};
 use cook_core::schema::{MAX_DOCUMENT_BYTES, read_document};
 use std::path::Path;
 
 const README: &str = include_str!("../../templates/agent/README.md");
+const CONFIG: &str = ".agent/cook.toml";
 const CONFIG_HEAD: &str = include_str!("../../templates/agent/cook.toml");
 
 /// Bytes of a file that cook keeps and only looks into.
@@ -75,11 +76,16 @@ pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Er
     contract.mission(tree, mission)?;
     contract.profile(tree, root)?;
     let config = config_text(&contract.checks);
-    contract.keep_or_create(tree, ".agent/cook.toml", &config)?;
+    contract.keep_or_create(tree, CONFIG, &config)?;
     let script = control_plane_script();
     contract.script(tree, ".agent/verify_completion_control_plane.sh", &script)?;
-    let script = stop_script(&contract.checks);
-    contract.script(tree, ".agent/verify_completion_stop.sh", &script)?;
+    if let Some(gates) = contract.gates(tree)? {
+        contract.script(
+            tree,
+            ".agent/verify_completion_stop.sh",
+            &stop_script(&gates),
+        )?;
+    }
     Ok(contract)
 }
 
@@ -143,6 +149,19 @@ impl Contract {
         };
         self.note(path, outcome);
         Ok(())
+    }
+
+    /// The gates of `cook.toml` as it stands; none when it cannot be read.
+    fn gates(&mut self, tree: Tree<'_>) -> Result<Option<Vec<GateSpec>>, Error> {
+        let bytes = tree.bytes(CONFIG, MAX_KEPT_BYTES)?.unwrap_or_default();
+        match Config::parse(&String::from_utf8_lossy(&bytes)) {
+            Ok(config) => Ok(Some(config.gate_specs())),
+            Err(why) => {
+                let finding = Finding::new(Code::ConfigInvalid, why).at(CONFIG);
+                self.findings.push(finding);
+                Ok(None)
+            }
+        }
     }
 
     fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{self, Dispatch, FactSet, Facts, Head};
-use cook_core::model::Snapshot;
+use cook_core::model::{RoomCheck, Snapshot};
 
 /// Names the mandatory role from what the repository is now.
 ///
@@ -42,13 +42,25 @@ pub fn dispatch_facts(
 pub fn run_stop_verifier(workspace: &Workspace) -> Result<machine::StopVerifierRun, Failure> {
     let set = FactSet {
         head: true,
-        stop_verifier: true,
+        stop_verifier: Some(workspace.caches),
         ..FactSet::default()
     };
     let facts = workspace.measure(&set, None)?;
     facts
         .stop_verifier
         .ok_or_else(|| Failure::state(Code::FactMissing, "the stop verifier was not run"))
+}
+
+/// What the required gates say of HEAD in a clean room; none on an unborn branch.
+///
+/// # Errors
+/// As [`transition`].
+pub fn check_room(workspace: &Workspace) -> Result<Option<RoomCheck>, Failure> {
+    let set = FactSet {
+        room: true,
+        ..FactSet::default()
+    };
+    Ok(workspace.measure(&set, None)?.room)
 }
 
 /// HEAD as it was measured.

@@ -6,7 +6,7 @@
 //! files of bounded size and number, never through a link; each is taken in once, in
 //! the order of its id, or set aside under another name and said.
 
-use super::transition::transition;
+use super::transition::{transition, transition_without_gates};
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
 use cook_core::machine;
@@ -260,12 +260,16 @@ fn record(
     }
     let needs = machine::needs(Some(&snapshot), &event);
     let gates = needs.gates.is_some()
-        || needs.stop_verifier
+        || needs.stop_verifier.is_some()
+        || needs.room
         || !(needs.anchors.is_empty() || needs.existing_receipts_only);
     if gates && taker == Taker::Hook {
         return Ok(None);
     }
-    let applied = transition(workspace, &event, Actor::Role)?;
+    let applied = match taker {
+        Taker::Hook => transition_without_gates(workspace, &event, Actor::Role)?,
+        _ => transition(workspace, &event, Actor::Role)?,
+    };
     Ok(Some(format!(
         "the {role} report of a sandboxed session is #{}",
         applied.step.snapshot.ledger.seq.0

@@ -17,7 +17,7 @@ mod workspace;
 pub(crate) use applied::Applied;
 pub(crate) use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check};
 pub(crate) use continued::{follow_brief, write_brief};
-pub(crate) use dispatch::{dispatch_facts, dispatch_now, head_of, run_stop_verifier};
+pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{Prompts, role_prompts, ticket};
 pub(crate) use scripted::{list_scripted_commands, scripted_line};

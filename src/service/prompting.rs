@@ -5,7 +5,7 @@ use super::brief::{DEFAULT_BYTES, put_together};
 use super::context::context_text;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, Dispatch, Facts, Head};
+use cook_core::machine::{self, Dispatch, Facts, Head, VERIFY_STOP};
 use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
 use cook_store::store::Tip;
@@ -57,6 +57,11 @@ pub fn role_prompts(
             "no prompt before `cook init`",
         ));
     };
+    if dispatch.blocking_command.as_deref() == Some(VERIFY_STOP) {
+        return Err(Refusal::new(Code::DoorClosed, dispatch.reason.clone())
+            .replace_hints([format!("run `{VERIFY_STOP}`")])
+            .into());
+    }
     let brief = put_together(workspace, snapshot, dispatch, facts)?;
     let input = PromptInput {
         role,

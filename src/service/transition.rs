@@ -9,7 +9,7 @@ use super::dispatch::head_of;
 use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
-use cook_core::machine::{self, Facts, Step};
+use cook_core::machine::{self, FactSet, Facts, Step};
 use cook_core::model::{Actor, Event, Receipt, Snapshot};
 use cook_store::store::{Lease, Recovery, Store, Transition};
 use std::time::Duration;
@@ -27,7 +27,23 @@ pub fn transition(workspace: &Workspace, event: &Event, actor: Actor) -> Result<
         Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
         _ => None,
     };
-    attempt_twice(workspace, event, actor)
+    attempt_twice(workspace, event, actor, true)
+}
+
+/// The same where nobody can wait for gates: what only they can tell stays unknown.
+///
+/// # Errors
+/// As [`transition`].
+pub fn transition_without_gates(
+    workspace: &Workspace,
+    event: &Event,
+    actor: Actor,
+) -> Result<Applied, Failure> {
+    let _lease = match &workspace.store {
+        Some(store) if needs_lease(event) => Some(store.lease(event.name())?),
+        _ => None,
+    };
+    attempt_twice(workspace, event, actor, false)
 }
 
 /// The same for a driver, which holds the lease for as long as it drives.
@@ -40,12 +56,19 @@ pub fn transition_holding(
     event: &Event,
     actor: Actor,
 ) -> Result<Applied, Failure> {
-    attempt_twice(workspace, event, actor)
+    attempt_twice(workspace, event, actor, true)
 }
 
-fn attempt_twice(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
-    match attempt(workspace, event, actor) {
-        Err(failure) if failure.code == Code::StaleFacts => attempt(workspace, event, actor),
+fn attempt_twice(
+    workspace: &Workspace,
+    event: &Event,
+    actor: Actor,
+    runs_gates: bool,
+) -> Result<Applied, Failure> {
+    match attempt(workspace, event, actor, runs_gates) {
+        Err(failure) if failure.code == Code::StaleFacts => {
+            attempt(workspace, event, actor, runs_gates)
+        }
         outcome => outcome,
     }
 }
@@ -65,7 +88,7 @@ fn needs_lease(event: &Event) -> bool {
 /// As [`transition`].
 pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
     let (_, snapshot) = workspace.current()?;
-    let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor, false)?;
     Ok(Applied {
         tip: None,
         event: event.name(),
@@ -87,17 +110,31 @@ fn decide(
     snapshot: Option<&Snapshot>,
     event: &Event,
     actor: Actor,
+    runs_gates: bool,
 ) -> Result<Decided, Failure> {
     let needs = machine::needs(snapshot, event);
-    let facts = workspace.measure(&needs, snapshot)?;
-    let step = machine::apply(snapshot, &facts, event, actor)?;
+    let mut facts = workspace.measure(&needs, snapshot)?;
+    let mut step = machine::apply(snapshot, &facts, event, actor)?;
+    if step.wants_room && runs_gates {
+        let room = FactSet {
+            room: true,
+            ..FactSet::default()
+        };
+        facts.room = workspace.measure(&room, snapshot)?.room;
+        step = machine::apply(snapshot, &facts, event, actor)?;
+    }
     let head = head_of(&facts)?;
     Ok(Decided { step, facts, head })
 }
 
-fn attempt(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
+fn attempt(
+    workspace: &Workspace,
+    event: &Event,
+    actor: Actor,
+    runs_gates: bool,
+) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
-    let decided = decide(workspace, snapshot.as_ref(), event, actor)?;
+    let decided = decide(workspace, snapshot.as_ref(), event, actor, runs_gates)?;
     let exchanges = cited::cite(workspace, event)?;
     let created;
     let store = match &workspace.store {

@@ -1,9 +1,11 @@
 //! One worktree with everything a command needs of it, opened once.
 
 use crate::measure::{World, measure, wants_gates};
-use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
-use cook_core::machine::{FactSet, Facts, OutsideEdit};
-use cook_core::model::{BriefRecord, Cause, CheckpointKind, Config, PROMPT_ID, Snapshot};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
+use cook_core::machine::{FactSet, Facts, GateRun, OutsideEdit};
+use cook_core::model::{
+    BriefRecord, Caches, Cause, CheckpointKind, Config, GateSpec, PROMPT_ID, Snapshot,
+};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
@@ -24,8 +26,8 @@ pub struct Workspace {
     config: Result<Config, Finding>,
     /// It was asked for from a throwaway worktree that stands for it.
     pub from_apart: bool,
-    /// Gates run again instead of being found.
-    pub rerun: bool,
+    /// What gates find of earlier runs. Where that is nothing, they run again instead of being found.
+    pub caches: Caches,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
 }
@@ -67,7 +69,7 @@ impl Workspace {
             clock,
             config,
             from_apart: stands_for.is_some(),
-            rerun: false,
+            caches: Caches::Kept,
             trust_everything: false,
         };
         match Store::open(workspace.place()) {
@@ -206,22 +208,48 @@ impl Workspace {
             || set.gates.is_some()
             || !set.anchors.is_empty()
             || set.commit.is_some()
-            || set.brief.is_some();
+            || set.brief.is_some()
+            || set.stop_verifier.is_some()
+            || set.room;
         let defaults = Config::default();
         let config = if needs_config {
             self.config()?
         } else {
             &defaults
         };
+        self.in_world(config, wants_gates(set), snapshot, |world| {
+            measure(set, world)
+        })
+    }
+
+    /// Runs gates at HEAD in a clean room, where no receipt answers for them.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn run_gates(&self, gates: &[GateSpec]) -> Result<Vec<GateRun>, Failure> {
+        let Some(commit) = self.repo.head()?.commit else {
+            return Err(Refusal::new(Code::UnbornHead, "the repository has no commit yet").into());
+        };
+        self.in_world(self.config()?, true, None, |world| {
+            world.run_trusted(&commit, None, gates.to_vec())
+        })
+    }
+
+    fn in_world<T>(
+        &self,
+        config: &Config,
+        with_gates: bool,
+        snapshot: Option<&Snapshot>,
+        act: impl FnOnce(&World) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
-        let gates = if wants_gates(set) {
-            Some((Receipts::of(&self.repo)?, self.trust()?))
-        } else {
-            None
+        let gates = match with_gates {
+            true => Some((Receipts::of(&self.repo)?, self.trust()?)),
+            false => None,
         };
         let slice_commands = snapshot.map(commands_of).unwrap_or_default();
-        let world = World {
+        act(&World {
             repo: &self.repo,
             config,
             gates: gates.as_ref().map(|(receipts, trust)| (receipts, trust)),
@@ -230,9 +258,8 @@ impl Workspace {
             outside_edits: &outside_edits,
             slice_commands: &slice_commands,
             messages: &messages,
-            rerun: self.rerun,
-        };
-        measure(set, &world)
+            caches: self.caches,
+        })
     }
 
     /// What the user said, by message id: what `cook brief say` kept, without what

@@ -4,7 +4,7 @@ use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{AnchorQuestion, FactSet, Verdict};
-use cook_core::model::{Evidence, SliceStatus, Snapshot};
+use cook_core::model::{Caches, Evidence, SliceStatus, Snapshot};
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -13,7 +13,7 @@ pub(super) fn check(
 ) -> Result<(), Failure> {
     let mut set = FactSet {
         head: true,
-        existing_receipts_only: !workspace.rerun,
+        existing_receipts_only: workspace.caches == Caches::Kept,
         ..FactSet::default()
     };
     let done = snapshot

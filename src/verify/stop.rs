@@ -4,7 +4,7 @@ use super::outcome::Outcome;
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::votes_at;
-use cook_core::model::{Phase, Policy, STOP_VERIFIER};
+use cook_core::model::{Caches, Phase, Policy, STOP_VERIFIER};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
 ///
@@ -26,13 +26,12 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         );
         return Ok(());
     }
+    if workspace.caches == Caches::Kept {
+        return room(workspace, outcome);
+    }
     let run = service::run_stop_verifier(workspace)?;
-    outcome.add_checked("bash .agent/verify_completion_stop.sh");
-    let passed = run
-        .receipt
-        .as_ref()
-        .is_some_and(cook_core::model::Receipt::passed);
-    if passed {
+    outcome.add_checked("bash .agent/verify_completion_stop.sh, at HEAD in a new clean room");
+    if run.passed() {
         return Ok(());
     }
     let why = match (&run.problem, &run.receipt) {
@@ -48,6 +47,27 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         format!("the stop verifier does not pass: {why}"),
         ".agent/verify_completion_stop.sh",
     );
+    Ok(())
+}
+
+/// The same gates by their receipts, where they were run on this tree before.
+fn room(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let Some(room) = service::check_room(workspace)? else {
+        outcome.find(
+            Code::UnbornHead,
+            "the repository has no commit to run the gates at",
+            ".agent/cook.toml",
+        );
+        return Ok(());
+    };
+    outcome.add_checked("the required gates at HEAD, in a clean room");
+    for red in &room.red {
+        outcome.find(
+            Code::StopVerifierFailed,
+            format!("the stop verifier does not pass: {red}"),
+            ".agent/verify_completion_stop.sh",
+        );
+    }
     Ok(())
 }
 

@@ -154,6 +154,8 @@ struct Gate<'a> {
     /// Why it could not be run.
     problem: Option<&'a str>,
     receipt: Option<&'a Receipt>,
+    /// What a reader should know of it.
+    remarks: &'a [String],
     /// The run at the basis, for gates that must fail there.
     at_basis: Option<&'a Receipt>,
 }
@@ -179,6 +181,7 @@ impl Serialize for GateAnswer {
                     passed: run.passed(),
                     problem: run.problem.as_deref(),
                     receipt: run.receipt.as_ref(),
+                    remarks: &run.remarks,
                     at_basis: run.at_basis.as_ref(),
                 })
                 .collect(),
@@ -206,8 +209,8 @@ impl Show for GateAnswer {
             page.line(&format!("  {}  {}{took}", run.gate.name, run.gate.run));
             if let Some(receipt) = &run.receipt {
                 page.line(&format!("       receipt:{}", receipt.id));
-                if receipt.dirty {
-                    page.line("       ran on a worktree that is not clean: proves nothing");
+                if !receipt.proves() {
+                    page.line("       ran in the worktree, so it proves nothing");
                 }
             }
             if run
@@ -220,6 +223,9 @@ impl Show for GateAnswer {
                     "       ended by a signal, or by its timeout of {}",
                     humantime::format_duration(limit)
                 ));
+            }
+            for remark in &run.remarks {
+                page.line(&format!("       {remark}"));
             }
             if let Some(problem) = &run.problem {
                 page.line(&format!("       {problem}"));

@@ -164,8 +164,8 @@ fn every_verdict_on_a_repository_that_moves() {
 #[test]
 fn a_receipt_grows_stale_and_no_command_is_run_for_the_brief() {
     let repo = Repo::selected();
-    repo.cook(&["gate"]).exits(0);
-    repo.cook(&["gate", "--slice", "a"]).exits(0);
+    repo.cook(&["gate", "--clean"]).exits(0);
+    repo.cook(&["gate", "--clean", "--slice", "a"]).exits(0);
     let anchor = format!("cmd:{GATE}#exit");
     note(&repo, "the gate is green", &anchor, "output").exits(0);
     is(&repo, &anchor, "verified", None);

@@ -17,13 +17,17 @@ fn with_gate(toml: &str) -> Repo {
 #[test]
 fn a_green_gate_keeps_a_receipt_that_is_found_again() {
     let repo = with_gate("[gates]\nt = { run = \"bash test.sh\" }\n");
-    let first = repo.cook(&["gate", "--json"]).exits(0).json();
-    assert_eq!(first["gates"][0]["passed"], true);
-    let again = repo.cook(&["gate", "--json"]).exits(0).json();
-    assert_eq!(
-        first["gates"][0]["receipt"]["id"],
-        again["gates"][0]["receipt"]["id"]
-    );
+    let run = |more: &[&str]| {
+        let all = [&["gate", "--clean", "--json"], more].concat();
+        repo.cook(&all).exits(0).json()["gates"][0].clone()
+    };
+    let first = run(&[]);
+    assert_eq!(first["passed"], true);
+    assert_eq!(first["receipt"]["place"], "clean_room");
+    assert_eq!(first["receipt"]["id"], run(&[])["receipt"]["id"]);
+    let fresh = run(&["--fresh"]);
+    assert_ne!(first["receipt"]["id"], fresh["receipt"]["id"]);
+    assert_eq!(fresh["receipt"]["caches"], "empty");
     repo.cook(&["gate", "t"]).exits(0).says("green");
     repo.cook(&["gate", "u"]).fails(2, "usage").says("t");
 }
@@ -41,6 +45,9 @@ fn a_red_gate_shows_its_output_and_fails() {
         .exits(1)
         .says("not ok 1")
         .says("proves nothing");
+    repo.cook(&["gate", "--clean"])
+        .exits(0)
+        .says("without what is not committed");
     assert!(!run.out.contains('\u{1b}'));
 }
 
@@ -174,10 +181,11 @@ const VERIFICATIONS: [&[&str]; 8] = [
 fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
     let origin = Repo::done();
     let script = ".agent/verify_completion_stop.sh";
-    let planted =
-        origin
-            .read(script)
-            .replacen('\n', "\ntouch \"$(dirname \"$0\")/tmp-started\"\n", 1);
+    let planted = origin.read(script).replacen(
+        '\n',
+        "\ntouch \"$(dirname \"$0\")/tmp-started\"; exit 7\n",
+        1,
+    );
     origin.write(script, planted);
     origin.commit("plant", None);
 
@@ -205,23 +213,27 @@ fn no_verification_starts_what_a_clone_brings_until_it_is_trusted() {
 
     clone
         .cook(&["verify", "stop", "--trust-repo"])
-        .exits(0)
-        .says("checked  bash .agent");
-    assert!(started.exists(), "the script that was planted does run");
-    std::fs::remove_file(&started).unwrap();
+        .exits(1)
+        .says("ended with 7");
+    assert!(!started.exists(), "it runs in a clean room");
 
     let command = "bash .agent/verify_completion_stop.sh";
     clone
         .cook(&["trust", "bash", "--prefix", "--as-user"])
         .exits(0);
-    clone.cook(&["verify", "stop"]).exits(1);
-    assert!(!started.exists(), "a prefix does not cover the script");
+    let run = clone.cook(&["verify", "stop"]).exits(1);
+    let run = run.says("stop_verifier_untrusted");
+    assert!(
+        !run.out.contains("ended with 7"),
+        "a prefix does not cover it"
+    );
     clone.cook(&["trust", command, "--as-user"]).exits(0);
-    clone.cook(&["verify", "stop"]).exits(0);
-    assert!(started.exists());
+    clone
+        .cook(&["verify", "stop"])
+        .exits(1)
+        .says("ended with 7");
 
     // Trust is of what the scripts hold.
-    std::fs::remove_file(&started).unwrap();
     let other = ".agent/verify_completion_control_plane.sh";
     clone.write(other, clone.read(other) + "\n# changed\n");
     clone

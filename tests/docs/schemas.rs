@@ -345,7 +345,15 @@ impl Drawn for Receipt {
             tail: d.any_text(),
             head_sha: d.maybe(Draw::any_text),
             tree_oid: d.maybe(Draw::any_text),
-            dirty: d.one_in(2),
+            place: *d.of(&[Place::CleanRoom, Place::Worktree]),
+            caches: *d.of(&[Caches::Kept, Caches::Empty]),
+            sandbox: *d.of(&[SandboxKind::Bubblewrap, SandboxKind::None]),
+            program: d.maybe(|d| Program {
+                path: d.text(),
+                sha256: d.text(),
+            }),
+            preparation_sha256: d.text(),
+            dropped_env: vec![d.any_text()],
             started_at: d.moment(),
             id: d.text(),
         }

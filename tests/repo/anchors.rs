@@ -6,7 +6,7 @@ use cook_core::diagnostic::Failure;
 use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, CommitQuestion, FactSet, GateQuestion, OutsideEdit, Verdict,
 };
-use cook_core::model::{Basis, Config};
+use cook_core::model::{Basis, Caches, Config};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_store::receipt::{Receipts, Trust};
@@ -69,7 +69,7 @@ impl Stand {
             repo: &self.repo,
             config: &self.config,
             gates: Some((&self.receipts, &self.trust)),
-            rerun: false,
+            caches: Caches::Kept,
             messages: &no_messages,
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
@@ -561,7 +561,8 @@ fn measure_answers_exactly_what_is_asked() {
             commands: vec!["false".to_owned()],
         }),
         anchors: BTreeSet::new(),
-        stop_verifier: true,
+        stop_verifier: Some(Caches::Kept),
+        room: true,
         trust: BTreeSet::from(["true".to_owned(), "false".to_owned()]),
         config: true,
     };

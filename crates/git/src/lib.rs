@@ -21,6 +21,7 @@ mod locks;
 mod look;
 mod moves;
 mod parked;
+mod partial;
 mod program;
 mod refs;
 mod status;

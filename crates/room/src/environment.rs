@@ -6,37 +6,24 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Names that are passed on: language and time, where tools are, how the network is reached.
-const PASSED: [&str; 34] = [
+/// Names that are passed on: language and time, how the network is reached.
+const PASSED: [&str; 21] = [
     "ALL_PROXY",
-    "ANDROID_HOME",
     "COMSPEC",
     "CURL_CA_BUNDLE",
-    "DOTNET_ROOT",
-    "FNM_DIR",
-    "GOROOT",
     "HTTPS_PROXY",
     "HTTP_PROXY",
-    "JAVA_HOME",
     "LANG",
     "LANGUAGE",
-    "NIX_PROFILES",
     "NIX_SSL_CERT_FILE",
     "NODE_EXTRA_CA_CERTS",
     "NO_PROXY",
-    "NVM_DIR",
     "PATHEXT",
-    "PYENV_ROOT",
-    "PYENV_VERSION",
     "REQUESTS_CA_BUNDLE",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "SDKMAN_DIR",
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
     "SYSTEMROOT",
     "TZ",
-    "VOLTA_HOME",
     "WINDIR",
     "all_proxy",
     "http_proxy",
@@ -44,8 +31,53 @@ const PASSED: [&str; 34] = [
     "no_proxy",
 ];
 
+/// Names that say where programs are. Whoever sets them decides what a gate's words mean, so they
+/// are kept when a user trusts commands and not taken from whoever happens to call.
+const TOOLS: [&str; 14] = [
+    "ANDROID_HOME",
+    "DOTNET_ROOT",
+    "FNM_DIR",
+    "GOROOT",
+    "JAVA_HOME",
+    "NIX_PROFILES",
+    "NVM_DIR",
+    "PATH",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SDKMAN_DIR",
+    "VOLTA_HOME",
+];
+
 /// Toolchains that are looked for below the home directory where no variable names them.
 const BELOW_HOME: [(&str, &str); 2] = [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
+
+/// Where this process would take programs from, by the variables that say so.
+pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut home = None;
+    for (name, value) in variables {
+        let (Ok(name), Ok(value)) = (name.into_string(), value.into_string()) else {
+            continue;
+        };
+        if name == "HOME" {
+            home = Some(PathBuf::from(&value));
+        }
+        if TOOLS.contains(&name.as_str()) {
+            found.insert(name, value);
+        }
+    }
+    for (name, dir) in BELOW_HOME {
+        let dir = home.as_ref().map(|home| home.join(dir));
+        if let Some(dir) = dir.filter(|dir| dir.is_dir()) {
+            found
+                .entry(name.to_owned())
+                .or_insert(dir.display().to_string());
+        }
+    }
+    found
+}
 
 /// What is the same for everybody.
 const FIXED: [(&str, &str); 9] = [
@@ -80,6 +112,8 @@ pub struct Surroundings<'a> {
     pub untrusted: &'a [PathBuf],
     /// Further names that the user lets through.
     pub passed: &'a [String],
+    /// Where programs are, as [`tools`] found it.
+    pub tools: &'a BTreeMap<String, String>,
 }
 
 impl Environment {
@@ -88,9 +122,6 @@ impl Environment {
         variables: impl Iterator<Item = (OsString, OsString)>,
         around: &Surroundings,
     ) -> Self {
-        let mut all: BTreeMap<OsString, OsString> = variables.collect();
-        let home = all.get(OsStr::new("HOME")).map(PathBuf::from);
-        let path = all.remove(OsStr::new("PATH")).unwrap_or_default();
         let is_passed = |name: &str| {
             PASSED.contains(&name)
                 || name.starts_with("LC_")
@@ -98,18 +129,16 @@ impl Environment {
         };
         let mut passed = BTreeMap::new();
         let mut dropped = Vec::new();
-        for (name, value) in all {
+        for (name, value) in variables {
             match name.to_str().is_some_and(is_passed) {
                 true => drop(passed.insert(name, value)),
                 false => dropped.push(name.to_string_lossy().into_owned()),
             }
         }
-        for (name, dir) in BELOW_HOME {
-            let dir = home.as_ref().map(|home| home.join(dir));
-            if let Some(dir) = dir.filter(|dir| dir.is_dir()) {
-                passed.entry(name.into()).or_insert(dir.into());
-            }
+        for (name, value) in around.tools {
+            passed.insert(name.into(), value.into());
         }
+        let path = passed.remove(OsStr::new("PATH")).unwrap_or_default();
         for (name, value) in FIXED {
             passed.insert(name.into(), value.into());
         }
@@ -119,6 +148,7 @@ impl Environment {
             passed.insert(name.into(), around.scratch.into());
         }
         dropped.retain(|name| !passed.contains_key(OsStr::new(name)));
+        dropped.sort();
         Self {
             variables: passed,
             dropped,
@@ -173,15 +203,19 @@ mod tests {
         ];
         let untrusted = [at("worktree")];
         let passed = ["DATABASE_URL".to_owned()];
-        let environment = Environment::of(
+        let given = || {
             given
                 .into_iter()
-                .map(|(name, value)| (name.into(), value.into())),
+                .map(|(name, value)| (name.into(), value.into()))
+        };
+        let environment = Environment::of(
+            given(),
             &Surroundings {
                 home: Path::new("/room/home"),
                 scratch: Path::new("/room/tmp"),
                 untrusted: &untrusted,
                 passed: &passed,
+                tools: &tools(given()),
             },
         );
         let value = |name: &str| environment.variables.get(OsStr::new(name)).cloned();

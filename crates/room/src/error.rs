@@ -36,6 +36,9 @@ pub enum RoomError {
         /// What is there.
         free: u64,
     },
+    /// Nobody says where rooms may be.
+    #[error("no directory for clean rooms: this user has no home or cache directory")]
+    NoPlace,
     /// git did not answer.
     #[error("git did not answer: {0}")]
     Git(String),
@@ -54,12 +57,16 @@ impl RoomError {
 impl From<RoomError> for Failure {
     fn from(error: RoomError) -> Self {
         let code = match &error {
-            RoomError::Io { .. } => Code::NotWritable,
+            RoomError::Io { .. } | RoomError::NoPlace => Code::NotWritable,
             RoomError::NotReproducible { .. } => Code::NotReproducible,
             RoomError::NoSpace { .. } => Code::NoSpace,
             RoomError::Git(_) => Code::GitFailed,
         };
-        let failure = Self::state(code, error.to_string());
+        let mut failure = Self::state(code, error.to_string());
+        if matches!(error, RoomError::NoPlace) {
+            failure = failure
+                .replace_hints(["name one: `[clean_room] dir = \"/…\"` in `.agent/cook.toml`"]);
+        }
         match std::error::Error::source(&error) {
             Some(source) => failure.caused_by(source),
             None => failure,

@@ -6,7 +6,7 @@ use crate::lfs::Pointer;
 use crate::list::{Kind, Leaf, List};
 use crate::manifest::{Manifest, Stat, Written};
 use crate::objects::Objects;
-use crate::scan::{path_below, scan};
+use crate::scan::{CachePaths, path_below, scan};
 use crate::submodule;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
@@ -24,6 +24,8 @@ const CLOCK_STEP: Duration = Duration::from_millis(10);
 /// What filling a room brought.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Filled {
+    /// The commit's tree.
+    pub tree: String,
     /// Files of the commit, those of submodules among them.
     pub files: usize,
     /// Files that were written.
@@ -103,6 +105,7 @@ impl<'a> Filling<'a> {
     fn read(&mut self) -> Result<(), String> {
         let objects = &self.parts[0].objects;
         let tree = objects.tree_of(objects.id(self.commit)?)?;
+        self.filled.tree = tree.to_string();
         self.list.add(objects, 0, tree, b"")?;
         let mut done = BTreeSet::new();
         while let Some((path, (source, id))) = self.list.submodules.pop_first() {
@@ -167,8 +170,7 @@ impl<'a> Filling<'a> {
             .and_then(|bytes| Manifest::parse(&bytes))
             .unwrap_or_default();
         let forms = self.forms(&before)?;
-        let caches = self.caches(caches);
-        let found = scan(self.top, &self.list, &caches)?;
+        let found = scan(self.top, &self.list, &CachePaths::of(caches))?;
         let mut files = HashMap::with_capacity(self.list.files.len());
         let mut due = Vec::new();
         for (path, leaf) in &self.list.files {
@@ -247,20 +249,6 @@ impl<'a> Filling<'a> {
             forms.append(&mut attributes.forms(&asked)?);
         }
         Ok(forms)
-    }
-
-    /// Caches that the commit has nothing at; others would keep what is not the commit's.
-    fn caches(&self, caches: &[String]) -> BTreeSet<Vec<u8>> {
-        caches
-            .iter()
-            .map(|cache| cache.trim_matches('/').as_bytes().to_vec())
-            .filter(|cache| {
-                let is_plain = cache
-                    .split(|byte| *byte == b'/')
-                    .all(|part| !matches!(part, b"" | b"." | b".." | b".git"));
-                is_plain && !self.list.dirs.contains(cache) && !self.list.files.contains_key(cache)
-            })
-            .collect()
     }
 
     fn place(&self, path: &[u8]) -> Result<PathBuf, RoomError> {

@@ -38,9 +38,7 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
     if is_as_written(&dir, &files) {
         return Ok(());
     }
-    disk::remove_tree(&dir)
-        .or_else(|_| fs::remove_file(&dir))
-        .map_err(|cause| RoomError::io("remove", &dir, cause))?;
+    remove(top)?;
     for (name, text) in &files {
         let place = dir.join(name);
         let made = place.parent().map_or(Ok(()), fs::create_dir_all);
@@ -58,6 +56,14 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
     read_tree(top, shown)
 }
 
+/// Takes it away, whatever stands there.
+pub(crate) fn remove(top: &Path) -> Result<(), RoomError> {
+    let dir = top.join(".git");
+    disk::remove_tree(&dir)
+        .or_else(|_| fs::remove_file(&dir))
+        .map_err(|cause| RoomError::io("remove", &dir, cause))
+}
+
 fn control_files(shown: &Shown) -> [(&'static str, String); 5] {
     let format = match shown.commit.len() {
         64 => "sha256",
@@ -68,7 +74,7 @@ fn control_files(shown: &Shown) -> [(&'static str, String); 5] {
     );
     let mut exclude = String::new();
     for cache in shown.caches {
-        exclude.push_str(&format!("/{}/\n", cache.trim_matches('/')));
+        exclude.push_str(&format!("{}/\n", cache.trim_end_matches('/')));
     }
     [
         ("HEAD", format!("{}\n", shown.commit)),

@@ -16,12 +16,14 @@ mod list;
 mod manifest;
 mod objects;
 mod room;
+mod rooms;
 mod sandbox;
 mod scan;
 mod submodule;
 
-pub use environment::{Environment, Surroundings};
+pub use environment::{Environment, Surroundings, tools};
 pub use error::RoomError;
 pub use fill::{Filled, Lacking};
-pub use room::{Caches, Room, Source};
+pub use room::{Room, Source};
+pub use rooms::{keep_within, rooms_dir};
 pub use sandbox::{Bubblewrap, Gate};

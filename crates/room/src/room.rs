@@ -4,7 +4,9 @@ use crate::RoomError;
 use crate::fill::{Filled, Filling};
 use crate::git_dir::{self, Shown};
 use crate::objects::Objects;
-use cook_os::disk;
+use crate::rooms;
+use cook_core::model::Caches;
+use cook_os::disk::{self, Durable, NewFile};
 use git2::ObjectFormat;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,15 +19,6 @@ const ROOMS: usize = 64;
 /// parent held for a moment, and another room would have to be built in anew.
 const WAIT: Duration = Duration::from_millis(100);
 
-/// Whether what earlier runs built is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caches {
-    /// What the commit before left is used.
-    Kept,
-    /// Nothing of any run before is there.
-    Empty,
-}
-
 /// Where a commit comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -37,19 +30,24 @@ pub struct Source<'a> {
     pub tags: &'a str,
     /// Where what runs in the room finds the objects; none = where they are.
     pub objects_at: Option<&'a Path>,
+    /// A `.git` shows the commit and its history.
+    pub history: bool,
 }
 
-/// A room, locked for as long as this value lives.
+/// A room, locked for as long as this value lives. One without anything of runs before is removed
+/// with it.
 #[derive(Debug)]
 pub struct Room {
     dir: PathBuf,
     top: PathBuf,
+    caches: Caches,
     _lock: File,
 }
 
 impl Room {
-    /// The first room of a worktree that nobody is in. Its path is the same each time, because what
-    /// is built there may hold it. `name` is the last part of that path; tools take it for the
+    /// The first room of a worktree that nobody is in; of those that begin empty the last, so that
+    /// what the others keep stays. The path of the first is the same each time, because what is
+    /// built there may hold it. `name` is the last part of that path; tools take it for the
     /// project's name.
     ///
     /// # Errors
@@ -60,29 +58,44 @@ impl Room {
         name: &str,
         caches: Caches,
     ) -> Result<Self, RoomError> {
-        let key = cook_core::digest::sha256(worktree.as_os_str().as_encoded_bytes());
         fs::create_dir_all(rooms).map_err(|cause| RoomError::io("make", rooms, cause))?;
         for number in 0..ROOMS {
-            let dir = rooms.join(format!("{}-{number}", &key[..16]));
-            let lock_path = rooms.join(format!("{}-{number}.lock", &key[..16]));
-            let failed = |cause| RoomError::io("lock", &lock_path, cause);
-            let lock = disk::open_lock(&lock_path).map_err(failed)?;
-            if !disk::take_lock(&lock, WAIT).map_err(failed)? {
+            let number = match caches {
+                Caches::Kept => number,
+                Caches::Empty => ROOMS - 1 - number,
+            };
+            let dir = rooms.join(format!("{}-{number}", key_of(worktree)));
+            let Some(lock) = rooms::take(&dir, WAIT)? else {
                 continue;
-            }
+            };
             let room = Self {
                 top: dir.join("src").join(plain(name)),
                 dir,
+                caches,
                 _lock: lock,
             };
             if caches == Caches::Empty {
-                room.empty()?;
+                room.remove()?;
             }
-            room.make()?;
+            let is_new = !room.top.exists();
+            room.make(worktree)?;
+            if is_new {
+                rooms::remove_abandoned(rooms);
+            }
             return Ok(room);
         }
         let cause = std::io::Error::other(format!("{ROOMS} of them are in use"));
         Err(RoomError::io("find a room in", rooms, cause))
+    }
+
+    /// What was there of runs before when it was opened.
+    pub fn caches(&self) -> Caches {
+        self.caches
+    }
+
+    /// A file of the room's own, outside of what runs there.
+    pub fn note(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
     }
 
     /// Where the commit's files are.
@@ -113,31 +126,50 @@ impl Room {
         let objects = Objects::open(&place, format)?;
         let filling = Filling::of(&self.dir, &self.top, source.common, objects, source.commit)?;
         let filled = filling.fill(caches)?;
-        git_dir::write(
-            &self.top,
-            &Shown {
-                commit: source.commit,
-                here: &place,
-                objects: source.objects_at.unwrap_or(&place),
-                tags: source.tags,
-                caches,
-            },
-        )?;
+        let shown = Shown {
+            commit: source.commit,
+            here: &place,
+            objects: source.objects_at.unwrap_or(&place),
+            tags: source.tags,
+            caches,
+        };
+        match source.history {
+            true => git_dir::write(&self.top, &shown)?,
+            false => git_dir::remove(&self.top)?,
+        }
         Ok(filled)
     }
 
-    fn empty(&self) -> Result<(), RoomError> {
+    fn remove(&self) -> Result<(), RoomError> {
         disk::remove_tree(&self.dir).map_err(|cause| RoomError::io("remove", &self.dir, cause))
     }
 
-    fn make(&self) -> Result<(), RoomError> {
+    fn make(&self, worktree: &Path) -> Result<(), RoomError> {
         let scratch = self.scratch();
         disk::remove_tree(&scratch).map_err(|cause| RoomError::io("remove", &scratch, cause))?;
         for dir in [&self.top, &self.home(), &scratch] {
             fs::create_dir_all(dir).map_err(|cause| RoomError::io("make", dir, cause))?;
         }
-        Ok(())
+        let place = self.note(rooms::OWNER);
+        NewFile::at(&place, Durable::Nothing)
+            .write(worktree.as_os_str().as_encoded_bytes())
+            .map_err(|cause| RoomError::io("write", &place, cause))
     }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if self.caches == Caches::Empty {
+            // What is left is removed when the room is taken again.
+            let _ = self.remove();
+        }
+    }
+}
+
+/// The part of a room's name that stands for its worktree.
+fn key_of(worktree: &Path) -> String {
+    let digest = cook_core::digest::sha256(worktree.as_os_str().as_encoded_bytes());
+    digest[..16].to_owned()
 }
 
 /// A directory's name that no tool stumbles over.

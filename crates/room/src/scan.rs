@@ -19,12 +19,46 @@ pub(crate) struct Found {
     pub strange: Vec<PathBuf>,
 }
 
+/// Directories that stay from run to run: by a path from the top, or by a name at any depth.
+#[derive(Debug, Default)]
+pub(crate) struct CachePaths {
+    names: BTreeSet<Vec<u8>>,
+    paths: BTreeSet<Vec<u8>>,
+}
+
+impl CachePaths {
+    /// Reads patterns as `.gitignore` does: one without a slash is a name.
+    pub fn of(patterns: &[String]) -> Self {
+        let mut caches = Self::default();
+        for pattern in patterns {
+            let path = pattern.trim_matches('/').as_bytes().to_vec();
+            let is_plain = path
+                .split(|byte| *byte == b'/')
+                .all(|part| !matches!(part, b"" | b"." | b".." | b".git"));
+            let is_name = !pattern.trim_end_matches('/').contains('/');
+            match is_plain {
+                true if is_name => drop(caches.names.insert(path)),
+                true => drop(caches.paths.insert(path)),
+                false => {}
+            }
+        }
+        caches
+    }
+
+    fn include(&self, path: &[u8]) -> bool {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        self.paths.contains(path) || self.names.contains(name)
+    }
+
+    /// A cache lies below this directory.
+    fn lie_below(&self, dir: &[u8]) -> bool {
+        let below = [dir, b"/"].concat();
+        self.paths.iter().any(|cache| cache.starts_with(&below))
+    }
+}
+
 /// Looks at everything but the caches and the room's own `.git`.
-pub(crate) fn scan(
-    top: &Path,
-    wanted: &List,
-    caches: &BTreeSet<Vec<u8>>,
-) -> Result<Found, RoomError> {
+pub(crate) fn scan(top: &Path, wanted: &List, caches: &CachePaths) -> Result<Found, RoomError> {
     let mut found = Found::default();
     let mut due = vec![Vec::new()];
     while let Some(at) = due.pop() {
@@ -47,26 +81,23 @@ fn sort_in(
     entry: DirEntry,
     path: Vec<u8>,
     wanted: &List,
-    caches: &BTreeSet<Vec<u8>>,
+    caches: &CachePaths,
     found: &mut Found,
     due: &mut Vec<Vec<u8>>,
 ) -> Result<(), RoomError> {
     let failed = |cause| RoomError::io("look at", &entry.path(), cause);
     let is_dir = entry.file_type().map_err(failed)?.is_dir();
-    // A link in a cache's place could lead into somebody's worktree.
-    let is_cache = is_dir && caches.contains(&path);
+    let is_commits = wanted.dirs.contains(&path);
+    // A link in a cache's place could lead into somebody's worktree; a cache over a directory of
+    // the commit would keep what is not the commit's.
+    let is_cache = is_dir && !is_commits && caches.include(&path);
     if path == b".git" || is_cache {
         return Ok(());
     }
-    // A directory on the way to a cache.
-    let leads_to_cache = || {
-        let below = [&path[..], b"/"].concat();
-        caches.iter().any(|cache| cache.starts_with(&below))
-    };
-    if is_dir && wanted.dirs.contains(&path) {
+    if is_dir && is_commits {
         found.dirs.insert(path.clone());
         due.push(path);
-    } else if is_dir && leads_to_cache() {
+    } else if is_dir && caches.lie_below(&path) {
         due.push(path);
     } else if !is_dir && wanted.files.contains_key(&path) {
         let metadata = entry.metadata().map_err(failed)?;

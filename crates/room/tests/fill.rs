@@ -4,7 +4,7 @@
 
 mod support;
 
-use cook_room::Caches;
+use cook_core::model::Caches;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

@@ -4,7 +4,8 @@
 
 mod support;
 
-use cook_room::{Caches, RoomError};
+use cook_core::model::Caches;
+use cook_room::RoomError;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

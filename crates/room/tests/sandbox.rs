@@ -3,7 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-use cook_room::{Bubblewrap, Caches, Environment, Gate, Room, Source, Surroundings};
+use cook_core::model::Caches;
+use cook_room::{Bubblewrap, Environment, Gate, Room, Source, Surroundings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -57,6 +58,7 @@ impl Place {
                 commit: &git(&["rev-parse", "HEAD"]),
                 tags: &format!("{tags}\n"),
                 objects_at: Some(Bubblewrap::objects()),
+                history: true,
             },
             &[],
         )
@@ -76,6 +78,7 @@ impl Place {
             scratch: Path::new("/tmp"),
             untrusted: &hidden,
             passed: &[],
+            tools: &cook_room::tools(std::env::vars_os()),
         };
         let environment = Environment::of(std::env::vars_os(), &around);
         let argv = self.bubblewrap.gate(&Gate {

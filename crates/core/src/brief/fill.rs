@@ -191,7 +191,7 @@ fn fill_established(material: &Material, slots: &mut Slots) {
 fn passed_receipts<'a>(material: &Material<'a>) -> impl Iterator<Item = &'a Receipt> {
     let tree = material.tree;
     let runs = material.snapshot.evidence.runs.iter();
-    runs.filter(move |run| run.passed() && !run.dirty && run.tree_oid.as_deref() == tree)
+    runs.filter(move |run| run.passed() && run.proves() && run.tree_oid.as_deref() == tree)
 }
 
 /// What would make a proof worth another look.
@@ -267,7 +267,7 @@ fn fill_open(material: &Material, slots: &mut Slots) {
     for run in stale.filter(|run| run.tree_oid.as_deref() != material.tree) {
         let line = BriefLine::Open {
             question: format!("Does gate `{}` pass on the tree of HEAD?", run.command),
-            verifies: "`cook gate` keeps a receipt of this tree.".to_owned(),
+            verifies: "`cook gate --clean` keeps a receipt of this tree.".to_owned(),
         };
         slots.add(line, Weight::Open);
     }

@@ -130,7 +130,7 @@ codes! {
     ReconcileNotDue "reconcile_not_due" Refusal Error "no committed slice waits for a reconciliation", "leave `reconcile` out, and write `none` as the decision";
     ReviewNegative "review_negative" Refusal Error "the review said no, so the slice can only be reopened", "reconcile it as reopened";
     EvidenceMissing "evidence_missing" Refusal Error "a criterion has no evidence of its own that verifies", "give every criterion an anchor: a receipt, a test name, or a place the slice changed";
-    EvidenceUnverified "evidence_unverified" Refusal Error "an anchor does not verify", "run `cook gate`, then anchor the criterion to what passes or stands at HEAD";
+    EvidenceUnverified "evidence_unverified" Refusal Error "an anchor does not verify", "run `cook gate --clean`, then anchor the criterion to what passes or stands at HEAD";
     EvidenceUnrelated "evidence_unrelated" Refusal Error "an anchor points at something the slice did not change", "point at a receipt of the slice head, or at a place its commits changed";
     EvidenceShared "evidence_shared" Refusal Error "one proof is given for several criteria", "give each criterion an anchor of its own";
     EvidenceChanged "evidence_changed" Refusal Error "a done slice's evidence changed and was not anchored again", "anchor it again in the same report";
@@ -208,11 +208,12 @@ codes! {
     SelectionNotFirst "selection_not_first" Finding Warning "the selected slice is not the first in order of work", "say in `why_now` why it comes first, or select the slice that `cook ready` lists first";
     CriterionDropped "criterion_dropped" Finding Warning "a criterion was dropped with proof", "look at the proof; where it does not hold, plan the criterion again";
     CriterionLostProof "criterion_lost_proof" Finding Error "a done slice's criterion lost its proof", "the next re-ground reopens it or anchors it again";
-    ProofStale "proof_stale" Finding NeedsReground "a done slice's proof is of another state of the repository", "run `cook gate`, or let the next re-ground anchor it again";
+    ProofStale "proof_stale" Finding NeedsReground "a done slice's proof is of another state of the repository", "run `cook gate --clean`, or let the next re-ground anchor it again";
     StopVerifierFailed "stop_verifier_failed" Finding Error "`bash .agent/verify_completion_stop.sh` does not pass", "run it and mend what it names";
     EvidenceImported "evidence_imported" Finding NeedsReground "a done slice's evidence is plain text of an older layout", "anchor the criterion again in `evidence` of the next re-ground";
-    GateRed "gate_red" Finding Warning "a gate is red", "run `cook gate`, and mend what it names";
-    GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "run `cook gate`, and mend what it names; the slice can be accepted without it";
+    RoomRed "room_red" Finding NeedsReground "a required gate is red at HEAD in a clean room", "open or reopen the slice that mends it; `cook verify stop` looks again";
+    GateRed "gate_red" Finding Warning "a gate is red", "run `cook gate --clean`, and mend what it names";
+    GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "run `cook gate --clean`, and mend what it names; the slice can be accepted without it";
     StopVerifierUntrusted "stop_verifier_untrusted" Finding Error "the stop verifier was not run: this machine does not trust its scripts", "look at them, then run `cook trust 'bash .agent/verify_completion_stop.sh'`; `--trust-repo` trusts for one run";
     GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
     NextRoleDiffers "next_role_differs" Finding Note "the report names another next role than dispatch", "run `cook next`, and start the role that it names";
@@ -278,6 +279,7 @@ codes! {
     GitFailed "git_failed" Failure Error "git could not answer", "run `git status` and mend what it names";
     AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or not a directory", "move it away, then run `cook init`";
     NotReproducible "not_reproducible" Failure Error "the commit cannot be checked out from its objects alone", "bring or commit what the message names, then run the command again";
+    SandboxUnavailable "sandbox_unavailable" Failure Error "the settings require a sandbox, and it does not work here", "install bubblewrap (`bwrap`), see `cook doctor`, or set `[sandbox] mode = \"auto\"`";
     NoSpace "no_space" Failure Error "the file system has too little space for the commit's files", "make room where the message says, or move `[clean_room] dir`";
     NotWritable "not_writable" Failure Error "a file cannot be written", "make room or mend the permissions at the named place, then run the command again";
     NotInitialised "not_initialised" Failure Error "cook is not set up here", "run `cook init --mission TEXT`";

@@ -3,10 +3,10 @@
 use super::dispatch::{dispatch, not_your_turn};
 use super::drift;
 use super::facts::{FactSet, Facts};
-use super::finish::{Before, finish};
+use super::finish::{Before, Finished, finish};
 use super::rule::Rule;
 use super::work::{Step, Work};
-use super::{bootstrap, brief, reground, reports, user};
+use super::{bootstrap, brief, reground, reports, user, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
 use std::collections::BTreeSet;
@@ -30,6 +30,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
         Event::Resumed(resume) => user::resume_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
+        Event::Verified => set.room = true,
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);
             set.ranges.append(&mut then.ranges);
@@ -76,6 +77,15 @@ pub fn apply(
         }
         check_submission(before, facts, event, submission)?;
     }
+    let head = facts.head()?;
+    let room_is_known = wave::room_at(before, head).is_some();
+    if matches!(event, Event::Judged { .. }) && !room_is_known {
+        return Err(Refusal::new(
+            Code::NotYourTurn,
+            "judges are asked after the gates ran at this HEAD in a clean room",
+        )
+        .replace_hints(["run `cook verify stop`"]));
+    }
     if event.is_aside() {
         return brief::apply(before, facts, due, event, actor);
     }
@@ -100,11 +110,15 @@ pub fn apply(
         displace,
         ..
     } = work;
-    let next_dispatch = finish(
+    let Finished {
+        dispatch: next_dispatch,
+        wants_room,
+    } = finish(
         &mut next,
         facts,
         &Before {
             rule,
+            in_wave: rule == Rule::Judge && room_is_known,
             spends_step,
             displace,
         },
@@ -119,6 +133,7 @@ pub fn apply(
         records,
         rule,
         next: next_dispatch,
+        wants_room,
         findings,
         displace,
     })
@@ -149,6 +164,7 @@ fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {
         records: Records::default(),
         rule: Rule::Bootstrap,
         next,
+        wants_room: false,
         findings: Vec::new(),
         displace: true,
     })
@@ -202,6 +218,7 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
         Event::Adopted { plan } => user::adopt(work, plan),
         Event::BranchAdopted => user::adopt_branch(work),
         Event::Restored => user::restore(work),
+        Event::Verified => verify_room(work),
         Event::Undone {
             to, to_seq, undone, ..
         } => user::undo(work, to, to_seq.0, undone),
@@ -214,6 +231,18 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
         // They leave the work where it stands and never come here.
         Event::Briefed { .. } | Event::Said { .. } => Ok(()),
     }
+}
+
+/// What the gates say at HEAD, where the project's end is what comes next.
+fn verify_room(work: &mut Work) -> Result<(), Refusal> {
+    if work.due.rule == Rule::Stopped || !drift::end_is_near(work.before) {
+        return Err(Refusal::new(
+            Code::NotYourTurn,
+            format!("rule {} answers: {}", work.due.rule, work.due.reason),
+        ));
+    }
+    work.next.ledger.room.clone_from(&work.facts.room);
+    Ok(())
 }
 
 /// A later `cook init`: the profile may change, the mission only while it is

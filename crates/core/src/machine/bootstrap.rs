@@ -70,10 +70,11 @@ pub(super) fn first(
     let facts = with_contract(facts, &next.ledger.settings);
     let before = Before {
         rule: Rule::Bootstrap,
+        in_wave: false,
         spends_step: false,
         displace: true,
     };
-    let dispatch = finish(&mut next, &facts, &before)?;
+    let dispatch = finish(&mut next, &facts, &before)?.dispatch;
     Ok((next, dispatch))
 }
 

@@ -131,6 +131,7 @@ pub(super) fn apply(
         },
         rule: due.rule,
         next: due,
+        wants_room: false,
         findings,
         displace: false,
     })

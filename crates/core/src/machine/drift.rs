@@ -61,6 +61,11 @@ pub(super) fn in_work(snapshot: &Snapshot) -> bool {
     )
 }
 
+/// Every slice is closed: the project's end is what comes next.
+pub(super) fn end_is_near(snapshot: &Snapshot) -> bool {
+    snapshot.ledger.regrounded && !in_work(snapshot) && snapshot.plan.open_slices().next().is_none()
+}
+
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
     snapshot
         .ledger
@@ -96,6 +101,11 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
         foreign(snapshot, facts.since()?, strict, &mut drift);
     }
     let head = facts.head()?;
+    let room = wave::room_at(snapshot, head).filter(|_| end_is_near(snapshot));
+    if let Some(room) = room.filter(|room| !room.red.is_empty()) {
+        let what = format!("at HEAD, in a clean room, {}", room.red.join("; "));
+        drift.cause(Code::RoomRed, what);
+    }
     for blocker in wave::unanswered(snapshot, head) {
         drift.cause_at(
             &blocker.id,

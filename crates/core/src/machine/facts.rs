@@ -10,7 +10,8 @@ use crate::change::Loss;
 use crate::diagnostic::{Code, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
-    BriefEntry, BriefLine, BriefStanding, EvidenceRecord, GateSpec, Limits, Receipt, Slice, Stamp,
+    BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Limits, Receipt,
+    RoomCheck, Slice, Stamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,8 +43,10 @@ pub struct FactSet {
     pub anchors: BTreeSet<AnchorQuestion>,
     /// Verify anchors by kept receipts alone: run no gate for them.
     pub existing_receipts_only: bool,
-    /// Run the stop verifier at HEAD.
-    pub stop_verifier: bool,
+    /// Run the required gates at HEAD in a clean room.
+    pub room: bool,
+    /// Run the stop verifier at HEAD, with what earlier runs left or without.
+    pub stop_verifier: Option<Caches>,
     /// Which of these commands are not trusted here; empty = not asked.
     pub trust: BTreeSet<String>,
     /// Limits and rules of `cook.toml`.
@@ -246,6 +249,9 @@ pub struct GateRun {
     pub receipt: Option<Receipt>,
     /// Why there is no receipt, or what else is wrong with it.
     pub problem: Option<String>,
+    /// What a reader should know of it, though it decides nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Receipt at the basis, for a gate that must fail there.
     pub at_basis: Option<Receipt>,
     /// Tests that its run at the basis names and this one does not.
@@ -312,11 +318,11 @@ pub struct StopVerifierRun {
 }
 
 impl StopVerifierRun {
-    /// It ran and exited 0 on a clean tree.
+    /// It ran in a clean room and exited 0.
     pub fn passed(&self) -> bool {
         self.receipt
             .as_ref()
-            .is_some_and(|receipt| receipt.passed() && !receipt.dirty)
+            .is_some_and(|receipt| receipt.passed() && receipt.proves())
     }
 }
 
@@ -376,6 +382,9 @@ pub struct Facts {
     /// See [`FactSet::stop_verifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,
+    /// See [`FactSet::room`]; read where it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomCheck>,
     /// See [`FactSet::trust`]: those that are not trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<BTreeSet<String>>,

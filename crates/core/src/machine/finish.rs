@@ -12,10 +12,19 @@ use crate::model::{ActiveStatus, Count, Policy, RoleSlot, Snapshot, Waiting, Wai
 pub(super) struct Before {
     /// The rule that answered.
     pub rule: Rule,
+    /// Judges were being asked.
+    pub in_wave: bool,
     /// A role's event: spends a step.
     pub spends_step: bool,
     /// What was edited outside is put aside by this transition.
     pub displace: bool,
+}
+
+/// What comes next.
+pub(super) struct Finished {
+    pub dispatch: Dispatch,
+    /// Judges come next, and nobody has looked at this tree in a clean room.
+    pub wants_room: bool,
 }
 
 /// Completes `next` and returns what `dispatch` says of it.
@@ -23,7 +32,7 @@ pub(super) fn finish(
     next: &mut Snapshot,
     facts: &Facts,
     before: &Before,
-) -> Result<Dispatch, Refusal> {
+) -> Result<Finished, Refusal> {
     let head = facts.head()?.clone();
     next.ledger.seq.0 += 1;
     next.ledger.aside.0 = 0;
@@ -36,14 +45,24 @@ pub(super) fn finish(
         next.counters.steps.0 += 1;
     }
     prune(next);
+    if !drift::end_is_near(next) {
+        next.ledger.room = None;
+    }
     spend_budget(next, facts, before)?;
 
     let facts = after(next, facts, before.displace)?;
     let mut dispatch_now = dispatch(Some(next), &facts)?;
+    let is_known = |next: &Snapshot| wave::room_at(next, &head).is_some();
+    if dispatch_now.rule == Rule::Judge && !is_known(next) {
+        next.ledger.room.clone_from(&facts.room);
+        dispatch_now = dispatch(Some(next), &facts)?;
+    }
+    let judged =
+        |dispatch: &Dispatch, next: &Snapshot| dispatch.rule == Rule::Judge && is_known(next);
     let resumed_wave = before.rule == Rule::Stopped
         && next.ledger.wave.opened_at == head.commit
         && next.ledger.wave.running;
-    if dispatch_now.rule == Rule::Judge && before.rule != Rule::Judge && !resumed_wave {
+    if judged(&dispatch_now, next) && !before.in_wave && !resumed_wave {
         // A no of the wave before is answered first; the next one opens after that.
         wave::void(next);
         dispatch_now = dispatch(Some(next), &facts)?;
@@ -58,7 +77,10 @@ pub(super) fn finish(
             Rule::Judge | Rule::Conclude | Rule::Stopped
         );
     derive(next, &dispatch_now);
-    Ok(dispatch_now)
+    Ok(Finished {
+        wants_room: dispatch_now.rule == Rule::Judge && !is_known(next) && head.commit.is_some(),
+        dispatch: dispatch_now,
+    })
 }
 
 /// Writes down what follows from the rest.

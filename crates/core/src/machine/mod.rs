@@ -35,7 +35,7 @@ pub use facts::{
     OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
 };
 pub use planning::MAX_SLICES;
-pub use rule::{Dispatch, Rule, Trace};
+pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,
     waits_for,

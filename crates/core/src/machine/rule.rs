@@ -32,6 +32,9 @@ pub enum Rule {
     Conclude,
 }
 
+/// The command that runs the gates at HEAD for judges who wait for them.
+pub const VERIFY_STOP: &str = "cook verify stop";
+
 impl Rule {
     /// All, first match first.
     pub const ALL: [Rule; 10] = [

@@ -1,7 +1,7 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
 use super::facts::Head;
-use crate::model::{Blocker, Count, Snapshot, Vote};
+use crate::model::{Blocker, Count, RoomCheck, Snapshot, Vote};
 
 /// Waves that may be held at one HEAD.
 pub(super) const WAVES_PER_HEAD: u64 = 2;
@@ -14,6 +14,12 @@ pub fn votes_at<'a>(snapshot: &'a Snapshot, head: &'a Head) -> impl Iterator<Ite
         .votes
         .iter()
         .filter(|vote| Some(vote.head.as_str()) == head.commit.as_deref())
+}
+
+/// What is known of HEAD's tree in a clean room.
+pub(super) fn room_at<'a>(snapshot: &'a Snapshot, head: &Head) -> Option<&'a RoomCheck> {
+    let room = snapshot.ledger.room.as_ref();
+    room.filter(|room| Some(&room.tree) == head.tree.as_ref())
 }
 
 /// Unanimity: the required votes, all of them yes, nothing counted.

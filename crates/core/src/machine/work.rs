@@ -91,6 +91,9 @@ pub struct Step {
     pub rule: Rule,
     /// What `dispatch` says now.
     pub next: Dispatch,
+    /// Judges come next, and no gate has run at this HEAD in a clean room: with that fact the step
+    /// says whether they are asked.
+    pub wants_room: bool,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
     /// Edits made outside cook are put aside and the log's version put back.

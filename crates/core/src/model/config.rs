@@ -3,6 +3,8 @@
 
 use super::access::Access;
 use super::agent::AgentTable;
+use super::clean_room::CleanRoom;
+use super::evidence::Place;
 use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
 use super::sandbox::Sandbox;
 use super::setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, Span, nearest};
@@ -49,6 +51,12 @@ pub struct GateTable {
     /// It must be red at the slice's basis commit.
     #[serde(default)]
     pub must_fail_at_basis: bool,
+    /// Whether it reaches the network, where a sandbox keeps it.
+    #[serde(default)]
+    pub network: bool,
+    /// In the worktree it stops the work when it is red, and proves nothing when it is green.
+    #[serde(default = "clean_room")]
+    pub place: Place,
 }
 
 /// A gate with its name and its timeout as a number.
@@ -65,6 +73,11 @@ pub struct GateSpec {
     pub required: bool,
     /// It must be red at the basis.
     pub must_fail_at_basis: bool,
+    /// It reaches the network.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+    /// Where it runs.
+    pub place: Place,
 }
 
 fn gate_timeout() -> Span {
@@ -73,6 +86,10 @@ fn gate_timeout() -> Span {
 fn yes() -> bool {
     true
 }
+fn clean_room() -> Place {
+    Place::CleanRoom
+}
+
 /// `[rules]`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -238,6 +255,8 @@ struct TrackerTable {
 pub struct Config {
     /// Gates, by name, in file order of their names.
     pub gates: BTreeMap<String, GateTable>,
+    /// `[clean_room]`.
+    pub clean_room: CleanRoom,
     limits: LimitsTable,
     /// `[rules]`.
     pub rules: Rules,
@@ -333,6 +352,8 @@ impl Config {
                 timeout_ms: gate.timeout.length().as_millis() as u64,
                 required: gate.required,
                 must_fail_at_basis: gate.must_fail_at_basis,
+                network: gate.network,
+                place: gate.place,
             })
             .collect()
     }

@@ -419,6 +419,8 @@ pub enum Event {
     BranchAdopted,
     /// The user puts back the log's version of edited files.
     Restored,
+    /// The gates were run at HEAD in a clean room, because it moved without a transition.
+    Verified,
     /// The user takes back transitions.
     Undone {
         /// The documents as they were.
@@ -506,6 +508,7 @@ names! {
     Adopted "adopted"
     BranchAdopted "branch_adopted"
     Restored "restored"
+    Verified "verified"
     Undone "undone"
     CriterionAmended "criterion_amended"
     Briefed "briefed"

@@ -88,6 +88,52 @@ impl<'de> Deserialize<'de> for Evidence {
     }
 }
 
+/// Where a gate ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Place {
+    /// In a checkout that cook made from the commit's objects.
+    CleanRoom,
+    /// In the worktree as it stood: proves nothing.
+    Worktree,
+}
+
+/// What earlier runs had left where a gate ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Caches {
+    /// The directories that the settings name, as runs before left them.
+    Kept,
+    /// Nothing of any run before.
+    Empty,
+}
+
+/// What kept a gate's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SandboxKind {
+    /// The kernel, by bubblewrap.
+    Bubblewrap,
+    /// Nothing: it could reach what its user can.
+    None,
+}
+
+/// The program that a command's first word was found to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Program {
+    /// Where it is.
+    #[serde(with = "Text")]
+    pub path: String,
+    /// Digest of its bytes.
+    #[serde(with = "Text")]
+    pub sha256: String,
+}
+
 /// One run of one gate, as cook saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -122,8 +168,20 @@ pub struct Receipt {
     /// Tree it ran on; null on an unborn branch.
     #[serde(deserialize_with = "nullable")]
     pub tree_oid: Option<String>,
-    /// True when the worktree differed from that tree: proves nothing.
-    pub dirty: bool,
+    /// Where it ran; only what ran in a clean room proves something.
+    pub place: Place,
+    /// What earlier runs had left there.
+    pub caches: Caches,
+    /// What kept its processes.
+    pub sandbox: SandboxKind,
+    /// The program; null for one of the repository itself.
+    #[serde(deserialize_with = "nullable")]
+    pub program: Option<Program>,
+    /// Digest of the settings that prepared the place.
+    #[serde(with = "Text")]
+    pub preparation_sha256: String,
+    /// Variables of the user's environment that it did not get.
+    pub dropped_env: Vec<String>,
     /// When it started.
     pub started_at: Timestamp,
     /// Digest of all the rest.
@@ -135,6 +193,11 @@ impl Receipt {
     /// Exit 0, in time.
     pub fn passed(&self) -> bool {
         self.exit_code == Some(0) && !self.timed_out
+    }
+
+    /// It says something about its commit: it ran in a clean room.
+    pub fn proves(&self) -> bool {
+        self.place == Place::CleanRoom
     }
 
     /// How the command came to its end, in words.

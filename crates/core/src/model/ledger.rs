@@ -107,6 +107,16 @@ pub struct Wave {
     pub running: bool,
 }
 
+/// What gates said of a commit in a clean room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoomCheck {
+    /// The commit's tree.
+    pub tree: String,
+    /// Required gates that are red, one text each; empty = all are green.
+    pub red: Vec<String>,
+}
+
 /// A `no` of a wave that HEAD left behind or that was undone: it must be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,6 +211,9 @@ pub struct Ledger {
     pub slices: BTreeMap<String, SliceLedger>,
     /// The stop wave.
     pub wave: Wave,
+    /// The last check of HEAD in a clean room: judges are asked only of a tree that is green.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<RoomCheck>,
     /// Rejections that no re-ground has answered.
     pub unanswered: Vec<Blocker>,
     /// Why the implementer gave the slice back, for the next regrounder.

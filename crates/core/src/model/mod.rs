@@ -11,6 +11,7 @@ mod anchor;
 mod brief;
 mod checkpoint;
 mod cited;
+mod clean_room;
 mod config;
 mod contract;
 mod event;
@@ -47,6 +48,7 @@ pub use brief::{
 };
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use cited::{Citation, CitedExchange, Said};
+pub use clean_room::{CleanRoom, GitShown};
 pub use config::{
     BriefSettings, BriefSync, Config, GateSpec, GateTable, Hooks, Notify, Price, RoleConfig, Rules,
     Sessions, TrackerKind,
@@ -60,14 +62,15 @@ pub use event::{
     PlannedSlice, PolicyChange, Reconcile, Reground, Resume, Submission, USER_DOORS, Verdicts,
 };
 pub use evidence::{
-    ArtifactType, Basis, Evidence, EvidenceRecord, Outcome, Receipt, Subject, VerificationEvidence,
+    ArtifactType, Basis, Caches, Evidence, EvidenceRecord, Outcome, Place, Program, Receipt,
+    SandboxKind, Subject, VerificationEvidence,
 };
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use known::{KnownAgent, Markers, StateDirectory};
 pub use ledger::{
-    Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, SliceLedger, Undone, Vote,
-    Waiting, WaitingKind, Wave,
+    Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, RoomCheck, SliceLedger,
+    Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};

@@ -111,6 +111,101 @@ checked_texts! {
     AgentName: check_agent;
     /// Where a socket is: a whole path, or `$NAME` of the variable that holds it.
     SocketPath: check_socket;
+    /// A directory that stays from run to run: a path from the root, or a name at any depth.
+    CachePath: check_repo_path;
+    /// A path from the root of the repository, without patterns.
+    RepoPath: check_repo_path;
+    /// The name of an environment variable.
+    VariableName: check_variable;
+}
+
+/// One command, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "OneOrMore", into = "Vec<CommandLine>")]
+pub struct Commands(Vec<CommandLine>);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a command, or a list of commands")]
+enum OneOrMore {
+    One(CommandLine),
+    More(Vec<CommandLine>),
+}
+
+impl From<OneOrMore> for Commands {
+    fn from(given: OneOrMore) -> Self {
+        match given {
+            OneOrMore::One(command) => Self(vec![command]),
+            OneOrMore::More(commands) => Self(commands),
+        }
+    }
+}
+
+impl From<Commands> for Vec<CommandLine> {
+    fn from(commands: Commands) -> Self {
+        commands.0
+    }
+}
+
+impl Deref for Commands {
+    type Target = [CommandLine];
+
+    fn deref(&self) -> &[CommandLine] {
+        &self.0
+    }
+}
+
+/// Bytes, as they were written: `500MiB`, `10GB`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Size {
+    text: String,
+    bytes: u64,
+}
+
+impl Size {
+    /// How many.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// A default.
+    pub(super) fn of(text: &str) -> Self {
+        Self::try_from(text.to_owned()).unwrap_or_else(|why| panic!("{why}"))
+    }
+}
+
+impl TryFrom<String> for Size {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        const UNITS: [(&str, u64); 9] = [
+            ("KiB", 1 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("TiB", 1 << 40),
+            ("KB", 1_000),
+            ("MB", 1_000_000),
+            ("GB", 1_000_000_000),
+            ("TB", 1_000_000_000_000),
+            ("B", 1),
+        ];
+        let read = UNITS.iter().find_map(|(unit, bytes)| {
+            let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+            number.checked_mul(*bytes)
+        });
+        match read {
+            Some(bytes) if bytes > 0 => Ok(Self { text, bytes }),
+            _ => Err(format!(
+                "`{text}` must be a number above 0 and a unit, as `10GiB` or `500MB`"
+            )),
+        }
+    }
+}
+
+impl From<Size> for String {
+    fn from(size: Size) -> Self {
+        size.text
+    }
 }
 
 fn check_command(text: &str) -> Result<(), String> {
@@ -126,6 +221,31 @@ fn check_pattern(text: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!(
             "`{text}` names nothing: a pattern is a path from the root of the worktree, without `..`"
+        )),
+    }
+}
+
+fn check_repo_path(text: &str) -> Result<(), String> {
+    let plain = text.trim_matches('/');
+    let is_plain = plain
+        .split('/')
+        .all(|part| !matches!(part, "" | "." | ".." | ".git"))
+        && !plain.contains(['*', '?', '[', '\\', '\n']);
+    match is_plain {
+        true => Ok(()),
+        false => Err(format!(
+            "`{text}` must be a path from the root of the repository, without `..`, `.git` or patterns"
+        )),
+    }
+}
+
+fn check_variable(name: &str) -> Result<(), String> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let digit = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
+    match !name.is_empty() && !digit && name.bytes().all(fits) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{name}` must be the name of a variable: letters, digits and `_`"
         )),
     }
 }

@@ -53,6 +53,12 @@ pub fn admitted(seen: &Seen) -> Check {
             seen.before.ledger.branch != seen.after().ledger.branch,
             || "the workflow's own branch is adopted".to_owned(),
         ),
+        Event::Verified => require(
+            seen.before.plan == seen.after().plan
+                && seen.before.plan.open_slices().next().is_none()
+                && seen.after().ledger.room == seen.facts.room,
+            || "gates were run where work goes on".to_owned(),
+        ),
         Event::Restored => require(
             seen.facts
                 .outside_edits

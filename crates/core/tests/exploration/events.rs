@@ -679,6 +679,16 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
         Role::StopJudge => judges(snapshot, world, bounds.hostile, &mut offers),
         Role::Bootstrapper => {}
     }
+    if matches!(rule, Rule::Recover | Rule::Judge | Rule::Conclude) || bounds.hostile {
+        for verifier in [Gates::Green, Gates::Red] {
+            let mood = Mood {
+                verifier,
+                ..Mood::GOOD
+            };
+            let label = format!("verify {verifier:?}");
+            offers.push(offer(label, Event::Verified, Actor::Role, mood));
+        }
+    }
     if bounds.doors {
         let event = Event::Asked {
             role,
@@ -856,6 +866,10 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                             mood.stored = verdict;
                         });
                     }
+                }
+                let accepts = |given: &Reconcile| given.decision == Decision::Accepted;
+                if block.reconcile.as_ref().is_some_and(accepts) {
+                    with("red in the clean room", &|mood| mood.verifier = Gates::Red);
                 }
                 if bounds.commands && (block.plan.is_some() || block.select.is_some()) {
                     with("untrusted", &|mood| mood.trusted = false);

@@ -131,8 +131,17 @@ pub fn try_event(
     actor: Actor,
 ) -> (FactSet, Facts, Result<Step, cook_core::diagnostic::Refusal>) {
     let set = needs(Some(snapshot), event);
-    let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
-    let result = apply(Some(snapshot), &facts, event, actor);
+    let branch = snapshot.ledger.branch.as_deref();
+    let mut facts = world.facts(&set, mood, budget, branch);
+    let mut result = apply(Some(snapshot), &facts, event, actor);
+    if result.as_ref().is_ok_and(|step| step.wants_room) {
+        let room = FactSet {
+            room: true,
+            ..FactSet::default()
+        };
+        facts.room = world.facts(&room, mood, budget, branch).room;
+        result = apply(Some(snapshot), &facts, event, actor);
+    }
     (set, facts, result)
 }
 

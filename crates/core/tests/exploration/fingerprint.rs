@@ -99,6 +99,16 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         snapshot.ledger.status_seen = None;
     }
     snapshot.ledger.unanswered.truncate(2);
+    let here = world.head.map(|head| format!("tree-{head}"));
+    if let Some(room) = &mut snapshot.ledger.room {
+        room.red.truncate(1);
+        if Some(&room.tree) == here.as_ref() {
+            room.tree = "here".to_owned();
+        } else if bounds.rewrites == 0 {
+            // No commit of before comes back.
+            snapshot.ledger.room = None;
+        }
+    }
     let mut names = Names {
         world,
         order: world.chain(world.head),

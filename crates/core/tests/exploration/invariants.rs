@@ -71,8 +71,11 @@ pub fn asks_little(event: &Event, set: &FactSet) -> Check {
     )?;
     let stops =
         matches!(event, Event::Regrounded { block, .. } if block.conclude == Some(Conclude::Stop));
-    require(stops || !set.stop_verifier, || {
+    require(stops || set.stop_verifier.is_none(), || {
         format!("{} runs the stop verifier", event.name())
+    })?;
+    require(matches!(event, Event::Verified) || !set.room, || {
+        format!("{} runs gates in a clean room", event.name())
     })
 }
 
@@ -222,7 +225,7 @@ fn done_only_by_judges(seen: &Seen) -> Check {
         seen.facts.stop_verifier.as_ref().is_some_and(|run| {
             run.receipt
                 .as_ref()
-                .is_some_and(|receipt| receipt.exit_code == Some(0) && !receipt.dirty)
+                .is_some_and(|receipt| receipt.exit_code == Some(0) && receipt.proves())
         }) && seen
             .facts
             .worktree
@@ -457,6 +460,9 @@ fn votes_are_cast(seen: &Seen) -> Check {
             cast && seen.due.rule == Rule::Judge && head.as_ref() == Some(&vote.head),
             || format!("{vote:?} was cast by nobody"),
         )?;
+        require(is_green(seen.before, seen.facts), || {
+            format!("{vote:?} was cast where no gate was green")
+        })?;
         require(
             seen.step.records.stop.len() == 1
                 && seen.step.records.stop[0].stop_wave_id
@@ -467,17 +473,26 @@ fn votes_are_cast(seen: &Seen) -> Check {
     Ok(())
 }
 
-/// The wave number grows by one where rule 8 answers anew, and nowhere else.
+/// HEAD's tree was looked at in a clean room, and every gate was green.
+fn is_green(snapshot: &Snapshot, facts: &Facts) -> bool {
+    let tree = facts.head.as_ref().and_then(|head| head.tree.as_ref());
+    let room = snapshot.ledger.room.as_ref();
+    room.is_some_and(|room| Some(&room.tree) == tree && room.red.is_empty())
+}
+
+/// The wave number grows by one where judges are asked anew, and nowhere else.
 /// A stop in between (rule S) suspends a wave and does not end it, unless HEAD moved.
 fn waves_are_counted(seen: &Seen) -> Check {
     let before = seen.before.state.current_stop_wave_id.0;
     let after = seen.after().state.current_stop_wave_id.0;
     let opened = after - before;
-    let begins = seen.now.rule == Rule::Judge && seen.due.rule != Rule::Judge;
+    let asked =
+        |rule: Rule, snapshot: &Snapshot| rule == Rule::Judge && is_green(snapshot, seen.facts);
+    let begins = asked(seen.now.rule, seen.after()) && !asked(seen.due.rule, seen.before);
     let resumed = seen.due.rule == Rule::Stopped && seen.before.ledger.wave.running;
     if opened == 0 {
         return require(!begins || resumed, || {
-            "rule 8 answers anew and no wave was opened".to_owned()
+            "judges are asked anew and no wave was opened".to_owned()
         });
     }
     require(opened == 1 && begins, || {
@@ -491,10 +506,15 @@ fn waves_are_counted(seen: &Seen) -> Check {
     })
 }
 
-/// After an accepted re-ground no condition of rule 2 holds.
+/// After an accepted re-ground no condition of rule 2 holds but a gate that is red from then on.
 fn lemma(seen: &Seen) -> Check {
+    let red = seen
+        .facts
+        .room
+        .as_ref()
+        .is_some_and(|room| !room.red.is_empty());
     require(
-        seen.block().is_none() || seen.now.rule != Rule::Recover,
+        seen.block().is_none() || red || seen.now.rule != Rule::Recover,
         || format!("rule 2 answers after a re-ground: {}", seen.now.reason),
     )
 }

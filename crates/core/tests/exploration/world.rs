@@ -8,7 +8,10 @@ use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
     Facts, GateRun, Head, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
 };
-use cook_core::model::{CONTRACT_FILES, Count, GateSpec, Limits, Receipt, SETTINGS_FILES};
+use cook_core::model::{
+    CONTRACT_FILES, Caches, Count, GateSpec, Limits, Place, Receipt, RoomCheck, SETTINGS_FILES,
+    SandboxKind,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a commit changes.
@@ -351,7 +354,7 @@ impl World {
         }
     }
 
-    fn receipt(&self, command: &str, exit: i32, dirty: bool) -> Receipt {
+    fn receipt(&self, command: &str, exit: i32, place: Place) -> Receipt {
         Receipt {
             command: command.to_owned(),
             argv: vec![command.to_owned()],
@@ -364,7 +367,12 @@ impl World {
             tail: "the last line".to_owned(),
             head_sha: self.head.map(id),
             tree_oid: self.head.map(|head| format!("tree-{head}")),
-            dirty,
+            place,
+            caches: Caches::Empty,
+            sandbox: SandboxKind::None,
+            program: None,
+            preparation_sha256: "settings".to_owned(),
+            dropped_env: Vec::new(),
             started_at: "2030-01-01T00:00:00Z".into(),
             id: format!("receipt-{command}-{exit}"),
         }
@@ -378,20 +386,25 @@ impl World {
             timeout_ms: 1000,
             required,
             must_fail_at_basis,
+            network: false,
+            place: Place::CleanRoom,
         };
         let started = mood.gates != Gates::NotStarted;
         let mut runs = vec![GateRun {
             gate: spec("test", true, mood.gates == Gates::GreenAtBasis),
-            receipt: started.then(|| self.receipt("test", exit, false)),
+            receipt: started.then(|| self.receipt("test", exit, Place::CleanRoom)),
             problem: (!started).then(|| "no such program".to_owned()),
-            at_basis: (mood.gates == Gates::GreenAtBasis).then(|| self.receipt("test", 0, false)),
+            remarks: Vec::new(),
+            at_basis: (mood.gates == Gates::GreenAtBasis)
+                .then(|| self.receipt("test", 0, Place::CleanRoom)),
             losses: Vec::new(),
         }];
         match mood.gates {
             Gates::OptionalRed => runs.push(GateRun {
                 gate: spec("lint", false, false),
-                receipt: Some(self.receipt("lint", 1, false)),
+                receipt: Some(self.receipt("lint", 1, Place::CleanRoom)),
                 problem: None,
+                remarks: Vec::new(),
                 at_basis: None,
                 losses: Vec::new(),
             }),
@@ -490,7 +503,14 @@ impl World {
                 .collect(),
             // Its workflows have no brief; what changes one is tested by itself.
             brief: set.brief.as_ref().map(|_| Default::default()),
-            stop_verifier: set.stop_verifier.then(|| match mood.verifier {
+            room: self.head.filter(|_| set.room).map(|head| RoomCheck {
+                tree: format!("tree-{head}"),
+                red: match mood.verifier {
+                    Gates::Red => vec!["`test` ended with 1".to_owned()],
+                    _ => Vec::new(),
+                },
+            }),
+            stop_verifier: set.stop_verifier.map(|_| match mood.verifier {
                 Gates::NotStarted => StopVerifierRun {
                     receipt: None,
                     problem: Some("no bash".to_owned()),
@@ -499,7 +519,10 @@ impl World {
                     receipt: Some(self.receipt(
                         "stop",
                         i32::from(other == Gates::Red),
-                        other == Gates::GreenAtBasis,
+                        match other {
+                            Gates::GreenAtBasis => Place::Worktree,
+                            _ => Place::CleanRoom,
+                        },
                     )),
                     problem: None,
                 },

@@ -1,12 +1,14 @@
-//! Long commands: gates. Their output is kept at both ends and digested whole;
-//! their processes are ended, all of them, also after a normal exit.
+//! Long commands: gates. Their output is kept at both ends and digested whole; their processes are
+//! ended, all of them, also after a normal exit. They are known by descent: nothing in their
+//! environment tells that cook runs them.
 
 use super::interrupt::{Attention, interrupted};
 use super::output::{Keeper, Kept};
 use super::tree::Tree;
-use super::{ProcessError, check_directory, inherited_variables};
+use super::{ProcessError, check_directory};
 use process_wrap::std::{ChildWrapper, CommandWrap};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,8 +16,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The variable that marks a gate's processes.
-const MARK: &str = "COOK_GATE";
 /// How long a child that was asked to end may take over it.
 const END_GRACE: Duration = Duration::from_millis(500);
 /// How long pipes are read on after every process that was found has ended.
@@ -38,11 +38,11 @@ pub type Live = Arc<dyn Fn(Source, &[u8]) + Send + Sync>;
 #[derive(Clone)]
 pub struct Long<'a> {
     /// The program and its arguments.
-    pub argv: &'a [String],
+    pub argv: &'a [OsString],
     /// Where it runs; a program given as a relative path is looked for from there.
     pub dir: &'a Path,
-    /// Variables it gets beside the cleaned environment.
-    pub env: &'a [(&'a str, OsString)],
+    /// Its whole environment.
+    pub env: &'a BTreeMap<OsString, OsString>,
     /// How long it may take.
     pub timeout: Duration,
     /// Who watches.
@@ -73,11 +73,9 @@ pub struct Ended {
 pub fn run(command: &Long) -> Result<Ended, ProcessError> {
     let program = command.argv.first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;
-    let mark = ulid::Ulid::generate().to_string();
     let _attention = Attention::begin();
     let started = Instant::now();
-    let mut child = spawn(command, program, &mark)?;
-    let mut tree = Tree::of(child.id(), MARK, &mark);
+    let (mut child, mut tree) = Tree::adopting(None, || spawn(command, program))?;
     let stdout = Drain::of(child.stdout().take(), Source::Stdout, command.live.clone());
     let stderr = Drain::of(child.stderr().take(), Source::Stderr, command.live.clone());
     let end = wait(&mut *child, started + command.timeout);
@@ -87,12 +85,13 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
         wait(&mut *child, Instant::now() + END_GRACE);
     }
     let swept = tree.end();
+    let name = || program.to_string_lossy().into_owned();
     let status = child.wait().map_err(|cause| ProcessError::Start {
-        program: program.clone(),
+        program: name(),
         cause,
     })?;
     if end == End::Interrupted {
-        return Err(ProcessError::Interrupted(program.clone()));
+        return Err(ProcessError::Interrupted(name()));
     }
     let timed_out = end == End::TimedOut;
     Ok(Ended {
@@ -105,31 +104,31 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
     })
 }
 
-fn spawn(command: &Long, program: &str, mark: &str) -> Result<Box<dyn ChildWrapper>, ProcessError> {
+fn spawn(command: &Long, program: &OsStr) -> Result<Box<dyn ChildWrapper>, ProcessError> {
     let mut child = Command::new(program_path(program, command.dir));
     child
         .args(&command.argv[1..])
         .current_dir(command.dir)
+        .env_clear()
+        .envs(command.env)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    child.env_clear().envs(inherited_variables());
-    child.envs(command.env.iter().map(|(name, value)| (name, value)));
-    child.env(MARK, mark);
     let mut wrapped = CommandWrap::from(child);
     #[cfg(unix)]
-    wrapped.wrap(process_wrap::std::ProcessGroup::leader());
+    wrapped.wrap(process_wrap::std::ProcessSession);
     wrapped
         .spawn()
-        .map_err(|cause| ProcessError::start(program.as_ref(), cause))
+        .map_err(|cause| ProcessError::start(program, cause))
 }
 
 /// `execvp` would look for `./x` from the new directory, other systems from the old one.
-pub(super) fn program_path(program: &str, dir: &Path) -> OsString {
-    if program.contains('/') && Path::new(program).is_relative() {
+pub(super) fn program_path(program: &OsStr, dir: &Path) -> OsString {
+    let path = Path::new(program);
+    if path.components().count() > 1 && path.is_relative() {
         dir.join(program).into_os_string()
     } else {
-        OsString::from(program)
+        program.to_owned()
     }
 }
 

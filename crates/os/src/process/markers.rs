@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 use super::tree::parent_of;
 use cook_core::model::KnownAgent;
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 
 /// Variables that several agent programs set in their children; those of one alone stand in its
 /// file in `protocol/agents/`.
@@ -27,7 +29,6 @@ pub(super) fn is_own_marker(name: &str) -> bool {
         INVOCATION_VARIABLE,
         WORKFLOW_VARIABLE,
         DEPTH_VARIABLE,
-        "COOK_GATE",
     ]
     .contains(&name)
 }
@@ -70,13 +71,21 @@ pub fn session_around() -> Option<(&'static str, String)> {
         .min()
 }
 
-/// Looks through `/proc`; a process whose environment cannot be read is passed over.
+/// Looks through `/proc`; a process whose environment cannot be read is passed over. Whatever
+/// another cook started is no user's: a gate, or an agent that has cleared its environment.
 #[cfg(target_os = "linux")]
 fn ancestor_marker() -> Option<String> {
+    let own = std::env::current_exe().ok();
     let mut pid = parent_of(std::process::id())?;
     for _ in 0..256 {
         if pid <= 1 {
             return None;
+        }
+        let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+        if program.is_some_and(|program| {
+            own.as_ref() == Some(&program) || program.file_name() == Some(OsStr::new("cook"))
+        }) {
+            return Some(format!("process {pid}, a cook, started it"));
         }
         if let Ok(environment) = std::fs::read(format!("/proc/{pid}/environ")) {
             for name in [ROLE_VARIABLE, INVOCATION_VARIABLE] {

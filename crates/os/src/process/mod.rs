@@ -127,7 +127,7 @@ const GIT_VARIABLES_KEPT: [&str; 20] = [
 ];
 
 /// This process's environment, as far as a child may inherit it.
-fn inherited_variables() -> impl Iterator<Item = (OsString, OsString)> {
+pub fn inherited_variables() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| {
         let kept = GIT_VARIABLES_KEPT.iter().any(|kept| name == kept);
         kept || !name

@@ -43,9 +43,10 @@ pub fn supervise(
     check_directory(command.dir)?;
     let _attention = Attention::begin();
     let started = Instant::now();
-    let (mut child, tree) = Tree::adopting(INVOCATION_VARIABLE, command.invocation, || {
-        spawn(command, program)
-    })?;
+    let (mut child, tree) =
+        Tree::adopting(Some((INVOCATION_VARIABLE, command.invocation)), || {
+            spawn(command, program)
+        })?;
     listener.started(child.id());
     let input = feed(child.stdin().take(), command.stdin);
     let (sender, pieces) = sync_channel(WAITING);
@@ -86,7 +87,7 @@ pub fn supervise(
 }
 
 fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, ProcessError> {
-    let mut child = Command::new(program_path(program, command.dir));
+    let mut child = Command::new(program_path(program.as_ref(), command.dir));
     child
         .args(&command.argv[1..])
         .current_dir(command.dir)

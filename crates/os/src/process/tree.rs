@@ -1,8 +1,8 @@
 //! Every process a child brought into being, and its end.
 //!
 //! A process belongs to the child when it is in its process group or session, descends
-//! from it, carries its mark in its environment (a daemon that left group, session and
-//! parent still does), was seen to belong earlier, or was orphaned to cook out of it.
+//! from it, was orphaned to cook out of it (a daemon that left group, session and parent is),
+//! was seen to belong earlier, or carries the mark of its session in its environment.
 //! Processes are looked for in `/proc`, so it works on Linux; elsewhere the group alone
 //! is ended.
 
@@ -18,30 +18,28 @@ const BETWEEN_SWEEPS: Duration = Duration::from_millis(10);
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(super) struct Tree {
     leader: u32,
-    mark: String,
+    mark: Option<String>,
     adopts: bool,
     #[cfg(target_os = "linux")]
     known: linux::Known,
 }
 
 impl Tree {
-    /// The tree of a child that leads a process group and was started with `name=mark`.
-    pub(super) fn of(leader: u32, name: &str, mark: &str) -> Self {
+    fn of(leader: u32, mark: Option<(&str, &str)>) -> Self {
         Self {
             leader,
-            mark: format!("{name}={mark}"),
+            mark: mark.map(|(name, mark)| format!("{name}={mark}")),
             adopts: false,
             #[cfg(target_os = "linux")]
             known: linux::Known::default(),
         }
     }
 
-    /// The same for a child that is started now and leads a session; its orphans come to
-    /// this process and are taken for its own. Between its start and its entry among the
-    /// leaders no other tree looks for orphans.
+    /// The tree of a child that is started now and leads a session, with `name=mark` in its
+    /// environment where there is one; its orphans come to this process and are taken for its own.
+    /// Between its start and its entry among the leaders no other tree looks for orphans.
     pub(super) fn adopting<E>(
-        name: &str,
-        mark: &str,
+        mark: Option<(&str, &str)>,
         start: impl FnOnce() -> Result<Box<dyn ChildWrapper>, E>,
     ) -> Result<(Box<dyn ChildWrapper>, Self), E> {
         #[cfg(target_os = "linux")]
@@ -49,7 +47,7 @@ impl Tree {
         let child = start()?;
         #[cfg(target_os = "linux")]
         leaders.insert(child.id());
-        let mut tree = Self::of(child.id(), name, mark);
+        let mut tree = Self::of(child.id(), mark);
         tree.adopts = true;
         Ok((child, tree))
     }
@@ -101,7 +99,8 @@ impl Tree {
         use nix::sys::signal::Signal;
         signal_group(self.leader, Signal::SIGSTOP);
         let adopts = self.adopts;
-        let mut find = || linux::belonging(&mut self.known, self.leader, &self.mark, adopts);
+        let mut find =
+            || linux::belonging(&mut self.known, self.leader, self.mark.as_deref(), adopts);
         let mut found = find();
         for _ in 0..SWEEPS {
             found
@@ -139,7 +138,7 @@ impl Drop for Tree {
 /// Ends every process that carries `name=mark`, and what descends from one: what a cook
 /// that was killed left behind. How many there were; 0 where there is no `/proc`.
 pub fn end_marked(name: &str, mark: &str) -> usize {
-    let mut tree = Tree::of(0, name, mark);
+    let mut tree = Tree::of(0, Some((name, mark)));
     let mut ended = 0;
     for _ in 0..SWEEPS {
         match tree.end_found() {
@@ -230,7 +229,7 @@ mod linux {
     pub(super) fn belonging(
         known: &mut Known,
         leader: u32,
-        mark: &str,
+        mark: Option<&str>,
         adopts: bool,
     ) -> BTreeSet<u32> {
         let processes = list();
@@ -251,7 +250,7 @@ mod linux {
                 && !leaders.contains(&process.pid)
         };
         let found = grow(known, leader, &processes, |process| {
-            orphan(process) || carries(process.pid, mark)
+            orphan(process) || mark.is_some_and(|mark| carries(process.pid, mark))
         });
         processes
             .iter()

@@ -1,7 +1,8 @@
 //! A repository, its rooms, and what git makes of the same commits.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use cook_room::{Caches, Filled, Room, RoomError, Source};
+use cook_core::model::Caches;
+use cook_room::{Filled, Room, RoomError, Source};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -67,6 +68,7 @@ impl Project {
             commit,
             tags: "",
             objects_at: None,
+            history: true,
         };
         room.fill(&source, &["target".to_owned()])
     }

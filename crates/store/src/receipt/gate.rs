@@ -1,20 +1,21 @@
 //! Running gates: where, on what tree, and what came of it.
 
+use super::place::{Found, RunPlace, identify};
 use super::{Receipts, seal, words};
 use cook_core::diagnostic::{Code, Failure};
+use cook_core::digest::sha256;
 use cook_core::machine::{GateRun, StopVerifierRun};
-use cook_core::model::{Count, GateSpec, Receipt, STOP_VERIFIER, Timestamp};
-use cook_git::{Repo, Throwaway};
+use cook_core::model::{
+    Caches, CleanRoom, Count, GateSpec, Place, Receipt, STOP_VERIFIER, SandboxMode, Timestamp,
+};
+use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Ended, Live, Long, ProcessError, run};
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Names the cook that the stop verifier calls: the one that runs it.
-pub const COOK_BIN_VARIABLE: &str = "COOK_BIN";
 const STOP_VERIFIER_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a command may take that only a plan names; `cook.toml`'s default.
 const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// Bytes of each stream a receipt carries itself.
@@ -28,183 +29,274 @@ pub struct Gates<'a> {
     pub receipts: &'a Receipts,
     /// When.
     pub clock: Clock,
+    /// How a commit is made fit to run.
+    pub settings: &'a CleanRoom,
+    /// Whether the kernel keeps what runs there.
+    pub sandbox: SandboxMode,
+    /// Where programs are ([`super::Trust::tools`]).
+    pub tools: BTreeMap<String, String>,
     /// Who watches the output.
     pub live: Option<Live>,
 }
 
-/// A tree to run gates on.
-struct Place {
-    repo: Option<Repo>,
-    commit: Option<String>,
-    tree: Option<String>,
-    /// Differed from the tree before anything ran.
-    dirty: bool,
-    /// Removed when the place goes; after the repository opened on it.
-    _throwaway: Option<Throwaway>,
+/// One command to run.
+struct Order<'a> {
+    command: &'a str,
+    argv: Vec<String>,
+    timeout: Duration,
+    network: bool,
 }
 
 /// A receipt, or why there is none; with a receipt, what else is wrong.
 type Outcome = (Option<Receipt>, Option<String>);
 
 impl Gates<'_> {
-    /// Runs gates at a commit (full id), one after another: in the worktree when it
-    /// is clean and HEAD is that commit, otherwise in one throwaway worktree. Gates
-    /// that must fail at the basis run there too.
+    /// Runs gates at a commit (full id), one after another, in a clean room that holds that commit
+    /// and nothing else when each begins; those that are for the worktree run there. Gates that
+    /// must fail at the basis run at it too.
     ///
     /// # Errors
-    /// When git fails, a receipt cannot be kept, or cook is interrupted. A gate that
+    /// When the commit cannot be had, a receipt cannot be kept, or cook is interrupted. A gate that
     /// cannot be started is not an error: its run says so.
     pub fn run_at(
         &self,
         commit: &str,
         basis: Option<&str>,
         gates: &[GateSpec],
+        caches: Caches,
     ) -> Result<Vec<GateRun>, Failure> {
-        if gates.is_empty() {
-            return Ok(Vec::new());
-        }
-        let place = self.place_at(commit)?;
+        let mut room = None;
         let mut runs = Vec::new();
         for gate in gates {
-            let (receipt, problem) = self.run(&place, &gate.run, timeout(gate), &[])?;
-            runs.push(GateRun {
+            if gate.place == Place::Worktree {
+                runs.push(self.run_here(gate)?);
+                continue;
+            }
+            let place = match &mut room {
+                Some(place) => place,
+                none => none.insert(self.room(caches)?),
+            };
+            let (receipt, problem) = self.run_in(place, commit, gate)?;
+            let mut run = GateRun {
                 gate: gate.clone(),
                 receipt,
                 problem,
+                remarks: place.remarks(),
                 at_basis: None,
                 losses: Vec::new(),
-            });
-        }
-        drop(place);
-        if gates.iter().any(|gate| gate.must_fail_at_basis) {
-            self.add_basis_runs(basis, &mut runs)?;
+            };
+            if gate.must_fail_at_basis {
+                self.add_basis_run(place, basis, &mut run)?;
+            }
+            runs.push(run);
         }
         Ok(runs)
     }
 
-    fn add_basis_runs(&self, basis: Option<&str>, runs: &mut [GateRun]) -> Result<(), Failure> {
+    fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
+        RunPlace::room(self.repo, self.settings, self.sandbox, &self.tools, caches)
+    }
+
+    /// One gate at a commit, in a room that is set up for it.
+    fn run_in(
+        &self,
+        place: &mut RunPlace,
+        commit: &str,
+        gate: &GateSpec,
+    ) -> Result<Outcome, Failure> {
+        if let Some(problem) = self.prepare(place, commit)? {
+            return Ok((None, Some(problem)));
+        }
+        match order(&gate.run, timeout(gate), gate.network) {
+            Some(order) => self.run(place, &order),
+            None => Ok((None, Some(NO_WORDS.to_owned()))),
+        }
+    }
+
+    fn add_basis_run(
+        &self,
+        place: &mut RunPlace,
+        basis: Option<&str>,
+        run: &mut GateRun,
+    ) -> Result<(), Failure> {
         let basis = match basis {
             Some(basis) => self.repo.resolve(basis)?,
             None => None,
         };
-        let place = basis.map(|basis| self.throwaway(&basis)).transpose()?;
-        for run in runs.iter_mut().filter(|run| run.gate.must_fail_at_basis) {
-            let Some(place) = &place else {
-                run.problem.get_or_insert(
-                    "it must fail at the basis, which is not a commit here".to_owned(),
-                );
-                continue;
-            };
-            let (receipt, problem) = self.run(place, &run.gate.run, timeout(&run.gate), &[])?;
-            run.at_basis = receipt;
-            if let Some(problem) = problem {
-                run.problem
-                    .get_or_insert(format!("at the basis: {problem}"));
-            }
+        let Some(basis) = basis else {
+            let why = "it must fail at the basis, which is not a commit here";
+            run.problem.get_or_insert(why.to_owned());
+            return Ok(());
+        };
+        let (receipt, problem) = self.run_in(place, &basis, &run.gate)?;
+        run.at_basis = receipt;
+        if let Some(problem) = problem {
+            run.problem
+                .get_or_insert(format!("at the basis: {problem}"));
         }
         Ok(())
     }
 
-    /// Runs one gate in the worktree as it stands; the receipt says when it is dirty.
+    /// Makes the place hold the commit, set up for its gates; what is wrong, if anything.
+    fn prepare(&self, place: &mut RunPlace, commit: &str) -> Result<Option<String>, Failure> {
+        place.hold(commit)?;
+        if !place.lacking.is_empty() {
+            let what = place.lacking.join("; ");
+            return Ok(Some(format!("the commit is not reproducible here: {what}")));
+        }
+        self.set_up(place, commit)
+    }
+
+    /// Runs the setup commands where the room was not set up by these; what is wrong, if anything.
+    fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Option<String>, Failure> {
+        if self.settings.setup().next().is_none() {
+            return Ok(None);
+        }
+        let stamp = place.setup_stamp()?;
+        if place.is_set_up(&stamp) {
+            return Ok(None);
+        }
+        place.note_setup(None)?;
+        for command in self.settings.setup() {
+            let Some(order) = order(command, SETUP_TIMEOUT, self.settings.network) else {
+                return Ok(Some(NO_WORDS.to_owned()));
+            };
+            let (receipt, problem) = self.run(place, &order)?;
+            let red = receipt.filter(|receipt| !receipt.passed());
+            let why = match (problem, red) {
+                (Some(problem), _) => problem,
+                (None, Some(red)) => format!("it {}: {}", red.ending(), last_line(&red.tail)),
+                (None, None) => continue,
+            };
+            return Ok(Some(format!("setup `{command}` failed: {why}")));
+        }
+        place.note_setup(Some(&stamp))?;
+        // What setup left beside the caches is none of the commit's.
+        place.hold(commit)?;
+        Ok(None)
+    }
+
+    /// Runs one gate in the worktree as it stands: feedback, and proof of nothing.
     ///
     /// # Errors
     /// As [`Gates::run_at`].
     pub fn run_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
-        let mut here = self.here()?;
-        here.dirty |= !self.repo.unwatched()?.is_empty();
-        let (receipt, problem) = self.run(&here, &gate.run, timeout(gate), &[])?;
+        let mut here = RunPlace::worktree(self.repo, self.settings)?;
+        let (receipt, problem) = match order(&gate.run, timeout(gate), gate.network) {
+            Some(order) => self.run(&mut here, &order)?,
+            None => (None, Some(NO_WORDS.to_owned())),
+        };
         Ok(GateRun {
             gate: gate.clone(),
             receipt,
             problem,
+            remarks: Vec::new(),
             at_basis: None,
             losses: Vec::new(),
         })
     }
 
-    /// Runs the stop verifier in the worktree as it stands (it reads `.agent/`, which
-    /// no throwaway worktree has).
+    /// Runs the stop verifier's checks at a commit, in a clean room. Its other half looks at the
+    /// log, which no room has: [`Gates::control_plane`].
     ///
     /// # Errors
     /// As [`Gates::run_at`].
-    pub fn stop_verifier(&self) -> Result<StopVerifierRun, Failure> {
-        let env: Vec<(&str, OsString)> = std::env::current_exe()
-            .into_iter()
-            .map(|program| (COOK_BIN_VARIABLE, program.into_os_string()))
-            .collect();
-        if let Some(first) = self.repo.unwatched()?.first() {
-            let problem = format!(
-                "git was told not to look at `{first}`, so a clean worktree says nothing; `git update-index --no-assume-unchanged --no-skip-worktree {}` ends that",
-                shell_words::quote(first)
-            );
+    pub fn stop_verifier(&self, commit: &str, caches: Caches) -> Result<StopVerifierRun, Failure> {
+        if let Some(problem) = self.control_plane()? {
             return Ok(StopVerifierRun {
                 receipt: None,
                 problem: Some(problem),
             });
         }
-        let place = self.here()?;
-        let (receipt, problem) = self.run(&place, STOP_VERIFIER, STOP_VERIFIER_TIMEOUT, &env)?;
+        let mut place = self.room(caches)?;
+        if let Some(problem) = self.prepare(&mut place, commit)? {
+            return Ok(StopVerifierRun {
+                receipt: None,
+                problem: Some(problem),
+            });
+        }
+        let words = STOP_VERIFIER.split(' ').chain([CHECKS_ONLY]);
+        let order = Order {
+            command: STOP_VERIFIER,
+            argv: words.map(str::to_owned).collect(),
+            timeout: STOP_VERIFIER_TIMEOUT,
+            network: false,
+        };
+        let (receipt, problem) = self.run(&mut place, &order)?;
         Ok(StopVerifierRun { receipt, problem })
     }
 
-    fn here(&self) -> Result<Place, Failure> {
-        let head = self.repo.head()?;
-        Ok(Place {
-            repo: None,
-            dirty: !self.repo.status()?.worktree.is_clean(),
-            commit: head.commit,
-            tree: head.tree,
-            _throwaway: None,
-        })
-    }
-
-    fn place_at(&self, commit: &str) -> Result<Place, Failure> {
-        let here = self.here()?;
-        // A file that git does not look at may hold anything, so it is tested as committed.
-        if here.commit.as_deref() == Some(commit)
-            && !here.dirty
-            && self.repo.unwatched()?.is_empty()
-        {
-            return Ok(here);
+    /// Checks the control plane beside the log, by this program itself; what is wrong, if anything.
+    fn control_plane(&self) -> Result<Option<String>, Failure> {
+        let Ok(own) = std::env::current_exe() else {
+            return Ok(Some("cook does not find its own program".to_owned()));
+        };
+        let argv = [
+            own.into_os_string(),
+            "verify".into(),
+            "control-plane".into(),
+        ];
+        let place = RunPlace::worktree(self.repo, self.settings)?;
+        let start = place.start(&[], &Found::Path, false);
+        let ended = run(&Long {
+            argv: &argv,
+            dir: &start.dir,
+            env: &start.env,
+            timeout: STOP_VERIFIER_TIMEOUT,
+            live: self.live.clone(),
+        });
+        match ended {
+            Ok(ended) if ended.code == Some(0) => Ok(None),
+            Ok(ended) => {
+                let said = tail(&ended);
+                Ok(Some(format!(
+                    "`cook verify control-plane` fails: {}",
+                    last_line(&said)
+                )))
+            }
+            Err(error @ ProcessError::Interrupted(_)) => {
+                Err(Failure::state(Code::Interrupted, error.to_string()))
+            }
+            Err(error) => Ok(Some(error.to_string())),
         }
-        self.throwaway(commit)
     }
 
-    fn throwaway(&self, commit: &str) -> Result<Place, Failure> {
-        let throwaway = self.repo.throwaway(commit)?;
-        Ok(Place {
-            repo: Some(Repo::discover(throwaway.path())?),
-            commit: Some(commit.to_owned()),
-            tree: Some(self.repo.tree_of(commit)?),
-            dirty: false,
-            _throwaway: Some(throwaway),
-        })
-    }
-
-    fn run(
-        &self,
-        place: &Place,
-        command: &str,
-        timeout: Duration,
-        env: &[(&str, OsString)],
-    ) -> Result<Outcome, Failure> {
-        let Ok(argv) = words(command) else {
-            return Ok((None, Some("it has no words, or an open quote".to_owned())));
+    fn run(&self, place: &mut RunPlace, order: &Order) -> Result<Outcome, Failure> {
+        let program = place.program(&order.argv[0]);
+        let found = match &program {
+            Found::Nothing => {
+                let why = format!(
+                    "the program `{}` is not on the PATH that this machine's user trusted; `cook trust --tools` takes in the one of now",
+                    order.argv[0]
+                );
+                return Ok((None, Some(why)));
+            }
+            Found::Machine(file) => identify(file),
+            Found::Path => None,
         };
-        let repo = place.repo.as_ref().unwrap_or(self.repo);
-        // Untracked files that an earlier gate of the same sequence left do not
-        // change what is tested; a tracked file that it changed does.
-        let touched = repo.status()?.tracked;
         let started_at = self.clock.now();
-        let ended = match self.start(repo.root(), &argv, timeout, env)? {
+        let start = place.start(&order.argv, &program, order.network);
+        let ended = run(&Long {
+            argv: &start.argv,
+            dir: &start.dir,
+            env: &start.env,
+            timeout: order.timeout,
+            live: self.live.clone(),
+        });
+        let ended = match ended {
             Ok(ended) => ended,
-            Err(problem) => return Ok((None, Some(problem))),
+            Err(error @ ProcessError::Interrupted(_)) => {
+                return Err(Failure::state(Code::Interrupted, error.to_string()));
+            }
+            Err(ProcessError::Start { program, cause }) => {
+                let why = format!("`{program}` could not be started: {cause}");
+                return Ok((None, Some(why)));
+            }
+            Err(error) => return Ok((None, Some(error.to_string()))),
         };
-        let moved = repo.head()?.commit != place.commit;
-        let changed = repo.status()?.tracked;
         let receipt = seal(Receipt {
-            command: command.to_owned(),
-            argv,
+            command: order.command.to_owned(),
+            argv: order.argv.clone(),
             cwd: ".".to_owned(),
             exit_code: ended.code,
             timed_out: ended.timed_out,
@@ -214,51 +306,49 @@ impl Gates<'_> {
             tail: tail(&ended),
             head_sha: place.commit.clone(),
             tree_oid: place.tree.clone(),
-            dirty: place.dirty || touched || moved || changed,
+            place: place.kind(),
+            caches: place.caches(),
+            sandbox: place.sandbox(),
+            program: found,
+            preparation_sha256: self.preparation(),
+            dropped_env: place.dropped().to_vec(),
             started_at: Timestamp::Text(started_at),
             id: String::new(),
         });
         self.receipts
             .keep(&receipt, [&ended.stdout, &ended.stderr])?;
-        let problem = if !ended.swept {
-            Some("a process it started could not be ended")
-        } else if moved {
-            Some("it moved HEAD, so it shows nothing about the commit it was run for")
-        } else if !place.dirty && touched {
-            Some("a command before it changed tracked files")
-        } else if !place.dirty && changed {
-            Some("it changed tracked files, so it shows nothing about what is committed")
-        } else {
-            None
+        let problem = match ended.swept {
+            true => None,
+            false => Some("a process it started could not be ended".to_owned()),
         };
-        Ok((Some(receipt), problem.map(str::to_owned)))
+        Ok((Some(receipt), problem))
     }
 
-    fn start(
-        &self,
-        dir: &Path,
-        argv: &[String],
-        timeout: Duration,
-        env: &[(&str, OsString)],
-    ) -> Result<Result<Ended, String>, Failure> {
-        let long = Long {
-            argv,
-            dir,
-            env,
-            timeout,
-            live: self.live.clone(),
-        };
-        match run(&long) {
-            Ok(ended) => Ok(Ok(ended)),
-            Err(error @ ProcessError::Interrupted(_)) => {
-                Err(Failure::state(Code::Interrupted, error.to_string()))
-            }
-            Err(ProcessError::Start { program, cause }) => {
-                Ok(Err(format!("`{program}` could not be started: {cause}")))
-            }
-            Err(error) => Ok(Err(error.to_string())),
-        }
+    /// What a receipt must have been prepared by to answer for a run of now.
+    pub fn preparation(&self) -> String {
+        sha256(self.settings.preparation())
     }
+}
+
+const NO_WORDS: &str = "it has no words, or an open quote";
+/// Lets the stop verifier leave the control plane out, whose log no clean room has.
+const CHECKS_ONLY: &str = "--checks";
+
+fn order(command: &str, timeout: Duration, network: bool) -> Option<Order<'_>> {
+    let argv = words(command).ok()?;
+    Some(Order {
+        command,
+        argv,
+        timeout,
+        network,
+    })
+}
+
+fn last_line(text: &str) -> &str {
+    let mut lines = text.lines().rev();
+    lines
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("no output")
 }
 
 fn timeout(gate: &GateSpec) -> Duration {
@@ -284,6 +374,8 @@ pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpe
                 timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
                 required: true,
                 must_fail_at_basis: false,
+                network: false,
+                place: Place::CleanRoom,
             });
         }
     }

@@ -93,7 +93,7 @@ impl Receipts {
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         files::write(&self.receipt_path(&receipt.id), &json)?;
-        if !receipt.dirty {
+        if receipt.proves() {
             let tree = receipt.tree_oid.iter();
             let keys = tree.map(|tree| tree_key(&receipt.argv, tree));
             for key in keys.chain([command_key(&receipt.argv)]) {
@@ -119,7 +119,7 @@ impl Receipts {
         Ok(receipt.filter(|receipt| receipt.id == id && digest(receipt) == id))
     }
 
-    /// The newest receipt of that command on that tree, clean, green or red.
+    /// The newest receipt of that command on that tree that proves something, green or red.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -129,11 +129,11 @@ impl Receipts {
         };
         let found = self.find_by_key(&tree_key(&argv, tree))?;
         Ok(found.filter(|receipt| {
-            receipt.argv == argv && receipt.tree_oid.as_deref() == Some(tree) && !receipt.dirty
+            receipt.argv == argv && receipt.tree_oid.as_deref() == Some(tree) && receipt.proves()
         }))
     }
 
-    /// The newest receipt of that command on any tree, clean, green or red.
+    /// The newest receipt of that command on any tree that proves something, green or red.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -142,7 +142,7 @@ impl Receipts {
             return Ok(None);
         };
         let found = self.find_by_key(&command_key(&argv))?;
-        Ok(found.filter(|receipt| receipt.argv == argv && !receipt.dirty))
+        Ok(found.filter(|receipt| receipt.argv == argv && receipt.proves()))
     }
 
     /// True when this process made that receipt.

@@ -8,11 +8,12 @@ mod error;
 mod files;
 mod gate;
 mod kept;
+mod place;
 mod trust;
 mod words;
 
 pub use error::ReceiptError;
-pub use gate::{COOK_BIN_VARIABLE, Gates, merge_gates};
+pub use gate::{Gates, merge_gates};
 pub use kept::{Output, Receipts, seal};
 pub use trust::Trust;
 pub use words::words;

@@ -14,7 +14,7 @@ use cook_git::Repo;
 use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const LIMIT: u64 = 4 * 1024 * 1024;
@@ -37,6 +37,9 @@ struct List {
     schema_version: SchemaVersion,
     commands: BTreeSet<String>,
     prefixes: BTreeSet<String>,
+    /// Where programs are: the variables that said so when the user trusted something.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    tools: BTreeMap<String, String>,
     /// Digests of the stop verifiers that may run: several worktrees share this list.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     stop_verifiers: BTreeSet<String>,
@@ -127,6 +130,24 @@ impl Trust {
         Some(hex(&digest.finalize()))
     }
 
+    /// Trusts the programs that this process would find from now on.
+    ///
+    /// # Errors
+    /// When the list cannot be written.
+    pub fn trust_tools(&mut self) -> Result<(), Failure> {
+        self.list.tools = cook_room::tools(std::env::vars_os());
+        self.save()
+    }
+
+    /// Where programs are: as the user trusted them; where everything is trusted, and before
+    /// anything was, as this process finds them.
+    pub fn tools(&self) -> BTreeMap<String, String> {
+        match self.everything || self.list.tools.is_empty() {
+            true => cook_room::tools(std::env::vars_os()),
+            false => self.list.tools.clone(),
+        }
+    }
+
     /// Trusts every command that begins with these words from now on.
     ///
     /// # Errors
@@ -149,7 +170,10 @@ impl Trust {
         (commands, prefixes)
     }
 
-    fn save(&self) -> Result<(), Failure> {
+    fn save(&mut self) -> Result<(), Failure> {
+        if self.list.tools.is_empty() {
+            self.list.tools = cook_room::tools(std::env::vars_os());
+        }
         let mut json = serde_json::to_vec_pretty(&self.list).unwrap_or_default();
         json.push(b'\n');
         Ok(files::write(&self.path, &json)?)

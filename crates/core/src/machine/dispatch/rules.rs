@@ -4,7 +4,7 @@ use super::answer::{Answer, implement_answer, moved_since_done, stopped_words};
 use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
 use crate::machine::drift::Drift;
 use crate::machine::facts::Facts;
-use crate::machine::rule::{Dispatch, Rule, Trace};
+use crate::machine::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use crate::machine::text::short;
 use crate::machine::{drift, slices, wave};
 use crate::model::{ActiveStatus, Policy, Snapshot, surface_names};
@@ -252,6 +252,14 @@ impl Walk<'_> {
         let required = snapshot.profile.required_stop_judges.0;
         let have = wave::votes_at(snapshot, head).count() as u64;
         if have < required {
+            if head.commit.is_some() && wave::room_at(snapshot, head).is_none() {
+                let answer = Answer::new(
+                    "run the gates at HEAD in a clean room; judges are asked after that",
+                    "no slice is open, and no gate has run at this HEAD in a clean room",
+                )
+                .command(VERIFY_STOP);
+                return Ok(self.fire(Rule::Judge, Policy::Continue, answer));
+            }
             let mut answer = Answer::new(
                 format!(
                     "judge whether the project can stop (vote {} of {required})",
@@ -278,7 +286,7 @@ impl Walk<'_> {
             "run the stop verifier and conclude the wave",
             format!("all {required} votes are in, {rejections} of them no"),
         )
-        .command("cook verify stop");
+        .command(VERIFY_STOP);
         Ok(self.fire(Rule::Conclude, Policy::Continue, answer))
     }
 

@@ -6,7 +6,8 @@ use crate::machine::text::quoted;
 use crate::machine::wave;
 use crate::machine::work::Work;
 use crate::model::{
-    Conclude, Outcome, Policy, Reground, STOP_VERIFIER, Subject, VerificationEvidence,
+    Caches, Conclude, Outcome, Policy, Receipt, Reground, STOP_VERIFIER, Subject,
+    VerificationEvidence,
 };
 
 /// Outside rule 9 every `no` that is owed must be answered.
@@ -107,6 +108,13 @@ fn stop(work: &mut Work) -> Result<(), Refusal> {
         return Err(Refusal::new(
             Code::StopVerifierRed,
             format!("the stop verifier does not pass: {why}"),
+        ));
+    }
+    let kept = |receipt: &&Receipt| receipt.caches != Caches::Empty;
+    if run.receipt.as_ref().filter(kept).is_some() {
+        return Err(Refusal::new(
+            Code::StopVerifierRed,
+            "the stop verifier used what earlier runs had left",
         ));
     }
     let evidence = VerificationEvidence {

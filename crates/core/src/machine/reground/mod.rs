@@ -12,8 +12,8 @@ use crate::machine::planning::Merged;
 use crate::machine::rule::Rule;
 use crate::machine::trust::named_commands;
 use crate::machine::work::Work;
-use crate::machine::{brief, planning, proof};
-use crate::model::{Conclude, Count, Decision, Reground, Snapshot, Submission};
+use crate::machine::{brief, drift, planning, proof, wave};
+use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use conclude::{answer_rejections, conclude};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, require_acceptable};
@@ -26,7 +26,9 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     set.config = true;
     set.contract_committed = block.select.is_some();
     set.anchors = proof::questions(snapshot, block);
-    set.stop_verifier = matches!(block.conclude, Some(Conclude::Stop));
+    // What a cache of an earlier commit holds is nobody's proof of this one.
+    let stops = matches!(block.conclude, Some(Conclude::Stop));
+    set.stop_verifier = stops.then_some(Caches::Empty);
     if let Some(select) = &block.select
         && let Some(basis) = snapshot
             .ledger
@@ -114,6 +116,17 @@ fn record_reground(work: &mut Work, block: &Reground) {
 
 /// A re-ground must change what happens next.
 fn require_progress(work: &Work, block: &Reground, changed: bool) -> Result<(), Refusal> {
+    let head = work.facts.head()?;
+    let is_red = wave::room_at(&work.next, head).is_some_and(|room| !room.red.is_empty());
+    if is_red
+        && drift::end_is_near(&work.next)
+        && work.next.state.continuation_policy == Policy::Continue
+    {
+        return Err(Refusal::new(
+            Code::NoProgress,
+            "no judge is asked while a gate is red at HEAD: open or reopen a slice, ask the user, or name what blocks",
+        ));
+    }
     let moved = changed
         || block.reconcile.is_some()
         || block.select.is_some()

@@ -1,0 +1,138 @@
+//! All rooms of a user: where they are, and which of them go.
+
+use crate::RoomError;
+use cook_core::model::CleanRoom;
+use cook_os::disk::{self, Durable, Links, NewFile};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A room's file that names the worktree it is for.
+pub(crate) const OWNER: &str = "worktree";
+/// The directory of all of them; nothing in it names the program that made it.
+const DIRECTORY: &str = "clean-rooms";
+const MAX_PATH: u64 = 1 << 16;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where rooms are: as the settings say, else in the user's cache directory.
+///
+/// # Errors
+/// When neither names a whole path.
+pub fn rooms_dir(settings: &CleanRoom) -> Result<PathBuf, RoomError> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let dir = match &settings.dir {
+        Some(dir) => match (dir.strip_prefix("~/"), &home) {
+            (Some(rest), Some(home)) => Some(home.join(rest)),
+            _ => Some(PathBuf::from(dir)),
+        },
+        None => cache_dir(home.as_deref()).map(|dir| dir.join(DIRECTORY)),
+    };
+    dir.filter(|dir| dir.is_absolute())
+        .ok_or(RoomError::NoPlace)
+}
+
+fn cache_dir(home: Option<&Path>) -> Option<PathBuf> {
+    let named = |name| std::env::var_os(name).map(PathBuf::from);
+    if cfg!(windows) {
+        return named("LOCALAPPDATA");
+    }
+    if cfg!(target_os = "macos") {
+        return Some(home?.join("Library/Caches"));
+    }
+    named("XDG_CACHE_HOME")
+        .filter(|dir| dir.is_absolute())
+        .or_else(|| Some(home?.join(".cache")))
+}
+
+/// Removes rooms whose worktree is gone; one that is in use stays.
+pub(crate) fn remove_abandoned(rooms: &Path) {
+    for room in list(rooms) {
+        let owner = disk::read_text(&room.dir.join(OWNER), MAX_PATH, Links::Refuse);
+        let is_gone = matches!(owner, Ok(Some(owner)) if !Path::new(&owner).exists());
+        if is_gone {
+            remove(&room);
+        }
+    }
+}
+
+/// Looks once a day that all rooms take at most so many bytes: the one used longest ago goes first.
+pub fn keep_within(rooms: &Path, max: u64) {
+    let note = rooms.join("looked-at");
+    let looked = fs::symlink_metadata(&note).and_then(|found| found.modified());
+    let is_new = looked.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < BETWEEN_LOOKS));
+    if !is_new && NewFile::at(&note, Durable::Nothing).write(b"").is_ok() {
+        trim(rooms, max);
+    }
+}
+
+fn trim(rooms: &Path, max: u64) {
+    let mut all: Vec<(Found, u64)> = list(rooms)
+        .into_iter()
+        .map(|room| {
+            let bytes = bytes_below(&room.dir);
+            (room, bytes)
+        })
+        .collect();
+    all.sort_by_key(|(room, _)| room.used);
+    let mut total: u64 = all.iter().map(|(_, bytes)| bytes).sum();
+    for (room, bytes) in all {
+        if total <= max {
+            return;
+        }
+        if remove(&room) {
+            total -= bytes;
+        }
+    }
+}
+
+/// The lock of a room; none while somebody is in it.
+pub(crate) fn take(dir: &Path, wait: Duration) -> Result<Option<File>, RoomError> {
+    let path = dir.with_extension("lock");
+    let failed = |cause| RoomError::io("lock", &path, cause);
+    let lock = disk::open_lock(&path).map_err(failed)?;
+    Ok(disk::take_lock(&lock, wait)
+        .map_err(failed)?
+        .then_some(lock))
+}
+
+struct Found {
+    dir: PathBuf,
+    used: SystemTime,
+}
+
+fn list(rooms: &Path) -> Vec<Found> {
+    let Ok(entries) = fs::read_dir(rooms) else {
+        return Vec::new();
+    };
+    let found = entries.flatten().filter_map(|entry| {
+        let dir = entry.path();
+        let used = fs::symlink_metadata(dir.join(OWNER))
+            .ok()?
+            .modified()
+            .ok()?;
+        disk::is_directory(&dir).then_some(Found { dir, used })
+    });
+    found.collect()
+}
+
+/// Whether it is gone; nobody is put out of a room.
+fn remove(room: &Found) -> bool {
+    let lock = take(&room.dir, Duration::ZERO);
+    matches!(lock, Ok(Some(_))) && disk::remove_tree(&room.dir).is_ok()
+}
+
+/// What the files below a directory hold; links are not followed.
+fn bytes_below(dir: &Path) -> u64 {
+    let mut total = 0;
+    let mut due = vec![dir.to_owned()];
+    while let Some(dir) = due.pop() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => due.push(entry.path()),
+                Ok(found) => total += found.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    total
+}

@@ -1,0 +1,379 @@
+//! Where commands run: a clean room that holds one commit, or the worktree as it stands.
+
+use super::ReceiptError;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::digest::hex;
+use cook_core::model::{
+    Caches, CleanRoom, GitShown, KnownAgent, Place, Program, SandboxKind, SandboxMode,
+};
+use cook_git::Repo;
+use cook_os::disk::{self, Durable, Links, NewFile};
+use cook_os::process::{inherited_variables, on_path};
+use cook_room::{Bubblewrap, Environment, Filled, Gate, Room, RoomError, Source, Surroundings};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Bytes of a room's note.
+const MAX_NOTE: u64 = 1024;
+/// Bytes of a file that setup depends on.
+const MAX_INPUT: u64 = 256 << 20;
+/// Directories above a room in which tools look for settings of theirs, and what they look for.
+const LOOKED_FOR_ABOVE: [&str; 6] = [
+    ".cargo",
+    "node_modules",
+    "package.json",
+    "pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+];
+
+/// How a word became a program.
+pub(super) enum Found {
+    /// A file of this machine.
+    Machine(PathBuf),
+    /// A path: a file of the repository, or a whole path.
+    Path,
+    /// Nothing of that name.
+    Nothing,
+}
+
+/// A place that commands run in, one after another.
+pub(super) struct RunPlace<'a> {
+    repo: &'a Repo,
+    settings: &'a CleanRoom,
+    room: Option<Room>,
+    sandbox: Option<Bubblewrap>,
+    environment: Environment,
+    /// What it holds; a worktree is not asked.
+    pub commit: Option<String>,
+    pub tree: Option<String>,
+    /// What its commit names and nobody can have who has its objects alone.
+    pub lacking: Vec<String>,
+}
+
+/// What one command is started with.
+pub(super) struct Start {
+    pub argv: Vec<OsString>,
+    pub dir: PathBuf,
+    pub env: BTreeMap<OsString, OsString>,
+}
+
+impl<'a> RunPlace<'a> {
+    /// The worktree as it stands, with this process's environment.
+    pub fn worktree(repo: &'a Repo, settings: &'a CleanRoom) -> Result<Self, Failure> {
+        let head = repo.head()?;
+        Ok(Self {
+            repo,
+            settings,
+            room: None,
+            sandbox: None,
+            environment: Environment {
+                variables: inherited_variables().collect(),
+                dropped: Vec::new(),
+            },
+            commit: head.commit,
+            tree: head.tree,
+            lacking: Vec::new(),
+        })
+    }
+
+    /// A clean room that holds nothing yet.
+    pub fn room(
+        repo: &'a Repo,
+        settings: &'a CleanRoom,
+        mode: SandboxMode,
+        tools: &BTreeMap<String, String>,
+        caches: Caches,
+    ) -> Result<Self, Failure> {
+        let rooms = cook_room::rooms_dir(settings)?;
+        for own in [repo.root(), repo.common_dir(), repo.git_dir()] {
+            if rooms.starts_with(own) {
+                let what = format!(
+                    "clean rooms would be in `{}`, within the repository",
+                    rooms.display()
+                );
+                return Err(Failure::state(Code::NotWritable, what).replace_hints([
+                    "name another place: `[clean_room] dir = \"/…\"` in `.agent/cook.toml`",
+                ]));
+            }
+        }
+        let name = repo.root().file_name().unwrap_or_default();
+        let room = Room::open(&rooms, repo.root(), &name.to_string_lossy(), caches)?;
+        cook_room::keep_within(&rooms, settings.max.bytes());
+        let sandbox = sandbox_in_force(mode)?;
+        let untrusted = [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned);
+        let passed: Vec<String> = settings.env.iter().map(ToString::to_string).collect();
+        let (home, scratch) = match sandbox {
+            Some(_) => (Bubblewrap::home().to_owned(), PathBuf::from("/tmp")),
+            None => (room.home(), room.scratch()),
+        };
+        let environment = Environment::of(
+            std::env::vars_os(),
+            &Surroundings {
+                home: &home,
+                scratch: &scratch,
+                untrusted: &untrusted,
+                passed: &passed,
+                tools,
+            },
+        );
+        Ok(Self {
+            repo,
+            settings,
+            room: Some(room),
+            sandbox,
+            environment,
+            commit: None,
+            tree: None,
+            lacking: Vec::new(),
+        })
+    }
+
+    /// Makes a room hold a commit and nothing else; a worktree stays as it is.
+    pub fn hold(&mut self, commit: &str) -> Result<(), Failure> {
+        let Some(room) = &self.room else {
+            return Ok(());
+        };
+        let filled = match self.fill(room, commit) {
+            Err(RoomError::NotReproducible { .. }) if self.repo.fetch_missing(commit)? => {
+                self.fill(room, commit)?
+            }
+            filled => filled?,
+        };
+        self.lacking = filled
+            .lacking
+            .iter()
+            .map(|lacking| format!("`{}`: {}", lacking.path, lacking.why))
+            .collect();
+        self.commit = Some(commit.to_owned());
+        self.tree = Some(filled.tree);
+        Ok(())
+    }
+
+    fn fill(&self, room: &Room, commit: &str) -> Result<Filled, RoomError> {
+        let tags = self.repo.refs().unwrap_or_default();
+        let tags: String = tags
+            .iter()
+            .filter(|(name, _)| name.starts_with("refs/tags/"))
+            .map(|(name, id)| format!("{id} {name}\n"))
+            .collect();
+        let source = Source {
+            common: self.repo.common_dir(),
+            commit,
+            tags: &tags,
+            objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects()),
+            history: self.settings.git == GitShown::History,
+        };
+        let caches: Vec<String> = self
+            .settings
+            .cache
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        room.fill(&source, &caches)
+    }
+
+    pub fn kind(&self) -> Place {
+        match self.room {
+            Some(_) => Place::CleanRoom,
+            None => Place::Worktree,
+        }
+    }
+
+    pub fn caches(&self) -> Caches {
+        self.room.as_ref().map_or(Caches::Kept, Room::caches)
+    }
+
+    pub fn sandbox(&self) -> SandboxKind {
+        match self.sandbox {
+            Some(_) => SandboxKind::Bubblewrap,
+            None => SandboxKind::None,
+        }
+    }
+
+    /// Variables that are not passed on.
+    pub fn dropped(&self) -> &[String] {
+        &self.environment.dropped
+    }
+
+    /// What may make a run here differ from one in a clone.
+    pub fn remarks(&self) -> Vec<String> {
+        let Some(room) = &self.room else {
+            return Vec::new();
+        };
+        let mut remarks = Vec::new();
+        let now = cook_room::tools(std::env::vars_os());
+        for (name, value) in now {
+            let used = self.environment.variables.get(OsStr::new(&name));
+            if name != "PATH" && used != Some(&OsString::from(value)) {
+                remarks.push(format!("`{name}` is another one than the user trusted, which was used; `cook trust --tools` takes it in"));
+            }
+        }
+        let above = room
+            .path()
+            .ancestors()
+            .skip(1)
+            .filter(|_| self.sandbox.is_none());
+        remarks.extend(above
+            .flat_map(|dir| LOOKED_FOR_ABOVE.map(|name| dir.join(name)))
+            .filter(|path| path.symlink_metadata().is_ok())
+            .map(|path| format!("`{}` stands above the clean room, where tools look for settings; `[clean_room] dir` moves the room", path.display())));
+        remarks
+    }
+
+    /// What a command's first word stands for here.
+    pub fn program(&self, word: &str) -> Found {
+        if word.contains('/') {
+            return Found::Path;
+        }
+        let path = self.environment.variables.get(OsStr::new("PATH"));
+        match path.and_then(|path| on_path(word, path)) {
+            Some(file) => Found::Machine(file),
+            None => Found::Nothing,
+        }
+    }
+
+    /// How a command is started here.
+    pub fn start(&self, argv: &[String], program: &Found, network: bool) -> Start {
+        let mut words: Vec<OsString> = argv.iter().map(OsString::from).collect();
+        if let (Found::Machine(file), Some(first)) = (program, words.first_mut()) {
+            *first = file.into();
+        }
+        let mut env = self.environment.variables.clone();
+        let (Some(room), Some(sandbox)) = (&self.room, &self.sandbox) else {
+            let dir = match &self.room {
+                Some(room) => room.path(),
+                None => self.repo.root(),
+            };
+            env.insert("PWD".into(), dir.into());
+            return Start {
+                argv: words,
+                dir: dir.to_owned(),
+                env,
+            };
+        };
+        env.insert("PWD".into(), Bubblewrap::neutral(room.path()).into());
+        let mut all = sandbox.gate(&Gate {
+            top: room.path(),
+            home: &room.home(),
+            objects: &self.repo.common_dir().join("objects"),
+            hidden: &self.hidden(),
+            shown: &self.shown(),
+            network,
+        });
+        all.append(&mut words);
+        Start {
+            argv: all,
+            dir: PathBuf::from("/"),
+            env,
+        }
+    }
+
+    /// What a sandboxed command does not see: the repository, and what agents write.
+    fn hidden(&self) -> Vec<PathBuf> {
+        let mut hidden = vec![
+            self.repo.root().to_owned(),
+            self.repo.common_dir().to_owned(),
+            self.repo.git_dir().to_owned(),
+        ];
+        if let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) {
+            let dirs = KnownAgent::all().flat_map(|agent| &agent.writes);
+            hidden.extend(dirs.map(|dir| home.join(&dir.home)));
+        }
+        hidden
+    }
+
+    /// Whole paths that its environment names, but for those that are its own.
+    fn shown(&self) -> Vec<PathBuf> {
+        const OWN: [&str; 5] = ["HOME", "PWD", "TEMP", "TMP", "TMPDIR"];
+        let all = self.environment.variables.iter();
+        all.filter(|(name, _)| !OWN.iter().any(|own| name == own))
+            .flat_map(|(_, value)| std::env::split_paths(value))
+            .filter(|path| path.is_absolute() && path.is_dir())
+            .collect()
+    }
+
+    /// A digest of the settings, and of the files that setup depends on: setup is due when the room
+    /// was not set up by the same.
+    pub fn setup_stamp(&self) -> Result<String, Failure> {
+        let mut digest = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            digest.update((bytes.len() as u64).to_le_bytes());
+            digest.update(bytes);
+        };
+        add(self.settings.preparation().as_bytes());
+        if self.settings.setup_inputs.is_empty() {
+            add(self.tree.as_deref().unwrap_or_default().as_bytes());
+        }
+        if let Some(room) = &self.room {
+            for input in &self.settings.setup_inputs {
+                let place = room.path().join(&**input);
+                let read = disk::read(&place, MAX_INPUT, Links::Refuse);
+                let bytes = read.map_err(|cause| ReceiptError::io("read", &place, cause))?;
+                add(&[bytes.is_some().into()]);
+                add(&bytes.unwrap_or_default());
+            }
+        }
+        Ok(hex(&digest.finalize()))
+    }
+
+    /// Whether the room was set up by that.
+    pub fn is_set_up(&self, stamp: &str) -> bool {
+        let note = self.room.as_ref().map(|room| room.note("setup"));
+        note.is_some_and(|note| {
+            let found = disk::read_text(&note, MAX_NOTE, Links::Refuse);
+            matches!(found, Ok(Some(found)) if found == stamp)
+        })
+    }
+
+    /// Notes by what the room was set up; none = it is not.
+    pub fn note_setup(&self, stamp: Option<&str>) -> Result<(), Failure> {
+        let Some(room) = &self.room else {
+            return Ok(());
+        };
+        let note = room.note("setup");
+        let noted =
+            NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
+        Ok(noted.map_err(|cause| ReceiptError::io("write", &note, cause))?)
+    }
+}
+
+/// A program with the digest of its bytes; none where they cannot be read.
+pub(super) fn identify(file: &Path) -> Option<Program> {
+    let mut bytes = disk::open_regular(file, Links::Follow).ok()??;
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match bytes.read(&mut piece).ok()? {
+            0 => break,
+            read => digest.update(&piece[..read]),
+        }
+    }
+    Some(Program {
+        path: file.display().to_string(),
+        sha256: hex(&digest.finalize()),
+    })
+}
+
+/// bubblewrap, where it is wanted and works.
+fn sandbox_in_force(mode: SandboxMode) -> Result<Option<Bubblewrap>, Failure> {
+    static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
+    if mode == SandboxMode::Off {
+        return Ok(None);
+    }
+    let tried = TRIED.get_or_init(|| {
+        let found = Bubblewrap::find().ok_or("bubblewrap (`bwrap`) is not installed")?;
+        found.try_out().map(|()| found)
+    });
+    match (tried, mode) {
+        (Ok(sandbox), _) => Ok(Some(sandbox.clone())),
+        (Err(why), SandboxMode::Required) => {
+            Err(Failure::state(Code::SandboxUnavailable, why.clone()))
+        }
+        (Err(_), _) => Ok(None),
+    }
+}
