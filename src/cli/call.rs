@@ -140,6 +140,9 @@ pub(super) fn one(
     supplier.repo = Some(&workspace.repo);
     supplier.model.clone_from(&prepared.model);
     supplier.price = price;
+    let keeping = drive::Keeping::of(workspace)?;
+    prepared.findings.extend(keeping.opened());
+    supplier.sandbox = keeping.sandbox(&workspace.repo)?;
     supplier.watch = RefCell::new(Box::new(move |progress| {
         if let (true, cook_agents::Progress::Tool(tool)) = (screen.verbose, progress) {
             screen.note(&format!("tool: {tool}"));

@@ -71,6 +71,16 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     }
     if workspace.config().is_ok() {
         findings.extend(drive::unfit(&workspace)?);
+        match drive::Keeping::of(&workspace) {
+            Ok(keeping) => {
+                checked.push(format!("sandbox {}", keeping.summary()));
+                checked.extend(keeping.describe());
+                findings.extend(keeping.warning());
+            }
+            Err(failure) => {
+                findings.push(Finding::new(failure.code, failure.message).at("sandbox.mode"))
+            }
+        }
     }
     findings.extend(lifecycle::install::unseen(&workspace));
     if args.probe {

@@ -3,10 +3,11 @@
 use super::call::{CallArgs, Prepared, chosen, compare_tree, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context, answer};
+use crate::drive;
 use crate::service::Workspace;
 use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
 use clap::Args;
-use cook_agents::{AgentSupplier, Preset};
+use cook_agents::{AgentSupplier, Preset, Sandbox};
 use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
 use cook_git::Repo;
@@ -52,7 +53,17 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
         .collect::<Result<Vec<Preset>, Failure>>()?;
     compare_tree(&workspace, &store, &mut prepared)?;
     let config = workspace.config()?;
-    let outcomes = ask_all(&workspace, config, &store, &presets, &prepared);
+    let keeping = drive::Keeping::of(&workspace)?;
+    prepared.findings.extend(keeping.opened());
+    let sandbox = keeping.sandbox(&workspace.repo)?;
+    let outcomes = ask_all(
+        &workspace,
+        config,
+        &store,
+        &presets,
+        &prepared,
+        sandbox.as_ref(),
+    );
     let outcomes = keep_independent(&store, outcomes);
     let rows = args.agents.iter().cloned().zip(outcomes);
     let members = rows.map(|(agent, outcome)| MemberRow::of(agent, outcome));
@@ -65,6 +76,7 @@ fn ask_all(
     store: &GitStore,
     presets: &[Preset],
     prepared: &Prepared,
+    sandbox: Option<&Sandbox>,
 ) -> Vec<Outcome> {
     let at = workspace.clock.now();
     let root = workspace.repo.root();
@@ -75,7 +87,14 @@ fn ask_all(
             .map(|preset| {
                 let (at, store) = (at.as_str(), store.clone());
                 let price = config.price(preset.name(), prepared.model.as_deref());
-                scope.spawn(move || ask_one(root, &store, preset, prepared, price, at, beside))
+                scope.spawn(move || {
+                    let member = Member {
+                        preset,
+                        price,
+                        sandbox,
+                    };
+                    ask_one(root, &store, &member, prepared, at, beside)
+                })
             })
             .collect();
         asked
@@ -89,21 +108,28 @@ fn ask_all(
     })
 }
 
+/// Who is asked, and within what.
+struct Member<'a> {
+    preset: &'a Preset,
+    price: Option<Price>,
+    sandbox: Option<&'a Sandbox>,
+}
+
 fn ask_one(
     root: &std::path::Path,
     store: &GitStore,
-    preset: &Preset,
+    member: &Member,
     prepared: &Prepared,
-    price: Option<Price>,
     at: &str,
     beside: bool,
 ) -> Outcome {
     let repo = Repo::discover(root).map_err(|failure| to_failure(&failure))?;
     let clocks = prepared.clocks;
-    let mut supplier = AgentSupplier::new(preset.clone(), root, store.root(), clocks);
+    let mut supplier = AgentSupplier::new(member.preset.clone(), root, store.root(), clocks);
     supplier.repo = Some(&repo);
     supplier.model.clone_from(&prepared.model);
-    supplier.price = price;
+    supplier.price = member.price;
+    supplier.sandbox = member.sandbox.cloned();
     call(store, &supplier, &prepared.call(Action::Ask, at)).map_err(|error| {
         let failure = Failure::from(error);
         match beside {

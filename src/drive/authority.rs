@@ -160,12 +160,24 @@ impl Watch {
         workspace.repo.remove_dead_locks(&self.note.locks)
     }
 
-    /// Compares, keeps what was forbidden, and puts it back.
+    /// Puts back what leads to the repository. Comes before it is opened.
+    ///
+    /// # Errors
+    /// When that cannot be read or written.
+    pub fn put_leads_back(&self) -> Result<Vec<Difference>, Failure> {
+        self.baseline.put_leads_back()
+    }
+
+    /// Compares, keeps what was forbidden, and puts it back; with what was put back before.
     ///
     /// # Errors
     /// When the repository cannot be read, or a copy not be kept: nothing that is not kept
     /// is touched.
-    pub fn settle(&self, workspace: &Workspace) -> Result<Violation, Failure> {
+    pub fn settle(
+        &self,
+        workspace: &Workspace,
+        leads: Vec<Difference>,
+    ) -> Result<Violation, Failure> {
         let repo = &workspace.repo;
         let store = workspace.store()?;
         let mut breach = Violation::default();
@@ -179,7 +191,8 @@ impl Watch {
             }
         }
         // Steering files are put back by the first look, and what they hid is seen by the second.
-        let mut all = self.baseline.differences(repo)?;
+        let mut all = leads;
+        all.extend(self.baseline.differences(repo)?);
         if all
             .iter()
             .any(|one| matches!(one, Difference::Steering { .. }))
@@ -249,8 +262,7 @@ impl Watch {
         before.extend(left.iter().filter_map(|one| match one {
             Difference::Steering { name, .. } => {
                 let at = self.baseline.steering_before(name)?;
-                let name = name.trim_start_matches("worktree:");
-                Some((format!("git-dir/{name}").into_bytes(), at))
+                Some((rescue_name(name), at))
             }
             _ => None,
         }));
@@ -392,6 +404,14 @@ fn list_differences(differences: &[Difference]) -> Vec<String> {
     lines
 }
 
+/// The path that a copy of a steering file gets.
+fn rescue_name(name: &str) -> Vec<u8> {
+    let name = name
+        .trim_start_matches("worktree:")
+        .trim_start_matches("root:");
+    format!("git-dir/{name}").into_bytes()
+}
+
 /// A file, and the path it gets where it is kept.
 type Placed = (Vec<u8>, PathBuf);
 
@@ -407,10 +427,7 @@ fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Vec<Placed>) 
             name,
             found: Some(found),
             ..
-        } => {
-            let name = name.trim_start_matches("worktree:");
-            Some((format!("git-dir/{name}").into_bytes(), found.clone()))
-        }
+        } => Some((rescue_name(name), found.clone())),
         _ => None,
     });
     placed.partition(|(_, at)| {

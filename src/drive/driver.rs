@@ -5,6 +5,7 @@ use super::authority::Watch;
 use super::event::{Observer, RunEvent};
 use super::live::Board;
 use super::mirror::Mirror;
+use super::sandbox::Keeping;
 use crate::service::{self, Applied, Workspace};
 use cook_agents::Spent;
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -22,6 +23,8 @@ pub struct Driver<'a> {
     pub(super) dir: PathBuf,
     pub(super) cast: RoleAssignment,
     pub(super) limits: Limits,
+    /// What holds its sessions to what they may write.
+    pub(super) keeping: Keeping,
     pub(super) sessions: GitStore,
     pub(super) lease: Lease,
     pub(super) patience: Patience,
@@ -68,6 +71,7 @@ impl<'a> Driver<'a> {
         dir: &Path,
         cast: RoleAssignment,
         limits: Limits,
+        keeping: Keeping,
         observer: &'a mut dyn Observer,
     ) -> Result<Self, Failure> {
         let workspace = Workspace::open(dir)?;
@@ -80,6 +84,7 @@ impl<'a> Driver<'a> {
             dir: workspace.repo.root().to_owned(),
             cast,
             limits,
+            keeping,
             sessions,
             lease,
             patience,

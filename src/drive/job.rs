@@ -7,6 +7,7 @@ use super::operator::{Operator, Order};
 use super::outcome::Outcome;
 use super::parking::{park, put_back, uncommitted};
 use super::preflight::{before, cast};
+use super::sandbox::Keeping;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
@@ -48,10 +49,12 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
         cost_micro_usd: config.limits().cost_micro_usd.unwrap_or(0),
         tokens: config.tokens(),
     };
+    let keeping = Keeping::of(&workspace)?;
     let mut observer = operator.observer();
     // Comes before the driver: until a session may begin a signal ends cook, also at a question.
-    let parks = before(operator, &workspace, &cast, &limits, order)?;
-    let driver = Driver::new(workspace.repo.root(), cast, limits, &mut *observer)?;
+    let parks = before(operator, &workspace, &cast, &limits, &keeping, order)?;
+    let root = workspace.repo.root();
+    let driver = Driver::new(root, cast, limits, keeping, &mut *observer)?;
     if parks {
         park(operator, &workspace)?;
     }
@@ -78,7 +81,11 @@ fn settle_first(dir: &Path, operator: &dyn Operator) -> Result<(), Failure> {
     workspace.require()?;
     let mut observer = operator.observer();
     let (cast, limits) = (RoleAssignment::new(), Limits::default());
-    let mut driver = Driver::new(workspace.repo.root(), cast, limits, &mut *observer)?;
+    let keeping = Keeping::Measured {
+        why: "it holds no session".to_owned(),
+    };
+    let root = workspace.repo.root();
+    let mut driver = Driver::new(root, cast, limits, keeping, &mut *observer)?;
     driver.recover()?;
     match driver.is_asked_to_end() {
         false => Ok(()),

@@ -4,6 +4,7 @@ use super::agents::{chosen, find_here};
 use super::assignment::{Limits, RoleAgent, RoleAssignment};
 use super::operator::{Operator, Order};
 use super::parking::paths_are;
+use super::sandbox::Keeping;
 use crate::service::{self, Workspace};
 use cook_agents::{Preset, Spent};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Lines, Refusal, clean, counted};
@@ -97,9 +98,14 @@ pub(super) fn before(
     workspace: &Workspace,
     cast: &RoleAssignment,
     limits: &Limits,
+    keeping: &Keeping,
     order: &Order,
 ) -> Result<bool, Failure> {
     show_cast(operator, cast);
+    operator.show(&format!("{:<22} {}", "sandbox", keeping.summary()));
+    if let Some(opened) = keeping.opened() {
+        operator.warn(&opened.message);
+    }
     require_agents(workspace, cast)?;
     let (_, snapshot) = workspace.require()?;
     let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;

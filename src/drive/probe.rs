@@ -1,8 +1,9 @@
 //! Has agents answer once.
 
 use super::agents::{chosen, find_here};
+use super::sandbox::Keeping;
 use crate::service::Workspace;
-use cook_agents::{AgentSupplier, Preset, presets, probe_version};
+use cook_agents::{AgentSupplier, Preset, Sandbox, presets, probe_version};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_os::process::Clocks;
 use cook_store::session::{Action, Ref, RefKind, Supplier, Turn};
@@ -37,13 +38,14 @@ pub fn probe(
         .map(|(preset, _)| preset)
         .collect();
     let root = workspace.repo.cook_dir()?.join("sessions");
+    let sandbox = Keeping::of(workspace)?.sandbox(&workspace.repo)?;
     let heard = std::thread::scope(|scope| {
         let asked: Vec<_> = here
             .iter()
             .map(|preset| {
-                let root: PathBuf = root.clone();
+                let (root, sandbox) = (root.clone(), sandbox.clone());
                 let dir = workspace.repo.root();
-                scope.spawn(move || one_turn(preset, dir.to_owned(), root))
+                scope.spawn(move || one_turn(preset, dir.to_owned(), root, sandbox))
             })
             .collect();
         asked
@@ -70,9 +72,15 @@ pub fn probe(
     Ok((checked, findings))
 }
 
-fn one_turn(preset: &Preset, dir: PathBuf, root: PathBuf) -> Result<String, String> {
+fn one_turn(
+    preset: &Preset,
+    dir: PathBuf,
+    root: PathBuf,
+    sandbox: Option<Sandbox>,
+) -> Result<String, String> {
     let version = probe_version(preset, &dir);
-    let supplier = AgentSupplier::new(preset.clone(), dir, root, PROBE);
+    let mut supplier = AgentSupplier::new(preset.clone(), dir, root, PROBE);
+    supplier.sandbox = sandbox;
     let turn = Turn {
         name: Ref::new(RefKind::Exchange),
         prompt: "Answer with the one word: ready",

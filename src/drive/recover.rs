@@ -34,7 +34,8 @@ impl Driver<'_> {
                 if !unlocked.is_empty() {
                     self.observer.observe(&RunEvent::Unlocked(&unlocked));
                 }
-                let breach = watch.settle(&workspace)?;
+                let leads = watch.put_leads_back()?;
+                let breach = watch.settle(&workspace, leads)?;
                 let role = watch.role();
                 self.observer.observe(&RunEvent::Recovered {
                     role,

@@ -6,7 +6,7 @@ use super::authority::{Violation, Watch, unwritable};
 use super::driver::Driver;
 use super::event::RunEvent;
 use crate::service::Workspace;
-use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report};
+use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report, Sandbox};
 use cook_core::diagnostic::{Failure, Finding};
 use cook_core::model::Role;
 use cook_core::report;
@@ -62,6 +62,8 @@ pub(super) struct SessionContext<'a> {
     pub workflow: &'a str,
     /// What marks its processes.
     pub mark: &'a str,
+    /// What holds it to what its role may write.
+    pub sandbox: Option<&'a Sandbox>,
 }
 
 /// An answer, or the lack of one with what the agent's program came to where it ran.
@@ -88,6 +90,7 @@ impl SessionContext<'_> {
         supplier.env = vec![(WORKFLOW_VARIABLE.to_owned(), self.mark.into())];
         supplier.price = self.agent.price;
         supplier.access = Some(self.agent.access);
+        supplier.sandbox = self.sandbox.cloned();
         supplier.watch = RefCell::new(Box::new(watched));
         let outcome = call(
             sessions,
@@ -110,10 +113,12 @@ impl SessionContext<'_> {
 }
 
 impl Driver<'_> {
-    /// Whether a role works in a place of its own: one that may change nothing, when the
-    /// settings ask for it or the user's worktree held what is not committed as the run began.
+    /// Whether a role works in a place of its own: one that may change nothing, when it is in the
+    /// sandbox, the settings ask for it, or the user's worktree held what is not committed as the
+    /// run began.
     pub(super) fn is_apart(&self, workspace: &Workspace, role: Role) -> Result<bool, Failure> {
-        let wanted = workspace.config()?.rules.isolate_readonly || self.beside_edits;
+        let set = workspace.config()?.rules.isolate_readonly;
+        let wanted = set || self.beside_edits || self.keeping.is_kernel();
         Ok(wanted && role != Role::Implementer && workspace.repo.head()?.commit.is_some())
     }
 
@@ -242,6 +247,7 @@ impl Driver<'_> {
 
     /// The workspace is opened again each time: the session may have changed the settings.
     fn settle(&mut self, watch: &Watch) -> Result<Violation, Failure> {
+        let leads = watch.put_leads_back()?;
         let lost = self.is_log_lost(watch);
         if lost {
             self.mirror.fill_in()?;
@@ -256,7 +262,7 @@ impl Driver<'_> {
         if !unlocked.is_empty() {
             self.observer.observe(&RunEvent::Unlocked(&unlocked));
         }
-        let mut breach = watch.settle(&workspace)?;
+        let mut breach = watch.settle(&workspace, leads)?;
         self.mirror.note_settled();
         if !breach.before.is_empty() {
             self.observer.observe(&RunEvent::Beside(&breach.before));

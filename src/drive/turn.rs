@@ -145,6 +145,7 @@ impl Driver<'_> {
         let rooms = rooms.collect::<Result<Vec<_>, Failure>>()?;
         let at = workspace.clock.now();
         let mark = workflow_mark(workspace.store_id(), &workspace.place().cook_dir());
+        let sandbox = self.keeping.sandbox(&workspace.repo)?;
         let mut contexts = Vec::new();
         for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
@@ -155,6 +156,7 @@ impl Driver<'_> {
                 at: &at,
                 workflow: workspace.store_id(),
                 mark: &mark,
+                sandbox: sandbox.as_ref(),
             });
         }
         let (heard, breach) = self.converse(&contexts, askings, &watch)?;

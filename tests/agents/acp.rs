@@ -81,6 +81,8 @@ impl Bench {
                 preset: &Preset::of("a", &config).unwrap(),
                 prompt,
                 access: self.access,
+                action: cook_store::session::Action::Ask,
+                sandbox: None,
                 dir: self.temp.path(),
                 model: self.model,
                 schema: None,

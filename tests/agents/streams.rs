@@ -45,6 +45,8 @@ fn replay(agent: &str, case: &str) -> (Report, Vec<String>) {
             preset: &preset,
             prompt: "x",
             access: Access::Read,
+            action: cook_store::session::Action::Ask,
+            sandbox: None,
             dir: temp.path(),
             model: None,
             schema: None,

@@ -240,6 +240,7 @@ fn without_flags(base: AgentTable) -> AgentTable {
         identify: base.identify,
         version: base.version,
         env: base.env,
+        writes: base.writes,
         window_tokens: base.window_tokens,
         reserve_tokens: base.reserve_tokens,
         transcript: base.transcript,

@@ -68,11 +68,16 @@ pub fn run(
     make_dir(task.state)?;
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
+    let within = match task.sandbox {
+        Some(sandbox) => sandbox.arguments(task)?,
+        None => Vec::new(),
+    };
     let env = environment(task);
     let prompt = prompt(task);
     let greeting = Conversation::greeting();
     let supervised = Supervised {
         argv: &argv,
+        within: &within,
         dir: task.dir,
         env: &env,
         stdin: match task.preset.kind() {

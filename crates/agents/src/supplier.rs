@@ -4,7 +4,7 @@ use super::listen::Progress;
 use super::run::{Report, run, transcript_digest};
 use super::task::Task;
 use super::usage;
-use super::{Preset, Surroundings};
+use super::{Preset, Sandbox, Surroundings};
 use cook_core::diagnostic;
 use cook_core::model::{Access, Price};
 use cook_git::Repo;
@@ -38,6 +38,8 @@ pub struct AgentSupplier<'a> {
     pub price: Option<Price>,
     /// An access other than that of the action: reading for an ask, writing for an act.
     pub access: Option<Access>,
+    /// What keeps it to what its action may do; none = nothing does.
+    pub sandbox: Option<Sandbox>,
     /// Further variables.
     pub env: Vec<(String, OsString)>,
     /// Sees it while it works.
@@ -65,6 +67,7 @@ impl<'a> AgentSupplier<'a> {
             workflow: None,
             price: None,
             access: None,
+            sandbox: None,
             env: Vec::new(),
             watch: RefCell::new(Box::new(|_| ControlFlow::Continue)),
             last: RefCell::new(None),
@@ -142,6 +145,8 @@ impl Supplier for AgentSupplier<'_> {
             preset: &self.preset,
             prompt: turn.prompt,
             access: self.access_of(turn.action),
+            action: turn.action,
+            sandbox: self.sandbox.as_ref(),
             dir: &self.dir,
             model: self.model.as_deref(),
             schema: turn.schema,

@@ -1,9 +1,9 @@
 //! What an agent is asked to do.
 
-use super::Preset;
+use super::{Preset, Sandbox};
 use cook_core::model::Access;
 use cook_os::process::Clocks;
-use cook_store::session::Native;
+use cook_store::session::{Action, Native};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,6 +17,10 @@ pub struct Task<'a> {
     pub prompt: &'a str,
     /// What it may do.
     pub access: Access,
+    /// Whether it may change anything.
+    pub action: Action,
+    /// What keeps it to that; none = nothing does.
+    pub sandbox: Option<&'a Sandbox>,
     /// Where it works.
     pub dir: &'a Path,
     /// Its model; none = its own choice.

@@ -29,7 +29,19 @@ fn discover(dir: &Path) -> Result<Repo, RepoError> {
         Ok(repository) => by_libgit(repository, &place)?,
         Err(error) => by_program(&place).map_err(|refused| explain(refused, &error, &place))?,
     };
+    is_led_astray(&opened)?;
     Ok(opened)
+}
+
+/// Only a linked worktree's git dir, below the one it shares, says where that is: in any other
+/// the file makes git, and cook, look at another repository.
+fn is_led_astray(repo: &Repo) -> Result<(), RepoError> {
+    let file = repo.git_dir.join("commondir");
+    let is_linked = repo.git_dir.parent() == Some(&repo.common_dir.join("worktrees"));
+    match is_linked || file.symlink_metadata().is_err() {
+        true => Ok(()),
+        false => Err(RepoError::Astray(file)),
+    }
 }
 
 /// The first directory upwards that holds a `.git`, or that is a git dir itself.

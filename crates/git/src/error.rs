@@ -13,6 +13,9 @@ pub enum RepoError {
     /// A `.git` is there and leads to no repository.
     #[error("`{}` does not lead to a git repository", .0.display())]
     Broken(PathBuf),
+    /// A git dir that is no linked worktree's says that it is one.
+    #[error("`{}` leads to another repository", .0.display())]
+    Astray(PathBuf),
     /// No worktree.
     #[error("`{}` is a bare repository", .0.display())]
     Bare(PathBuf),
@@ -74,6 +77,7 @@ impl From<RepoError> for Failure {
     fn from(error: RepoError) -> Self {
         let code = match &error {
             RepoError::NotARepository(_) | RepoError::Broken(_) => Code::NotARepository,
+            RepoError::Astray(_) => Code::RepositoryAstray,
             RepoError::Bare(_) => Code::BareRepository,
             RepoError::ForeignOwner(_) => Code::ForeignOwner,
             RepoError::GitMissing => Code::GitMissing,
@@ -87,6 +91,10 @@ impl From<RepoError> for Failure {
         };
         let failure = Failure::state(code, error.to_string());
         let failure = match &error {
+            RepoError::Astray(file) => failure.replace_hints([format!(
+                "look at it, then run `rm {}`",
+                shell_words::quote(&file.display().to_string())
+            )]),
             RepoError::ForeignOwner(root) => failure.hint(format!(
                 "run `git config --global --add safe.directory {}`, if you trust it",
                 shell_words::quote(&root.display().to_string())

@@ -28,3 +28,13 @@ pub(super) fn is_unwatched(entry: &[u8]) -> Option<&[u8]> {
         _ => None,
     }
 }
+
+/// Paths of the entries of `git ls-files --stage -z` that name a commit.
+pub(super) fn gitlinks(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let entries = listed.split(|byte| *byte == 0);
+    entries.filter_map(|entry| {
+        let tab = entry.iter().position(|byte| *byte == b'\t')?;
+        let is_link = entry.starts_with(b"160000 ") || entry.get(2..)?.starts_with(b"160000 ");
+        is_link.then(|| &entry[tab + 1..])
+    })
+}

@@ -1,16 +1,17 @@
 //! Cleanliness, as `git status` tells it (`protocol/completion.md#files`), and the contract files.
 
 use super::history::{Entry, path_text};
-use super::look::{is_unwatched, present};
+use super::look::{gitlinks, is_unwatched, present};
 use super::program::Call;
 use super::refs::PIN_REFS;
-use super::{Repo, RepoError};
+use super::{Repo, RepoError, native};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::machine::{Head, MAX_PATHS, Worktree};
 use cook_core::model::{CONTRACT_FILES, SETTINGS_FILES};
 use cook_os::disk::{self, Links};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// Largest settings file: one that is larger counts as another than the user left.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -49,6 +50,17 @@ impl Repo {
             }
         }
         Ok(unwatched)
+    }
+
+    /// Paths at which the index names a commit: submodules and repositories of their own.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn nested(&self) -> Result<Vec<PathBuf>, Failure> {
+        let listed = self
+            .program
+            .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
+        Ok(gitlinks(&listed).filter_map(native).collect())
     }
 
     /// All refs with the objects they name, the stash among them; without those that only hold

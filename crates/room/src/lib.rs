@@ -26,4 +26,4 @@ pub use error::RoomError;
 pub use fill::{Filled, Lacking};
 pub use room::{Room, Source};
 pub use rooms::{keep_within, rooms_dir};
-pub use sandbox::{Bubblewrap, Gate};
+pub use sandbox::{Agent, Authority, Bubblewrap, Gate, is_kept};

@@ -324,7 +324,7 @@ fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf, F
             let home = std::env::var_os("HOME")
                 .filter(|home| !home.is_empty())
                 .ok_or_else(|| Failure::state(Code::HooksFile, "`HOME` is not set"))?;
-            let writes = &agent.known().writes;
+            let writes = &agent.known().preset.writes;
             let path = in_home(Path::new(&home), writes, &plan.path);
             // Settings that are kept elsewhere and linked to are changed there.
             Ok(path.canonicalize().unwrap_or(path))

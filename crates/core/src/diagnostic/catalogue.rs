@@ -263,6 +263,8 @@ codes! {
     RefChosen "ref_chosen" Finding Note "several calls have the given content, and one was taken", "give the whole ref to name another one; `cook session log` lists them";
     AgentUnfit "agent_unfit" Finding Error "the settings name an agent that cannot work here", "mend the named table of `.agent/cook.toml`; `cook agents` lists those that are here";
     AgentSilent "agent_silent" Finding Error "an agent did not answer", "run `cook agents`";
+    SandboxOff "sandbox_off" Finding Warning "agents run without a sandbox: what they change is measured afterwards", "install bubblewrap and leave `[sandbox] mode` at `auto`; `cook doctor` says what stands in the way";
+    SandboxOpened "sandbox_opened" Finding Warning "agents reach a socket of this machine from inside the sandbox", "take it out of `[sandbox] sockets` in `.agent/cook.toml` when it is not needed";
     TreeMoved "tree_moved" Finding Warning "the worktree is not the one the conversation left", "tell the agent what changed; `--require-tree` refuses such a call";
     ConfigInvalid "config_invalid" Finding Error "`.agent/cook.toml` cannot be read", "run `cook doctor --config`";
 
@@ -274,6 +276,7 @@ codes! {
     Usage "usage" Failure Error "the command line is wrong", "run `cook --help`, or put `--help` behind the command";
     NotARepository "not_a_repository" Failure Error "this is not a git repository", "run `git init`";
     BareRepository "bare_repository" Failure Error "a bare repository has no worktree to work in", "run cook in a worktree";
+    RepositoryAstray "repository_astray" Failure Error "a file of the git dir leads git to another repository", "look at `.git/commondir`, then remove it: only the git dir of a linked worktree has one";
     ForeignOwner "foreign_owner" Failure Error "the repository belongs to another user", "run cook as the user that owns it";
     GitMissing "git_missing" Failure Error "the `git` program is not on PATH", "install git";
     GitFailed "git_failed" Failure Error "git could not answer", "run `git status` and mend what it names";
@@ -304,6 +307,7 @@ codes! {
     AgentUnknown "agent_unknown" Failure Error "the agent is not known", "run `cook agents`";
     AgentInvalid "agent_invalid" Failure Error "a table of `cook.toml` does not define a valid agent", "mend the named table of `.agent/cook.toml`";
     AgentUntrusted "agent_untrusted" Failure Error "an agent that `cook.toml` defines is not trusted on this machine", "look at its table, then run `cook trust 'WORDS'`";
+    SandboxUnavailable "sandbox_unavailable" Failure Error "the settings require the sandbox, and it does not work here", "mend what is named, then run `cook doctor`; `mode = \"auto\"` under `[sandbox]` goes on without it";
     SchemaInvalid "schema_invalid" Failure Error "the given file is not a JSON Schema 2020-12", "mend the schema file";
     ContinuationNotSupported "continuation_not_supported" Failure Error "the agent cannot go on from an earlier conversation in the way that is asked for", "ask afresh without `--on-…`, or go on with another agent";
     EpisodeCompacted "episode_compacted" Failure Error "the episode was sealed by a compaction", "go on in its series: `--on-series REF`";

@@ -5,6 +5,7 @@
 //! that is built in; an unknown key is an error.
 
 use super::access::Access;
+use super::directory::StateDirectory;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -241,6 +242,9 @@ pub struct AgentTable {
     /// Variables for every run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Directories of its own, which it may write in the sandbox too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<StateDirectory>,
     /// Tokens it can have before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<u64>,
@@ -263,7 +267,7 @@ pub struct AgentTable {
 
 impl AgentTable {
     /// This table, with what `base` says where this one is silent. Levels of access and
-    /// variables are taken one by one, rules all or none.
+    /// variables are taken one by one, rules all or none; directories are added.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
         let base = base.clone();
@@ -271,6 +275,8 @@ impl AgentTable {
         access.extend(self.access);
         let mut env = base.env;
         env.extend(self.env);
+        let mut writes = base.writes;
+        writes.extend(self.writes);
         Self {
             extends: None,
             kind: self.kind.or(base.kind),
@@ -291,6 +297,7 @@ impl AgentTable {
             access,
             interrupt: self.interrupt.or(base.interrupt),
             env,
+            writes,
             window_tokens: self.window_tokens.or(base.window_tokens),
             reserve_tokens: self.reserve_tokens.or(base.reserve_tokens),
             transcript: self.transcript.or(base.transcript),

@@ -88,29 +88,12 @@ impl Markers {
     }
 }
 
-/// A directory of an agent's own that it writes to.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StateDirectory {
-    /// Below the user's home.
-    pub home: String,
-    /// The variable that names another place.
-    #[serde(default)]
-    pub variable: Option<String>,
-    /// The directory in that place; empty = the place itself.
-    #[serde(default)]
-    pub under: String,
-}
-
 /// An agent that cook knows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownAgent {
     #[serde(skip)]
     name: &'static str,
-    /// Where it keeps what is its own.
-    #[serde(default)]
-    pub writes: Vec<StateDirectory>,
     /// How it is noticed.
     #[serde(default)]
     pub markers: Markers,

@@ -14,6 +14,7 @@ mod cited;
 mod clean_room;
 mod config;
 mod contract;
+mod directory;
 mod event;
 mod evidence;
 mod hidden;
@@ -57,6 +58,7 @@ pub use contract::{
     Aggregation, CONTRACT_FILES, PriorityPolicy, Profile, ProtocolId, SETTINGS_FILES,
     STOP_VERIFIER, STOP_VERIFIER_SCRIPTS,
 };
+pub use directory::StateDirectory;
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
     PlannedSlice, PolicyChange, Reconcile, Reground, Resume, Submission, USER_DOORS, Verdicts,
@@ -67,7 +69,7 @@ pub use evidence::{
 };
 pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
-pub use known::{KnownAgent, Markers, StateDirectory};
+pub use known::{KnownAgent, Markers};
 pub use ledger::{
     Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, RoomCheck, SliceLedger,
     Undone, Vote, Waiting, WaitingKind, Wave,

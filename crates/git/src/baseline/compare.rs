@@ -4,9 +4,11 @@ use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
 use super::stand::{Baseline, Stand, WORK_INDEX};
-use super::steering::differing;
-use super::take::{aside, dirs, stand, there};
+use super::steering::{Dirs, Steering, differing, is_nested};
+use super::take::{aside, dirs, nested, stand, there};
 use cook_core::diagnostic::Failure;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// The index of the tree as it stands at a comparison.
 const NOW_INDEX: &str = "now-index";
@@ -65,22 +67,87 @@ impl Baseline {
         Ok(found)
     }
 
+    /// Puts back what leads to the repository, before anybody asks where it is: in a git dir of a
+    /// session's own everything else would stand as it should.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn put_leads_back(&self) -> Result<Vec<Difference>, Failure> {
+        let dirs = Dirs {
+            root: &self.stand.root,
+            common: &self.stand.git_dir,
+            own: &self.stand.git_dir,
+            nested: BTreeSet::new(),
+        };
+        let copies = self.copies()?;
+        let now = dirs.read_leads(&copies)?;
+        Ok(self.put_files_back_to(&dirs, &self.stand.steering.leads(), &now, &copies)?)
+    }
+
+    /// The repositories in the worktree are looked at when the settings of this one are back.
     fn put_steering_back(&self, repo: &Repo) -> Result<Vec<Difference>, RepoError> {
-        let dirs = dirs(repo);
+        let copies = self.copies()?;
+        let was = &self.stand.steering;
+        let dirs = self::dirs(repo, BTreeSet::new());
+        let mut found = Vec::new();
+        let of_nested = |name: &String| is_nested(name);
+        let only = |steering: &Steering, nested: bool| {
+            let those = steering
+                .0
+                .iter()
+                .filter(|(name, _)| of_nested(name) == nested);
+            Steering(
+                those
+                    .map(|(name, held)| (name.clone(), held.clone()))
+                    .collect(),
+            )
+        };
+        let now = dirs.read(Some(&copies))?;
+        found.extend(self.put_files_back_to(&dirs, &only(was, false), &now, &copies)?);
+        let listed = repo
+            .program
+            .answer(Call::new(&["ls-files", "--stage", "-z"]))?;
+        let mut nested = nested(repo, &self.dir, WORK_INDEX, &listed)?;
+        // One that is gone steers nothing.
+        nested.retain(|path| repo.root.join(path).join(".git").symlink_metadata().is_ok());
+        if nested.is_empty() {
+            return Ok(found);
+        }
+        let is_there = |name: &str| {
+            let below = name.trim_start_matches("root:");
+            nested.iter().any(|path| Path::new(below).starts_with(path))
+        };
+        let mut was = only(was, true);
+        was.0.retain(|name, _| is_there(name));
+        let dirs = self::dirs(repo, nested);
+        let now = only(&dirs.read(Some(&copies))?, true);
+        found.extend(self.put_files_back_to(&dirs, &was, &now, &copies)?);
+        Ok(found)
+    }
+
+    fn copies(&self) -> Result<PathBuf, RepoError> {
         let copies = self.dir.join("found");
         std::fs::create_dir_all(&copies).map_err(|error| RepoError::io("make", &copies, error))?;
-        let now = dirs.read(Some(&copies))?;
-        let was = &self.stand.steering;
+        Ok(copies)
+    }
+
+    fn put_files_back_to(
+        &self,
+        dirs: &Dirs,
+        was: &Steering,
+        now: &Steering,
+        copies: &Path,
+    ) -> Result<Vec<Difference>, RepoError> {
+        let kept = self.dir.join("steering");
         let mut found = Vec::new();
         for name in differing(&was.0, &now.0).cloned() {
-            let kept = self.dir.join("steering");
             let later = self.is_later(&dirs.path(&name));
             if !later {
                 // One that cannot be put back stays, and is named at each look.
                 dirs.put_back(&name, was.0.get(&name), &kept)?;
             }
             found.push(Difference::Steering {
-                found: now.copy_of(&name, &copies),
+                found: now.copy_of(&name, copies),
                 name,
                 later,
             });

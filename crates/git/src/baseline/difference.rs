@@ -66,7 +66,10 @@ pub enum Difference {
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
-            Self::Steering { name, .. } => write!(f, "`.git/{name}`"),
+            Self::Steering { name, .. } => match name.strip_prefix("root:") {
+                Some(path) => write!(f, "`{path}`"),
+                None => write!(f, "`.git/{name}`"),
+            },
             Self::Head { from, to } => write!(f, "HEAD went from {from} to {to}"),
             Self::Ref { name, from, to } => match (from, to) {
                 (None, _) => write!(f, "`{name}` is new"),

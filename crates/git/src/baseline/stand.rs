@@ -45,6 +45,10 @@ pub(super) struct Stand {
     /// Branches that are checked out in them.
     pub(super) elsewhere: BTreeSet<String>,
     pub(super) steering: Steering,
+    /// The worktree, and its git dir: what leads to the repository is looked at without asking
+    /// where it leads.
+    pub(super) root: PathBuf,
+    pub(super) git_dir: PathBuf,
 }
 
 impl Stand {

@@ -14,20 +14,45 @@ const MAX_FILE: u64 = 1 << 30;
 
 /// Largest steering file that can be put back; a larger one is only compared.
 const MAX_KEPT: u64 = 4 << 20;
+/// What stands for the content of what is no file.
+const NO_FILE: &str = "no file";
 /// Files below `hooks/`.
 const MAX_HOOKS: usize = 500;
 
-/// In the shared git dir.
-const COMMON: [&str; 6] = [
+/// In the shared git dir; what this user trusts is none of git's and steers cook.
+const COMMON: [&str; 8] = [
     "config",
+    "config.worktree",
+    "cook/trust.json",
     "info/attributes",
     "info/exclude",
     "info/grafts",
     "objects/info/alternates",
     "shallow",
 ];
-/// In the worktree's own git dir.
-const OWN: [&str; 2] = ["config.worktree", "info/sparse-checkout"];
+/// In the worktree's own git dir: what leads to the shared one among it, and which branch of
+/// cook's log is this worktree's.
+const OWN: [&str; 5] = [
+    "commondir",
+    "config.worktree",
+    "cook-id",
+    "gitdir",
+    "info/sparse-checkout",
+];
+/// Of those, what decides which repository is found at all; with the worktree's `.git`.
+const LEADS: [&str; 2] = ["worktree:commondir", "worktree:gitdir"];
+const LINK: &str = "root:.git";
+/// In the git dir of a submodule or a repository of its own.
+const NESTED: [&str; 6] = [
+    "commondir",
+    "config",
+    "config.worktree",
+    "info/attributes",
+    "info/exclude",
+    "objects/info/alternates",
+];
+/// How deep submodules of submodules are followed.
+const DEPTH: usize = 8;
 
 /// What each steering file held, by its path below the git dir.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,61 +72,132 @@ pub(super) struct Held {
     kept: bool,
 }
 
-/// Where the files lie: the shared git dir and the worktree's own.
+/// Where the files lie: the worktree, the shared git dir and its own, and the repositories in it.
 pub(super) struct Dirs<'a> {
+    pub(super) root: &'a Path,
     pub(super) common: &'a Path,
     pub(super) own: &'a Path,
+    pub(super) nested: BTreeSet<String>,
 }
 
 impl Dirs<'_> {
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        match name.strip_prefix("worktree:") {
-            Some(own) => self.own.join(own),
-            None => self.common.join(name),
+        match name.split_once(':') {
+            Some(("worktree", own)) => self.own.join(own),
+            Some(("root", below)) => self.root.join(below),
+            _ => self.common.join(name),
         }
     }
 
     fn names(&self) -> Result<Vec<String>, RepoError> {
         let mut names: Vec<String> = COMMON.iter().map(|name| (*name).to_owned()).collect();
-        names.extend(OWN.iter().map(|name| format!("worktree:{name}")));
-        let mut waiting = vec!["hooks".to_owned()];
+        let own = OWN.iter().filter(|name| {
+            // Of the first worktree both are one directory.
+            self.own != self.common || !COMMON.contains(name)
+        });
+        names.extend(own.map(|name| format!("worktree:{name}")));
+        if self
+            .root
+            .join(".git")
+            .symlink_metadata()
+            .is_ok_and(|found| !found.is_dir())
+        {
+            names.push(LINK.to_owned());
+        }
+        self.hooks("hooks", &mut names)?;
+        self.modules("modules", DEPTH, &mut names)?;
+        for path in &self.nested {
+            let git = format!("root:{path}/.git");
+            match self.path(&git).symlink_metadata() {
+                Ok(found) if found.is_dir() => self.repository(&git, &mut names)?,
+                // Its file, where it was or is one.
+                _ => names.push(git),
+            }
+        }
+        Ok(names)
+    }
+
+    /// Files of a directory of hooks.
+    fn hooks(&self, dir: &str, names: &mut Vec<String>) -> Result<(), RepoError> {
+        let most = names.len() + MAX_HOOKS;
+        let mut waiting = vec![dir.to_owned()];
         while let Some(dir) = waiting.pop() {
-            let path = self.common.join(&dir);
-            let entries = match std::fs::read_dir(&path) {
-                Ok(entries) => entries,
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                    ) =>
-                {
-                    continue;
+            for (name, is_dir) in self.entries(&dir)? {
+                match is_dir {
+                    true => waiting.push(name),
+                    false => names.push(name),
                 }
-                Err(error) => return Err(RepoError::io("read", &path, error)),
-            };
-            for entry in entries {
-                let entry = entry.map_err(|error| RepoError::io("read", &path, error))?;
-                let Ok(name) = entry.file_name().into_string() else {
-                    continue;
-                };
-                let name = format!("{dir}/{name}");
-                let kind = entry
-                    .file_type()
-                    .map_err(|error| RepoError::io("read", &path, error))?;
-                if kind.is_dir() {
-                    waiting.push(name);
-                } else {
-                    names.push(name);
-                }
-                if names.len() > MAX_HOOKS {
+                if names.len() > most {
                     return Err(RepoError::Answer(format!(
                         "`{}` holds more than {MAX_HOOKS} files",
-                        self.common.join("hooks").display()
+                        self.path(&dir).display()
                     )));
                 }
             }
         }
-        Ok(names)
+        Ok(())
+    }
+
+    /// Git dirs of submodules, whose names may have directories.
+    fn modules(&self, dir: &str, depth: usize, names: &mut Vec<String>) -> Result<(), RepoError> {
+        if depth == 0 {
+            return Ok(());
+        }
+        for (name, _) in self.entries(dir)?.into_iter().filter(|(_, is_dir)| *is_dir) {
+            if self.path(&name).join("HEAD").symlink_metadata().is_err() {
+                self.modules(&name, depth - 1, names)?;
+                continue;
+            }
+            self.repository(&name, names)?;
+            self.modules(&format!("{name}/modules"), depth - 1, names)?;
+        }
+        Ok(())
+    }
+
+    fn repository(&self, dir: &str, names: &mut Vec<String>) -> Result<(), RepoError> {
+        names.extend(NESTED.iter().map(|name| format!("{dir}/{name}")));
+        self.hooks(&format!("{dir}/hooks"), names)
+    }
+
+    /// What lies in a directory, and whether that is one; nothing where it is none. Names that
+    /// are not text are none that git reads.
+    fn entries(&self, dir: &str) -> Result<Vec<(String, bool)>, RepoError> {
+        let path = self.path(dir);
+        let failed = |error| RepoError::io("read", &path, error);
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(Vec::new());
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let is_dir = entry.file_type().map_err(failed)?.is_dir();
+            if let Ok(name) = entry.file_name().into_string() {
+                found.push((format!("{dir}/{name}"), is_dir));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What leads to the repository, as it is now.
+    pub(super) fn read_leads(&self, keep: &Path) -> Result<Steering, RepoError> {
+        let mut found = BTreeMap::new();
+        for name in LEADS.into_iter().chain([LINK]) {
+            if let Some(held) = self.hold(name, Some(keep))?
+                && !held.is_other()
+            {
+                found.insert(name.to_owned(), held);
+            }
+        }
+        Ok(Steering(found))
     }
 
     /// What the files hold now; with `keep`, their bytes are copied there by digest.
@@ -123,7 +219,7 @@ impl Dirs<'_> {
         };
         if !found.is_symlink() && !found.is_file() {
             return Ok(Some(Held {
-                sha256: "no file".to_owned(),
+                sha256: NO_FILE.to_owned(),
                 link: false,
                 mode: 0,
                 kept: false,
@@ -187,12 +283,37 @@ impl Dirs<'_> {
     }
 }
 
+impl Held {
+    /// Neither a file nor a link.
+    fn is_other(&self) -> bool {
+        self.sha256 == NO_FILE
+    }
+}
+
 impl Steering {
+    /// What leads to the repository.
+    pub(super) fn leads(&self) -> Self {
+        let leads = self
+            .0
+            .iter()
+            .filter(|(name, _)| LEADS.contains(&name.as_str()) || *name == LINK);
+        Self(
+            leads
+                .map(|(name, held)| (name.clone(), held.clone()))
+                .collect(),
+        )
+    }
+
     /// Where [`Dirs::read`] left the bytes of a file.
     pub(super) fn copy_of(&self, name: &str, copies: &Path) -> Option<PathBuf> {
         let held = self.0.get(name).filter(|held| held.kept)?;
         Some(copies.join(&held.sha256))
     }
+}
+
+/// It lies in a repository of its own in the worktree.
+pub(super) fn is_nested(name: &str) -> bool {
+    name.starts_with("root:") && name != LINK
 }
 
 /// The names under which two maps do not hold the same, sorted.

@@ -1,6 +1,6 @@
 //! Taking a baseline: everything that is compared, and copies of what could not be made again.
 
-use super::super::look::{is_unwatched, present};
+use super::super::look::{gitlinks, is_unwatched, present};
 use super::super::program::{Call, Program, path_list};
 use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
@@ -10,7 +10,7 @@ use super::steering::Dirs;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, NewFile};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -96,10 +96,12 @@ pub(super) fn stand(
     index: &str,
     keep: Option<&Path>,
 ) -> Result<Stand, RepoError> {
-    let steering = dirs(repo).read(keep)?;
     let git = &repo.program;
     let listed = git.answer(Call::new(&["ls-files", "--stage", "-v", "-z"]))?;
     let linked = worktrees(repo)?;
+    let tree = tree(repo, dir, from, index)?;
+    let nested = nested(repo, dir, index, &listed)?;
+    let steering = dirs(repo, nested).read(keep)?;
     Ok(Stand {
         head: head(git)?,
         refs: refs(git)?,
@@ -112,18 +114,39 @@ pub(super) fn stand(
             .map(path_text)
             .collect(),
         submodules: submodules(repo, &listed)?,
-        tree: tree(repo, dir, from, index)?,
+        tree,
         worktrees: linked.iter().map(|one| one.path.clone()).collect(),
         elsewhere: linked.into_iter().filter_map(|one| one.branch).collect(),
         steering,
+        root: repo.root.clone(),
+        git_dir: repo.git_dir.clone(),
     })
 }
 
-pub(super) fn dirs(repo: &Repo) -> Dirs<'_> {
+pub(super) fn dirs(repo: &Repo, nested: BTreeSet<String>) -> Dirs<'_> {
     Dirs {
+        root: &repo.root,
         common: &repo.common_dir,
         own: &repo.git_dir,
+        nested,
     }
+}
+
+/// Submodules, and repositories of their own in the worktree: those that the user's index names,
+/// and those that one of the baseline's does.
+pub(super) fn nested(
+    repo: &Repo,
+    dir: &Path,
+    index: &str,
+    listed: &[u8],
+) -> Result<BTreeSet<String>, RepoError> {
+    let call = aside(repo, dir, index, &["ls-files", "--stage", "-z"]);
+    let own = repo.program.answer(call)?;
+    Ok(gitlinks(listed)
+        .chain(gitlinks(&own))
+        .take(MAX_SUBMODULES)
+        .map(path_text)
+        .collect())
 }
 
 /// A call that reads the user's objects and writes into the baseline's own.
@@ -157,6 +180,19 @@ fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, Rep
             let call = aside(repo, dir, index, &["update-index", bit, "-z", "--stdin"]);
             git.answer(call.stdin(unwatched.clone()))?;
         }
+    }
+    // Whoever looks at a nested repository that the index names goes by its settings, filters
+    // among them; one that is new to the index is entered by its HEAD alone.
+    let listed = git.answer(aside(repo, dir, index, &["ls-files", "--stage", "-z"]))?;
+    let nested = path_list(gitlinks(&listed));
+    if !nested.is_empty() {
+        let call = aside(
+            repo,
+            dir,
+            index,
+            &["update-index", "--force-remove", "-z", "--stdin"],
+        );
+        git.answer(call.stdin(nested))?;
     }
     // A file nobody may read stays as the index has it, before and after.
     let added = git.ask(aside(
@@ -239,18 +275,8 @@ pub(super) fn worktrees(repo: &Repo) -> Result<Vec<Linked>, RepoError> {
 
 fn submodules(repo: &Repo, listed: &[u8]) -> Result<BTreeMap<String, String>, RepoError> {
     let mut found = BTreeMap::new();
-    for entry in listed.split(|byte| *byte == 0) {
-        // `H 160000 <id> 0\t<path>`
-        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else {
-            continue;
-        };
-        let is_link = entry
-            .get(2..)
-            .is_some_and(|rest| rest.starts_with(b"160000 "));
-        if !is_link || found.len() >= MAX_SUBMODULES {
-            continue;
-        }
-        let path = path_text(&entry[tab + 1..]);
+    for path in gitlinks(listed).take(MAX_SUBMODULES) {
+        let path = path_text(path);
         let root = repo.root.join(&path);
         if !there(&root.join(".git"))? {
             continue;

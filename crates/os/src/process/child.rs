@@ -30,6 +30,8 @@ pub struct Clocks {
 pub struct Supervised<'a> {
     /// The program and its arguments.
     pub argv: &'a [String],
+    /// What starts it in a sandbox, its own words aside; empty = nothing does.
+    pub within: &'a [OsString],
     /// Where it runs; `PWD` says so too.
     pub dir: &'a Path,
     /// Variables it gets beside the cleaned environment; the last of a name counts.

@@ -8,11 +8,14 @@
 use super::child::{ControlFlow, Ending, Line, Listener, Outcome, Polite, Supervised};
 use super::interrupt::{Attention, interrupted};
 use super::long::{Source, has_exited, program_path};
+use super::lookup::{is_program, on_path};
 use super::markers::INVOCATION_VARIABLE;
 use super::pipes::{Piece, Stream, WAITING, feed, pump};
 use super::tree::Tree;
 use super::{ProcessError, check_directory, inherited_by_agents};
 use process_wrap::std::{ChildWrapper, CommandWrap};
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -87,7 +90,16 @@ pub fn supervise(
 }
 
 fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, ProcessError> {
-    let mut child = Command::new(program_path(program.as_ref(), command.dir));
+    let program_file = program_path(program.as_ref(), command.dir);
+    let mut child = match command.within.split_first() {
+        None => Command::new(program_file),
+        Some((first, rest)) => {
+            check_program(program, &program_file)?;
+            let mut child = Command::new(first);
+            child.args(rest).arg(program_file);
+            child
+        }
+    };
     child
         .args(&command.argv[1..])
         .current_dir(command.dir)
@@ -107,6 +119,22 @@ fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, P
     wrapped
         .spawn()
         .map_err(|cause| ProcessError::start(program.as_ref(), cause))
+}
+
+/// What starts a program in a sandbox would say in its own words that there is none.
+fn check_program(program: &str, file: &OsStr) -> Result<(), ProcessError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = match program.contains('/') {
+        true => Path::new(file).exists(),
+        false => on_path(program, &path).is_some(),
+    };
+    match is_there {
+        false => Err(ProcessError::NotFound(program.to_owned())),
+        true if program.contains('/') && !is_program(Path::new(file)) => {
+            Err(ProcessError::NotExecutable(program.to_owned()))
+        }
+        true => Ok(()),
+    }
 }
 
 struct Run<'a, 'b> {
@@ -250,10 +278,16 @@ impl Run<'_, '_> {
                 self.input = None;
             }
             #[cfg(unix)]
-            self.tree.ask(match self.command.polite {
-                Polite::Interrupt => nix::sys::signal::Signal::SIGINT,
-                Polite::Terminate => nix::sys::signal::Signal::SIGTERM,
-            });
+            {
+                let signal = match self.command.polite {
+                    Polite::Interrupt => nix::sys::signal::Signal::SIGINT,
+                    Polite::Terminate => nix::sys::signal::Signal::SIGTERM,
+                };
+                match self.command.within.is_empty() {
+                    true => self.tree.ask(signal),
+                    false => self.tree.ask_inside(signal),
+                }
+            }
             if !self.leaves_within(POLITE_GRACE) {
                 self.tree.terminate();
                 self.leaves_within(END_GRACE);

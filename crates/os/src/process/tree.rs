@@ -66,6 +66,17 @@ impl Tree {
         }
     }
 
+    /// Signals the program in a sandbox: the leader started the first process in it, and that one
+    /// the program. Both would end the sandbox with all that is in it.
+    #[cfg(unix)]
+    pub(super) fn ask_inside(&self, signal: nix::sys::signal::Signal) {
+        #[cfg(target_os = "linux")]
+        if let Some(program) = linux::child_of(self.leader).and_then(linux::child_of) {
+            return linux::send(program, signal);
+        }
+        self.ask(signal);
+    }
+
     /// Asks the group to end. Harmless when it is gone already, as long as the
     /// leader has not been waited for (its id cannot have been given to another).
     pub(super) fn terminate(&self) {
@@ -324,6 +335,17 @@ mod linux {
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .filter_map(read)
             .collect()
+    }
+
+    /// The oldest living child.
+    pub(super) fn child_of(pid: u32) -> Option<u32> {
+        let processes = list();
+        let children = processes
+            .iter()
+            .filter(|one| one.parent == pid && !one.gone);
+        children
+            .min_by_key(|one| (one.started, one.pid))
+            .map(|one| one.pid)
     }
 
     /// `/proc/<pid>/stat`: `pid (name) state parent group session …`; the name may hold

@@ -1,0 +1,198 @@
+//! The sandbox of an agent's calls: which directories are its own, what of those it may not
+//! write, and what it needs to be started.
+
+use super::AgentError;
+use super::task::Task;
+use cook_core::diagnostic::Failure;
+use cook_core::model::{SessionNaming, SocketPath};
+use cook_git::Repo;
+use cook_os::process::{is_program, on_path};
+use cook_room::{Agent, Authority, Bubblewrap, is_kept};
+use cook_store::session::Action;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Agents of one worktree in the sandbox.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    bubblewrap: Bubblewrap,
+    root: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    home: Option<PathBuf>,
+    nested: Vec<PathBuf>,
+    sockets: Vec<PathBuf>,
+}
+
+/// An agent's directories.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Directories {
+    /// It may write them.
+    pub writes: Vec<PathBuf>,
+    /// What steers its later sessions and stands there.
+    pub settings: Vec<PathBuf>,
+    /// Directories that would, and are not there.
+    pub absent: Vec<PathBuf>,
+    /// What no sandbox keeps as it is: files that are not there, and links.
+    pub loose: Vec<PathBuf>,
+}
+
+impl Sandbox {
+    /// The sandbox of a worktree's agents, who reach these sockets.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn of(
+        bubblewrap: Bubblewrap,
+        repo: &Repo,
+        sockets: &[SocketPath],
+    ) -> Result<Self, Failure> {
+        let nested = repo.nested()?;
+        Ok(Self {
+            bubblewrap,
+            root: repo.root().to_owned(),
+            git_dir: repo.git_dir().to_owned(),
+            common_dir: repo.common_dir().to_owned(),
+            home: home(),
+            nested: nested.iter().map(|path| repo.root().join(path)).collect(),
+            sockets: sockets.iter().filter_map(find).collect(),
+        })
+    }
+
+    /// Tries the arguments of an agent that may write, as this user.
+    ///
+    /// # Errors
+    /// What bubblewrap said, and what is behind it where that is known.
+    pub fn try_out(&self) -> Result<(), String> {
+        let none = Directories::default();
+        self.bubblewrap
+            .try_agent(&self.agent(Authority::Implementer, &self.root, &none, None, &[]))
+    }
+
+    /// What a program is started by: this, then its own words.
+    pub(super) fn arguments(&self, task: &Task) -> Result<Vec<OsString>, AgentError> {
+        let directories = Directories::of(task);
+        for dir in &directories.writes {
+            // One that cannot be made is one that the agent cannot write either.
+            let _ = std::fs::create_dir_all(dir);
+        }
+        let authority = match task.action {
+            Action::Act => Authority::Implementer,
+            Action::Ask => Authority::Reader {
+                checkout: (task.dir != self.root).then_some(task.dir),
+            },
+        };
+        let by_path = task.preset.session() == SessionNaming::Path;
+        let shown = programs(task.preset.bin(), task.dir);
+        let agent = self.agent(
+            authority,
+            task.dir,
+            &directories,
+            by_path.then_some(task.state),
+            &shown,
+        );
+        self.bubblewrap
+            .agent(&agent)
+            .map_err(|cause| AgentError::file("set the sandbox up".to_owned(), cause))
+    }
+
+    fn agent<'a>(
+        &'a self,
+        authority: Authority<'a>,
+        dir: &'a Path,
+        directories: &'a Directories,
+        session: Option<&'a Path>,
+        shown: &'a [PathBuf],
+    ) -> Agent<'a> {
+        Agent {
+            authority,
+            dir,
+            root: &self.root,
+            git_dir: &self.git_dir,
+            common_dir: &self.common_dir,
+            home: self.home.as_deref(),
+            nested: &self.nested,
+            writes: &directories.writes,
+            settings: &directories.settings,
+            absent: &directories.absent,
+            session,
+            shown,
+            sockets: &self.sockets,
+        }
+    }
+}
+
+impl Directories {
+    /// Those of a task's agent, in this process's environment and with its own variables.
+    fn of(task: &Task) -> Self {
+        let home = home();
+        let given = &task.preset.table().env;
+        let variable = |name: &str| match given.get(name) {
+            Some(value) => Some(OsString::from(value)),
+            None => std::env::var_os(name),
+        };
+        let mut found = Self::default();
+        for directory in &task.preset.table().writes {
+            let Some(place) = directory.place(home.as_deref(), variable) else {
+                continue;
+            };
+            let place = place.canonicalize().unwrap_or(place);
+            for name in &directory.settings {
+                let path = place.join(name.trim_end_matches('/'));
+                let list = match (is_kept(&path), path.symlink_metadata()) {
+                    (true, _) => &mut found.settings,
+                    (false, Err(_)) if name.ends_with('/') => &mut found.absent,
+                    (false, _) => &mut found.loose,
+                };
+                list.push(path);
+            }
+            found.writes.push(place);
+        }
+        found
+    }
+}
+
+fn home() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    home.filter(|home| home.is_absolute())
+}
+
+/// Where a socket is that the settings give back; none where the variable is not set.
+fn find(path: &SocketPath) -> Option<PathBuf> {
+    let place = match path.strip_prefix('$') {
+        Some(name) => PathBuf::from(std::env::var_os(name)?),
+        None => PathBuf::from(&**path),
+    };
+    place.is_absolute().then_some(place)
+}
+
+/// What must be seen inside so that a program starts, and cook for its hooks: directories on
+/// `PATH`, those of its files, and the modules around them.
+fn programs(bin: &str, dir: &Path) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_its_way: Vec<PathBuf> = std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute())
+        .collect();
+    let program = match bin.contains('/') {
+        true => Some(dir.join(bin)).filter(|path| is_program(path)),
+        false => on_path(bin, &path),
+    };
+    let own = std::env::current_exe().ok();
+    let mut shown = on_its_way;
+    for file in [program, own].into_iter().flatten() {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        shown.extend(file.parent().map(Path::to_owned));
+        shown.push(around(&real));
+    }
+    shown.retain(|place| place.is_dir());
+    shown.sort();
+    shown.dedup();
+    shown
+}
+
+/// The outermost directory of modules that a program's file lies in, else its own.
+fn around(file: &Path) -> PathBuf {
+    let is_modules = |dir: &&Path| dir.file_name().is_some_and(|name| name == "node_modules");
+    let modules = file.ancestors().filter(is_modules).last();
+    modules.or(file.parent()).unwrap_or(file).to_owned()
+}
