@@ -48,6 +48,8 @@ pub enum RunEvent<'a> {
     },
     /// The command of `[notify]` was not told of a change of the policy.
     Untold(&'a Finding),
+    /// What a session left in the inbox was taken in, or not.
+    Inbox(&'a Finding),
     /// The report was not usable and is asked for once more.
     Repairs(&'a [Finding]),
     /// The role did what it may not.

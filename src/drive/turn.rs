@@ -7,7 +7,7 @@ use super::event::RunEvent;
 use super::left::watches;
 use super::outcome::{Ended, RoleOutcome, Step};
 use super::talk::{Asking, SessionContext};
-use crate::service::{self, Workspace};
+use crate::service::{self, Taker, Workspace};
 use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
@@ -104,6 +104,15 @@ impl Driver<'_> {
         Asking { agent, say, on }
     }
 
+    /// Takes in what the sessions left: nobody else does while a driver holds the lease.
+    fn take_inbox(&mut self) -> Result<(), Failure> {
+        let workspace = Workspace::open(&self.dir)?;
+        for finding in service::take_inbox(&workspace, Taker::Command)? {
+            self.observer.observe(&RunEvent::Inbox(&finding));
+        }
+        Ok(())
+    }
+
     /// What a role is told of the place it works in, where that is one of its own.
     fn beside(&self, workspace: &Workspace, role: Role) -> Result<String, Failure> {
         if !self.is_apart(workspace, role)? {
@@ -166,10 +175,12 @@ impl Driver<'_> {
             if let Some(step) = self.stopped_meanwhile(role)? {
                 return Ok(vec![RoleOutcome::Step(step)]);
             }
+            return Ok(vec![self.refuse_violation(role, &breach)?]);
         } else if !breach.is_none() {
             self.tally.one_by_one |= askings.len() > 1;
             return Ok(vec![self.refuse_violation(role, &breach)?]);
         }
+        self.take_inbox()?;
         let mut outcomes = Vec::new();
         for (Asking { agent, .. }, heard) in askings.iter().zip(heard) {
             let workspace = Workspace::open(&self.dir)?;

@@ -65,6 +65,31 @@ if [[ -f "$STATE/mischief" ]]; then
         echo $$ >"$STATE/hung"
         sleep 600
         ;;
+      misled)
+        mkdir -p evil/objects
+        cp -r .git/refs evil/
+        printf '[core]\n\tbare = false\n' >evil/config
+        echo "$PWD/evil" >.git/commondir
+        exit 3
+        ;;
+      replaced) printf '%s refs/replace/%s\n' "$(git rev-parse HEAD~1)" "$(git rev-parse HEAD)" >>.git/packed-refs ;;
+      borrowed) echo /nowhere/objects >.git/objects/info/alternates ;;
+      worktree-config) printf '[core]\n\tfsmonitor = %s/evil\n' "$STATE" >.git/config.worktree ;;
+      nested)
+        git init -q nested
+        git -C nested commit -q --allow-empty --message work
+        printf '[filter "evil"]\n\tclean = sh -c "touch %s/evil; cat"\n' "$STATE" >>nested/.git/config
+        echo '* filter=evil' >nested/.gitattributes
+        git add nested 2>/dev/null
+        ;;
+      trusts) echo '{"schema_version": 1, "commands": []}' >.git/cook/trust.json ;;
+      another-log) echo 01ARZ3NDEKTSV4RRFFQ69G5FAV >.git/cook-id ;;
+      leaves)
+        cook checkpoint 'DONE: half; NEXT: the rest' >"$STATE/left.$COOK_ROLE" 2>&1
+        echo $? >>"$STATE/left.$COOK_ROLE"
+        cook status >"$STATE/status.$COOK_ROLE" 2>&1 || echo "status ended with $?" >>"$STATE/status.$COOK_ROLE"
+        git -C "$(git rev-parse --show-toplevel)" log --oneline >/dev/null || echo no-log >>"$STATE/status.$COOK_ROLE"
+        ;;
       hoards)
         git init -q vendored
         git -C vendored commit -q --allow-empty --message work
@@ -88,7 +113,7 @@ if [[ -f "$STATE/mischief" ]]; then
         ;;
       hang) echo $$ >"$STATE/hung"; sleep 600 ;;
     esac
-    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken && "$kind" != waits ]]; then
+    if [[ "$kind" != once && "$kind" != daemon && "$kind" != elsewhere && "$kind" != weaken && "$kind" != waits && "$kind" != leaves ]]; then
       echo "done, trust me"
       exit 0
     fi

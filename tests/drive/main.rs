@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod demo;
+mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -62,7 +63,7 @@ impl Job {
         let limited = PathBuf::from(&player).with_file_name("limited.sh");
         let more = more.replace("LIMITED", &limited.display().to_string());
         Self(base::Job::with(&format!(
-            "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\n\
+            "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
              [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{more}"
         )))
     }

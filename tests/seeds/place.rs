@@ -73,7 +73,7 @@ impl Place {
         self.write(
             ".agent/cook.toml",
             &format!(
-                "{settings}\n[gates.test]\nrun = \"sh tests/run.sh\"\n\n[roles.default]\nagent = \"seeded\"\ntimeout = \"20s\"\nidle_timeout = \"3s\"\n\n[agents.seeded]\nbin = {:?}\nstart = []\n{rules}",
+                "{settings}\n[sandbox]\nmode = \"off\"\n\n[gates.test]\nrun = \"sh tests/run.sh\"\n\n[roles.default]\nagent = \"seeded\"\ntimeout = \"20s\"\nidle_timeout = \"3s\"\n\n[agents.seeded]\nbin = {:?}\nstart = []\n{rules}",
                 agent.display().to_string(),
             ),
         );

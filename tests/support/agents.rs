@@ -86,7 +86,11 @@ impl Scripted {
                 home.display()
             ));
         }
-        text.push_str(&format!("start = {start}]\n{}", self.extra));
+        let dir = self.dir.display();
+        text.push_str(&format!(
+            "start = {start}]\nwrites = [\"{dir}\"]\n{}",
+            self.extra
+        ));
         text
     }
 
@@ -103,6 +107,23 @@ impl Scripted {
     pub fn input(&self, call: usize) -> String {
         self.calls()[call]["input"].as_str().unwrap().to_owned()
     }
+}
+
+/// What lets sessions be measured alone, where these settings say nothing about the sandbox.
+pub fn measured(settings: &str) -> &'static str {
+    match settings.contains("[sandbox]") {
+        true => "",
+        false => "[sandbox]\nmode = \"off\"\n",
+    }
+}
+
+/// Whether the sandbox works here; a test that needs it says so and is skipped elsewhere.
+pub fn has_sandbox() -> bool {
+    let works = cook_room::Bubblewrap::find().is_some_and(|found| found.try_out().is_ok());
+    if !works {
+        eprintln!("skipped: bubblewrap does not work here");
+    }
+    works
 }
 
 /// Whether a process is there and no zombie.
@@ -133,10 +154,11 @@ pub fn wait_for<T>(mut question: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Writes `cook.toml` with the agents' tables and `more`, and trusts them.
+/// Writes `cook.toml` with the agents' tables and `more`, and trusts them. Without a word about the
+/// sandbox there is none: what an agent does is measured.
 pub fn settle(repo: &Repo, agents: &[Scripted], more: &str) {
     let tables: Vec<String> = agents.iter().map(Scripted::table).collect();
-    let text = format!("{more}\n{}", tables.join("\n"));
+    let text = format!("{}{more}\n{}", measured(more), tables.join("\n"));
     repo.write(".agent/cook.toml", &text);
     let config = cook_core::model::Config::parse(&text).unwrap();
     for agent in agents {

@@ -1,6 +1,7 @@
 //! The smoke script's job, to be driven by an agent that a test chooses.
 
 use super::Repo;
+use super::agents::measured;
 use std::path::PathBuf;
 
 /// Sessions of the whole job.
@@ -33,8 +34,10 @@ impl Job {
             .cook(&["init", "--mission", MISSION, "--commit"])
             .exits(0);
         let settings = job.repo.read(".agent/cook.toml");
-        job.repo
-            .write(".agent/cook.toml", format!("{settings}\n{tables}"));
+        job.repo.write(
+            ".agent/cook.toml",
+            format!("{settings}\n{}{tables}", measured(tables)),
+        );
         job.repo.commit("Let a player play", None);
         job.repo.cook(&["init", "--as-user"]).exits(0);
         // Each agent of the file is refused until it is trusted, and says how.

@@ -13,7 +13,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 /// Work that an implementer does.
-const WORK: [(&str, &str); 20] = [
+const WORK: [(&str, &str); 18] = [
     ("commit", "echo a >> f1; git add -A; git commit -qm a"),
     ("amend", "git commit -q --amend -m b"),
     (
@@ -32,9 +32,11 @@ const WORK: [(&str, &str); 20] = [
     ("remove a branch", "git branch -D t1"),
     ("tag", "git tag x1; git tag -a -m m x2"),
     ("pack the refs", "git pack-refs --all"),
-    ("collect garbage", "git gc -q --prune=now"),
     ("repack", "git repack -qad; git prune"),
-    ("expire", "git reflog expire --all --expire=now"),
+    (
+        "expire",
+        "git reflog expire --expire=now HEAD refs/heads/main",
+    ),
     (
         "cherry-pick",
         "git checkout -q -b t5 HEAD~1; echo p > f5; git add f5; git commit -qm p; git checkout -q -; git cherry-pick t5; git branch -D t5",
@@ -43,14 +45,10 @@ const WORK: [(&str, &str); 20] = [
         "another worktree",
         "git worktree add -q --detach ./wtx; git worktree remove --force ./wtx",
     ),
-    ("bisect", "git bisect start -q; git bisect reset -q"),
+    ("bisect", "git bisect start; git bisect reset"),
     ("notes", "git notes add -m n"),
     ("clean", "git checkout -q HEAD -- f1; git clean -qfd"),
     ("fetch", "git fetch -q . HEAD"),
-    (
-        "rename a branch",
-        "git branch t3; git branch -m t3 t4; git branch -D t4",
-    ),
     (
         "reset",
         "git reset -q --soft HEAD~1; git reset -q --hard ORIG_HEAD",
@@ -58,7 +56,7 @@ const WORK: [(&str, &str); 20] = [
 ];
 
 /// What no agent can write. `$C` is the shared git directory, `$G` the worktree's own.
-const REFUSED: [(&str, &str); 25] = [
+const REFUSED: [(&str, &str); 24] = [
     ("cook's directory", "echo x > $C/cook/x"),
     (
         "remove cook's directory",
@@ -93,7 +91,6 @@ const REFUSED: [(&str, &str); 25] = [
     ("git's settings of the user", "echo x >> ~/.gitconfig"),
     ("what a shell starts by", "echo x >> ~/.bashrc"),
     ("keys", "echo x > ~/.ssh/authorized_keys"),
-    ("beside the worktree", "echo x > ../zz"),
     ("a hook of its own", "echo x > ~/.agent/settings.json"),
     ("another worktree", "echo x > $C/worktrees/other/HEAD"),
 ];
@@ -192,7 +189,8 @@ impl Place {
 
     fn git(&self, what: &str) -> PathBuf {
         let found = Command::new("git")
-            .args(["rev-parse", "--path-format=absolute", what])
+            .args(["-c", "safe.directory=*", "rev-parse"])
+            .args(["--path-format=absolute", what])
             .current_dir(&self.root)
             .output()
             .unwrap();
@@ -279,6 +277,9 @@ impl Place {
         for (what, script) in more {
             self.refuses(implementer, what, script);
         }
+        // What lies in a private directory is written there and nowhere else.
+        self.run(implementer, "echo x > ../beside");
+        assert!(!self.at("beside").exists());
         // Where nothing is, something can be written, and is thrown away.
         self.works("a directory of hooks", "echo x > ~/.agent/hooks/evil");
         assert!(!self.at("home/.agent/hooks/evil").exists());

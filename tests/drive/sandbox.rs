@@ -1,0 +1,220 @@
+//! Driven sessions in the sandbox: the job is done there, what a role may not write cannot be
+//! written, and what can be is put back. Without a bubblewrap that works here the tests say so.
+
+use super::support::agents::has_sandbox;
+use super::{Job, PATIENCE};
+use std::time::Instant;
+
+const REQUIRED: &str = "[sandbox]\nmode = \"required\"\n";
+
+fn sandboxed() -> Option<Job> {
+    has_sandbox().then(|| Job::with(REQUIRED))
+}
+
+#[test]
+fn a_whole_job_is_driven_to_done_in_the_sandbox() {
+    let Some(job) = sandboxed() else { return };
+    let run = job.run(&[]).exits(0);
+    assert!(
+        run.err.contains("sandbox                in force"),
+        "{}",
+        run.err
+    );
+    assert!(run.out.contains("the work is done"), "{}", run.out);
+    job.is_done();
+}
+
+/// It did not happen, so nobody is accused: the report alone is asked for again.
+#[test]
+fn what_a_role_may_not_write_it_cannot() {
+    if !has_sandbox() {
+        return;
+    }
+    for (role, kind) in [
+        ("regrounder", "tag"),
+        ("regrounder", "exclude"),
+        ("implementer", "config"),
+        ("implementer", "hook"),
+        ("implementer", "log"),
+        ("implementer", "rewind"),
+        ("implementer", "gone"),
+        ("implementer", "trusts"),
+        ("implementer", "another-log"),
+        ("reviewer", "edit"),
+        ("reviewer", "commit"),
+        ("reviewer", "stash"),
+    ] {
+        let Some(job) = sandboxed() else { return };
+        job.repo.write("later.txt", "for later");
+        job.repo.git(&["stash", "-q", "--include-untracked"]);
+        job.mischief(role, kind);
+        let before = match role {
+            "regrounder" => 0,
+            "implementer" => 1,
+            _ => 2,
+        };
+        let steps = (before + 1).to_string();
+        let run = job.run(&["--steps", &steps]).exits(0);
+        assert!(!run.err.contains("may not"), "{role} {kind}: {}", run.err);
+        assert_eq!(job.calls()[before..], [role, role], "{kind}");
+        assert_eq!(
+            run.err.matches("recorded #").count(),
+            before + 1,
+            "{kind}: {}",
+            run.err
+        );
+        assert_eq!(job.repo.git(&["status", "--porcelain"]), "", "{kind}");
+        assert_eq!(job.repo.git(&["tag"]), "");
+        assert_eq!(
+            job.repo.git(&["stash", "list"]).lines().count(),
+            1,
+            "{kind}"
+        );
+        job.repo.cook(&["verify", "control-plane"]).exits(0);
+    }
+}
+
+/// The same with the sandbox and without it.
+#[test]
+fn what_can_be_written_nonetheless_is_put_back_and_named() {
+    let kept = has_sandbox().then_some(REQUIRED);
+    for settings in kept.into_iter().chain([""]) {
+        for (kind, said) in [
+            ("misled", "`.git/worktree:commondir`"),
+            ("replaced", "`refs/replace/"),
+            ("borrowed", "`.git/objects/info/alternates`"),
+            ("worktree-config", "`.git/config.worktree`"),
+            ("nested", "`nested/.git/config`"),
+        ] {
+            let job = Job::with(settings);
+            job.mischief("implementer", kind);
+            let run = job.run(&["--steps", "3"]).exits(0);
+            assert!(run.err.contains(said), "{settings} {kind}: {}", run.err);
+            let told = run.err.matches("did what its role may not").count();
+            assert_eq!(told, 1, "{kind}: {}", run.err);
+            assert_eq!(job.calls()[1..], ["implementer", "implementer"], "{kind}");
+            assert!(!job.state.join("evil").exists(), "{kind}");
+            for left in [
+                ".git/commondir",
+                ".git/config.worktree",
+                ".git/objects/info/alternates",
+            ] {
+                assert!(!job.repo.root.join(left).exists(), "{kind}: {left}");
+            }
+            assert_eq!(job.repo.git(&["for-each-ref", "refs/replace"]), "");
+        }
+    }
+}
+
+/// Without the sandbox these can be written.
+#[test]
+fn what_is_cooks_own_is_put_back_and_named() {
+    for (kind, said) in [
+        ("trusts", "`.git/cook/trust.json`"),
+        ("another-log", "`.git/worktree:cook-id`"),
+    ] {
+        let job = Job::new();
+        let read = |name: &str| std::fs::read(job.repo.root.join(name)).unwrap();
+        let was = (read(".git/cook/trust.json"), read(".git/cook-id"));
+        job.mischief("reviewer", kind);
+        let run = job.run(&["--steps", "4"]).exits(0);
+        assert!(run.err.contains(said), "{kind}: {}", run.err);
+        assert_eq!((read(".git/cook/trust.json"), read(".git/cook-id")), was);
+        assert_eq!(job.calls()[2..], ["reviewer", "reviewer"], "{kind}");
+    }
+}
+
+/// What would write the log is left in the inbox, and taken in when the session has ended.
+#[test]
+fn a_session_leaves_what_it_may_not_write_itself() {
+    let Some(job) = sandboxed() else { return };
+    job.mischief("reviewer", "leaves");
+    job.run(&["--steps", "2"]).exits(0);
+    job.run(&["--steps", "1"]).exits(0);
+    let read = |name: &str| std::fs::read_to_string(job.state.join(name)).unwrap();
+    let left = read("left.reviewer");
+    assert!(left.contains("queued") && left.ends_with("\n0\n"), "{left}");
+    let status = read("status.reviewer");
+    assert!(
+        status.contains("words") && !status.contains("ended with"),
+        "{status}"
+    );
+    let trail = job.repo.read(".agent/checkpoints.jsonl");
+    assert!(trail.contains("DONE: half"), "{trail}");
+    let waiting = std::fs::read_dir(job.repo.root.join(".agent/inbox")).unwrap();
+    assert_eq!(waiting.count(), 0);
+}
+
+/// Whoever wrote it: what comes next would rest on what nobody looked at.
+#[test]
+fn a_log_that_moves_during_a_session_ends_the_run() {
+    let job = Job::new();
+    job.mischief("implementer", "waits");
+    let (mut child, _) = job.run_until_it_hangs();
+    job.repo
+        .cook(&["brief", "say", "mind the blanks", "--as-user"])
+        .exits(0);
+    std::fs::write(job.state.join("go"), "").unwrap();
+    let until = Instant::now() + PATIENCE;
+    let code = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None => assert!(Instant::now() < until, "it ends with the session"),
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    job.hanging_run_says("err", "the log was moved during the session");
+    assert_eq!(code, Some(4));
+}
+
+#[test]
+fn a_sandbox_that_is_required_and_absent_stops_the_run_and_says_why() {
+    let job = Job::with(REQUIRED);
+    let bin = job.repo.outside();
+    for program in ["git", "bash", "sh", "env"] {
+        let real = ["/usr/bin", "/bin"]
+            .map(|dir| std::path::Path::new(dir).join(program))
+            .into_iter()
+            .find(|file| file.exists());
+        std::os::unix::fs::symlink(real.unwrap(), bin.join(program)).unwrap();
+    }
+    let path = bin.display().to_string();
+    let run = job.repo.cook_env(&["run"], "PATH", &path);
+    let run = run.fails(4, "sandbox_unavailable");
+    assert!(run.err.contains("`bwrap` is not on PATH"), "{}", run.err);
+    assert!(run.err.contains("apt install bubblewrap"), "{}", run.err);
+    assert!(job.calls().is_empty());
+    let doctor = job.repo.cook_env(&["doctor"], "PATH", &path);
+    assert!(doctor.says("[sandbox_unavailable]").code != 0);
+
+    let job = Job::with("[sandbox]\nmode = \"auto\"\n");
+    let run = job.repo.cook_env(&["run", "--steps", "0"], "PATH", &path);
+    let said = "sandbox                not in force (`bwrap` is not on PATH)";
+    assert_eq!(
+        run.exits(0).says(said).err.matches("not in force").count(),
+        1
+    );
+    let doctor = job.repo.cook_env(&["doctor"], "PATH", &path);
+    doctor
+        .exits(0)
+        .says("[sandbox_off]")
+        .says("whatever you can");
+}
+
+#[test]
+fn doctor_says_what_holds_agents() {
+    let Some(job) = sandboxed() else { return };
+    let doctor = job.repo.cook(&["doctor"]).exits(0);
+    doctor
+        .says("sandbox in force")
+        .says("an implementer can write the worktree and `.git`; not cook's directory")
+        .never_says("[sandbox_");
+    let job = Job::with("[sandbox]\nmode = \"required\"\nsockets = [\"/run/docker.sock\"]\n");
+    job.repo.cook(&["doctor"]).exits(0).says("[sandbox_opened]");
+    let run = job.run(&["--steps", "0"]).exits(0);
+    assert!(
+        run.err.contains("agents reach `/run/docker.sock`"),
+        "{}",
+        run.err
+    );
+}
