@@ -116,7 +116,10 @@ impl Driver<'_> {
     /// What a role is told of the place it works in, where that is one of its own.
     fn beside(&self, workspace: &Workspace, role: Role) -> Result<String, Failure> {
         if !self.is_apart(workspace, role)? {
-            return Ok(String::new());
+            return Ok(match self.keeping.is_kernel() {
+                true => prompt::SANDBOX.to_owned(),
+                false => String::new(),
+            });
         }
         let worktree = workspace.repo.status()?.worktree;
         let mut dirty = worktree.dirty;

@@ -84,6 +84,12 @@ if [[ -f "$STATE/mischief" ]]; then
         ;;
       trusts) echo '{"schema_version": 1, "commands": []}' >.git/cook/trust.json ;;
       another-log) echo 01ARZ3NDEKTSV4RRFFQ69G5FAV >.git/cook-id ;;
+      plants)
+        mkdir -p ~/.player/hooks
+        echo evil >~/.player/settings.json
+        echo evil >~/.player/hooks/evil
+        echo seen >~/.player/session
+        ;;
       leaves)
         cook checkpoint 'DONE: half; NEXT: the rest' >"$STATE/left.$COOK_ROLE" 2>&1
         echo $? >>"$STATE/left.$COOK_ROLE"

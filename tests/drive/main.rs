@@ -63,7 +63,7 @@ impl Job {
         let limited = PathBuf::from(&player).with_file_name("limited.sh");
         let more = more.replace("LIMITED", &limited.display().to_string());
         Self(base::Job::with(&format!(
-            "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
+            "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\", {{ home = \".player\", settings = [\"settings.json\", \"hooks/\"] }}]\n\
              [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{more}"
         )))
     }

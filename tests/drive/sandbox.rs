@@ -124,6 +124,21 @@ fn what_is_cooks_own_is_put_back_and_named() {
     }
 }
 
+/// Nothing keeps a file that is not there: it is taken away with the session's answer.
+#[test]
+fn settings_that_start_programs_later_do_not_outlast_the_session() {
+    let Some(job) = sandboxed() else { return };
+    job.mischief("implementer", "plants");
+    let run = job.run(&["--steps", "3"]).exits(0);
+    let said = "it wrote settings that start programs later";
+    assert_eq!(run.err.matches(said).count(), 1, "{}", run.err);
+    assert_eq!(job.calls()[1..], ["implementer", "implementer"]);
+    let own = job.repo.beside("home").join(".player");
+    let mut left: Vec<_> = std::fs::read_dir(own).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(left.remove(0).file_name(), "session");
+}
+
 /// What would write the log is left in the inbox, and taken in when the session has ended.
 #[test]
 fn a_session_leaves_what_it_may_not_write_itself() {

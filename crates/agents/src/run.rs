@@ -5,7 +5,7 @@ use super::argv::{Values, command};
 use super::failure::{AgentFailure, FailureClass};
 use super::listen::{Progress, Reader, Told};
 use super::task::Task;
-use super::{AgentError, Preset, redact, usage};
+use super::{AgentError, Directories, Preset, redact, usage};
 use cook_core::digest::hex;
 use cook_core::model::{Access, AgentKind, SessionNaming};
 use cook_os::disk::{self, Links};
@@ -68,8 +68,9 @@ pub fn run(
     make_dir(task.state)?;
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
-    let within = match task.sandbox {
-        Some(sandbox) => sandbox.arguments(task)?,
+    let directories = task.sandbox.map(|_| Directories::of(task));
+    let within = match task.sandbox.zip(directories.as_ref()) {
+        Some((sandbox, directories)) => sandbox.arguments(task, directories)?,
         None => Vec::new(),
     };
     let env = environment(task);
@@ -98,12 +99,31 @@ pub fn run(
             supervise(&supervised, &mut talk).map(|outcome| (talk.end(&outcome), outcome))
         }
     };
-    let (told, outcome) = match heard {
+    let planted = match &directories {
+        Some(directories) => directories.put_back(task.keep)?,
+        None => Vec::new(),
+    };
+    let (mut told, outcome) = match heard {
         Ok(heard) => heard,
         Err(error) => return Ok(never_started(task, &error)),
     };
     keep(task, &outcome)?;
+    if let Some(failure) = planted_failure(&planted, task.keep) {
+        told.failure = Some(failure);
+    }
     Ok(report(task, told, given, &outcome))
+}
+
+/// Settings that its later sessions would go by are no part of an answer.
+fn planted_failure(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
+    let first = planted.first()?;
+    let what = format!(
+        "it wrote settings that start programs later: `{}`; what it wrote lies in `{}`",
+        first.display(),
+        keep.display()
+    );
+    let failure = SupplierErrorKind::Failed(what);
+    Some(AgentFailure::new(FailureClass::Agent, failure))
 }
 
 fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> Report {

@@ -6,6 +6,7 @@ use super::task::Task;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{SessionNaming, SocketPath};
 use cook_git::Repo;
+use cook_os::disk::{self, Links};
 use cook_os::process::{is_program, on_path};
 use cook_room::{Agent, Authority, Bubblewrap, is_kept};
 use cook_store::session::Action;
@@ -33,8 +34,8 @@ pub struct Directories {
     pub settings: Vec<PathBuf>,
     /// Directories that would, and are not there.
     pub absent: Vec<PathBuf>,
-    /// What no sandbox keeps as it is: files that are not there, and links.
-    pub loose: Vec<PathBuf>,
+    /// What no sandbox keeps as it is: files that are not there, and links with where they lead.
+    pub loose: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
 impl Sandbox {
@@ -70,8 +71,11 @@ impl Sandbox {
     }
 
     /// What a program is started by: this, then its own words.
-    pub(super) fn arguments(&self, task: &Task) -> Result<Vec<OsString>, AgentError> {
-        let directories = Directories::of(task);
+    pub(super) fn arguments(
+        &self,
+        task: &Task,
+        directories: &Directories,
+    ) -> Result<Vec<OsString>, AgentError> {
         for dir in &directories.writes {
             // One that cannot be made is one that the agent cannot write either.
             let _ = std::fs::create_dir_all(dir);
@@ -87,7 +91,7 @@ impl Sandbox {
         let agent = self.agent(
             authority,
             task.dir,
-            &directories,
+            directories,
             by_path.then_some(task.state),
             &shown,
         );
@@ -124,7 +128,7 @@ impl Sandbox {
 
 impl Directories {
     /// Those of a task's agent, in this process's environment and with its own variables.
-    fn of(task: &Task) -> Self {
+    pub(super) fn of(task: &Task) -> Self {
         let home = home();
         let given = &task.preset.table().env;
         let variable = |name: &str| match given.get(name) {
@@ -139,12 +143,14 @@ impl Directories {
             let place = place.canonicalize().unwrap_or(place);
             for name in &directory.settings {
                 let path = place.join(name.trim_end_matches('/'));
-                let list = match (is_kept(&path), path.symlink_metadata()) {
-                    (true, _) => &mut found.settings,
-                    (false, Err(_)) if name.ends_with('/') => &mut found.absent,
-                    (false, _) => &mut found.loose,
-                };
-                list.push(path);
+                match path.symlink_metadata() {
+                    Ok(_) if is_kept(&path) => found.settings.push(path),
+                    Err(_) if name.ends_with('/') => found.absent.push(path),
+                    _ => {
+                        let target = std::fs::read_link(&path).ok();
+                        found.loose.push((path, target));
+                    }
+                }
             }
             found.writes.push(place);
         }
@@ -155,6 +161,65 @@ impl Directories {
 fn home() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     home.filter(|home| home.is_absolute())
+}
+
+impl Directories {
+    /// Moves settings to `keep` that the session made where nothing could be kept as it was; which.
+    /// Directories that were made to stand in for absent ones go when they are empty.
+    ///
+    /// # Errors
+    /// When one cannot be moved away.
+    pub(super) fn put_back(&self, keep: &Path) -> Result<Vec<PathBuf>, AgentError> {
+        for dir in &self.absent {
+            let _ = std::fs::remove_dir(dir);
+        }
+        let mut found = Vec::new();
+        for (number, (path, target)) in self.loose.iter().enumerate() {
+            let is_there = path.symlink_metadata().is_ok();
+            let is_same = match target {
+                Some(target) => std::fs::read_link(path).is_ok_and(|now| now == *target),
+                None => !is_there,
+            };
+            if is_same {
+                continue;
+            }
+            let failed = |cause| AgentError::file(format!("put `{}` back", path.display()), cause);
+            if is_there {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let to = keep.join(format!("settings-{number}-{name}"));
+                move_file(path, &to).map_err(failed)?;
+            }
+            if let Some(target) = target {
+                link(target, path).map_err(failed)?;
+            }
+            found.push(path.clone());
+        }
+        Ok(found)
+    }
+}
+
+/// Between file systems it is copied.
+fn move_file(from: &Path, to: &Path) -> std::io::Result<()> {
+    if std::fs::rename(from, to).is_ok() {
+        return Ok(());
+    }
+    if let Ok(Some(mut file)) = disk::open_regular(from, Links::Refuse) {
+        std::io::copy(&mut file, &mut std::fs::File::create_new(to)?)?;
+    }
+    match std::fs::symlink_metadata(from)?.is_dir() {
+        true => disk::remove_tree(from),
+        false => std::fs::remove_file(from),
+    }
+}
+
+#[cfg(unix)]
+fn link(target: &Path, path: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Where a socket is that the settings give back; none where the variable is not set.

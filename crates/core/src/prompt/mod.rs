@@ -83,6 +83,9 @@ pub fn apart(dirty: &[String]) -> String {
 }
 
 const APART: &str = include_str!("../../../../protocol/roles/apart.md");
+
+/// What an implementer is told of the sandbox that it works in.
+pub const SANDBOX: &str = include_str!("../../../../protocol/roles/sandbox.md");
 const EVIDENCE: &str = include_str!("../../../../protocol/roles/evidence.md");
 const STANDS_BEFORE: &str = "(in the evidence that stands before this)";
 

@@ -39,8 +39,9 @@ const OWN: [&str; 5] = [
     "gitdir",
     "info/sparse-checkout",
 ];
-/// Of those, what decides which repository is found at all; with the worktree's `.git`.
-const LEADS: [&str; 2] = ["worktree:commondir", "worktree:gitdir"];
+/// Of those, what decides which repository is found at all, and which log; with the worktree's
+/// `.git`.
+const LEADS: [&str; 3] = ["worktree:commondir", "worktree:cook-id", "worktree:gitdir"];
 const LINK: &str = "root:.git";
 /// In the git dir of a submodule or a repository of its own.
 const NESTED: [&str; 6] = [

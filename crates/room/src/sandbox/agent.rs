@@ -126,7 +126,7 @@ impl Bubblewrap {
         }
         match agent.authority {
             Authority::Implementer => argv.implementer(agent)?,
-            Authority::Reader { checkout } => argv.reader(agent, checkout),
+            Authority::Reader { checkout } => argv.reader(agent, checkout)?,
         }
         if let Some(session) = agent.session {
             argv.bind(session);
@@ -276,19 +276,24 @@ impl Arguments {
     }
 
     /// Directories of an agent's own may lie around the repository.
-    fn reader(&mut self, agent: &Agent, checkout: Option<&Path>) {
+    fn reader(&mut self, agent: &Agent, checkout: Option<&Path>) -> io::Result<()> {
         self.protect(agent.root);
         self.protect(agent.common_dir);
         let documents = agent.root.join(".agent");
-        let leaves = LEAVES.iter().map(|name| documents.join(name));
-        // A link would open what it leads to.
-        for dir in leaves.filter(|dir| is_directory(&documents) && is_directory(dir)) {
-            self.bind(&dir);
+        for dir in LEAVES.iter().map(|name| documents.join(name)) {
+            if is_directory(&documents) && look(&dir)?.is_none() {
+                std::fs::create_dir(&dir)?;
+            }
+            // A link would open what it leads to.
+            if is_directory(&documents) && is_directory(&dir) {
+                self.bind(&dir);
+            }
         }
         if let Some(checkout) = checkout {
             self.bind(checkout);
             self.protect(&checkout.join(".git"));
         }
+        Ok(())
     }
 
     /// Those that can be seen inside. One that is given back and lies in a private directory
