@@ -118,6 +118,7 @@ pub fn measured(settings: &str) -> &'static str {
 }
 
 /// Whether the sandbox works here; a test that needs it says so and is skipped elsewhere.
+#[allow(clippy::print_stderr)]
 pub fn has_sandbox() -> bool {
     let works = cook_room::Bubblewrap::find().is_some_and(|found| found.try_out().is_ok());
     if !works {

@@ -68,9 +68,11 @@ pub fn run(
     make_dir(task.state)?;
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
-    let directories = task.sandbox.map(|_| Directories::of(task));
+    let directories = task.sandbox.map(|_| Directories::of(task.preset));
     let within = match task.sandbox.zip(directories.as_ref()) {
-        Some((sandbox, directories)) => sandbox.arguments(task, directories)?,
+        Some((sandbox, directories)) => {
+            sandbox.arguments(task.preset, task.action, task.dir, task.state, directories)?
+        }
         None => Vec::new(),
     };
     let env = environment(task);

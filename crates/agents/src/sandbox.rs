@@ -1,8 +1,7 @@
 //! The sandbox of an agent's calls: which directories are its own, what of those it may not
 //! write, and what it needs to be started.
 
-use super::AgentError;
-use super::task::Task;
+use super::{AgentError, Preset};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{SessionNaming, SocketPath};
 use cook_git::Repo;
@@ -70,31 +69,30 @@ impl Sandbox {
             .try_agent(&self.agent(Authority::Implementer, &self.root, &none, None, &[]))
     }
 
-    /// What a program is started by: this, then its own words.
+    /// What an agent is started by in `dir`, for an action: this, then its own words. In `state` lie
+    /// the sessions that cook names.
     pub(super) fn arguments(
         &self,
-        task: &Task,
+        preset: &Preset,
+        action: Action,
+        dir: &Path,
+        state: &Path,
         directories: &Directories,
     ) -> Result<Vec<OsString>, AgentError> {
         for dir in &directories.writes {
             // One that cannot be made is one that the agent cannot write either.
             let _ = std::fs::create_dir_all(dir);
         }
-        let authority = match task.action {
+        let authority = match action {
             Action::Act => Authority::Implementer,
             Action::Ask => Authority::Reader {
-                checkout: (task.dir != self.root).then_some(task.dir),
+                checkout: (dir != self.root).then_some(dir),
             },
         };
-        let by_path = task.preset.session() == SessionNaming::Path;
-        let shown = programs(task.preset.bin(), task.dir);
-        let agent = self.agent(
-            authority,
-            task.dir,
-            directories,
-            by_path.then_some(task.state),
-            &shown,
-        );
+        let by_path = preset.session() == SessionNaming::Path;
+        let shown = programs(preset.bin(), dir);
+        let session = by_path.then_some(state);
+        let agent = self.agent(authority, dir, directories, session, &shown);
         self.bubblewrap
             .agent(&agent)
             .map_err(|cause| AgentError::file("set the sandbox up".to_owned(), cause))
@@ -127,16 +125,16 @@ impl Sandbox {
 }
 
 impl Directories {
-    /// Those of a task's agent, in this process's environment and with its own variables.
-    pub(super) fn of(task: &Task) -> Self {
+    /// Those of an agent, in this process's environment and with its own variables.
+    pub(super) fn of(preset: &Preset) -> Self {
         let home = home();
-        let given = &task.preset.table().env;
+        let given = &preset.table().env;
         let variable = |name: &str| match given.get(name) {
             Some(value) => Some(OsString::from(value)),
             None => std::env::var_os(name),
         };
         let mut found = Self::default();
-        for directory in &task.preset.table().writes {
+        for directory in &preset.table().writes {
             let Some(place) = directory.place(home.as_deref(), variable) else {
                 continue;
             };

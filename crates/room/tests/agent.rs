@@ -396,7 +396,7 @@ fn sockets_are_hidden_and_given_back() {
         command.output().unwrap().status.success()
     };
     assert!(!asks(&[]));
-    assert!(asks(&[socket.clone()]));
+    assert!(asks(std::slice::from_ref(&socket)));
     let private = TempDir::new_in("/tmp").unwrap();
     let hidden = private.path().join("s");
     let _other = UnixListener::bind(&hidden).unwrap();
@@ -406,7 +406,7 @@ fn sockets_are_hidden_and_given_back() {
         command.output().unwrap().status.success()
     };
     assert!(!asks(&[]));
-    assert!(asks(&[hidden.clone()]));
+    assert!(asks(std::slice::from_ref(&hidden)));
 }
 
 #[test]
