@@ -56,7 +56,7 @@ const ORDERS: [Order; 4] = [
     PURE,
     Order {
         sources: "crates/os/src",
-        modules: &["clock", "disk", "process"],
+        modules: &["clock", "disk", "thread", "process"],
     },
     Order {
         sources: "crates/store/src",
@@ -252,8 +252,8 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
     assert_eq!(upward("cook-cli", &of_git), [""; 0]);
     let itself = [("dev", "cook-cli"), ("normal", "cook-cli")];
     assert_eq!(upward("cook-cli", &itself), ["cook-cli"]);
-    let acting = [("normal", "serde"), ("build", "duct"), ("dev", "tempfile")];
-    assert_eq!(impure(&acting), ["duct"]);
+    let acting = [("normal", "serde"), ("build", "nix"), ("dev", "tempfile")];
+    assert_eq!(impure(&acting), ["nix"]);
 }
 
 #[test]
@@ -386,10 +386,52 @@ const OPENERS: [&str; 4] = [
     "src/cli/input.rs",
 ];
 
+/// What opens whatever stands at a path.
+const OPENING: [&str; 3] = ["fs::read", "fs::read_to_string", "File::open"];
+
 /// A FIFO at such a path would hang whoever opens it, a device would not end, a link would lead
 /// elsewhere: `cook_os::disk` refuses all of them.
 #[test]
 fn files_are_opened_by_one_module() {
+    let found = calls_outside(&OPENERS, &OPENING);
+    assert!(found.is_empty(), "use `cook_os::disk`: {found:#?}");
+    assert_eq!(
+        called(
+            "use std::fs;\nfn f() { fs::read(p); HistoryFile::open(p); }",
+            &OPENING
+        ),
+        ["fs::read"]
+    );
+    let tested = "fn f() { File::open(p) }\n#[cfg(test)]\nmod tests { fn g() { fs::read(p) } }";
+    assert_eq!(called(tested, &OPENING), ["File::open"]);
+}
+
+/// These panic where the system has no thread left for this user.
+#[test]
+fn threads_are_started_by_one_module() {
+    let starting = [
+        "std::thread::spawn",
+        "std::thread::scope",
+        "thread::scope",
+        "scope.spawn",
+        "thread::Builder::new",
+        "Builder::spawn",
+    ];
+    let found = calls_outside(&["crates/os/src/thread.rs"], &starting);
+    assert!(found.is_empty(), "use `cook_os::thread`: {found:#?}");
+    let all = "fn f() { std::thread::spawn(g); thread::spawn(g); scope.spawn(g) }";
+    assert_eq!(
+        called(all, &starting),
+        ["std::thread::spawn", "scope.spawn"]
+    );
+    // `thread::spawn` is then ours.
+    let imported = calls_outside(&[], &["use std::thread;"]);
+    assert!(imported.is_empty(), "{imported:#?}");
+}
+
+/// Calls that shipped code makes, file by file, outside of `except`. What ends in `;` is no call
+/// and is looked for as it stands.
+fn calls_outside(except: &[&str], calls: &[&'static str]) -> Vec<String> {
     let mut found = Vec::new();
     for directory in ["src", "crates"] {
         let files = rust_files(&root().join(directory));
@@ -400,36 +442,31 @@ fn files_are_opened_by_one_module() {
                 .unwrap()
                 .to_string_lossy()
                 .into_owned();
-            if path.contains("/tests/") || OPENERS.iter().any(|opener| path.starts_with(opener)) {
+            if path.contains("/tests/") || except.iter().any(|place| path.starts_with(place)) {
                 continue;
             }
             let source = std::fs::read_to_string(file).unwrap();
-            let opens = opened(&source);
-            found.extend(opens.into_iter().map(|call| format!("{path}: {call}")));
+            let made = called(&source, calls);
+            found.extend(made.into_iter().map(|call| format!("{path}: {call}")));
         }
     }
-    assert!(found.is_empty(), "use `cook_os::disk`: {found:#?}");
-    assert_eq!(
-        opened("use std::fs;\nfn f() { fs::read(p); HistoryFile::open(p); }"),
-        ["fs::read"]
-    );
-    assert_eq!(
-        opened("fn f() { File::open(p) }\n#[cfg(test)]\nmod tests { fn g() { fs::read(p) } }"),
-        ["File::open"]
-    );
+    found
 }
 
-/// Calls of shipped code that open whatever stands at a path.
-fn opened(source: &str) -> Vec<&'static str> {
+/// Which of the calls shipped code makes.
+fn called(source: &str, calls: &[&'static str]) -> Vec<&'static str> {
     let code = shipped(&code_of(source)).0;
-    let calls = ["fs::read", "fs::read_to_string", "File::open"];
-    let is_called = |call: &&str| {
-        code.match_indices(&format!("{call}(")).any(|(at, _)| {
+    let is_called = |call: &&&str| {
+        let wanted = match call.ends_with(';') {
+            true => (**call).to_owned(),
+            false => format!("{call}("),
+        };
+        code.match_indices(&wanted).any(|(at, _)| {
             let before = code[..at].chars().next_back().unwrap_or(' ');
             !before.is_alphanumeric() && before != '_'
         })
     };
-    calls.into_iter().filter(is_called).collect()
+    calls.iter().filter(is_called).copied().collect()
 }
 
 #[test]

@@ -11,6 +11,7 @@ use cook_agents::{AgentSupplier, Preset, Sandbox};
 use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
 use cook_git::Repo;
+use cook_os::thread;
 use cook_store::session::{Action, GitStore, Reply, SessionStore, call};
 use std::collections::BTreeSet;
 
@@ -81,31 +82,27 @@ fn ask_all(
     let at = workspace.clock.now();
     let root = workspace.repo.root();
     let beside = presets.len() > 1;
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = presets
-            .iter()
-            .map(|preset| {
-                let (at, store) = (at.as_str(), store.clone());
-                let price = config.price(preset.name(), prepared.model.as_deref());
-                scope.spawn(move || {
-                    let member = Member {
-                        preset,
-                        price,
-                        sandbox,
-                    };
-                    ask_one(root, &store, &member, prepared, at, beside)
-                })
-            })
-            .collect();
-        asked
-            .into_iter()
-            .map(|thread| {
-                thread.join().unwrap_or_else(|_| {
-                    Err(to_failure(&Failure::usage("the member's thread panicked")))
-                })
-            })
-            .collect()
-    })
+    // One for each member: a store is not shared between threads.
+    let members: Vec<_> = presets
+        .iter()
+        .map(|preset| {
+            let price = config.price(preset.name(), prepared.model.as_deref());
+            let member = Member {
+                preset,
+                price,
+                sandbox,
+            };
+            (member, store.clone())
+        })
+        .collect();
+    let asked = thread::on_each(&members, |(member, store)| {
+        ask_one(root, store, member, prepared, &at, beside)
+    });
+    let panicked = || Err(to_failure(&Failure::usage("the member's thread panicked")));
+    asked
+        .into_iter()
+        .map(|outcome| outcome.unwrap_or_else(|_| panicked()))
+        .collect()
 }
 
 /// Who is asked, and within what.

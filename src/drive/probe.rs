@@ -6,6 +6,7 @@ use crate::service::Workspace;
 use cook_agents::{AgentSupplier, Preset, Sandbox, presets, probe_version};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_os::process::Clocks;
+use cook_os::thread;
 use cook_store::session::{Action, Ref, RefKind, Supplier, Turn};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,25 +39,14 @@ pub fn probe(
         .map(|(preset, _)| preset)
         .collect();
     let root = workspace.repo.cook_dir()?.join("sessions");
+    let dir = workspace.repo.root();
     let sandbox = Keeping::of(workspace)?.sandbox(&workspace.repo)?;
-    let heard = std::thread::scope(|scope| {
-        let asked: Vec<_> = here
-            .iter()
-            .map(|preset| {
-                let (root, sandbox) = (root.clone(), sandbox.clone());
-                let dir = workspace.repo.root();
-                scope.spawn(move || one_turn(preset, dir.to_owned(), root, sandbox))
-            })
-            .collect();
-        asked
-            .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err("the probe failed".to_owned()))
-            })
-            .collect::<Vec<_>>()
+    let heard = thread::on_each(&here, |preset| {
+        one_turn(preset, dir.to_owned(), root.clone(), sandbox.clone())
     });
+    let heard = heard
+        .into_iter()
+        .map(|heard| heard.unwrap_or_else(|_| Err("the probe failed".to_owned())));
     let mut checked = Vec::new();
     let mut findings = Vec::new();
     for (preset, heard) in here.iter().zip(heard) {

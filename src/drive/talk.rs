@@ -12,6 +12,7 @@ use cook_core::model::Role;
 use cook_core::report;
 use cook_git::Throwaway;
 use cook_os::process::{ControlFlow, WORKFLOW_VARIABLE};
+use cook_os::thread;
 use cook_store::session::{
     Action, Call, Continuation, GitStore, NativeUse, On, Reply, SessionError, Supplier, call,
 };
@@ -180,13 +181,10 @@ impl Driver<'_> {
             told().0.observe(&RunEvent::Ends { slot, spent });
             answer
         };
-        let answers: Vec<Asked> = std::thread::scope(|scope| {
-            let threads: Vec<_> = asked.iter().map(|of| scope.spawn(|| one(of))).collect();
-            let joined = threads.into_iter().map(|thread| thread.join());
-            joined
-                .map(|answer| answer.unwrap_or_else(|cause| std::panic::resume_unwind(cause)))
-                .collect()
-        });
+        let answers: Vec<Asked> = thread::on_each(asked, one)
+            .into_iter()
+            .map(|answer| answer.unwrap_or_else(|cause| std::panic::resume_unwind(cause)))
+            .collect();
         for ((context, ..), answer) in asked.iter().zip(&answers) {
             self.book(context, answer);
         }

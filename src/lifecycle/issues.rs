@@ -14,6 +14,7 @@ use crate::tracker::{
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
 use cook_hooks::{ClosedIssue, Item, Kind};
+use cook_os::thread;
 use std::cell::{OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
@@ -154,7 +155,7 @@ impl<'w> Issues<'w> {
             Wanted::Carried(_) => Ok(Vec::new()),
             _ => tracker::Tracker::current(beads),
         };
-        let (current, ready) = side_by_side(current, || tracker::Tracker::ready(beads));
+        let (current, ready) = thread::both(current, || tracker::Tracker::ready(beads));
         let mut issues = self.list(&mut picture.notes, current);
         issues.retain(|issue| is_mine_to_do(beads, issue));
         if let Wanted::Claimed(id) = wanted {
@@ -171,7 +172,7 @@ impl<'w> Issues<'w> {
     }
 
     fn item(&self, beads: &Beads, issue: &Issue, others: usize, notes: &mut Vec<String>) -> Item {
-        let (down, up) = side_by_side(
+        let (down, up) = thread::both(
             || tracker::Tracker::dependencies(beads, &issue.id),
             || tracker::Tracker::dependents(beads, &issue.id),
         );
@@ -330,17 +331,6 @@ fn checkpoint(issue: &str, number: usize, comment: Comment) -> Checkpoint {
         agent: None,
         commit: None,
     }
-}
-
-fn side_by_side<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        match one.join() {
-            Ok(one) => (one, other),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
 }
 
 #[cfg(test)]

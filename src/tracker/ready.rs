@@ -7,6 +7,7 @@ use super::error::TrackerError;
 use super::interface::Tracker;
 use super::issue::{Brief, Issue, Link};
 use super::ready_list::{Holder, Reach, ReadyIssue, ReadyList};
+use cook_os::thread;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, Walker};
@@ -242,15 +243,10 @@ impl Graph {
 fn side_by_side<T: Send>(ids: &[String], ask: impl Fn(&str) -> T + Sync) -> Vec<T> {
     let mut answers = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {
-        std::thread::scope(|scope| {
-            let asked: Vec<_> = some.iter().map(|id| scope.spawn(|| ask(id))).collect();
-            for thread in asked {
-                match thread.join() {
-                    Ok(answer) => answers.push(answer),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-        });
+        let asked = thread::on_each(some, |id| ask(id)).into_iter();
+        answers.extend(
+            asked.map(|answer| answer.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+        );
     }
     answers
 }

@@ -5,6 +5,7 @@ use super::{AgentError, Preset};
 use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::{Short, capture};
 use cook_os::process::{is_program, on_path};
+use cook_os::thread;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -53,30 +54,23 @@ pub fn find(presets: &[&Preset], dir: &Path, cache: &Path) -> Result<Vec<Found>,
         .unwrap_or_default();
     let places: Vec<(Option<PathBuf>, String)> =
         presets.iter().map(|preset| place(preset, dir)).collect();
-    let found: Vec<Found> = std::thread::scope(|scope| {
-        let asked: Vec<_> = presets
-            .iter()
-            .zip(&places)
-            .map(|(preset, (path, key))| {
-                let known = kept.programs.get(key).cloned();
-                scope.spawn(move || match (known, path) {
-                    (Some(known), _) => known,
-                    (None, Some(path)) => ask(preset, path, dir),
-                    (None, None) => Found::default(),
-                })
-            })
-            .collect();
-        asked
-            .into_iter()
-            .zip(presets)
-            .map(|(thread, preset)| {
-                thread.join().unwrap_or_else(|_| Found {
-                    problem: Some(format!("asking `{}` went wrong", preset.bin())),
-                    ..Found::default()
-                })
-            })
-            .collect()
+    let wanted: Vec<_> = presets.iter().zip(&places).collect();
+    let asked = thread::on_each(&wanted, |(preset, (path, key))| {
+        match (kept.programs.get(key), path) {
+            (Some(known), _) => known.clone(),
+            (None, Some(path)) => ask(preset, path, dir),
+            (None, None) => Found::default(),
+        }
     });
+    let went_wrong = |preset: &Preset| Found {
+        problem: Some(format!("asking `{}` went wrong", preset.bin())),
+        ..Found::default()
+    };
+    let found: Vec<Found> = asked
+        .into_iter()
+        .zip(presets)
+        .map(|(found, preset)| found.unwrap_or_else(|_| went_wrong(preset)))
+        .collect();
     // What is known of those that were not asked stays. A program that did not answer is asked
     // again next time.
     let mut programs = kept.programs.clone();

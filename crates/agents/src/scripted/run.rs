@@ -171,10 +171,10 @@ fn said_by(argv: &[String], input: &str) -> io::Result<String> {
         .spawn()?;
     let mut stdin = child.stdin.take();
     let input = input.to_owned();
-    let writer = std::thread::spawn(move || {
+    let writer = cook_os::thread::spawn(move || {
         // It may end before it has read all.
         stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes()))
-    });
+    })?;
     let output = child.wait_with_output()?;
     let _ = writer.join();
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

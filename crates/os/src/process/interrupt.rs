@@ -3,13 +3,17 @@
 //! A gate is in a process group of its own, so a Ctrl-C reaches cook alone. While
 //! at least one gate runs the signal is noted, the gate is ended and the caller
 //! told; at any other time the signal does what it always does. Whoever drives agents for
-//! hours is patient: the first signal only asks for an end, the second one ends the child. A
-//! terminal that is closed may send SIGHUP more than once, so that signal only ever asks.
+//! hours is patient: the first signal only asks for an end, the second one ends the child, and
+//! what is still at work a few seconds later is ended with cook. A terminal that is closed may
+//! send SIGHUP more than once, so that signal only ever asks.
 
+use super::tree::end_all;
+use crate::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::{Duration, Instant};
 
 struct Watch {
     idle: Arc<AtomicBool>,
@@ -68,6 +72,8 @@ pub struct Patience {
     _attention: Attention,
     handle: signal_hook::iterator::Handle,
     counter: Option<std::thread::JoinHandle<()>>,
+    /// Nobody is patient any more.
+    over: Arc<AtomicBool>,
 }
 
 impl Patience {
@@ -81,20 +87,27 @@ impl Patience {
         let handle = signals.handle();
         SIGNALS.store(0, Ordering::Relaxed);
         PATIENT.store(true, Ordering::Relaxed);
-        let counter = std::thread::spawn(move || {
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&over);
+        let counter = thread::spawn(move || {
             for signal in signals.forever() {
                 let before = SIGNALS.load(Ordering::Relaxed);
                 let now = count_signal(before, signal);
                 SIGNALS.store(now, Ordering::Relaxed);
+                if now == 2 && now != before {
+                    end_soon(signal, Arc::clone(&ended));
+                }
                 if let Some(alarm) = alarm.as_ref().filter(|_| now != before) {
                     alarm(now);
                 }
             }
         });
+        let counter = counter.inspect_err(|_| PATIENT.store(false, Ordering::Relaxed))?;
         Ok(Self {
             _attention: attention,
             handle,
             counter: Some(counter),
+            over,
         })
     }
 
@@ -106,12 +119,33 @@ impl Patience {
 
 impl Drop for Patience {
     fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
         self.handle.close();
         if let Some(counter) = self.counter.take() {
             let _ = counter.join();
         }
         PATIENT.store(false, Ordering::Relaxed);
     }
+}
+
+/// How long the work may take to end after the second signal. Then cook and what it
+/// started is ended where it is: the next run settles it.
+const LAST_GRACE: Duration = Duration::from_secs(4);
+
+fn end_soon(signal: i32, over: Arc<AtomicBool>) {
+    let end = move || {
+        let started = Instant::now();
+        while started.elapsed() < LAST_GRACE {
+            std::thread::sleep(Duration::from_millis(50));
+            if over.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+        end_all();
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    };
+    // Without a thread the child is ended as always, only nobody watches over it.
+    let _ = thread::spawn(end);
 }
 
 /// How often an end has been asked for, with one signal more.

@@ -6,6 +6,7 @@ use super::interrupt::{Attention, interrupted};
 use super::output::{Keeper, Kept};
 use super::tree::Tree;
 use super::{ProcessError, check_directory};
+use crate::thread;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -76,8 +77,17 @@ pub fn run(command: &Long) -> Result<Ended, ProcessError> {
     let _attention = Attention::begin();
     let started = Instant::now();
     let (mut child, mut tree) = Tree::adopting(None, || spawn(command, program))?;
-    let stdout = Drain::of(child.stdout().take(), Source::Stdout, command.live.clone());
-    let stderr = Drain::of(child.stderr().take(), Source::Stderr, command.live.clone());
+    let (out, err) = (child.stdout().take(), child.stderr().take());
+    let drains = Drain::of(out, Source::Stdout, command.live.clone())
+        .and_then(|out| Ok((out, Drain::of(err, Source::Stderr, command.live.clone())?)));
+    let (stdout, stderr) = match drains {
+        Ok(drains) => drains,
+        Err(cause) => {
+            tree.end();
+            let _ = child.wait();
+            return Err(ProcessError::start(program, cause));
+        }
+    };
     let end = wait(&mut *child, started + command.timeout);
     let duration = started.elapsed();
     if matches!(end, End::TimedOut | End::Interrupted) {
@@ -181,17 +191,21 @@ struct Drain {
 }
 
 impl Drain {
-    fn of(pipe: Option<impl Read + Send + 'static>, source: Source, live: Option<Live>) -> Self {
+    fn of(
+        pipe: Option<impl Read + Send + 'static>,
+        source: Source,
+        live: Option<Live>,
+    ) -> std::io::Result<Self> {
         let keeper = Arc::new(Mutex::new(Some(Keeper::default())));
         let (sender, done) = channel();
         let shared = Arc::clone(&keeper);
         if let Some(pipe) = pipe {
-            std::thread::spawn(move || {
+            thread::spawn(move || {
                 read_on(pipe, &shared, source, live);
                 let _ = sender.send(());
-            });
+            })?;
         }
-        Self { keeper, done }
+        Ok(Self { keeper, done })
     }
 
     /// What was read. A pipe that a process out of reach still holds is let go of.

@@ -3,7 +3,8 @@
 use super::child::Input;
 use super::long::Source;
 use super::output::Keeper;
-use std::io::{Read, Write};
+use crate::thread;
+use std::io::{self, Read, Write};
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Longest line that is handed on whole, in bytes; of a longer one the beginning is.
@@ -22,14 +23,16 @@ const UNREAD: usize = 256;
 pub(super) fn feed(
     pipe: Option<impl Write + Send + 'static>,
     input: Input,
-) -> Option<SyncSender<Vec<u8>>> {
-    let mut pipe = pipe?;
+) -> io::Result<Option<SyncSender<Vec<u8>>>> {
+    let Some(mut pipe) = pipe else {
+        return Ok(None);
+    };
     let (sender, messages) = sync_channel::<Vec<u8>>(UNREAD);
     let (first, stays_open) = match input {
         Input::Whole(bytes) => (bytes.to_vec(), false),
         Input::Open(bytes) => (bytes.to_vec(), true),
     };
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         let mut next = Some(first);
         while let Some(bytes) = next {
             // A child may close its stdin before it has read all.
@@ -38,8 +41,8 @@ pub(super) fn feed(
             }
             next = messages.recv().ok();
         }
-    });
-    stays_open.then_some(sender)
+    })?;
+    Ok(stays_open.then_some(sender))
 }
 
 pub(super) enum Piece {
@@ -52,8 +55,8 @@ pub(super) fn pump(
     pipe: Option<impl Read + Send + 'static>,
     source: Source,
     to: SyncSender<Piece>,
-) {
-    std::thread::spawn(move || {
+) -> io::Result<()> {
+    thread::spawn(move || {
         if let Some(mut pipe) = pipe {
             let mut piece = vec![0; 64 * 1024];
             loop {
@@ -73,7 +76,8 @@ pub(super) fn pump(
             }
         }
         let _ = to.send(Piece::End(source));
-    });
+    })
+    .map(drop)
 }
 
 /// One stream as it comes.

@@ -1,12 +1,16 @@
 //! Short commands: run, captured whole or not at all.
+//!
+//! Nothing is waited for that has to be heard of: the child is asked whether it has ended, so a
+//! wake-up that is lost costs a moment and never hangs.
 
-use super::{ProcessError, check_directory, inherited_variables};
+use super::{ProcessError, check_directory, inherited_variables, on_path};
+use crate::thread;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::io::{self, PipeReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How long the pipes are waited for after the program itself has ended: a
@@ -16,6 +20,10 @@ const PIPE_GRACE: Duration = Duration::from_secs(2);
 const GROUP_GRACE: Duration = Duration::from_millis(50);
 /// Bytes of stderr that are kept.
 const STDERR_LIMIT: usize = 64 * 1024;
+/// How long is waited before the child is asked again, while it writes and at first after that,
+/// when it is about to end.
+const TICK: Duration = Duration::from_millis(10);
+const FIRST_TICK: Duration = Duration::from_micros(50);
 
 /// A short command.
 #[derive(Debug, Clone)]
@@ -61,43 +69,67 @@ impl Captured {
 /// When it cannot be started, takes too long or says too much. An exit code
 /// other than 0 is not an error.
 pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
+    capture_watched(command, Duration::MAX, || false)
+}
+
+/// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
+/// deadline that has passed.
+///
+/// # Errors
+/// As [`capture`].
+pub fn capture_watched(
+    command: &Short,
+    slow: Duration,
+    mut is_stuck: impl FnMut() -> bool,
+) -> Result<Captured, ProcessError> {
     let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;
     let started = Instant::now();
-    let (handle, stdout, stderr) =
-        start(command, program, arguments).map_err(|cause| ProcessError::start(program, cause))?;
-    let handle = Arc::new(handle);
-    let flooded = Arc::clone(&handle);
-    let group = command.group;
-    let stdout = drain(stdout, command.limit, move || end(&flooded, group));
-    let stderr = drain(stderr, STDERR_LIMIT, || ());
+    let failed = |cause| ProcessError::start(program, cause);
+    let mut running = start(command, program, arguments).map_err(failed)?;
     let name = || program.to_string_lossy().into_owned();
     let late = || ProcessError::Deadline {
         program: name(),
         after: command.deadline,
     };
-    let status = match handle.wait_deadline(started + command.deadline) {
-        Ok(Some(output)) => output.status,
+    let too_much = || ProcessError::TooMuch {
+        program: name(),
+        limit: command.limit,
+    };
+    let flooded = |out: &Option<Vec<u8>>| out.as_ref().is_some_and(|out| out.len() > command.limit);
+    let deadline = started + command.deadline;
+    let mut asked = false;
+    let mut gives_up = || {
+        let due = !asked && started.elapsed() >= slow;
+        asked |= due;
+        due && is_stuck()
+    };
+    let status = match running.wait(deadline, command.limit, &mut gives_up) {
+        Ok(Some(status)) => status,
         Ok(None) => {
-            end(&handle, group);
-            let _ = handle.wait();
-            return Err(late());
+            running.end(command.group);
+            return Err(match flooded(&running.out) {
+                true => too_much(),
+                false => late(),
+            });
         }
-        Err(cause) => return Err(ProcessError::start(program, cause)),
+        Err(cause) => {
+            running.end(command.group);
+            return Err(failed(cause));
+        }
     };
-    let grace = if group {
-        (started + command.deadline).saturating_duration_since(Instant::now()) + GROUP_GRACE
-    } else {
-        PIPE_GRACE
+    let grace = match command.group {
+        true => deadline.saturating_duration_since(Instant::now()) + GROUP_GRACE,
+        false => PIPE_GRACE,
     };
-    let out = stdout.recv_timeout(grace).map_err(|_| late())?;
-    if out.len() > command.limit {
-        return Err(ProcessError::TooMuch {
-            program: name(),
-            limit: command.limit,
-        });
+    if running.out.is_none() {
+        running.out = running.stdout.recv_timeout(grace).ok();
     }
-    let err = stderr.recv_timeout(grace).unwrap_or_default();
+    if flooded(&running.out) {
+        return Err(too_much());
+    }
+    let out = running.out.ok_or_else(late)?;
+    let err = running.stderr.recv_timeout(grace).unwrap_or_default();
     Ok(Captured {
         code: status.code(),
         stdout: out,
@@ -105,74 +137,130 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
     })
 }
 
-type Started = (duct::Handle, std::io::PipeReader, std::io::PipeReader);
+/// A child and the threads that read it.
+struct Running {
+    child: Child,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Receiver<Vec<u8>>,
+    /// What came on stdout, once that is whole or too much.
+    out: Option<Vec<u8>>,
+}
 
-fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> std::io::Result<Started> {
-    let (stdout, out) = std::io::pipe()?;
-    let (stderr, err) = std::io::pipe()?;
-    let mut expression = duct::cmd(program, arguments)
-        .dir(command.dir)
-        .stdout_file(out)
-        .stderr_file(err)
-        .unchecked();
-    expression = if command.stdin.is_empty() {
-        expression.stdin_null()
-    } else {
-        expression.stdin_bytes(command.stdin.clone())
-    };
-    // Given whole: of two settings of one variable duct would take the first.
+impl Running {
+    /// Until the child ends; none when it takes too long or says too much.
+    fn wait(
+        &mut self,
+        deadline: Instant,
+        limit: usize,
+        gives_up: &mut dyn FnMut() -> bool,
+    ) -> io::Result<Option<ExitStatus>> {
+        let mut tick = FIRST_TICK;
+        loop {
+            match self.child.try_wait() {
+                Ok(None) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                ended => return ended,
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let is_full = self.out.as_ref().is_some_and(|out| out.len() > limit);
+            if left.is_zero() || is_full || gives_up() {
+                return Ok(None);
+            }
+            if self.out.is_some() {
+                // Its stdout is closed: it is about to end.
+                std::thread::sleep(tick.min(left));
+                tick = (tick * 2).min(TICK);
+                continue;
+            }
+            match self.stdout.recv_timeout(TICK.min(left)) {
+                Ok(out) => self.out = Some(out),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK.min(left)),
+            }
+        }
+    }
+
+    /// Ends the child, and its group where it leads one, while its id is still its own.
+    fn end(&mut self, group: bool) {
+        #[cfg(unix)]
+        if group && let Ok(pid) = i32::try_from(self.child.id()) {
+            let pid = nix::unistd::Pid::from_raw(pid);
+            let _ = nix::sys::signal::killpg(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+        #[cfg(not(unix))]
+        let _ = group;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The threads come before the child: where one of them cannot be started, nothing runs.
+fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> io::Result<Running> {
     let mut environment: BTreeMap<OsString, OsString> = inherited_variables().collect();
     for (name, value) in &command.env {
         environment.insert(OsString::from(name), value.clone());
     }
-    expression = expression.full_env(environment);
+    let mut child = Command::new(find(program, environment.get(OsStr::new("PATH")))?);
+    child
+        .args(arguments)
+        .current_dir(command.dir)
+        .env_clear()
+        .envs(environment);
+    let (stdout, out) = io::pipe()?;
+    let (stderr, err) = io::pipe()?;
+    child.stdout(out).stderr(err);
+    child.stdin(match command.stdin.is_empty() {
+        true => Stdio::null(),
+        false => feed(command.stdin.clone())?.into(),
+    });
     #[cfg(unix)]
     if command.group {
-        use std::os::unix::process::CommandExt;
-        expression = expression.before_spawn(|child| {
-            child.process_group(0);
-            Ok(())
-        });
+        std::os::unix::process::CommandExt::process_group(&mut child, 0);
     }
-    // The expression holds the writing ends; it goes at the end of this function.
-    Ok((expression.start()?, stdout, stderr))
+    let stdout = drain(stdout, command.limit)?;
+    let stderr = drain(stderr, STDERR_LIMIT)?;
+    // The command holds the writing ends; it goes at the end of this function.
+    Ok(Running {
+        child: child.spawn()?,
+        stdout,
+        stderr,
+        out: None,
+    })
 }
 
-/// Ends the child, and its group where it leads one. Only while it runs: after
-/// that its id may be another's.
-fn end(handle: &duct::Handle, group: bool) {
-    #[cfg(unix)]
-    if group && matches!(handle.try_wait(), Ok(None)) {
-        for pid in handle.pids() {
-            if let Ok(pid) = i32::try_from(pid) {
-                let pid = nix::unistd::Pid::from_raw(pid);
-                let _ = nix::sys::signal::killpg(pid, nix::sys::signal::Signal::SIGKILL);
-            }
+/// A program called by its name is the one on the search path, never one of the directory it is
+/// called in; by a path, the one from here.
+fn find(program: &OsStr, path: Option<&OsString>) -> io::Result<PathBuf> {
+    let named = Path::new(program);
+    match (program.to_str(), path) {
+        _ if named.components().count() > 1 => std::path::absolute(named),
+        (Some(name), Some(path)) if cfg!(unix) => {
+            on_path(name, path).ok_or_else(|| io::ErrorKind::NotFound.into())
         }
+        _ => Ok(named.to_owned()),
     }
-    #[cfg(not(unix))]
-    let _ = group;
-    let _ = handle.kill();
 }
 
-/// Reads a pipe to its end on a thread of its own, keeps it up to one byte above
-/// `limit`, and says when there is more.
-fn drain(
-    mut pipe: std::io::PipeReader,
-    limit: usize,
-    on_excess: impl FnOnce() + Send + 'static,
-) -> Receiver<Vec<u8>> {
+/// Writes what the child reads; the reading end.
+fn feed(bytes: Vec<u8>) -> io::Result<PipeReader> {
+    let (reader, mut writer) = io::pipe()?;
+    thread::spawn(move || {
+        // A child may close its stdin before it has read all.
+        let _ = writer.write_all(&bytes);
+    })?;
+    Ok(reader)
+}
+
+/// Reads a pipe to its end on a thread of its own and hands on what came, at once when it is
+/// more than `limit` bytes.
+fn drain(mut pipe: PipeReader, limit: usize) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         let mut bytes = Vec::new();
         // A pipe that fails half way ends the text there; the exit code tells.
         let _ = (&mut pipe).take(limit as u64 + 1).read_to_end(&mut bytes);
-        let excess = bytes.len() > limit;
         let _ = sender.send(bytes);
-        if excess {
-            on_excess();
-        }
-        let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-    });
-    receiver
+        let _ = io::copy(&mut pipe, &mut io::sink());
+    })?;
+    Ok(receiver)
 }

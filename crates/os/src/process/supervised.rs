@@ -5,7 +5,7 @@
 //! stream are held in memory, however much is written; whatever ends the child, nothing
 //! it started outlives the call, also after a normal exit.
 
-use super::child::{ControlFlow, Ending, Line, Listener, Outcome, Polite, Supervised};
+use super::child::{ControlFlow, Ending, Input, Line, Listener, Outcome, Polite, Supervised};
 use super::interrupt::{Attention, interrupted};
 use super::long::{Source, has_exited, program_path};
 use super::lookup::{is_program, on_path};
@@ -46,15 +46,19 @@ pub fn supervise(
     check_directory(command.dir)?;
     let _attention = Attention::begin();
     let started = Instant::now();
-    let (mut child, tree) =
+    let (mut child, mut tree) =
         Tree::adopting(Some((INVOCATION_VARIABLE, command.invocation)), || {
             spawn(command, program)
         })?;
     listener.started(child.id());
-    let input = feed(child.stdin().take(), command.stdin);
-    let (sender, pieces) = sync_channel(WAITING);
-    pump(child.stdout().take(), Source::Stdout, sender.clone());
-    pump(child.stderr().take(), Source::Stderr, sender);
+    let (input, pieces) = match connect(&mut *child, command.stdin) {
+        Ok(connected) => connected,
+        Err(cause) => {
+            tree.end();
+            let _ = child.wait();
+            return Err(ProcessError::start(program.as_ref(), cause));
+        }
+    };
     let mut run = Run {
         command,
         listener,
@@ -87,6 +91,17 @@ pub fn supervise(
         stderr: stderr.keeper.to_kept(),
         swept,
     })
+}
+
+type Connected = (Option<SyncSender<Vec<u8>>>, Receiver<Piece>);
+
+/// Begins to write and read a child's pipes.
+fn connect(child: &mut dyn ChildWrapper, stdin: Input) -> std::io::Result<Connected> {
+    let input = feed(child.stdin().take(), stdin)?;
+    let (sender, pieces) = sync_channel(WAITING);
+    pump(child.stdout().take(), Source::Stdout, sender.clone())?;
+    pump(child.stderr().take(), Source::Stderr, sender)?;
+    Ok((input, pieces))
 }
 
 fn spawn(command: &Supervised, program: &str) -> Result<Box<dyn ChildWrapper>, ProcessError> {

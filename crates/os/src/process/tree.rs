@@ -161,6 +161,15 @@ pub fn end_marked(name: &str, mark: &str) -> usize {
     ended
 }
 
+/// Ends the groups of all children that take orphans in, without waiting for anything: cook
+/// itself is about to end.
+pub(super) fn end_all() {
+    #[cfg(target_os = "linux")]
+    for leader in linux::leaders() {
+        signal_group(leader, nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
 /// No group has the id 0: to the system it would mean cook's own.
 #[cfg(unix)]
 fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
@@ -193,6 +202,12 @@ mod linux {
     pub(super) fn adopt() -> MutexGuard<'static, BTreeSet<u32>> {
         let _ = nix::sys::prctl::set_child_subreaper(true);
         LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The leaders there are, unless somebody is about to change them.
+    pub(super) fn leaders() -> BTreeSet<u32> {
+        let leaders = LEADERS.try_lock();
+        leaders.map_or_else(|_| BTreeSet::new(), |leaders| leaders.clone())
     }
 
     pub(super) fn unregister(leader: u32) {
