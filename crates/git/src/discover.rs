@@ -3,7 +3,7 @@
 
 use super::libgit::Libgit;
 use super::program::{Call, Program};
-use super::{Repo, RepoError};
+use super::{Repo, RepoError, special};
 use cook_core::diagnostic::Failure;
 use git2::{ErrorCode, Repository, RepositoryOpenFlags};
 use std::ffi::OsStr;
@@ -24,12 +24,17 @@ fn discover(dir: &Path) -> Result<Repo, RepoError> {
         .canonicalize()
         .map_err(|_| RepoError::NotARepository(dir.to_owned()))?;
     let place = nearest(&start).ok_or(RepoError::NotARepository(start))?;
+    special::check(&place)?;
     let none: [&OsStr; 0] = [];
     let opened = match Repository::open_ext(&place, RepositoryOpenFlags::NO_SEARCH, none) {
         Ok(repository) => by_libgit(repository, &place)?,
         Err(error) => by_program(&place).map_err(|refused| explain(refused, &error, &place))?,
     };
     is_led_astray(&opened)?;
+    // A setting of a repository's own does not make another directory its worktree.
+    if place.join(".git").symlink_metadata().is_ok() && opened.root != real(&place)? {
+        return Err(RepoError::Elsewhere(place.join(".git"), opened.root));
+    }
     Ok(opened)
 }
 

@@ -55,6 +55,12 @@ pub enum RepoError {
         #[source]
         cause: std::io::Error,
     },
+    /// A FIFO or a device where git reads a file.
+    #[error("`{}` is not a file, and git would wait for it", .0.display())]
+    NotAFile(PathBuf),
+    /// The repository's settings name a worktree that is not where it was found.
+    #[error("`core.worktree` of `{}` leads to `{}`", .0.display(), .1.display())]
+    Elsewhere(PathBuf, PathBuf),
     /// `.agent` is a symlink or a file.
     #[error("`.agent` is not a directory of this worktree")]
     AgentDirUnsafe,
@@ -87,6 +93,8 @@ impl From<RepoError> for Failure {
             RepoError::Process(_)
             | RepoError::Git { .. }
             | RepoError::Libgit(_)
+            | RepoError::NotAFile(_)
+            | RepoError::Elsewhere(..)
             | RepoError::Answer(_) => Code::GitFailed,
         };
         let failure = Failure::state(code, error.to_string());
@@ -99,6 +107,14 @@ impl From<RepoError> for Failure {
                 "run `git config --global --add safe.directory {}`, if you trust it",
                 shell_words::quote(&root.display().to_string())
             )),
+            RepoError::Elsewhere(git, _) => failure.replace_hints([format!(
+                "run `git config --file {} --unset core.worktree`",
+                shell_words::quote(&git.join("config").display().to_string())
+            )]),
+            RepoError::NotAFile(path) => failure.replace_hints([format!(
+                "look at it, then run `rm {}`",
+                shell_words::quote(&path.display().to_string())
+            )]),
             RepoError::Git { said, .. }
                 if said.contains("auto-detect") || said.contains("empty ident") =>
             {

@@ -14,6 +14,7 @@ mod discover;
 mod edits;
 mod error;
 mod facts;
+mod harmless;
 mod history;
 mod libgit;
 mod lines;
@@ -24,6 +25,7 @@ mod parked;
 mod partial;
 mod program;
 mod refs;
+mod special;
 mod status;
 mod throwaway;
 mod trailers;
@@ -44,6 +46,7 @@ use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::Head;
 use history::History;
 use libgit::Libgit;
+use look::native;
 use program::Program;
 use std::path::{Path, PathBuf};
 
@@ -208,15 +211,4 @@ impl Repo {
         }
         question(&self.program)
     }
-}
-
-#[cfg(unix)]
-fn native(path: &[u8]) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
-}
-
-#[cfg(not(unix))]
-fn native(path: &[u8]) -> Option<PathBuf> {
-    std::str::from_utf8(path).ok().map(PathBuf::from)
 }

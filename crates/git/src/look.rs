@@ -1,7 +1,7 @@
 //! What stands at a path of the worktree, and whether git looks at it.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What stands at a path. Only absence is absence: any other error that was taken for it
 /// would make a decision rest on a file that is there.
@@ -37,4 +37,17 @@ pub(super) fn gitlinks(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
         let is_link = entry.starts_with(b"160000 ") || entry.get(2..)?.starts_with(b"160000 ");
         is_link.then(|| &entry[tab + 1..])
     })
+}
+
+/// A path as git writes it; none where the system has no such names.
+#[cfg(unix)]
+pub(super) fn native(path: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
+/// As above.
+#[cfg(not(unix))]
+pub(super) fn native(path: &[u8]) -> Option<PathBuf> {
+    std::str::from_utf8(path).ok().map(PathBuf::from)
 }

@@ -1,10 +1,10 @@
 //! The `git` program: what only it can tell, and [`History`] for the repositories
 //! that libgit2 does not open.
 
-use super::RepoError;
 use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
+use super::{RepoError, harmless, special};
 use cook_core::machine::Head;
-use cook_os::process::{Captured, ProcessError, Short, capture};
+use cook_os::process::{Captured, ProcessError, Short, capture_watched};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// How long git may take over one answer.
 const DEADLINE: Duration = Duration::from_secs(300);
+/// When a git that has not answered is looked into.
+const SLOW: Duration = Duration::from_secs(2);
 /// Bytes of one answer.
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -63,17 +65,23 @@ impl Program {
     /// Runs git; any exit code is an answer.
     pub(super) fn ask(&self, call: Call) -> Result<Captured, RepoError> {
         let mut argv = vec![OsString::from("git"), OsString::from("--no-optional-locks")];
-        // A hook of the user's is none of cook's business, and could start cook again.
-        argv.extend(["-c", "core.hooksPath=/dev/null"].map(OsString::from));
+        for setting in harmless::ALWAYS {
+            argv.extend(["-c", setting].map(OsString::from));
+        }
+        if harmless::touches_files(&call.arguments) {
+            let listed = |dir: &Path, asked: &[&str]| Self::at(dir).entries(Call::new(asked));
+            argv.extend(harmless::overrides(&self.dir, &listed)?);
+        }
         argv.extend(call.arguments);
         let mut env = vec![
             ("LC_ALL", OsString::from("C")),
             ("GIT_TERMINAL_PROMPT", OsString::from("0")),
             // Facts are offline: an object a partial clone lacks is an error, not a download.
             ("GIT_NO_LAZY_FETCH", OsString::from("1")),
+            ("GIT_ALLOW_PROTOCOL", OsString::from("none")),
         ];
         env.extend(call.env);
-        capture(&Short {
+        let short = Short {
             argv,
             dir: &self.dir,
             env,
@@ -81,10 +89,16 @@ impl Program {
             deadline: DEADLINE,
             limit: LIMIT,
             group: false,
-        })
-        .map_err(|error| match error {
-            ProcessError::NotFound(_) => RepoError::GitMissing,
-            other => RepoError::Process(other),
+        };
+        let mut stuck = None;
+        let captured = capture_watched(&short, SLOW, || {
+            stuck = special::find(&self.dir);
+            stuck.is_some()
+        });
+        captured.map_err(|error| match (error, stuck) {
+            (ProcessError::Deadline { .. }, Some(path)) => RepoError::NotAFile(path),
+            (ProcessError::NotFound(_), _) => RepoError::GitMissing,
+            (other, _) => RepoError::Process(other),
         })
     }
 

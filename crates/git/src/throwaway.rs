@@ -64,7 +64,8 @@ impl Repo {
         let throwaway = self.reserve()?;
         // A checkout needs every file, also those that a partial clone has yet to fetch.
         let call = Call::new(&["worktree", "add", "--quiet", "--detach", "--force"])
-            .env("GIT_NO_LAZY_FETCH", "0");
+            .env("GIT_NO_LAZY_FETCH", "0")
+            .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh");
         self.program.answer(call.arg(&throwaway.path).arg(commit))?;
         Ok(throwaway)
     }

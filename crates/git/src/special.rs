@@ -1,0 +1,190 @@
+//! What stands where git reads files: a FIFO or a device there would keep git, and libgit2 within
+//! cook, waiting for ever.
+
+use super::RepoError;
+use cook_os::disk::{self, Links};
+use std::collections::VecDeque;
+use std::fs::FileType;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Files of a git directory that every command reads.
+const READ: [&str; 14] = [
+    "HEAD",
+    "config",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "index",
+    "packed-refs",
+    "shallow",
+    "info/exclude",
+    "info/attributes",
+    "info/grafts",
+    "info/sparse-checkout",
+    "objects/info/alternates",
+    "refs/stash",
+];
+
+/// Files of a worktree's root that git reads as settings.
+const READ_ABOVE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
+
+/// Largest file that names another one, and largest settings.
+const MAX_LINK: u64 = 64 << 10;
+const MAX_SETTINGS: u64 = 4 << 20;
+
+/// Settings that include settings that include settings.
+const MAX_INCLUDED: usize = 100;
+
+/// How long is looked for what git waits for.
+const SEARCH: Duration = Duration::from_secs(3);
+
+/// The git directory of a worktree, or the directory itself where it is one.
+pub(super) fn git_dir_of(worktree: &Path) -> Option<PathBuf> {
+    let git = worktree.join(".git");
+    let found = git.metadata().ok();
+    match found {
+        Some(found) if found.is_dir() => Some(git),
+        Some(found) if found.is_file() => {
+            let text = disk::read_text(&git, MAX_LINK, Links::Follow).ok()??;
+            let path = text.strip_prefix("gitdir:")?.trim();
+            Some(worktree.join(path))
+        }
+        _ => worktree
+            .join("HEAD")
+            .symlink_metadata()
+            .is_ok()
+            .then(|| worktree.to_owned()),
+    }
+}
+
+/// The git directory that all worktrees share.
+pub(super) fn common_dir_of(git_dir: &Path) -> PathBuf {
+    let read = disk::read_text(&git_dir.join("commondir"), MAX_LINK, Links::Follow);
+    match read {
+        Ok(Some(text)) => git_dir.join(text.trim_end()),
+        _ => git_dir.to_owned(),
+    }
+}
+
+/// Looks at what git and libgit2 open before they say anything.
+pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
+    let Some(git_dir) = git_dir_of(worktree) else {
+        return Ok(());
+    };
+    for name in READ_ABOVE {
+        // A symlink is not followed by git there.
+        let there = worktree.join(name);
+        if there
+            .symlink_metadata()
+            .is_ok_and(|found| blocks(found.file_type()))
+        {
+            return Err(RepoError::NotAFile(there));
+        }
+    }
+    let common = common_dir_of(&git_dir);
+    for name in READ {
+        check_file(&git_dir.join(name))?;
+        check_file(&common.join(name))?;
+    }
+    if let Ok(Some(head)) = disk::read_text(&git_dir.join("HEAD"), MAX_LINK, Links::Follow)
+        && let Some(name) = head.strip_prefix("ref:")
+    {
+        check_file(&common.join(name.trim()))?;
+    }
+    let mut left = MAX_INCLUDED;
+    check_settings(&common.join("config"), &mut left)?;
+    check_settings(&git_dir.join("config.worktree"), &mut left)
+}
+
+fn check_file(path: &Path) -> Result<(), RepoError> {
+    match path.metadata() {
+        Ok(found) if blocks(found.file_type()) => Err(RepoError::NotAFile(path.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// Settings and what they include, as far as a reader without git's rules can tell: each `path`
+/// is taken for one.
+fn check_settings(path: &Path, left: &mut usize) -> Result<(), RepoError> {
+    check_file(path)?;
+    let read = disk::read(path, MAX_SETTINGS, Links::Follow);
+    let bytes = match read {
+        Ok(bytes) => bytes.unwrap_or_default(),
+        Err(error) => return Err(RepoError::io("read", path, error)),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    if !text.to_ascii_lowercase().contains("include") {
+        return Ok(());
+    }
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once('=') else {
+            continue;
+        };
+        let key = key.rsplit(']').next().unwrap_or(key).trim();
+        let names = ["path", "attributesfile", "excludesfile"];
+        if !names.iter().any(|name| key.eq_ignore_ascii_case(name)) || *left == 0 {
+            continue;
+        }
+        *left -= 1;
+        let value = value.trim().trim_matches('"');
+        let named = match (value.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => path.parent().unwrap_or(path).join(value),
+        };
+        check_file(&named)?;
+        if key.eq_ignore_ascii_case("path") && named.is_file() && named != path {
+            check_settings(&named, left)?;
+        }
+    }
+    Ok(())
+}
+
+/// What whoever opens it may wait for, or read without end.
+#[cfg(unix)]
+fn blocks(kind: FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_fifo() || kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn blocks(_: FileType) -> bool {
+    false
+}
+
+/// Looks below a worktree for what a git that does not answer may wait for, nearest first.
+pub(super) fn find(worktree: &Path) -> Option<PathBuf> {
+    let started = Instant::now();
+    let git_dir = git_dir_of(worktree);
+    let common = git_dir.as_deref().map(common_dir_of);
+    let inside = [git_dir, common].into_iter().flatten();
+    let mut places: VecDeque<(PathBuf, bool)> = inside.map(|dir| (dir, true)).collect();
+    places.push_back((worktree.to_owned(), false));
+    while let Some((dir, is_git)) = places.pop_front() {
+        if started.elapsed() > SEARCH {
+            return None;
+        }
+        let Ok(entries) = std::fs::read_dir(&dir) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else {
+                continue;
+            };
+            if kind.is_dir() {
+                places.push_back((entry.path(), is_git || name == ".git"));
+            } else if is_git {
+                if entry
+                    .path()
+                    .metadata()
+                    .is_ok_and(|found| blocks(found.file_type()))
+                {
+                    return Some(entry.path());
+                }
+            } else if blocks(kind) && READ_ABOVE.iter().any(|read| name == *read) {
+                return Some(entry.path());
+            }
+        }
+    }
+    None
+}
