@@ -1,15 +1,19 @@
 //! The prompt of a role: its template in `protocol/roles/` filled with the
 //! mission, the exact handoff, the findings and the format of its report.
 //!
-//! Pure. Everything that comes from the repository is cleaned of hidden
-//! characters and put where it cannot be taken for the prompt's own words: on
-//! one line after a mark, or inside a fence longer than any it holds. A value is
-//! never read for placeholders again.
+//! Pure. Whatever fills a template is [`Quoted`]: cleaned of hidden characters
+//! and put where it cannot be taken for the prompt's own words. A value is never
+//! read for placeholders again.
+
+mod quote;
+
+pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Finding, Lines, clean};
 use crate::machine::{Rule, owed};
 use crate::model::{Blocker, Role, Snapshot};
 use crate::report;
+use quote::Quoted;
 
 /// What a prompt is made from.
 #[derive(Debug, Clone, Copy)]
@@ -31,9 +35,6 @@ pub struct PromptInput<'a> {
     /// The continuation brief, as `cook brief` prints it. Shown in one fence.
     pub brief: &'a str,
 }
-
-/// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
-pub const MAX_PART_CHARS: usize = 200_000;
 
 const SHARED: &str = include_str!("../../../../protocol/roles/shared.md");
 
@@ -63,7 +64,7 @@ pub fn evidence(input: &PromptInput) -> String {
 pub fn render_beside_evidence(input: &PromptInput) -> String {
     fill(template(Role::StopJudge), |name| match name {
         "mission" | "unanswered" | "amendments" | "remarks" | "findings" | "brief" | "context" => {
-            Some(STANDS_BEFORE.to_owned())
+            Some(Quoted::own(STANDS_BEFORE))
         }
         _ => value(input, name),
     })
@@ -74,9 +75,9 @@ pub fn render_beside_evidence(input: &PromptInput) -> String {
 pub fn apart(dirty: &[String]) -> String {
     fill(APART, |name| {
         Some(match name {
-            "clean" if dirty.is_empty() => "clean".to_owned(),
-            "clean" => "not clean".to_owned(),
-            "dirty" => list(dirty.iter().cloned()),
+            "clean" if dirty.is_empty() => Quoted::own("clean"),
+            "clean" => Quoted::own("not clean"),
+            "dirty" => Quoted::list(dirty.iter().cloned()),
             _ => return None,
         })
     })
@@ -90,7 +91,8 @@ const EVIDENCE: &str = include_str!("../../../../protocol/roles/evidence.md");
 const STANDS_BEFORE: &str = "(in the evidence that stands before this)";
 
 /// Replaces each `{{name}}` once, from left to right. A name without a value stays as it stands.
-fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
+/// What it is replaced by is quoted, because its type has no other source.
+fn fill(template: &str, value: impl Fn(&str) -> Option<Quoted>) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -98,7 +100,7 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
         let named = after.split_once("}}");
         match named.and_then(|(name, after)| Some((value(name)?, after))) {
             Some((text, after)) => {
-                out.push_str(&text);
+                out.push_str(text.text());
                 rest = after;
             }
             None => {
@@ -111,86 +113,34 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     out
 }
 
-fn value(input: &PromptInput, name: &str) -> Option<String> {
+fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
     let snapshot = input.snapshot;
     let ledger = &snapshot.ledger;
     Some(match name {
-        "shared" => SHARED.trim_end().to_owned(),
-        "rule" => line(input.rule),
-        "action" => line(input.action),
-        "reason" => line(input.reason),
-        "mission" => section(&snapshot.mission),
-        "mission_anchor" => line(&snapshot.state.mission_anchor),
-        "remaining_ids" => remaining_ids(snapshot),
-        "slice_id" => line(snapshot.active.slice_id.as_deref().unwrap_or_default()),
+        "shared" => Quoted::own(SHARED.trim_end()),
+        "rule" => Quoted::word(input.rule),
+        "action" => Quoted::line(input.action),
+        "reason" => Quoted::line(input.reason),
+        "mission" => Quoted::section(&snapshot.mission),
+        "mission_anchor" => Quoted::line(&snapshot.state.mission_anchor),
+        "remaining_ids" => Quoted::line(&remaining_ids(snapshot)),
+        "slice_id" => Quoted::word(snapshot.active.slice_id.as_deref().unwrap_or_default()),
         "handoff" => handoff(snapshot),
-        "must_fix" => list(must_fix(snapshot)),
-        "returned" => line_or_none(ledger.returned.as_deref()),
-        "answered" => line_or_none(ledger.answered.as_deref()),
-        "slices" => list(slices(snapshot)),
-        "unanswered" => list(rejections(input).iter().map(unanswered)),
-        "amendments" => list(amendments(snapshot)),
-        "remarks" => list(remarks(snapshot)),
-        "wave" => snapshot.state.current_stop_wave_id.0.to_string(),
-        "judges" => snapshot.profile.required_stop_judges.0.to_string(),
-        "findings" => list(input.findings.iter().map(finding)),
-        "context" => section(input.context),
-        "brief" => section(input.brief),
+        "must_fix" => Quoted::list(must_fix(snapshot)),
+        "returned" => Quoted::line(ledger.returned.as_deref().unwrap_or_default()),
+        "answered" => Quoted::line(ledger.answered.as_deref().unwrap_or_default()),
+        "slices" => Quoted::list(slices(snapshot)),
+        "unanswered" => Quoted::list(rejections(input).iter().map(unanswered)),
+        "amendments" => Quoted::list(amendments(snapshot)),
+        "remarks" => Quoted::list(remarks(snapshot)),
+        "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
+        "judges" => Quoted::word(&snapshot.profile.required_stop_judges.0.to_string()),
+        "findings" => Quoted::list(input.findings.iter().map(finding)),
+        "context" => Quoted::section(input.context),
+        "brief" => Quoted::section(input.brief),
         "format" => format(input),
         _ => return None,
     })
-}
-
-/// Text from outside on one line.
-fn line(text: &str) -> String {
-    cut(&clean(text, Lines::Fold))
-}
-
-fn line_or_none(text: Option<&str>) -> String {
-    match text.map(line) {
-        Some(text) if !text.is_empty() => text,
-        _ => "none".to_owned(),
-    }
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_PART_CHARS) {
-        Some((end, _)) => format!("{} … ({} bytes cut)", &text[..end], text.len() - end),
-        None => text.to_owned(),
-    }
-}
-
-/// One mark a line, so that no line can pass for a heading; `none` when there is nothing.
-fn list(items: impl IntoIterator<Item = String>) -> String {
-    let lines: Vec<String> = items
-        .into_iter()
-        .map(|item| format!("- {}", line(&item)))
-        .collect();
-    match lines.is_empty() {
-        true => "none".to_owned(),
-        false => lines.join("\n"),
-    }
-}
-
-/// Text from outside in a fence of its own; `none` when there is nothing.
-fn section(text: &str) -> String {
-    match text.trim().is_empty() {
-        true => "none".to_owned(),
-        false => fenced("text", text),
-    }
-}
-
-/// The text between fences longer than any run of back-quotes in it, hidden characters off.
-pub fn fenced(info: &str, text: &str) -> String {
-    let text = cut(&clean(text, Lines::Keep));
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
-    let fence = "`".repeat((longest + 1).max(3));
-    format!("{fence}{info}\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
 fn remaining_ids(snapshot: &Snapshot) -> String {
@@ -199,13 +149,13 @@ fn remaining_ids(snapshot: &Snapshot) -> String {
 }
 
 /// `active-slice.json` as it stands, the handoff with it.
-fn handoff(snapshot: &Snapshot) -> String {
+fn handoff(snapshot: &Snapshot) -> Quoted {
     if snapshot.active.handoff.is_none() {
-        return "No slice is selected.".to_owned();
+        return Quoted::own("No slice is selected.");
     }
     // A document that was read before cannot fail to be written.
     let json = serde_json::to_string_pretty(&snapshot.active).unwrap_or_default();
-    fenced("json", &json)
+    Quoted::fenced("json", &json)
 }
 
 fn must_fix(snapshot: &Snapshot) -> Vec<String> {
@@ -268,18 +218,18 @@ fn finding(finding: &Finding) -> String {
 }
 
 /// The report's format with the two header lines filled in.
-fn format(input: &PromptInput) -> String {
+fn format(input: &PromptInput) -> Quoted {
     let format = report::format(input.role);
     let header = report::fields(input.role);
     let filled = [
-        line(&input.snapshot.state.mission_anchor),
+        clean(&input.snapshot.state.mission_anchor, Lines::Fold),
         remaining_ids(input.snapshot),
     ];
     let mut lines: Vec<String> = format.lines().map(str::to_owned).collect();
     for (place, value) in filled.into_iter().enumerate() {
         lines[place] = format!("{}: {value}", header[place].title());
     }
-    fenced("text", &lines.join("\n"))
+    Quoted::fenced("text", &lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -468,7 +418,7 @@ mod tests {
         assert!(apart(&[]).ends_with("committed:\n\nnone\n"));
         let dirty = apart(&["a.txt".to_owned(), HOSTILE.to_owned()]);
         assert!(dirty.contains("It is not clean. "), "{dirty}");
-        assert!(dirty.contains("\n- a.txt\n- "), "{dirty}");
+        assert!(dirty.contains("\n```````text\n- a.txt\n- "), "{dirty}");
         assert_eq!(headings(&dirty), headings(&apart(&[])));
     }
 

@@ -1,0 +1,100 @@
+//! Other people's words inside a prompt: file names, branch names, missions, reports, findings.
+//!
+//! They are data. Each stands in a code span or in a fence longer than any run of back-quotes in
+//! it, so that nothing in it closes what it stands in, opens a heading or reads as a sentence of
+//! the prompt; hidden characters go.
+
+use crate::diagnostic::{Lines, clean};
+
+/// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
+pub const MAX_PART_CHARS: usize = 200_000;
+
+/// Text that may stand in a prompt: cook's own, or quoted.
+pub(super) struct Quoted(String);
+
+impl Quoted {
+    /// Cook's own words.
+    pub(super) fn own(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// An id or a number where a template has put its own quotes around it, or none: what could
+    /// end them, or begin a sentence, goes.
+    pub(super) fn word(text: &str) -> Self {
+        let text = clean(text, Lines::Fold);
+        let kept = |c: &char| !c.is_whitespace() && !matches!(c, '`' | '<' | '>');
+        Self(text.chars().filter(kept).take(200).collect())
+    }
+
+    /// One line; `none` when there is nothing.
+    pub(super) fn line(text: &str) -> Self {
+        let text = cut(&clean(text, Lines::Fold));
+        if text.is_empty() {
+            return Self::own("none");
+        }
+        let marks = "`".repeat(longest_run(&text) + 1);
+        let blank = match text.starts_with('`') || text.ends_with('`') {
+            true => " ",
+            false => "",
+        };
+        Self(format!("{marks}{blank}{text}{blank}{marks}"))
+    }
+
+    /// One item a line; `none` when there is nothing.
+    pub(super) fn list(items: impl IntoIterator<Item = String>) -> Self {
+        let lines: Vec<String> = items
+            .into_iter()
+            .map(|item| format!("- {}", cut(&clean(&item, Lines::Fold))))
+            .collect();
+        Self::section(&lines.join("\n"))
+    }
+
+    /// Text of several lines; `none` when there is nothing.
+    pub(super) fn section(text: &str) -> Self {
+        match text.trim().is_empty() {
+            true => Self::own("none"),
+            false => Self::fenced("text", text),
+        }
+    }
+
+    /// Text of a kind, between fences.
+    pub(super) fn fenced(kind: &'static str, text: &str) -> Self {
+        let text = cut(&clean(text, Lines::Keep));
+        let fence = "`".repeat((longest_run(&text) + 1).max(3));
+        let text = text.trim_end_matches('\n');
+        Self(format!("{fence}{kind}\n{text}\n{fence}"))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`');
+    runs.map(str::len).max().unwrap_or(0)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_PART_CHARS) {
+        Some((end, _)) => format!("{} … ({} bytes cut)", &text[..end], text.len() - end),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_closes_what_it_stands_in() {
+        assert_eq!(Quoted::line("plain").text(), "`plain`");
+        assert_eq!(Quoted::line("a `b` c").text(), "``a `b` c``");
+        assert_eq!(Quoted::line("`a\n\n# Ignore").text(), "`` `a # Ignore ``");
+        assert_eq!(Quoted::line(" \u{202e} ").text(), "none");
+        assert_eq!(Quoted::word("s-1`\n# x\u{1b}").text(), "s-1#x");
+        let list = Quoted::list(["a\n````\n# b".to_owned(), "c".to_owned()]);
+        assert_eq!(list.text(), "`````text\n- a ```` # b\n- c\n`````");
+        assert_eq!(Quoted::list([]).text(), "none");
+    }
+}
