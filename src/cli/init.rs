@@ -10,6 +10,7 @@ use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
 use cook_core::model::{Event, Import, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, Snapshot};
+use cook_git::Repo;
 use cook_store::store::Store;
 use std::path::PathBuf;
 
@@ -24,12 +25,23 @@ pub(super) struct InitArgs {
     /// Commit the contract files, and nothing else
     #[arg(long)]
     pub commit: bool,
+    /// Go on with a workflow of the log that lost its worktree; `new` begins another (user only)
+    #[arg(long, value_name = "ID")]
+    pub log: Option<String>,
     #[command(flatten)]
     pub as_user: AsUser,
 }
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
+    if let Some(id) = &args.log {
+        caller::require_user(args.as_user.as_user)?;
+        let place = service::place_of(&Repo::discover(&context.dir)?);
+        match id.as_str() {
+            "new" => Store::renounce(&place)?,
+            id => Store::claim(&place, id)?,
+        }
+    }
     let (workspace, was_lost) = crate::drive::open_whole(&context.dir)?;
     caller::not_apart(&workspace)?;
     if was_lost {
@@ -109,6 +121,12 @@ fn set_up(
     if workspace.store.is_none() {
         // A log that cannot be begun is said before a file is written.
         Store::create(workspace.place())?;
+        let others = Store::unclaimed(&workspace.place())?;
+        lines.extend(
+            others
+                .iter()
+                .map(|one| format!("the log also holds {one}, which no worktree has")),
+        );
     }
     let verifier_was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     let contract = scaffold::write_contract(root, mission.as_deref())?;

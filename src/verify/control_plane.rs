@@ -6,7 +6,7 @@ use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine;
 use cook_core::model::Snapshot;
-use cook_store::store::Replayed;
+use cook_store::store::{Replayed, Store};
 
 /// Contract, documents, histories, log, plan evidence.
 ///
@@ -15,6 +15,24 @@ use cook_store::store::Replayed;
 pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     outcome.findings.extend(workspace.config_problem().cloned());
+    worktree(workspace, &mut outcome)?;
+    let reach = workspace.store.as_ref().map(Store::reach).transpose()?;
+    if let Some(reach) = reach {
+        outcome.add_checked(format!(
+            "{} that the log leads to",
+            counted(reach.objects, "object")
+        ));
+        outcome.findings.extend(reach.findings);
+        if !reach.is_whole {
+            // Whatever is derived from the log cannot be derived again.
+            let snapshot = match reach.stands {
+                true => workspace.current()?.1,
+                false => None,
+            };
+            contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
+            return Ok(outcome.sorted());
+        }
+    }
     let (_, snapshot) = workspace.current()?;
     contract::check(workspace, snapshot.as_ref(), &mut outcome)?;
     let Some(snapshot) = snapshot else {
@@ -28,6 +46,34 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
     proof::check(workspace, &snapshot, &mut outcome)?;
     Ok(outcome.sorted())
 }
+
+/// What is verified is a commit: a worktree that differs from it is another thing.
+pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let status = workspace.repo.status()?.worktree;
+    if !status.is_clean() {
+        let all = status.dirty.len() as u64 + status.more;
+        let named: Vec<&str> = status
+            .dirty
+            .iter()
+            .take(NAMED)
+            .map(String::as_str)
+            .collect();
+        let rest = all - named.len() as u64;
+        let more = match rest {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
+        outcome.findings.push(Finding::new(
+            Code::DirtyWorktree,
+            format!("the worktree is not clean: {}{more}", named.join(", ")),
+        ));
+    }
+    outcome.add_checked("the worktree against HEAD");
+    Ok(())
+}
+
+/// Paths of a dirty worktree that are named.
+const NAMED: usize = 5;
 
 /// Runs every event again and compares what comes out with what the log holds.
 fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
@@ -63,7 +109,10 @@ fn standing(
             .findings
             .iter()
             .filter(|finding| {
-                !matches!(finding.code, Code::EditedOutside | Code::ContractUntracked)
+                !matches!(
+                    finding.code,
+                    Code::EditedOutside | Code::ContractUntracked | Code::DirtyWorktree
+                )
             })
             .cloned(),
     );

@@ -20,6 +20,11 @@ impl Outcome {
         self.checked.push(what.into());
     }
 
+    /// Whether a finding of this code is among them.
+    pub fn found(&self, code: Code) -> bool {
+        self.findings.iter().any(|finding| finding.code == code)
+    }
+
     /// Takes another outcome in.
     pub fn append(&mut self, mut other: Outcome) {
         self.checked.append(&mut other.checked);
@@ -31,6 +36,8 @@ impl Outcome {
         self.findings
             .sort_by(|a, b| b.severity().cmp(&a.severity()).then_with(|| a.cmp(b)));
         self.findings.dedup();
+        let mut seen = std::collections::BTreeSet::new();
+        self.checked.retain(|line| seen.insert(line.clone()));
         self
     }
 }

@@ -1,5 +1,6 @@
 //! The stop verifier, and the votes when the phase asks for them.
 
+use super::control_plane;
 use super::outcome::Outcome;
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
@@ -12,6 +13,7 @@ use cook_core::model::{Caches, Phase, Policy, STOP_VERIFIER};
 /// Git that does not answer, a log that cannot be read.
 pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
+    control_plane::worktree(workspace, &mut outcome)?;
     run(workspace, &mut outcome)?;
     votes(workspace, &mut outcome)?;
     Ok(outcome.sorted())

@@ -66,15 +66,22 @@ impl Screen {
 
     /// Prints an answer and says how the command ends.
     pub fn answer(&self, answer: &dyn Answer) -> Exit {
-        if self.json && answer.has_json() {
-            write_out(&json_text(&answer.json()));
-        } else {
-            let mut page = Page::new(self.color_out);
-            answer.human(&mut page);
-            write_out(&page.into_text());
-            if !self.quiet {
-                self.notes(answer.findings());
+        let as_json = self.json && answer.has_json();
+        let text = match as_json {
+            true => json_text(&answer.json()),
+            false => {
+                let mut page = Page::new(self.color_out);
+                answer.human(&mut page);
+                page.into_text()
             }
+        };
+        if let Err(error) = write_out(&text) {
+            // What was to be done is done; whoever asked does not know it.
+            let what = "the answer could not be written";
+            return self.failure(&Failure::state(Code::OutputUnwritable, what).caused_by(&error));
+        }
+        if !as_json && !self.quiet {
+            self.notes(answer.findings());
         }
         if let Some(aside) = answer.aside() {
             write_err(&format!("{}\n", clean(aside, Lines::Fold)));
@@ -94,7 +101,8 @@ impl Screen {
     /// Prints a failure and says how the command ends.
     pub fn failure(&self, failure: &Failure) -> Exit {
         if self.json {
-            write_out(&json_text(&to_json(&Failed::from(failure))));
+            // Where that cannot be written, stderr and the exit code say it.
+            let _ = write_out(&json_text(&to_json(&Failed::from(failure))));
         }
         let mut page = Page::new(self.color_err);
         page.toned(Tone::Bad, "error");
@@ -232,9 +240,12 @@ impl<'a> From<&'a Failure> for Failed<'a> {
 }
 
 /// A reader that went away is no error.
-fn write_out(text: &str) {
+fn write_out(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn write_err(text: &str) {

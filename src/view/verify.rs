@@ -38,7 +38,7 @@ struct Judged<'a> {
 pub struct VerifyAnswer {
     /// `control-plane`, `stop`, `all` or `fsck`.
     pub scope: &'static str,
-    /// Findings that need a re-ground fail too.
+    /// Findings that need a re-ground fail too, and a worktree that is not clean.
     pub strict: bool,
     /// What was looked at, one line each.
     pub checked: Vec<String>,
@@ -47,7 +47,8 @@ pub struct VerifyAnswer {
 }
 
 impl VerifyAnswer {
-    /// Whether it passes: a question that could not be answered never does.
+    /// Whether it passes: a question that could not be answered never does. What reviewers and
+    /// judges were shown as remarks does not fail it.
     pub fn passed(&self) -> bool {
         !self
             .findings
@@ -55,7 +56,9 @@ impl VerifyAnswer {
             .any(|finding| match finding.severity() {
                 Severity::Error => true,
                 Severity::NeedsReground => self.strict || self.leaves_open(finding.code),
-                Severity::Warning | Severity::Note => false,
+                Severity::Warning | Severity::Note => {
+                    self.strict && matches!(finding.code, Code::DirtyWorktree)
+                }
             })
     }
 

@@ -10,9 +10,12 @@ mod brief_scale;
 mod cheats;
 mod commands;
 #[cfg(unix)]
+mod faults;
+#[cfg(unix)]
 mod foreign;
 mod gates;
 mod input;
+mod integrity;
 mod json;
 mod output;
 mod reports;

@@ -243,7 +243,7 @@ codes! {
     InboxRefused "inbox_refused" Finding Warning "a file in the inbox was set aside", "look at the named file, beside it under `.refused`";
     RecordNotRecomputable "record_not_recomputable" Finding Error "a report on record is not what its session answered", "run `cook show` on the transition";
     LogNotDerivable "log_not_derivable" Finding Error "the log holds a state that its events do not produce", "run `cook fsck`";
-    LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "restore `<git dir>/cook/log.git` from a copy";
+    LogDamaged "log_damaged" Finding Error "an object or a link of the log is damaged", "copy the named object back from a copy of `<git dir>/cook/log.git`, then run `cook fsck`";
     LogRewound "log_rewound" Finding Error "the log's branch stands before a transition that the worktree has shown", "`cook next` prints the command that brings the later transitions back";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook verify` in the repository where the work was done: a clone does not bring its log";
     NotDone "not_done" Finding Error "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
@@ -287,10 +287,12 @@ codes! {
     NotWritable "not_writable" Failure Error "a file cannot be written", "make room or mend the permissions at the named place, then run the command again";
     NotInitialised "not_initialised" Failure Error "cook is not set up here", "run `cook init --mission TEXT`";
     LogUnreadable "log_unreadable" Failure Error "the log cannot be read", "run `cook fsck`";
+    LogUnclaimed "log_unclaimed" Failure Error "this worktree had a workflow, and its id or its branch of the log is lost", "run `cook init --log ID` with one of the ids that the message names";
     LogUnsafe "log_unsafe" Failure Error "the log's directory is not as cook writes it", "look at `<git dir>/cook`; cook does not use it as it stands";
     LogTooNew "log_too_new" Failure Error "the log was written by a newer cook", "update cook";
     LockHeld "lock_held" Failure Error "another cook is writing", "run the command again";
     LeaseHeld "lease_held" Failure Error "another cook drives this workflow", "run `cook status`";
+    OutputUnwritable "output_unwritable" Failure Error "the answer could not be written to standard output", "make room where standard output leads to; `cook log` shows what was done";
     WriteFailed "write_failed" Failure Error "the transition could not be written; nothing changed", "make room or mend the permissions, then run the command again";
     InputTooLarge "input_too_large" Failure Error "the input is larger than cook reads", "give less";
     InputUnreadable "input_unreadable" Failure Error "the input cannot be read", "name a readable file of UTF-8 text, or `-` for standard input";

@@ -176,22 +176,16 @@ impl Store {
         let mut copies = Vec::new();
         for kind in [KeptKind::Displaced, KeptKind::Rescue] {
             for (id, target) in log.refs_under(kind.prefix())? {
-                let commit = log.commit(target)?;
-                let mut files = Vec::new();
-                walk(&log, commit.tree, "", 0, &mut |path, id, _| {
-                    let bytes = log.size(id)?;
-                    files.push(KeptFile { path, bytes });
-                    Ok(files.len() < MAX_LISTED)
-                })?;
-                let why = commit.message.lines().next().unwrap_or_default();
-                copies.push(KeptCopy {
+                // One that is damaged keeps no other from being listed.
+                let copy = listed(&log, id.clone(), kind, target);
+                copies.push(copy.unwrap_or_else(|error| KeptCopy {
                     id,
                     kind,
                     commit: target.to_string(),
-                    epoch_seconds: commit.epoch_seconds,
-                    why: why.to_owned(),
-                    files,
-                });
+                    epoch_seconds: 0,
+                    why: format!("damaged: {}", error.in_one_line()),
+                    files: Vec::new(),
+                }));
             }
         }
         copies.sort_by(|a, b| (b.epoch_seconds, &b.id).cmp(&(a.epoch_seconds, &a.id)));
@@ -259,6 +253,26 @@ impl Store {
     fn open_with_users_objects(&self) -> Result<Log, StoreError> {
         place::open_known_log(&self.place)?.with_objects(&self.place.common_dir.join("objects"))
     }
+}
+
+/// One copy with what it holds.
+fn listed(log: &Log, id: String, kind: KeptKind, target: Oid) -> Result<KeptCopy, StoreError> {
+    let commit = log.commit(target)?;
+    let mut files = Vec::new();
+    walk(log, commit.tree, "", 0, &mut |path, id, _| {
+        let bytes = log.size(id)?;
+        files.push(KeptFile { path, bytes });
+        Ok(files.len() < MAX_LISTED)
+    })?;
+    let why = commit.message.lines().next().unwrap_or_default();
+    Ok(KeptCopy {
+        id,
+        kind,
+        commit: target.to_string(),
+        epoch_seconds: commit.epoch_seconds,
+        why: why.to_owned(),
+        files,
+    })
 }
 
 fn kept_tree(log: &Log, id: &str) -> Result<Oid, StoreError> {

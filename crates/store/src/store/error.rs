@@ -76,6 +76,14 @@ pub enum StoreError {
         /// The stamp, without which the branch counts as it stands.
         stamp: PathBuf,
     },
+    /// This worktree had a workflow, and what leads to it is lost.
+    #[error("{what}")]
+    Unclaimed {
+        /// What is lost, and what is left.
+        what: String,
+        /// What can be done.
+        next: Vec<String>,
+    },
     /// The log has a higher lease epoch than the writer.
     #[error("lease epoch {epoch} was replaced by {current}")]
     Fenced {
@@ -175,6 +183,7 @@ impl StoreError {
             Self::OperationUnknown { .. } => Code::OperationUnknown,
             Self::Stale { .. } => Code::StaleFacts,
             Self::Rewound { .. } => Code::LogRewound,
+            Self::Unclaimed { .. } => Code::LogUnclaimed,
             Self::Fenced { .. } => Code::Fenced,
             Self::TooLarge { .. } => Code::InputTooLarge,
         }
@@ -216,6 +225,9 @@ impl From<StoreError> for Failure {
         if matches!(error, StoreError::TooLarge { .. }) {
             failure.hints =
                 vec!["move that file out of `.agent/`, then run the command again".to_owned()];
+        }
+        if let StoreError::Unclaimed { next, .. } = &error {
+            failure.hints.clone_from(next);
         }
         if let StoreError::Rewound { forward, stamp, .. } = &error {
             failure.hints = vec![

@@ -30,36 +30,53 @@ pub struct FsckReport {
 const MAX_FINDINGS: usize = 100;
 
 impl Store {
-    /// Hashes all objects, walks the chains of all worktrees, reads the view.
+    /// Reads all that the refs lead to and all other objects, walks the chains of all worktrees,
+    /// reads the view.
+    ///
+    /// # Errors
+    /// A log that cannot be opened. What cannot be read in it is a finding.
     pub fn fsck(&self) -> Result<FsckReport, StoreError> {
         let log = place::open_known_log(&self.place)?;
-        let mut report = FsckReport::default();
-        hash_objects(&log, &mut report)?;
+        let walk = self.walk(&log)?;
+        let mut report = FsckReport {
+            objects: walk.report.objects,
+            bytes: walk.report.bytes,
+            findings: walk.report.findings.clone(),
+            ..FsckReport::default()
+        };
+        let is_known = |id: &Oid| walk.sound.contains(id) || walk.lost.contains_key(id);
+        hash_others(&log, is_known, &mut report)?;
+        let is_whole = walk.report.findings.is_empty();
         for (id, tip) in branches(&self.place, &log)? {
             report.workflows += 1;
-            if let Err(error) = walk_chain(&log, tip, &mut report) {
-                report.findings.push(
+            match walk_chain(&log, tip, &mut report) {
+                // What is missing is named already.
+                Err(error) if is_whole => report.findings.push(
                     Finding::new(Code::LogDamaged, error.in_one_line())
                         .at(format!("refs/heads/{id}")),
-                );
+                ),
+                _ => {}
             }
         }
-        match self.differences_by_content() {
-            Ok(differences) => report
-                .findings
-                .extend(differences.iter().map(|difference| difference.finding())),
-            Err(error @ StoreError::Rewound { .. }) => {
-                report
-                    .findings
-                    .push(Finding::new(error.code(), error.in_one_line()));
-            }
-            Err(error) => report.findings.push(Finding::new(
-                Code::LogDamaged,
-                format!("the view cannot be compared: {error}"),
-            )),
+        if walk.report.stands {
+            report.findings.extend(self.view_findings());
         }
         report.findings.truncate(MAX_FINDINGS);
         Ok(report)
+    }
+
+    /// Where the view is not what the log holds.
+    fn view_findings(&self) -> Vec<Finding> {
+        match self.differences_by_content() {
+            Ok(differences) => differences.iter().map(|one| one.finding()).collect(),
+            Err(error @ StoreError::Rewound { .. }) => {
+                vec![Finding::new(error.code(), error.in_one_line())]
+            }
+            Err(error) => vec![Finding::new(
+                Code::LogDamaged,
+                format!("the view cannot be compared: {error}"),
+            )],
+        }
     }
 }
 
@@ -75,16 +92,27 @@ fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> 
     }
 }
 
-/// Reading an object hashes it.
-fn hash_objects(log: &Log, report: &mut FsckReport) -> Result<(), StoreError> {
-    for id in log.all()? {
+/// Objects that no ref leads to. Reading one hashes it.
+fn hash_others(
+    log: &Log,
+    is_known: impl Fn(&Oid) -> bool,
+    report: &mut FsckReport,
+) -> Result<(), StoreError> {
+    for id in log.all()?.into_iter().filter(|id| !is_known(id)) {
         match log.read(id) {
             Ok((_, bytes)) => {
                 report.objects += 1;
                 report.bytes += bytes.len() as u64;
             }
             Err(error) => report.findings.push(
-                Finding::new(Code::LogDamaged, error.in_one_line()).at(format!("object {id}")),
+                Finding::new(
+                    Code::LogDamaged,
+                    format!(
+                        "{}; no transition and no session call needs it",
+                        error.in_one_line()
+                    ),
+                )
+                .at(format!("object {id}")),
             ),
         }
     }

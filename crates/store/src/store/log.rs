@@ -256,6 +256,13 @@ impl Log {
         Ok((object.kind(), object.data().to_vec()))
     }
 
+    /// Whether there is an object of that name, sound or not.
+    pub(super) fn holds(&self, id: Oid) -> bool {
+        let is_loose =
+            |dir: &PathBuf| disk::look(&loose_path(dir, id)).is_ok_and(|at| at.is_some());
+        self.directories().any(is_loose) || self.odb().is_ok_and(|odb| odb.exists(id))
+    }
+
     /// An object's size, before compression.
     pub(super) fn size(&self, id: Oid) -> Result<u64, StoreError> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {

@@ -10,6 +10,7 @@
 mod aside;
 pub(crate) mod chain;
 mod checkout;
+mod claim;
 mod compare;
 mod difference;
 mod displaced;
@@ -22,6 +23,7 @@ pub(crate) mod log;
 mod objects;
 mod pack;
 mod place;
+mod reach;
 mod read;
 mod replay;
 mod stamp;
@@ -32,6 +34,7 @@ mod view;
 mod write;
 
 pub use aside::MAX_KEPT;
+pub use claim::Unclaimed;
 pub use difference::{Difference, DifferenceKind};
 pub use displaced::{KeptCopy, KeptFile, KeptKind};
 pub use error::StoreError;
@@ -40,6 +43,7 @@ pub use lease::{Lease, LeaseHolder};
 pub use objects::{Meta, Tip};
 pub use pack::Packing;
 pub use place::{Place, fresh_id};
+pub use reach::ReachReport;
 pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
 pub use replay::{ReplayReport, Replayed};
 pub use trail::Trail;
@@ -71,12 +75,46 @@ impl std::fmt::Debug for Store {
 impl Store {
     /// Opens the log of this worktree. `None` = it has none yet: no log, no
     /// worktree id, or no transition under that id. Anything that merely cannot
-    /// be read is an error, because "none" leads to a new log.
+    /// be read, or was there, is an error, because "none" leads to a new log.
     pub fn open(place: Place) -> Result<Option<Self>, StoreError> {
-        let Some(id) = place::read_id(&place)? else {
-            return Ok(None);
+        let id = place::read_id(&place)?;
+        let found = match &id {
+            Some(id) => Self::open_as(place.clone(), id.clone(), false)?,
+            None => None,
         };
-        Self::open_as(place, id, false)
+        if found.is_none()
+            && let Some(log) = place::open_log(&place)?
+        {
+            claim::lost(&place, &log, id.as_deref())?;
+        }
+        Ok(found)
+    }
+
+    /// Workflows that belong to no worktree, those that `.agent/` shows first.
+    ///
+    /// # Errors
+    /// A log that cannot be opened.
+    pub fn unclaimed(place: &Place) -> Result<Vec<Unclaimed>, StoreError> {
+        match place::open_log(place)? {
+            Some(log) => claim::unclaimed(place, &log),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Gives this worktree, which has no workflow, one that belongs to none.
+    ///
+    /// # Errors
+    /// When there is no such workflow, or this worktree has one.
+    pub fn claim(place: &Place, id: &str) -> Result<(), StoreError> {
+        claim::claim(place, id)
+    }
+
+    /// Gives this worktree, which has no workflow, the id of a new one.
+    ///
+    /// # Errors
+    /// When this worktree has a workflow.
+    pub fn renounce(place: &Place) -> Result<(), StoreError> {
+        claim::renounce(place)
     }
 
     /// Opens another worktree's workflow by its id, for reading only.

@@ -1,7 +1,7 @@
 //! Reading the log's objects: one commit, its files, the chain of first parents.
 
 use super::error::{During, StoreError};
-use super::log::{Log, TreeEntry};
+use super::log::{Commit, Log, TreeEntry};
 use super::tree::{self, APPENDED, EVENT, EventFile, FORMAT, HISTORIES, Histories, History};
 use cook_core::model::Snapshot;
 use git2::{ObjectType, Oid};
@@ -48,9 +48,13 @@ pub(super) fn tip(log: &Log, id: Oid) -> Result<Tip, StoreError> {
 
 /// The message of one commit.
 pub(super) fn meta(log: &Log, id: Oid) -> Result<Meta, StoreError> {
-    let commit = log.commit(id)?;
-    parse_message(id.to_string(), commit.epoch_seconds, &commit.message)
+    meta_of(id, &log.commit(id)?)
         .ok_or_else(|| StoreError::unreadable(format!("log commit {id}"), "it has no trailers"))
+}
+
+/// The message of a commit that was read; none when it is not one of cook's.
+pub(super) fn meta_of(id: Oid, commit: &Commit) -> Option<Meta> {
+    parse_message(id.to_string(), commit.epoch_seconds, &commit.message)
 }
 
 fn parse_message(commit: String, epoch_seconds: i64, message: &str) -> Option<Meta> {
