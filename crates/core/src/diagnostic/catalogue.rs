@@ -282,7 +282,6 @@ codes! {
     GitFailed "git_failed" Failure Error "git could not answer", "run `git status` and mend what it names";
     AgentDirUnsafe "agent_dir_unsafe" Failure Error "`.agent` is a symlink or not a directory", "move it away, then run `cook init`";
     NotReproducible "not_reproducible" Failure Error "the commit cannot be checked out from its objects alone", "bring or commit what the message names, then run the command again";
-    SandboxUnavailable "sandbox_unavailable" Failure Error "the settings require a sandbox, and it does not work here", "install bubblewrap (`bwrap`), see `cook doctor`, or set `[sandbox] mode = \"auto\"`";
     NoSpace "no_space" Failure Error "the file system has too little space for the commit's files", "make room where the message says, or move `[clean_room] dir`";
     NotWritable "not_writable" Failure Error "a file cannot be written", "make room or mend the permissions at the named place, then run the command again";
     NotInitialised "not_initialised" Failure Error "cook is not set up here", "run `cook init --mission TEXT`";
