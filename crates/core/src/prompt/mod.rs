@@ -418,7 +418,7 @@ mod tests {
         assert!(apart(&[]).ends_with("committed:\n\nnone\n"));
         let dirty = apart(&["a.txt".to_owned(), HOSTILE.to_owned()]);
         assert!(dirty.contains("It is not clean. "), "{dirty}");
-        assert!(dirty.contains("\n```````text\n- a.txt\n- "), "{dirty}");
+        assert!(dirty.contains("\n``````text\n- a.txt\n- "), "{dirty}");
         assert_eq!(headings(&dirty), headings(&apart(&[])));
     }
 
