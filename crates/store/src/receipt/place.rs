@@ -281,7 +281,7 @@ impl<'a> RunPlace<'a> {
             self.repo.git_dir().to_owned(),
         ];
         if let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) {
-            let dirs = KnownAgent::all().flat_map(|agent| &agent.writes);
+            let dirs = KnownAgent::all().flat_map(|agent| &agent.preset.writes);
             hidden.extend(dirs.map(|dir| home.join(&dir.home)));
         }
         hidden
