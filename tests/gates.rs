@@ -545,7 +545,7 @@ fn what_a_gate_leaves_is_gone_before_the_next_but_for_caches() {
     let head = stand.head().commit.unwrap();
     let run = |caches: Caches| {
         let gates = [
-            gate("sh -c 'mkdir -p built; echo x >> built/n; echo x >> a.txt; touch left; rm -f b'"),
+            gate("sh -c 'mkdir -p built; echo x >> built/n; touch left'"),
             gate("sh -c 'cat a.txt; ls; wc -l < built/n'"),
         ];
         let mut runs = stand.gates().run_at(&head, None, &gates, caches).unwrap();
@@ -557,6 +557,21 @@ fn what_a_gate_leaves_is_gone_before_the_next_but_for_caches() {
     assert_eq!(empty.tail, "one\nmore\na.txt\nbuilt\ndir\n1\n");
     assert_eq!(empty.caches, Caches::Empty);
     assert_eq!(run(Caches::Kept).tail, "one\nmore\na.txt\nbuilt\ndir\n3\n");
+}
+
+#[test]
+fn a_gate_that_changes_what_it_tests_proves_nothing() {
+    let stand = Stand::of(Scratch::new());
+    for command in [
+        "sh -c 'echo x >> a.txt'",
+        "rm a.txt",
+        "sh -c 'cp -p a.txt b; echo x > a.txt; cp -p b a.txt'",
+    ] {
+        let run = stand.run(command);
+        let problem = run.problem.clone().unwrap();
+        assert!(!run.passed() && problem.contains("`a.txt`"), "{problem}");
+    }
+    assert!(stand.run("sh -c 'cat a.txt; touch coverage.txt'").passed());
 }
 
 #[test]

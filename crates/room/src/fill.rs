@@ -36,6 +36,27 @@ pub struct Filled {
     pub lacking: Vec<Lacking>,
     /// Links that lead out of the commit, by path.
     pub leading_out: Vec<String>,
+    /// The files as they were left.
+    stats: HashMap<Vec<u8>, Stat>,
+}
+
+impl Filled {
+    /// The first file of the commit below `top` that somebody changed since. A change that was put
+    /// back is one too: the system's time of it cannot be put back.
+    pub fn changed(&self, top: &Path) -> Option<String> {
+        let mut changed: Vec<&Vec<u8>> = self
+            .stats
+            .iter()
+            .filter(|(path, stat)| {
+                let found = path_below(top, path).and_then(fs::symlink_metadata);
+                !found.is_ok_and(|found| Stat::of(&found) == **stat)
+            })
+            .map(|(path, _)| path)
+            .collect();
+        changed.sort();
+        let first = changed.first()?;
+        Some(String::from_utf8_lossy(first).into_owned())
+    }
 }
 
 /// Something that the commit names and that is not here.
@@ -212,6 +233,8 @@ impl<'a> Filling<'a> {
             std::thread::sleep(CLOCK_STEP);
         }
         self.filled.files = self.list.files.len();
+        let stats = files.iter().map(|(path, had)| (path.clone(), had.stat));
+        self.filled.stats = stats.collect();
         let manifest = Manifest {
             attributes: self.attributes_digest(),
             files,

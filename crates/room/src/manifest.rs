@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs::Metadata;
 
-const MAGIC: &[u8] = b"cook room 1\n";
+const MAGIC: &[u8] = b"room 1\n";
 
 /// What the system says of a file: any change of its content changes some of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

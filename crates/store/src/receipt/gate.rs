@@ -317,9 +317,12 @@ impl Gates<'_> {
         });
         self.receipts
             .keep(&receipt, [&ended.stdout, &ended.stderr])?;
-        let problem = match ended.swept {
-            true => None,
-            false => Some("a process it started could not be ended".to_owned()),
+        let problem = match (ended.swept, place.changed()) {
+            (false, _) => Some("a process it started could not be ended".to_owned()),
+            (true, Some(path)) => Some(format!(
+                "`{path}`, a file of the commit, was changed while it ran, so it shows nothing about the commit"
+            )),
+            (true, None) => None,
         };
         Ok((Some(receipt), problem))
     }

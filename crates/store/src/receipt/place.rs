@@ -53,6 +53,7 @@ pub(super) struct RunPlace<'a> {
     pub tree: Option<String>,
     /// What its commit names and nobody can have who has its objects alone.
     pub lacking: Vec<String>,
+    filled: Option<Filled>,
 }
 
 /// What one command is started with.
@@ -78,6 +79,7 @@ impl<'a> RunPlace<'a> {
             commit: head.commit,
             tree: head.tree,
             lacking: Vec::new(),
+            filled: None,
         })
     }
 
@@ -130,6 +132,7 @@ impl<'a> RunPlace<'a> {
             commit: None,
             tree: None,
             lacking: Vec::new(),
+            filled: None,
         })
     }
 
@@ -150,7 +153,8 @@ impl<'a> RunPlace<'a> {
             .map(|lacking| format!("`{}`: {}", lacking.path, lacking.why))
             .collect();
         self.commit = Some(commit.to_owned());
-        self.tree = Some(filled.tree);
+        self.tree = Some(filled.tree.clone());
+        self.filled = Some(filled);
         Ok(())
     }
 
@@ -175,6 +179,12 @@ impl<'a> RunPlace<'a> {
             .map(ToString::to_string)
             .collect();
         room.fill(&source, &caches)
+    }
+
+    /// A file of the commit that somebody changed since the place was made to hold it.
+    pub fn changed(&self) -> Option<String> {
+        let room = self.room.as_ref()?;
+        self.filled.as_ref()?.changed(room.path())
     }
 
     pub fn kind(&self) -> Place {
