@@ -21,6 +21,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// How often a sandbox is set up for one run at most.
+const STARTS: u32 = 5;
 /// Files that are looked at when a program's own record is searched for.
 const MAX_SEARCHED: usize = 50_000;
 /// Directories below each other there.
@@ -69,36 +71,46 @@ pub fn run(
     make_new_dir(task.keep)?;
     let (argv, given) = command_line(task)?;
     let directories = task.sandbox.map(|_| Directories::of(task.preset));
-    let within = match task.sandbox.zip(directories.as_ref()) {
-        Some((sandbox, directories)) => {
-            sandbox.arguments(task.preset, task.action, task.dir, task.state, directories)?
-        }
-        None => Vec::new(),
-    };
     let env = environment(task);
     let prompt = prompt(task);
     let greeting = Conversation::greeting();
-    let supervised = Supervised {
-        argv: &argv,
-        within: &within,
-        dir: task.dir,
-        env: &env,
-        stdin: match task.preset.kind() {
-            AgentKind::Command => Input::Whole(prompt.as_bytes()),
-            AgentKind::Acp => Input::Open(&greeting),
-        },
-        invocation: task.invocation,
-        clocks: task.clocks,
-        polite: task.preset.polite(),
-    };
-    let heard = match task.preset.kind() {
-        AgentKind::Command => {
-            let mut reader = Reader::of(task.preset, watch);
-            supervise(&supervised, &mut reader).map(|outcome| (reader.end(&outcome), outcome))
-        }
-        AgentKind::Acp => {
-            let mut talk = Conversation::of(task, &prompt, watch);
-            supervise(&supervised, &mut talk).map(|outcome| (talk.end(&outcome), outcome))
+    let mut starts = 0;
+    let heard = loop {
+        let within = match task.sandbox.zip(directories.as_ref()) {
+            Some((sandbox, directories)) => {
+                sandbox.arguments(task.preset, task.action, task.dir, task.state, directories)?
+            }
+            None => Vec::new(),
+        };
+        let supervised = Supervised {
+            argv: &argv,
+            within: &within,
+            dir: task.dir,
+            env: &env,
+            stdin: match task.preset.kind() {
+                AgentKind::Command => Input::Whole(prompt.as_bytes()),
+                AgentKind::Acp => Input::Open(&greeting),
+            },
+            invocation: task.invocation,
+            clocks: task.clocks,
+            polite: task.preset.polite(),
+        };
+        let heard = match task.preset.kind() {
+            AgentKind::Command => {
+                let mut reader = Reader::of(task.preset, &mut *watch);
+                supervise(&supervised, &mut reader).map(|outcome| (reader.end(&outcome), outcome))
+            }
+            AgentKind::Acp => {
+                let mut talk = Conversation::of(task, &prompt, &mut *watch);
+                supervise(&supervised, &mut talk).map(|outcome| (talk.end(&outcome), outcome))
+            }
+        };
+        starts += 1;
+        match &heard {
+            // A socket that was to be hidden went in between: nothing was started.
+            Ok((_, outcome))
+                if starts < STARTS && task.sandbox.is_some() && never_began(outcome) => {}
+            _ => break heard,
         }
     };
     let planted = match &directories {
@@ -126,6 +138,12 @@ fn planted_failure(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
     );
     let failure = SupplierErrorKind::Failed(what);
     Some(AgentFailure::new(FailureClass::Agent, failure))
+}
+
+/// The sandbox was not set up.
+fn never_began(outcome: &Outcome) -> bool {
+    let said = outcome.stderr.bytes();
+    outcome.code == Some(1) && outcome.stdout.total == 0 && said.starts_with(b"bwrap: Can't ")
 }
 
 fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> Report {
