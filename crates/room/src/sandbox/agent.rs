@@ -104,6 +104,23 @@ pub fn is_kept(path: &Path) -> bool {
 }
 
 impl Agent<'_> {
+    /// Directories that must be there before a session begins.
+    fn made(&self) -> Vec<PathBuf> {
+        match self.authority {
+            Authority::Implementer => {
+                let by_files = !self.common_dir.join("reftable").is_dir();
+                let refs = MADE_REFS.iter().filter(|_| by_files);
+                let names = MADE.iter().chain(refs);
+                names.map(|name| self.common_dir.join(name)).collect()
+            }
+            Authority::Reader { .. } => {
+                let documents = self.root.join(".agent");
+                let names = LEAVES.iter().filter(|_| is_directory(&documents));
+                names.map(|name| documents.join(name)).collect()
+            }
+        }
+    }
+
     fn may_write(&self, place: &Path) -> bool {
         let is_implementer = self.authority == Authority::Implementer;
         let own = self.writes.iter().any(|dir| place.starts_with(dir));
@@ -118,6 +135,15 @@ impl Bubblewrap {
     /// # Errors
     /// When a directory that must be protected cannot be made or looked at.
     pub fn agent(&self, agent: &Agent) -> io::Result<Vec<OsString>> {
+        for dir in agent.made() {
+            if look(&dir)?.is_none() {
+                std::fs::create_dir_all(&dir)?;
+            }
+        }
+        self.arguments(agent)
+    }
+
+    fn arguments(&self, agent: &Agent) -> io::Result<Vec<OsString>> {
         let mut argv = Arguments(self.common(true));
         let home = agent.home.and_then(|home| home.canonicalize().ok());
         argv.show(agent, home.as_deref());
@@ -126,7 +152,7 @@ impl Bubblewrap {
         }
         match agent.authority {
             Authority::Implementer => argv.implementer(agent)?,
-            Authority::Reader { checkout } => argv.reader(agent, checkout)?,
+            Authority::Reader { checkout } => argv.reader(agent, checkout),
         }
         if let Some(session) = agent.session {
             argv.bind(session);
@@ -149,12 +175,12 @@ impl Bubblewrap {
         Ok(argv.0)
     }
 
-    /// Starts nothing but `true` as that agent.
+    /// Starts nothing but `true` as that agent, and makes nothing.
     ///
     /// # Errors
     /// What bubblewrap said, and what is behind it where that is known.
     pub fn try_agent(&self, agent: &Agent) -> Result<(), String> {
-        try_argv(self.agent(agent).map_err(|error| error.to_string())?)
+        try_argv(self.arguments(agent).map_err(|error| error.to_string())?)
     }
 }
 
@@ -192,18 +218,6 @@ impl Arguments {
 
     fn implementer(&mut self, agent: &Agent) -> io::Result<()> {
         let (root, common) = (agent.root, agent.common_dir);
-        let by_files = !common.join("reftable").is_dir();
-        let refs = MADE_REFS.iter().filter(|_| by_files);
-        let made: Vec<PathBuf> = MADE
-            .iter()
-            .chain(refs)
-            .map(|name| common.join(name))
-            .collect();
-        for dir in &made {
-            if look(dir)?.is_none() {
-                std::fs::create_dir_all(dir)?;
-            }
-        }
         self.bind(root);
         self.bind(common);
         for name in FIXED {
@@ -212,8 +226,8 @@ impl Arguments {
                 self.bind(&dir);
             }
         }
-        for dir in &made {
-            self.protect(dir);
+        for dir in agent.made() {
+            self.protect(&dir);
         }
         self.protect_repository(common, DEPTH)?;
         self.protect_cooks(common)?;
@@ -276,24 +290,17 @@ impl Arguments {
     }
 
     /// Directories of an agent's own may lie around the repository.
-    fn reader(&mut self, agent: &Agent, checkout: Option<&Path>) -> io::Result<()> {
+    fn reader(&mut self, agent: &Agent, checkout: Option<&Path>) {
         self.protect(agent.root);
         self.protect(agent.common_dir);
-        let documents = agent.root.join(".agent");
-        for dir in LEAVES.iter().map(|name| documents.join(name)) {
-            if is_directory(&documents) && look(&dir)?.is_none() {
-                std::fs::create_dir(&dir)?;
-            }
-            // A link would open what it leads to.
-            if is_directory(&documents) && is_directory(&dir) {
-                self.bind(&dir);
-            }
+        // A link would open what it leads to.
+        for dir in agent.made().iter().filter(|dir| is_directory(dir)) {
+            self.bind(dir);
         }
         if let Some(checkout) = checkout {
             self.bind(checkout);
             self.protect(&checkout.join(".git"));
         }
-        Ok(())
     }
 
     /// Those that can be seen inside. One that is given back and lies in a private directory
