@@ -41,7 +41,10 @@ program() { printf '#!/bin/sh\n%s\n' "$2" >"$1"; chmod +x "$1"; }
 fn begin(sandbox: &str) -> Repo {
     Repo::stage(&format!("cheats-{sandbox}"), || {
         let repo = Repo::unborn();
-        repo.write("test.sh", "cat results && grep -qx two a.txt && test ! -e red\n");
+        repo.write(
+            "test.sh",
+            "cat results && grep -qx two a.txt && test ! -e red\n",
+        );
         repo.write("README.md", "# tool\n\nA tool.\n");
         let settings = format!(
             "[sandbox]\nmode = \"{sandbox}\"\n[clean_room]\ncache = [\"target\"]\n[gates.test]\nrun = \"{GATE}\"\n"
@@ -154,7 +157,13 @@ fn clone_passes(repo: &Repo) -> bool {
         run_alone(&mut command)
     };
     let from = format!("file://{}", repo.root.display());
-    if git(place.path(), &["clone", "-q", &from, clone.to_str().unwrap()]).code != 0 {
+    if git(
+        place.path(),
+        &["clone", "-q", &from, clone.to_str().unwrap()],
+    )
+    .code
+        != 0
+    {
         return false;
     }
     let gone = repo.beside("").with_extension("gone");
