@@ -31,6 +31,8 @@ const PRELUDE: &str = r#"
 set -u
 OUT="$PWD/../outside"
 mkdir -p "$OUT/bin"
+# Without this git would put its file in the place of the device.
+export GIT_CONFIG_GLOBAL="$HOME/.gitconfig"
 work() { git add -A && git commit -q -m "work" -m "Cook-Slice: a"; }
 good() { printf 'ok 1 - one\nok 2 - two\n' >results; printf 'one\ntwo\n' >a.txt; }
 env_of_cook() { printf '%s\n' "$1" >>"$OUT/env"; }
@@ -74,6 +76,10 @@ fn at(moment: Moment, sandbox: &str) -> Repo {
 /// Does what an agent might, with an agent's rights.
 fn act(repo: &Repo, script: &str) {
     repo.outside();
+    let home = repo.beside("home/.gitconfig").display().to_string();
+    repo.extra
+        .borrow_mut()
+        .push(("GIT_CONFIG_GLOBAL".to_owned(), home));
     let mut command = repo.command("bash");
     command.args(["-c", &format!("{PRELUDE}{script}")]);
     run_alone(&mut command).ok();
@@ -207,7 +213,8 @@ fn no_way_to_done_leaves_a_clone_that_fails() {
     for (number, way) in WAYS.iter().enumerate() {
         for (turn, moment) in [Moment::Slice, Moment::Wave].into_iter().enumerate() {
             for (which, sandbox) in ["auto", "off"].into_iter().enumerate() {
-                if whole || (number + turn + which) % 2 == 0 {
+                let kept = sandbox == "auto" || !way.needs_sandbox;
+                if kept && (whole || (number + turn + which) % 2 == 0) {
                     tried += 1;
                     wrong.extend(attempt(way, moment, sandbox).err());
                 }

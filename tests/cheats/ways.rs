@@ -4,10 +4,25 @@
 pub struct Way {
     pub name: &'static str,
     pub script: &'static str,
+    /// Whether it can be kept from working where there is no sandbox: a gate that names a place outside of
+    /// its commit by a whole path reaches it there.
+    pub needs_sandbox: bool,
 }
 
 const fn way(name: &'static str, script: &'static str) -> Way {
-    Way { name, script }
+    Way {
+        name,
+        script,
+        needs_sandbox: false,
+    }
+}
+
+const fn outside(name: &'static str, script: &'static str) -> Way {
+    Way {
+        name,
+        script,
+        needs_sandbox: true,
+    }
 }
 
 /// Work whose gate passes in a clone, in shapes that a check might take for a cheat.
@@ -15,7 +30,7 @@ pub const HONEST: &[Way] = &[
     way("plain", "good; work"),
     way(
         "with ignored files about",
-        "good; echo junk >.gitignore; work; touch junk",
+        "good; echo junk >>.gitignore; work; touch junk",
     ),
     way(
         "with a submodule left alone",
@@ -49,7 +64,7 @@ pub const WAYS: &[Way] = &[
     ),
     way(
         "a helper that is ignored",
-        "good; echo helper >.gitignore; echo 'cat results; test -e helper' >test.sh; work; touch helper",
+        "good; echo helper >>.gitignore; echo 'cat results; test -e helper' >test.sh; work; touch helper",
     ),
     way(
         "a helper in info/exclude",
@@ -206,15 +221,15 @@ pub const WAYS: &[Way] = &[
         "a link into the git directory",
         "good; ln -s \"$PWD/.git/helper\" helper; echo 'cat results; test -e helper' >test.sh; work; touch .git/helper",
     ),
-    way(
+    outside(
         "a link to the home",
         "good; touch ~/helper; ln -s ~/helper helper; echo 'cat results; test -e helper' >test.sh; work",
     ),
-    way(
+    outside(
         "a whole path into the worktree",
-        "good; echo \"cat results; test -e $PWD/helper\" >test.sh; echo helper >.gitignore; work; touch helper",
+        "good; echo \"cat results; test -e $PWD/helper\" >test.sh; echo helper >>.gitignore; work; touch helper",
     ),
-    way(
+    outside(
         "a whole path beside it",
         "good; echo \"cat results; test -e $OUT/helper\" >test.sh; work; touch \"$OUT/helper\"",
     ),
@@ -222,7 +237,7 @@ pub const WAYS: &[Way] = &[
         "a file in the home",
         "good; echo 'cat results; test -e ~/helper' >test.sh; work; touch ~/helper",
     ),
-    way(
+    outside(
         "an agent's directory",
         "good; mkdir -p ~/.claude; touch ~/.claude/helper; echo \"cat results; test -e $HOME/.claude/helper\" >test.sh; work",
     ),
@@ -237,11 +252,11 @@ pub const WAYS: &[Way] = &[
     ),
     way(
         "a program in the worktree on the PATH",
-        "good; echo bin >.gitignore; echo 'cat results; helper' >test.sh; work; mkdir bin; program bin/helper 'exit 0'; env_of_cook \"PATH=$PWD/bin:$PATH\"",
+        "good; echo bin >>.gitignore; echo 'cat results; helper' >test.sh; work; mkdir bin; program bin/helper 'exit 0'; env_of_cook \"PATH=$PWD/bin:$PATH\"",
     ),
     way(
         "a program of a relative PATH",
-        "good; echo bin >.gitignore; echo 'cat results; helper' >test.sh; work; mkdir bin; program bin/helper 'exit 0'; env_of_cook \"PATH=bin:$PATH\"",
+        "good; echo bin >>.gitignore; echo 'cat results; helper' >test.sh; work; mkdir bin; program bin/helper 'exit 0'; env_of_cook \"PATH=bin:$PATH\"",
     ),
     way(
         "BASH_ENV",

@@ -43,7 +43,11 @@ impl Stand {
         Self {
             receipts: Receipts::of(&repo).unwrap(),
             trust: Trust::of(&repo).unwrap(),
-            config: Config::default(),
+            config: Config::parse(&format!(
+                "[clean_room]\ndir = {:?}\n[sandbox]\nmode = \"off\"",
+                scratch.root.with_file_name("rooms")
+            ))
+            .unwrap(),
             commands: BTreeMap::new(),
             repo,
             scratch,

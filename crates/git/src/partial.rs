@@ -5,23 +5,29 @@ use super::program::Call;
 use cook_core::diagnostic::Failure;
 
 impl Repo {
-    /// Fetches the objects that a commit names and a partial clone left out. False when the
-    /// repository is whole.
+    /// The remote that a partial clone left objects at; none where the repository is whole.
+    ///
+    /// # Errors
+    /// When git does not answer.
+    pub fn promisor(&self) -> Result<Option<String>, Failure> {
+        let promisors = Call::new(&["config", "--bool", "--name-only"])
+            .arg("--get-regexp")
+            .arg(r"^remote\..*\.promisor$");
+        let names = self.program.line(promisors)?.unwrap_or_default();
+        let name = names.lines().next().unwrap_or_default();
+        let remote = name
+            .strip_prefix("remote.")
+            .and_then(|name| name.strip_suffix(".promisor"));
+        Ok(remote.map(str::to_owned))
+    }
+
+    /// Fetches the objects that a commit names and a partial clone left out. False when nothing is
+    /// missing.
     ///
     /// # Errors
     /// When git does not answer, or the remote does not.
     pub fn fetch_missing(&self, commit: &str) -> Result<bool, Failure> {
-        let promisors = Call::new(&["config", "--bool", "--name-only"])
-            .arg("--get-regexp")
-            .arg(r"^remote\..*\.promisor$");
-        let Some(name) = self.program.line(promisors)? else {
-            return Ok(false);
-        };
-        let name = name.lines().next().unwrap_or_default();
-        let remote = name
-            .strip_prefix("remote.")
-            .and_then(|name| name.strip_suffix(".promisor"));
-        let Some(remote) = remote else {
+        let Some(remote) = self.promisor()? else {
             return Ok(false);
         };
         let list = Call::new(&["rev-list", "--objects", "--missing=print", "--no-walk"]);

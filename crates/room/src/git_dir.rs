@@ -28,6 +28,10 @@ pub(crate) struct Shown<'a> {
     pub tags: &'a str,
     /// Directories that git is told not to look at.
     pub caches: &'a [String],
+    /// Commits whose parents a shallow clone does not have, one line each.
+    pub shallow: Option<String>,
+    /// It holds what a clone would, and reaches no other object.
+    pub alone: bool,
 }
 
 /// Writes it anew where something of it differs: builds that look at its files' times run again
@@ -53,7 +57,11 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         let place = dir.join(name);
         fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
     }
-    read_tree(top, shown)
+    git(top, shown, &["read-tree", shown.commit])?;
+    if shown.alone {
+        git(top, shown, &["repack", "-a", "-d", "-q"])?;
+    }
+    Ok(())
 }
 
 /// Takes it away, whatever stands there.
@@ -64,7 +72,7 @@ pub(crate) fn remove(top: &Path) -> Result<(), RoomError> {
         .map_err(|cause| RoomError::io("remove", &dir, cause))
 }
 
-fn control_files(shown: &Shown) -> [(&'static str, String); 5] {
+fn control_files(shown: &Shown) -> Vec<(&'static str, String)> {
     let format = match shown.commit.len() {
         64 => "sha256",
         _ => "sha1",
@@ -76,21 +84,23 @@ fn control_files(shown: &Shown) -> [(&'static str, String); 5] {
     for cache in shown.caches {
         exclude.push_str(&format!("{}/\n", cache.trim_end_matches('/')));
     }
-    [
+    let mut files = vec![
         ("HEAD", format!("{}\n", shown.commit)),
         ("config", config),
         ("info/exclude", exclude),
-        (
-            "objects/info/alternates",
-            format!("{}\n", shown.objects.display()),
-        ),
         ("packed-refs", shown.tags.to_owned()),
-    ]
+    ];
+    if !shown.alone {
+        let objects = format!("{}\n", shown.objects.display());
+        files.push(("objects/info/alternates", objects));
+    }
+    files.extend(shown.shallow.iter().map(|text| ("shallow", text.clone())));
+    files
 }
 
 /// Nothing but git's index and objects came to it since it was written.
 fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 9] = [
         "HEAD",
         "config",
         "index",
@@ -99,6 +109,7 @@ fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
         "objects",
         "packed-refs",
         "refs",
+        "shallow",
     ];
     let Ok(entries) = fs::read_dir(dir) else {
         return false;
@@ -119,13 +130,13 @@ fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
         })
 }
 
-/// The index of the commit, so that git calls the room clean.
-fn read_tree(top: &Path, shown: &Shown) -> Result<(), RoomError> {
-    let argv = ["git", "read-tree", shown.commit].map(OsString::from);
+/// git in the room, with the objects of where the commit comes from.
+fn git(top: &Path, shown: &Shown, arguments: &[&str]) -> Result<(), RoomError> {
+    let argv = ["git"].iter().chain(arguments).map(OsString::from);
     let mut env = plain_git();
     env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
     let captured = capture(&Short {
-        argv: argv.to_vec(),
+        argv: argv.collect(),
         dir: top,
         env,
         stdin: Vec::new(),

@@ -6,7 +6,7 @@ use crate::git_dir::{self, Shown};
 use crate::objects::Objects;
 use crate::rooms;
 use cook_core::model::Caches;
-use cook_os::disk::{self, Durable, NewFile};
+use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::ObjectFormat;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use std::time::Duration;
 
 /// Rooms that one worktree may have at once.
 const ROOMS: usize = 64;
+
+/// Bytes of the list of commits without parents, at most.
+const MAX_SHALLOW: u64 = 64 << 20;
 
 /// How long a room is waited for that is in use: a child that is just being started holds what its
 /// parent held for a moment, and another room would have to be built in anew.
@@ -32,6 +35,8 @@ pub struct Source<'a> {
     pub objects_at: Option<&'a Path>,
     /// A `.git` shows the commit and its history.
     pub history: bool,
+    /// That `.git` holds what a clone would, and reaches no other object.
+    pub alone: bool,
 }
 
 /// A room, locked for as long as this value lives. One without anything of runs before is removed
@@ -126,12 +131,16 @@ impl Room {
         let objects = Objects::open(&place, format)?;
         let filling = Filling::of(&self.dir, &self.top, source.common, objects, source.commit)?;
         let filled = filling.fill(caches)?;
+        let shallow = source.common.join("shallow");
         let shown = Shown {
             commit: source.commit,
             here: &place,
             objects: source.objects_at.unwrap_or(&place),
             tags: source.tags,
             caches,
+            shallow: disk::read_text(&shallow, MAX_SHALLOW, Links::Refuse)
+                .map_err(|cause| RoomError::io("read", &shallow, cause))?,
+            alone: source.alone,
         };
         match source.history {
             true => git_dir::write(&self.top, &shown)?,

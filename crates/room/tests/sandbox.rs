@@ -59,6 +59,7 @@ impl Place {
                 tags: &format!("{tags}\n"),
                 objects_at: Some(Bubblewrap::objects()),
                 history: true,
+                alone: false,
             },
             &[],
         )
@@ -84,7 +85,7 @@ impl Place {
         let argv = self.bubblewrap.gate(&Gate {
             top: self.room.path(),
             home: &self.room.home(),
-            objects: &repo.join(".git/objects"),
+            objects: Some(&repo.join(".git/objects")),
             hidden: &hidden,
             shown: &[],
             network: false,

@@ -17,8 +17,8 @@ pub struct Gate<'a> {
     pub top: &'a Path,
     /// Its home.
     pub home: &'a Path,
-    /// The objects of the user's repository.
-    pub objects: &'a Path,
+    /// The objects of the user's repository; none = it does not see them.
+    pub objects: Option<&'a Path>,
     /// What is not there at all: the worktree, its git directory, what implementers write.
     pub hidden: &'a [PathBuf],
     /// What is shown below the private directories, read-only: toolchains in `/tmp`, say.
@@ -54,7 +54,9 @@ impl Bubblewrap {
             bind("--ro-bind", place, place);
         }
         bind("--bind", gate.home, Path::new(HOME));
-        bind("--ro-bind", gate.objects, Path::new(OBJECTS));
+        if let Some(objects) = gate.objects {
+            bind("--ro-bind", objects, Path::new(OBJECTS));
+        }
         let at = Self::neutral(gate.top);
         bind("--bind", gate.top, &at);
         for place in gate.hidden {

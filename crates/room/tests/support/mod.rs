@@ -69,6 +69,7 @@ impl Project {
             tags: "",
             objects_at: None,
             history: true,
+            alone: false,
         };
         room.fill(&source, &["target".to_owned()])
     }

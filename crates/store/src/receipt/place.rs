@@ -54,6 +54,7 @@ pub(super) struct RunPlace<'a> {
     /// What its commit names and nobody can have who has its objects alone.
     pub lacking: Vec<String>,
     filled: Option<Filled>,
+    is_partial: bool,
 }
 
 /// What one command is started with.
@@ -80,6 +81,7 @@ impl<'a> RunPlace<'a> {
             tree: head.tree,
             lacking: Vec::new(),
             filled: None,
+            is_partial: false,
         })
     }
 
@@ -133,6 +135,7 @@ impl<'a> RunPlace<'a> {
             tree: None,
             lacking: Vec::new(),
             filled: None,
+            is_partial: repo.promisor()?.is_some(),
         })
     }
 
@@ -147,11 +150,22 @@ impl<'a> RunPlace<'a> {
             }
             filled => filled?,
         };
-        self.lacking = filled
-            .lacking
-            .iter()
+        let lacking = filled.lacking.iter();
+        self.lacking = lacking
             .map(|lacking| format!("`{}`: {}", lacking.path, lacking.why))
             .collect();
+        let own = [
+            self.repo.root(),
+            self.repo.common_dir(),
+            self.repo.git_dir(),
+        ];
+        for path in &filled.leading_out {
+            let leads_to = std::fs::read_link(room.path().join(path)).unwrap_or_default();
+            if own.iter().any(|own| leads_to.starts_with(own)) {
+                let what = format!("`{path}`: a link into this repository, which no clone has");
+                self.lacking.push(what);
+            }
+        }
         self.commit = Some(commit.to_owned());
         self.tree = Some(filled.tree.clone());
         self.filled = Some(filled);
@@ -171,6 +185,7 @@ impl<'a> RunPlace<'a> {
             tags: &tags,
             objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects()),
             history: self.settings.git == GitShown::History,
+            alone: self.is_alone(),
         };
         let caches: Vec<String> = self
             .settings
@@ -179,6 +194,12 @@ impl<'a> RunPlace<'a> {
             .map(ToString::to_string)
             .collect();
         room.fill(&source, &caches)
+    }
+
+    /// Its `.git` holds what a clone would: where the project's end rests on it. A partial clone
+    /// does not have that.
+    fn is_alone(&self) -> bool {
+        self.caches() == Caches::Empty && !self.is_partial
     }
 
     /// A file of the commit that somebody changed since the place was made to hold it.
@@ -267,10 +288,11 @@ impl<'a> RunPlace<'a> {
             };
         };
         env.insert("PWD".into(), Bubblewrap::neutral(room.path()).into());
+        let objects = self.repo.common_dir().join("objects");
         let mut all = sandbox.gate(&Gate {
             top: room.path(),
             home: &room.home(),
-            objects: &self.repo.common_dir().join("objects"),
+            objects: (!self.is_alone()).then_some(&*objects),
             hidden: &self.hidden(),
             shown: &self.shown(),
             network,
