@@ -7,7 +7,6 @@ use crate::verify::{self, Outcome};
 use crate::view::VerifyAnswer;
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
-use cook_core::machine::{Rule, VERIFY_STOP};
 use cook_core::model::{Caches, Event, STOP_VERIFIER};
 
 /// What `cook verify` looks at.
@@ -57,9 +56,7 @@ fn write_down(workspace: &Workspace) -> Result<(), Failure> {
     };
     let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
     let is_red = |finding: &Finding| finding.code == Code::RoomRed;
-    let waits = dispatch.blocking_command.as_deref() == Some(VERIFY_STOP)
-        && dispatch.rule == Rule::Judge
-        || dispatch.findings.iter().any(is_red);
+    let waits = dispatch.waits_for_gates() || dispatch.findings.iter().any(is_red);
     if waits && workspace.trust()?.is_trusted(STOP_VERIFIER) && !workspace.from_apart {
         service::transition(workspace, &Event::Verified, caller::anybody())?;
     }

@@ -32,7 +32,7 @@ impl Driver<'_> {
         if role == Role::Bootstrapper {
             return Err(no_role(&dispatch));
         }
-        if dispatch.blocking_command.as_deref() == Some(machine::VERIFY_STOP) {
+        if dispatch.waits_for_gates() {
             service::transition_holding(&workspace, &self.lease, &Event::Verified, Actor::Runner)?;
             return Ok(Step::Moved);
         }

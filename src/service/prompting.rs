@@ -57,7 +57,7 @@ pub fn role_prompts(
             "no prompt before `cook init`",
         ));
     };
-    if dispatch.blocking_command.as_deref() == Some(VERIFY_STOP) {
+    if dispatch.waits_for_gates() {
         return Err(Refusal::new(Code::DoorClosed, dispatch.reason.clone())
             .replace_hints([format!("run `{VERIFY_STOP}`")])
             .into());

@@ -53,7 +53,7 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         })
         .map_err(|cause| RoomError::io("write", &place, cause))?;
     }
-    for name in ["refs/heads", "refs/tags"] {
+    for name in ["objects/info", "refs/heads", "refs/tags"] {
         let place = dir.join(name);
         fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
     }

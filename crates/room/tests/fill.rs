@@ -5,10 +5,11 @@
 mod support;
 
 use cook_core::model::Caches;
+use cook_room::Source;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use support::{Project, tree};
+use support::{Project, git, tree};
 
 #[test]
 fn a_room_holds_what_a_clone_holds() {
@@ -179,4 +180,38 @@ fn two_at_once_have_two_rooms_and_paths_stay() {
     drop(one);
     assert_eq!(project.room(Caches::Kept).path(), place);
     assert!(place.ends_with("src/repo"));
+}
+
+#[test]
+fn a_room_that_stands_alone_has_what_a_clone_has_and_no_other_object() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let first = project.commit();
+    project.write("a.txt", "two\n");
+    let commit = project.commit();
+    project.write("left", "nobody names it\n");
+    let left = project.git(&["hash-object", "-w", "left"]);
+    let room = project.room(Caches::Empty);
+    let common = project.repo().join(".git");
+    let source = Source {
+        common: &common,
+        commit: &commit,
+        tags: "",
+        objects_at: None,
+        history: true,
+        alone: true,
+    };
+    for _ in 0..2 {
+        room.fill(&source, &[]).unwrap();
+        assert_eq!(git(room.path(), &["status", "--porcelain"]), "");
+        assert_eq!(
+            git(room.path(), &["rev-list", "HEAD"]),
+            format!("{commit}\n{first}")
+        );
+        let all = git(
+            room.path(),
+            &["cat-file", "--batch-check", "--batch-all-objects"],
+        );
+        assert!(!all.contains(&left), "{all}");
+    }
 }

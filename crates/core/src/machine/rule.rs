@@ -145,6 +145,13 @@ pub struct Dispatch {
     pub findings: Vec<Finding>,
 }
 
+impl Dispatch {
+    /// Judges wait for the gates, which have not run at this HEAD in a clean room.
+    pub fn waits_for_gates(&self) -> bool {
+        self.rule == Rule::Judge && self.blocking_command.as_deref() == Some(VERIFY_STOP)
+    }
+}
+
 /// What one rule looked at and whether it answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
