@@ -208,12 +208,16 @@ fn end_what_it_left(repo: &Repo) {
 #[test]
 fn no_way_to_done_leaves_a_clone_that_fails() {
     let whole = std::env::var("COOK_CHEATS").is_ok_and(|how| how == "whole");
+    let is_kept = begin("auto").cook(&["doctor"]).out.contains("sandbox in force");
+    if !is_kept {
+        println!("no sandbox here: ways that need one are left out");
+    }
     let mut wrong = Vec::new();
     let mut tried = 0;
     for (number, way) in WAYS.iter().enumerate() {
         for (turn, moment) in [Moment::Slice, Moment::Wave].into_iter().enumerate() {
             for (which, sandbox) in ["auto", "off"].into_iter().enumerate() {
-                let kept = sandbox == "auto" || !way.needs_sandbox;
+                let kept = (is_kept && sandbox == "auto") || !way.needs_sandbox;
                 if kept && (whole || (number + turn + which) % 2 == 0) {
                     tried += 1;
                     wrong.extend(attempt(way, moment, sandbox).err());
