@@ -109,6 +109,8 @@ fn begin(root: &Path, story: &Story) -> Result<(), Failure> {
     let head = String::from_utf8_lossy(&head);
     let gate = toml::Value::from(story.gate.as_str());
     write(&settings, &format!("{head}\n[gates.test]\nrun = {gate}\n"))?;
+    // The stop verifier is made from the gates.
+    write_contract(workspace.repo.root(), None)?;
     workspace.store = Some(Store::create(workspace.place())?);
     let mut paths: Vec<&str> = TRACKED.to_vec();
     paths.push(".gitignore");
