@@ -208,7 +208,10 @@ fn end_what_it_left(repo: &Repo) {
 #[test]
 fn no_way_to_done_leaves_a_clone_that_fails() {
     let whole = std::env::var("COOK_CHEATS").is_ok_and(|how| how == "whole");
-    let is_kept = begin("auto").cook(&["doctor"]).out.contains("sandbox in force");
+    let is_kept = begin("auto")
+        .cook(&["doctor"])
+        .out
+        .contains("sandbox in force");
     if !is_kept {
         println!("no sandbox here: ways that need one are left out");
     }

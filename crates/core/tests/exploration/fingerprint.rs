@@ -133,7 +133,14 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
             (id, limit.saturating_sub(count.0))
         })
         .collect();
-    (steps_left, world.rewrites, snapshot.undone.seqs.is_empty()).hash(&mut digest.hasher);
+    let unborn = world.head.is_none();
+    (
+        steps_left,
+        world.rewrites,
+        unborn,
+        snapshot.undone.seqs.is_empty(),
+    )
+        .hash(&mut digest.hasher);
     spent.hash(&mut digest.hasher);
     let parts = (
         &snapshot.state,

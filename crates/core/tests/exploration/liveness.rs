@@ -653,6 +653,7 @@ fn lost_proof_reopens_a_done_slice() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
     walk.foreign_commit(Touch::Surface);
+    walk.take(Event::Verified);
     walk.take(walk.judged(false));
     walk.mood.stored = cook_core::machine::Verdict::Missing;
     walk.take(walk.reground(|block| {
