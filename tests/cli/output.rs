@@ -28,18 +28,18 @@ fn shown(repo: &Repo, run: &Run) -> String {
     without_durations(&repo.redact(&text))
 }
 
-/// What a gate took differs from run to run, and with it where a long line is cut.
+/// What a gate took differs from run to run or does not, and with it where a long line is cut.
 fn without_durations(text: &str) -> String {
     let mut under_duration = false;
     let mut lines = Vec::new();
     for line in text.lines() {
         let field = line.trim_start();
         let is_value = field.starts_with("- ") || field.starts_with("+ ");
-        if under_duration && is_value {
-            lines.push("    [MS]".to_owned());
+        if line.ends_with(".duration_ms") || under_duration && is_value {
+            under_duration = true;
             continue;
         }
-        under_duration = line.ends_with(".duration_ms");
+        under_duration = false;
         lines.push(match line.split_once("\"duration_ms\":") {
             Some((before, _)) => format!("{before}\"duration_ms\":[MS]…"),
             None => line.to_owned(),
