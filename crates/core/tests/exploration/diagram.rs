@@ -55,7 +55,7 @@ pub fn diagram(edges: &Edges) -> String {
 pub fn table(edges: &Edges) -> String {
     let mut text = String::from(
         "# The phases and what leads from one to another\n\n\
-         Drawn by the exploration (`tests/exploration`) from the transitions it saw; `just update` writes it\n\
+         Drawn by the exploration (`crates/core/tests/exploration`) from the transitions it saw; `just update` writes it\n\
          again. A phase is what `dispatch` answers, so every edge is an accepted event; what the repository does\n\
          by itself (a commit, an edit) changes the phase without one.\n\n\
          ```mermaid\n",
