@@ -293,6 +293,7 @@ struct Stand {
     scratch: Scratch,
     repo: Repo,
     receipts: Receipts,
+    trust: Trust,
     settings: CleanRoom,
     sandbox: SandboxMode,
     _rooms: TempDir,
@@ -302,11 +303,13 @@ impl Stand {
     fn of(scratch: Scratch) -> Self {
         let repo = scratch.repo();
         let receipts = Receipts::of(&repo).unwrap();
+        let trust = Trust::of(&repo).unwrap();
         let rooms = support::room();
         Self {
             scratch,
             repo,
             receipts,
+            trust,
             settings: CleanRoom {
                 dir: Some(rooms.path().join("rooms").display().to_string()),
                 ..CleanRoom::default()
@@ -323,7 +326,7 @@ impl Stand {
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             settings: &self.settings,
             sandbox: self.sandbox,
-            tools: Trust::of(&self.repo).unwrap().tools(),
+            trust: &self.trust,
             live: None,
         }
     }

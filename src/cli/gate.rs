@@ -54,13 +54,14 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     }
     let receipts = Receipts::of(&workspace.repo)?;
     let config = workspace.config()?;
+    let trust = workspace.trust()?;
     let runner = Gates {
         repo: &workspace.repo,
         receipts: &receipts,
         clock: workspace.clock,
         settings: &config.clean_room,
         sandbox: config.sandbox.mode,
-        tools: workspace.trust()?.tools(),
+        trust: &trust,
         live: None,
     };
     let runs = gates.iter().map(|gate| runner.run_here(gate));

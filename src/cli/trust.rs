@@ -11,7 +11,7 @@ use cook_store::receipt::Trust;
 #[derive(Debug, Args)]
 pub(super) struct TrustArgs {
     /// The command, as `cook` printed it
-    #[arg(required_unless_present_any = ["list", "gates", "tools"])]
+    #[arg(required_unless_present_any = ["list", "gates", "tools", "program"])]
     pub command: Option<String>,
     /// Trust every command that begins with these words
     #[arg(long, requires = "command")]
@@ -22,8 +22,11 @@ pub(super) struct TrustArgs {
     /// Let gates find programs as this terminal does (PATH and the homes of toolchains)
     #[arg(long, conflicts_with_all = ["command", "gates"])]
     pub tools: bool,
+    /// Take this program of gates as it is now, another one than at its first green run
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["command", "gates", "tools"])]
+    pub program: Option<String>,
     /// List what is trusted here
-    #[arg(long, conflicts_with_all = ["command", "gates", "tools"])]
+    #[arg(long, conflicts_with_all = ["command", "gates", "tools", "program"])]
     pub list: bool,
     #[command(flatten)]
     pub as_user: AsUser,
@@ -51,6 +54,13 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     if args.tools {
         trust.trust_tools()?;
         return note("trusted", tools(&trust));
+    }
+    if let Some(name) = &args.program {
+        let file = trust.trust_program(name)?;
+        return note(
+            "trusted",
+            vec![format!("trusted: program `{name}` as {}", file.display())],
+        );
     }
     let mut lines = Vec::new();
     let commands: Vec<String> = match &args.command {

@@ -101,6 +101,7 @@ impl World<'_> {
                 done.insert(place, not_run(gate, &why));
             } else if let Some(receipt) = known.filter(|_| !gate.must_fail_at_basis) {
                 let mut run = not_run(gate, "");
+                run.remarks.extend(runner.remark_on(&receipt)?);
                 (run.receipt, run.problem) = (Some(receipt), None);
                 done.insert(place, run);
             } else {

@@ -60,7 +60,7 @@ impl World<'_> {
             clock: self.clock,
             settings: &self.config.clean_room,
             sandbox: self.config.sandbox.mode,
-            tools: self.gates_here()?.1.tools(),
+            trust: self.gates_here()?.1,
             live: None,
         })
     }

@@ -288,3 +288,45 @@ fn work_that_is_not_finished_is_no_verified_commit() {
     let run = plain.cook(&["verify"]).exits(1).says("log_missing");
     assert!(run.out.contains("contract_missing"), "{}", run.out);
 }
+
+#[cfg(unix)]
+#[test]
+fn another_program_than_at_the_first_green_run_is_a_remark_until_it_is_taken() {
+    use std::os::unix::fs::PermissionsExt;
+    let repo = with_gate("[gates.check]\nrun = \"checker\"\n");
+    let bin = repo.beside("bin");
+    let program = bin.join("checker");
+    let install = |text: &str| {
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    install("exit 0");
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", bin.display());
+    repo.extra.borrow_mut().push(("PATH".to_owned(), path));
+    repo.cook(&["trust", "--tools", "--as-user"]).exits(0);
+    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+    let first = repo.cook(&["gate", "--clean"]).exits(0).out.clone();
+    assert!(!first.contains("another program"), "{first}");
+
+    install("exit 0 # another");
+    let said = "cook trust --program checker";
+    let fresh = ["gate", "--clean", "--fresh"];
+    repo.cook(&fresh).exits(0).says(said);
+    repo.cook(&fresh)
+        .exits(0)
+        .says("another program")
+        .says(said);
+    repo.cook(&["gate", "--clean"]).exits(0).says(said);
+    repo.cook(&["trust", "--program", "none-such", "--as-user"])
+        .exits(2)
+        .says("none-such");
+    repo.cook(&["trust", "--program", "checker", "--as-user"])
+        .exits(0);
+    let taken = repo.cook(&fresh).exits(0).out.clone();
+    assert!(!taken.contains("another program"), "{taken}");
+
+    install("exit 0 # a third");
+    repo.cook(&fresh).exits(0).says(said);
+}

@@ -108,6 +108,7 @@ fn red_gates() -> Repo {
     let repo = Repo::with_mission("a mission");
     repo.write("gate.sh", "test \"$(wc -l < one.txt)\" -ge 2\n");
     repo.write(".agent/cook.toml", "[gates.two]\nrun = \"sh gate.sh\"\n");
+    repo.cook(&["init", "--as-user"]).ok();
     repo.commit("Ask for two lines", None);
     repo.cook(&["trust", "--gates", "--as-user"]).ok();
     repo.plan_and_select(&[slice("one")]);

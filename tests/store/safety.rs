@@ -218,12 +218,12 @@ fn swap(
 #[test]
 fn a_newer_format_can_be_read_and_not_written() {
     let (fixture, store) = Fixture::with(2);
-    forge(&fixture, &store, swap("format", "1", "2"));
-    assert_eq!(store.format().unwrap(), 2);
+    forge(&fixture, &store, swap("format", "2", "3"));
+    assert_eq!(store.format().unwrap(), 3);
     assert_eq!(store.snapshot().unwrap().ledger.seq.0, 2);
     let error = store.lock(WAIT).unwrap_err();
     assert!(
-        matches!(error, StoreError::TooNew { found: 2, .. }),
+        matches!(error, StoreError::TooNew { found: 3, .. }),
         "{error}"
     );
     // What this cook cannot parse is called new, not broken.
@@ -233,6 +233,15 @@ fn a_newer_format_can_be_read_and_not_written() {
         swap("state.json", "\"project_done\"", "\"project_finished\""),
     );
     assert!(matches!(store.snapshot(), Err(StoreError::TooNew { .. })));
+}
+
+#[test]
+fn an_older_format_is_refused_by_name() {
+    let (fixture, store) = Fixture::with(2);
+    forge(&fixture, &store, swap("format", "2", "1"));
+    let too_old = |error| matches!(error, StoreError::TooOld { found: 1, .. });
+    assert!(too_old(store.snapshot().unwrap_err()));
+    assert!(too_old(store.lock(WAIT).unwrap_err()));
 }
 
 #[test]

@@ -224,6 +224,7 @@ codes! {
     TestSkipped "test_skipped" Finding Warning "a slice sets tests aside", "let the tests run again, or say in the report what proves the same now";
     TestWeakened "test_weakened" Finding Warning "a slice makes tests assert less, or failures go unseen", "put the assertions back, or say in the report what proves the same now";
     TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "compare the gate's output with the basis, and put back the tests that are gone";
+    GateSurroundings "gate_surroundings" Finding Warning "a gate ran with something that a clone elsewhere may not have", "the message names what takes it: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`";
     NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` did not take a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";
     AcceptDirty "accept_dirty" Finding Warning "a slice was not accepted, because the worktree is not clean", "commit, stash or ignore the named paths";
@@ -288,6 +289,7 @@ codes! {
     LogUnreadable "log_unreadable" Failure Error "the log cannot be read", "run `cook fsck`";
     LogUnclaimed "log_unclaimed" Failure Error "this worktree had a workflow, and its id or its branch of the log is lost", "run `cook init --log ID` with one of the ids that the message names";
     LogUnsafe "log_unsafe" Failure Error "the log's directory is not as cook writes it", "look at `<git dir>/cook`; cook does not use it as it stands";
+    LogTooOld "log_too_old" Failure Error "the log was written by a cook from before the first release", "finish the work with the cook that wrote it, or move the directory `cook` of the git directory to another place and run `cook init`; nothing of the worktree is lost";
     LogTooNew "log_too_new" Failure Error "the log was written by a newer cook", "update cook";
     LockHeld "lock_held" Failure Error "another cook is writing", "run the command again";
     LeaseHeld "lease_held" Failure Error "another cook drives this workflow", "run `cook status`";

@@ -1,7 +1,8 @@
 //! Running gates: where, on what tree, and what came of it.
 
-use super::place::{Found, RunPlace, identify};
-use super::{Receipts, seal, words};
+use super::place::{Found, RunPlace};
+use super::program::{compare, identify};
+use super::{Receipts, Trust, seal, words};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
 use cook_core::machine::{GateRun, StopVerifierRun};
@@ -11,7 +12,7 @@ use cook_core::model::{
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{Ended, Live, Long, ProcessError, run};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 const STOP_VERIFIER_TIMEOUT: Duration = Duration::from_secs(60 * 60);
@@ -33,8 +34,8 @@ pub struct Gates<'a> {
     pub settings: &'a CleanRoom,
     /// Whether the kernel keeps what runs there.
     pub sandbox: SandboxMode,
-    /// Where programs are ([`super::Trust::tools`]).
-    pub tools: BTreeMap<String, String>,
+    /// Where programs are, and which.
+    pub trust: &'a Trust,
     /// Who watches the output.
     pub live: Option<Live>,
 }
@@ -77,11 +78,15 @@ impl Gates<'_> {
                 none => none.insert(self.room(caches)?),
             };
             let (receipt, problem) = self.run_in(place, commit, gate)?;
+            let mut remarks = place.remarks();
+            if let Some(receipt) = &receipt {
+                remarks.extend(self.remark_on(receipt)?);
+            }
             let mut run = GateRun {
                 gate: gate.clone(),
                 receipt,
                 problem,
-                remarks: place.remarks(),
+                remarks,
                 at_basis: None,
                 losses: Vec::new(),
             };
@@ -93,8 +98,22 @@ impl Gates<'_> {
         Ok(runs)
     }
 
+    /// What to say of a receipt's program, if anything.
+    ///
+    /// # Errors
+    /// When a receipt cannot be opened.
+    pub fn remark_on(&self, receipt: &Receipt) -> Result<Option<String>, Failure> {
+        compare(self.receipts, &self.trust.programs(), receipt)
+    }
+
     fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
-        RunPlace::room(self.repo, self.settings, self.sandbox, &self.tools, caches)
+        RunPlace::room(
+            self.repo,
+            self.settings,
+            self.sandbox,
+            &self.trust.tools(),
+            caches,
+        )
     }
 
     /// One gate at a commit, in a room that is set up for it.

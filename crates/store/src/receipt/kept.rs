@@ -7,7 +7,7 @@
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
-use cook_core::model::Receipt;
+use cook_core::model::{Program, Receipt};
 use cook_git::Repo;
 use cook_os::process::Kept;
 use flate2::Compression;
@@ -99,6 +99,7 @@ impl Receipts {
             for key in keys.chain([command_key(&receipt.argv)]) {
                 files::write(&self.index_path(&key), receipt.id.as_bytes())?;
             }
+            self.keep_program(receipt)?;
         }
         self.made.borrow_mut().insert(receipt.id.clone());
         Ok(())
@@ -143,6 +144,30 @@ impl Receipts {
         };
         let found = self.find_by_key(&command_key(&argv))?;
         Ok(found.filter(|receipt| receipt.argv == argv && receipt.proves()))
+    }
+
+    /// The program of that name at the first green receipt that it has.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn known_program(&self, name: &str) -> Result<Option<Program>, Failure> {
+        let known = self.find_by_key(&program_key(name))?;
+        Ok(known.and_then(|receipt| receipt.program))
+    }
+
+    /// The first that was green stays the known one: a second run must not make another program
+    /// the usual one.
+    fn keep_program(&self, receipt: &Receipt) -> Result<(), Failure> {
+        let Some(name) = receipt.argv.first() else {
+            return Ok(());
+        };
+        if !receipt.passed() || receipt.program.is_none() || self.known_program(name)?.is_some() {
+            return Ok(());
+        }
+        Ok(files::write(
+            &self.index_path(&program_key(name)),
+            receipt.id.as_bytes(),
+        )?)
     }
 
     /// True when this process made that receipt.
@@ -207,6 +232,10 @@ impl Receipts {
 
 fn command_key(argv: &[String]) -> String {
     sha256(argv.join("\0").as_bytes())
+}
+
+fn program_key(name: &str) -> String {
+    sha256(format!("program\0{name}"))
 }
 
 fn tree_key(argv: &[String], tree: &str) -> String {

@@ -9,6 +9,7 @@ mod files;
 mod gate;
 mod kept;
 mod place;
+mod program;
 mod trust;
 mod words;
 

@@ -3,9 +3,7 @@
 use super::ReceiptError;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
-use cook_core::model::{
-    Caches, CleanRoom, GitShown, KnownAgent, Place, Program, SandboxKind, SandboxMode,
-};
+use cook_core::model::{Caches, CleanRoom, GitShown, KnownAgent, Place, SandboxKind, SandboxMode};
 use cook_git::Repo;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::{inherited_variables, on_path};
@@ -13,7 +11,6 @@ use cook_room::{Bubblewrap, Environment, Filled, Gate, Room, RoomError, Source, 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -372,23 +369,6 @@ impl<'a> RunPlace<'a> {
             NewFile::at(&note, Durable::Nothing).write(stamp.unwrap_or_default().as_bytes());
         Ok(noted.map_err(|cause| ReceiptError::io("write", &note, cause))?)
     }
-}
-
-/// A program with the digest of its bytes; none where they cannot be read.
-pub(super) fn identify(file: &Path) -> Option<Program> {
-    let mut bytes = disk::open_regular(file, Links::Follow).ok()??;
-    let mut digest = Sha256::new();
-    let mut piece = vec![0; 1 << 16];
-    loop {
-        match bytes.read(&mut piece).ok()? {
-            0 => break,
-            read => digest.update(&piece[..read]),
-        }
-    }
-    Some(Program {
-        path: file.display().to_string(),
-        sha256: hex(&digest.finalize()),
-    })
 }
 
 /// bubblewrap, where it is wanted and works.

@@ -6,15 +6,18 @@
 //! hold: its command never changes. A list that cannot be read is an error: neither
 //! nothing nor everything is trusted then.
 
+use super::program::identify;
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
 use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SchemaVersion};
 use cook_git::Repo;
 use cook_os::disk::{self, Links};
+use cook_os::process::on_path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 const LIMIT: u64 = 4 * 1024 * 1024;
@@ -40,6 +43,9 @@ struct List {
     /// Where programs are: the variables that said so when the user trusted something.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tools: BTreeMap<String, String>,
+    /// The digest of each program that may be another one than at the first green run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    programs: BTreeMap<String, String>,
     /// Digests of the stop verifiers that may run: several worktrees share this list.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     stop_verifiers: BTreeSet<String>,
@@ -137,6 +143,30 @@ impl Trust {
     pub fn trust_tools(&mut self) -> Result<(), Failure> {
         self.list.tools = cook_room::tools(std::env::vars_os());
         self.save()
+    }
+
+    /// Takes a gate's program, by name, as it stands on the trusted PATH; its file.
+    ///
+    /// # Errors
+    /// When there is no such program, or the list cannot be written.
+    pub fn trust_program(&mut self, name: &str) -> Result<PathBuf, Failure> {
+        let tools = self.tools();
+        let path = tools.get("PATH").map(String::as_str).unwrap_or_default();
+        let file = on_path(name, OsStr::new(path));
+        let found = file.and_then(|file| Some((identify(&file)?, file)));
+        let Some((program, file)) = found else {
+            return Err(Failure::usage(format!(
+                "no program `{name}` on the PATH that gates have: {path}"
+            )));
+        };
+        self.list.programs.insert(name.to_owned(), program.sha256);
+        self.save()?;
+        Ok(file)
+    }
+
+    /// The digests of programs that the user took.
+    pub fn programs(&self) -> BTreeMap<String, String> {
+        self.list.programs.clone()
     }
 
     /// Where programs are: as the user trusted them; where everything is trusted, and before

@@ -25,6 +25,14 @@ pub enum StoreError {
         /// Format this build writes.
         ours: u32,
     },
+    /// A cook from before the first release wrote the log.
+    #[error("the log's format is {found}; this cook knows {ours} and reads no older one")]
+    TooOld {
+        /// Format of the tip.
+        found: u32,
+        /// Format this build writes.
+        ours: u32,
+    },
     /// Something in the log cannot be read.
     #[error("cannot read {what}")]
     Unreadable {
@@ -176,6 +184,7 @@ impl StoreError {
         match self {
             Self::Path { code, .. } => *code,
             Self::TooNew { .. } => Code::LogTooNew,
+            Self::TooOld { .. } => Code::LogTooOld,
             Self::Unreadable { .. } | Self::NoRecord { .. } => Code::LogUnreadable,
             Self::WriteFailed { .. } | Self::Malformed { .. } => Code::WriteFailed,
             Self::LockHeld => Code::LockHeld,

@@ -52,7 +52,7 @@ impl Store {
             match walk_chain(&log, tip, &mut report) {
                 // What is missing is named already.
                 Err(error) if is_whole => report.findings.push(
-                    Finding::new(Code::LogDamaged, error.in_one_line())
+                    Finding::new(code_of(&error), error.in_one_line())
                         .at(format!("refs/heads/{id}")),
                 ),
                 _ => {}
@@ -89,6 +89,14 @@ fn branches(place: &Place, log: &Log) -> Result<Vec<(String, Oid)>, StoreError> 
             "holds a branch that cook did not make",
         )),
         None => Ok(found),
+    }
+}
+
+/// A log of another format is not damaged.
+fn code_of(error: &StoreError) -> Code {
+    match error {
+        StoreError::TooOld { .. } | StoreError::TooNew { .. } => error.code(),
+        _ => Code::LogDamaged,
     }
 }
 

@@ -6,6 +6,7 @@ use super::tree::{self, APPENDED, EVENT, EventFile, FORMAT, HISTORIES, Histories
 use cook_core::model::Snapshot;
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// One commit of the log, by name and place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,16 +144,14 @@ impl<'r> Stand<'r> {
         Ok(Self { log, entries })
     }
 
-    /// The format of this commit, and an error when it is newer than this build's.
+    /// An error when this commit's format is not this build's.
     pub(super) fn check_format(&self) -> Result<(), StoreError> {
-        let found = self.format()?;
-        if found > FORMAT {
-            return Err(StoreError::TooNew {
-                found,
-                ours: FORMAT,
-            });
+        let (found, ours) = (self.format()?, FORMAT);
+        match found.cmp(&ours) {
+            Ordering::Greater => Err(StoreError::TooNew { found, ours }),
+            Ordering::Less => Err(StoreError::TooOld { found, ours }),
+            Ordering::Equal => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn format(&self) -> Result<u32, StoreError> {
@@ -203,13 +202,16 @@ impl<'r> Stand<'r> {
         Ok(file)
     }
 
-    /// The documents. A newer format that cannot be read says so.
+    /// The documents. An older format is refused, a newer one that cannot be read says so.
     pub(super) fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        tree::snapshot(|name| self.file(name), |name| self.blob(name).is_some()).map_err(|error| {
-            match self.check_format() {
-                Err(newer @ StoreError::TooNew { .. }) => newer,
-                _ => error,
-            }
+        let format = match self.check_format() {
+            Err(older @ StoreError::TooOld { .. }) => return Err(older),
+            format => format,
+        };
+        let read = tree::snapshot(|name| self.file(name), |name| self.blob(name).is_some());
+        read.map_err(|error| match format {
+            Err(newer @ StoreError::TooNew { .. }) => newer,
+            _ => error,
         })
     }
 }

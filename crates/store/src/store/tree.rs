@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// The format this build writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 pub(super) const FORMAT_FILE: &str = "format";
 pub(super) const EVENT: &str = "event.json";

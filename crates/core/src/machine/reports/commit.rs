@@ -113,18 +113,18 @@ pub(super) fn note_outside_surfaces(work: &mut Work, slice_id: &str) -> Result<(
     Ok(())
 }
 
-/// What the slice takes away from the tests. The diff is the whole slice's: what was said of
+/// What the slice takes away from the tests, and what may make its gates' runs differ from those
+/// of a clone. The diff is the whole slice's: what was said of
 /// an earlier commit of it holds no longer.
-pub(super) fn note_losses(
-    work: &mut Work,
-    slice_id: &str,
-    runs: &[GateRun],
-) -> Result<(), Refusal> {
+pub(super) fn note_runs(work: &mut Work, slice_id: &str, runs: &[GateRun]) -> Result<(), Refusal> {
     let by_diff = work.facts.commit()?.losses.clone();
     let by_gates = runs.iter().flat_map(|run| run.losses.clone());
     work.next.ledger.remarks.retain(|remark| {
-        remark.slice_id != slice_id || !LOSSES.iter().any(|code| code.id() == remark.code)
+        remark.slice_id != slice_id || !OF_RUNS.iter().any(|code| code.id() == remark.code)
     });
+    for what in runs.iter().flat_map(|run| &run.remarks) {
+        work.remark(Code::GateSurroundings, slice_id, what);
+    }
     for loss in by_diff.into_iter().chain(by_gates) {
         let code = match loss.kind {
             LossKind::Deleted => Code::TestDeleted,
@@ -137,7 +137,9 @@ pub(super) fn note_losses(
     Ok(())
 }
 
-const LOSSES: [Code; 4] = [
+/// The remarks that the slice's latest runs make anew.
+const OF_RUNS: [Code; 5] = [
+    Code::GateSurroundings,
     Code::TestDeleted,
     Code::TestSkipped,
     Code::TestWeakened,

@@ -1,6 +1,6 @@
 //! An implementer's report: a commit of the slice, or why the plan must change first.
 
-use super::commit::{claim, commit_of, note_losses, note_outside_surfaces, surfaces};
+use super::commit::{claim, commit_of, note_outside_surfaces, note_runs, surfaces};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::drift;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
@@ -75,7 +75,7 @@ pub(in crate::machine) fn implement(
             .push(Finding::new(Code::GateOptionalRed, red_gate(run)).at(run.gate.name.clone()));
     }
     note_outside_surfaces(work, slice_id)?;
-    note_losses(work, slice_id, &runs)?;
+    note_runs(work, slice_id, &runs)?;
     claim(work, slice_id, &commit)?;
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
