@@ -3,7 +3,7 @@
 //!
 //! `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "../support/mod.rs"]
 mod support;
