@@ -4,9 +4,10 @@
 //! on all of them alike. The minimum of many runs is printed: wall time, and the
 //! processor time of the process with its children. `-- --quick` builds smaller
 //! repositories, for trying the bench itself; `-- --hooks` measures the hooks alone, `-- --steps`
-//! the steps of the run loop.
+//! the steps of the run loop, `-- --rooms` gates in clean rooms.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
+mod rooms;
 mod scale;
 
 use scale::{Scale, cook_binary};
@@ -45,6 +46,9 @@ fn main() {
     let only = |name: &str| std::env::args().any(|argument| argument == name);
     let scratch = tempfile::tempdir().unwrap();
     let floor = empty_program(scratch.path());
+    if only("--rooms") {
+        return gates(&size);
+    }
     if !only("--steps") {
         for files in size.files {
             hooks(&floor, files, size.runs);
@@ -63,6 +67,15 @@ fn main() {
     let logs = transitions(&size);
     verifying(&size, logs);
     initialising(size.files[0], size.runs / 10);
+    gates(&size);
+}
+
+/// Gates in clean rooms.
+fn gates(size: &Size) {
+    for files in size.files {
+        let runs = if files > 10_000 { 10 } else { size.runs / 5 };
+        rooms::rooms(files, runs);
+    }
 }
 
 /// An empty Rust program: what starting a process costs.

@@ -16,6 +16,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use support::agents::has_sandbox;
 use support::job::Job;
 use support::model::{Model, Step, Turn};
 use support::{Repo, run};
@@ -132,12 +133,25 @@ fn player(root: PathBuf, environment: Vec<(std::ffi::OsString, std::ffi::OsStrin
 
 #[test]
 fn a_real_pi_does_a_whole_job() {
+    whole_job("off");
+}
+
+#[test]
+fn a_real_pi_does_a_whole_job_in_the_sandbox() {
+    if has_sandbox() {
+        whole_job("required");
+    }
+}
+
+fn whole_job(sandbox: &str) {
     let temp = tempfile::tempdir().unwrap();
     let home = temp.path().join("pi");
     let Some(variables) = pi(&home) else { return };
-    let tables =
-        "[roles.default]\nagent = \"pi\"\nmodel = \"mock/mock-model\"\ntimeout = \"60s\"\n";
-    let job = Job::within(tables, variables);
+    let tables = format!(
+        "[sandbox]\nmode = \"{sandbox}\"\n\
+         [roles.default]\nagent = \"pi\"\nmodel = \"mock/mock-model\"\ntimeout = \"60s\"\n"
+    );
+    let job = Job::within(&tables, variables);
     let environment = job.repo.command("bash");
     let environment = environment.get_envs();
     let environment = environment
