@@ -17,8 +17,8 @@ const FOLLOW_ALL: Duration = Duration::from_secs(15);
 /// of accepted ones. Never keeps a report from being taken: what fails is a finding
 /// and is tried again with the next report.
 pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding> {
-    let deeds = owed(&snapshot.plan);
-    if deeds.is_empty() {
+    let actions = owed(&snapshot.plan);
+    if actions.is_empty() {
         // What was settled before an undo is owed anew when it comes again.
         let forgotten = Memory::forget_settled(workspace.repo.git_dir());
         let behind = |error: MemoryError| Finding::new(Code::TrackerBehind, error.to_string());
@@ -31,7 +31,7 @@ pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding>
     let bounds = Bounds::beside(FOLLOW_CALL, Instant::now() + FOLLOW_ALL);
     match open(kind, workspace.repo.root(), bounds) {
         Ok(None) => Vec::new(),
-        Ok(Some(beads)) => give(&beads, workspace.repo.git_dir(), &deeds),
+        Ok(Some(beads)) => give(&beads, workspace.repo.git_dir(), &actions),
         Err(error) => {
             note_outage(workspace, &error);
             vec![error.finding()]
@@ -42,9 +42,9 @@ pub(super) fn follow(workspace: &Workspace, snapshot: &Snapshot) -> Vec<Finding>
 fn give(
     tracker: &dyn Tracker,
     git_dir: &Path,
-    deeds: &std::collections::BTreeSet<TrackerAction>,
+    actions: &std::collections::BTreeSet<TrackerAction>,
 ) -> Vec<Finding> {
-    let settled = Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, deeds));
+    let settled = Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, actions));
     match settled {
         Ok(report) => report.owed.iter().map(|(_, why)| why.finding()).collect(),
         Err(error) => vec![Finding::new(Code::TrackerBehind, error.to_string())],

@@ -90,18 +90,18 @@ pub fn may_close<'a>(plan: &'a Plan, issue: &'a str) -> Result<(), &'a str> {
 
 /// What the plan owes the tracker, whether it has had it already or not.
 pub fn owed(plan: &Plan) -> BTreeSet<TrackerAction> {
-    let mut deeds = BTreeSet::new();
+    let mut actions = BTreeSet::new();
     for slice in &plan.candidate_slices {
         for issue in issues_of(slice) {
             let (issue, name) = (issue.to_owned(), slice.slice_id.clone());
             if is_selected(slice) {
-                deeds.insert(TrackerAction::Claim { issue, slice: name });
+                actions.insert(TrackerAction::Claim { issue, slice: name });
             } else if slice.status == SliceStatus::Done && may_close(plan, &issue).is_ok() {
-                deeds.insert(TrackerAction::Close { issue, slice: name });
+                actions.insert(TrackerAction::Close { issue, slice: name });
             }
         }
     }
-    deeds
+    actions
 }
 
 /// Does what is owed and not settled yet; at the first outage the rest waits.
@@ -117,18 +117,18 @@ pub fn settle(
     let keys: BTreeSet<String> = owed.iter().map(TrackerAction::key).collect();
     memory.now.settled.retain(|key| keys.contains(key));
     let mut report = FollowReport::default();
-    for deed in owed {
-        if memory.now.settled.contains(&deed.key()) {
+    for action in owed {
+        if memory.now.settled.contains(&action.key()) {
             continue;
         }
-        match deed.perform(tracker) {
+        match action.perform(tracker) {
             Ok(()) => {
-                memory.now.settled.insert(deed.key());
-                report.done.push(deed.clone());
+                memory.now.settled.insert(action.key());
+                report.done.push(action.clone());
             }
             Err(error) => {
                 let outage = error.is_outage();
-                report.owed.push((deed.clone(), error));
+                report.owed.push((action.clone(), error));
                 if outage {
                     break;
                 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 const FORMAT: u64 = 1;
 /// Largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
-/// Settled deeds that are kept.
+/// Settled actions that are kept.
 const MAX_SETTLED: usize = 4096;
 
 /// Why nothing could be remembered.

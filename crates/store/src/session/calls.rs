@@ -19,7 +19,6 @@ pub struct CallRecord {
     /// Who was called; none where refs were taken in or let go of.
     pub supplier: Option<String>,
     /// Whether something was asked or ordered.
-    #[serde(alias = "deed")]
     pub action: Option<Action>,
     /// What the exchange was for.
     pub kind: Option<Kind>,
