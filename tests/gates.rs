@@ -12,7 +12,7 @@ use cook_core::model::{
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::process::{KEPT_PER_STREAM, Live, Long, ProcessError, Short, Source, capture, run};
-use cook_store::receipt::{Gates, Receipts, Trust, merge_gates, seal};
+use cook_store::receipt::{Agents, Gates, Receipts, Trust, merge_gates, seal};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -41,6 +41,8 @@ fn shell(dir: &Path, script: &str, timeout: Duration) -> cook_os::process::Ended
     long(dir, &["sh", "-c", script], timeout).unwrap()
 }
 
+/// Settings without an agent.
+static NO_AGENTS: Agents = Agents::new();
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Whether a process runs whose command line holds `mark`.
@@ -325,6 +327,7 @@ impl Stand {
             receipts: &self.receipts,
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             settings: &self.settings,
+            agents: &NO_AGENTS,
             sandbox: self.sandbox,
             trust: &self.trust,
             live: None,

@@ -44,7 +44,8 @@ fn give(
     git_dir: &Path,
     actions: &std::collections::BTreeSet<TrackerAction>,
 ) -> Vec<Finding> {
-    let settled = Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, actions));
+    let settled =
+        Memory::hold(git_dir).and_then(|mut memory| settle(tracker, &mut memory, actions));
     match settled {
         Ok(report) => report.owed.iter().map(|(_, why)| why.finding()).collect(),
         Err(error) => vec![Finding::new(Code::TrackerBehind, error.to_string())],

@@ -60,6 +60,7 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         receipts: &receipts,
         clock: workspace.clock,
         settings: &config.clean_room,
+        agents: &config.agents,
         sandbox: config.sandbox.mode,
         trust: &trust,
         live: None,

@@ -59,6 +59,7 @@ impl World<'_> {
             receipts: self.gates_here()?.0,
             clock: self.clock,
             settings: &self.config.clean_room,
+            agents: &self.config.agents,
             sandbox: self.config.sandbox.mode,
             trust: self.gates_here()?.1,
             live: None,

@@ -1,21 +1,26 @@
 //! Ways to come to `done` without the work. They all have one end: `done` is recorded only where a clone of
 //! HEAD passes its gate. Judges, reviewers and auditors say yes to everything.
 //!
-//! `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it.
+//! `COOK_CHEATS=whole` tries each way at both moments, with the sandbox and without it; `COOK_CHEAT` those whose
+//! names hold its value.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod driven;
 #[path = "../support/mod.rs"]
 mod support;
 mod ways;
 
-use serde_json::json;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use support::story::{GATE, MISSION, evidence_a, plan};
 use support::{Repo, Run, clean, run_alone};
-use ways::{HONEST, WAYS, Way};
+use tempfile::TempDir;
+use ways::{HONEST, HONEST_BY_HAND, Held, Way};
 
 /// When a way is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,22 +31,12 @@ enum Moment {
     Wave,
 }
 
-/// What every way begins with. `work` commits what is there; `hide` is for files that no commit has.
-const PRELUDE: &str = r#"
-set -u
-OUT="$PWD/../outside"
-mkdir -p "$OUT/bin"
-# Without this git would put its file in the place of the device.
-export GIT_CONFIG_GLOBAL="$HOME/.gitconfig"
-work() { git add -A && git commit -q -m "work" -m "Cook-Slice: a"; }
-good() { printf 'ok 1 - one\nok 2 - two\n' >results; printf 'one\ntwo\n' >a.txt; }
-env_of_cook() { printf '%s\n' "$1" >>"$OUT/env"; }
-program() { printf '#!/bin/sh\n%s\n' "$2" >"$1"; chmod +x "$1"; }
-"#;
+/// What every way begins with: `work` commits what is there, `once_done` waits for the end.
+const PRELUDE: &str = include_str!("prelude.sh");
 
 /// A slice is selected; the gate passes where `a.txt` says two and nothing is `red`.
-fn begin(sandbox: &str) -> Repo {
-    Repo::stage(&format!("cheats-{sandbox}"), || {
+fn begin(sandbox: &str, place: TempDir) -> Repo {
+    Repo::stage_in(place, &format!("cheats-{sandbox}"), || {
         let repo = Repo::unborn();
         repo.write(
             "test.sh",
@@ -51,6 +46,7 @@ fn begin(sandbox: &str) -> Repo {
         let settings = format!(
             "[sandbox]\nmode = \"{sandbox}\"\n[clean_room]\ncache = [\"target\"]\n[gates.test]\nrun = \"{GATE}\"\n"
         );
+        let settings = driven::with_agent(&settings);
         repo.write(".agent/cook.toml", settings);
         repo.commit("begin", None);
         repo.cook(&["init", "--mission", MISSION, "--commit"])
@@ -61,12 +57,12 @@ fn begin(sandbox: &str) -> Repo {
     })
 }
 
-fn at(moment: Moment, sandbox: &str) -> Repo {
+fn at(moment: Moment, sandbox: &str, place: TempDir) -> Repo {
     match moment {
-        Moment::Slice => begin(sandbox),
-        Moment::Wave => Repo::stage(&format!("cheats-wave-{sandbox}"), || {
-            let repo = begin(sandbox);
-            act(&repo, "good; work");
+        Moment::Slice => begin(sandbox, place),
+        Moment::Wave => Repo::stage_in(place, &format!("cheats-wave-{sandbox}"), || {
+            let repo = begin(sandbox, support::room());
+            act(&repo, "good; work").unwrap();
             assert_eq!(press_on(&repo, "8"), "8");
             repo
         }),
@@ -74,22 +70,33 @@ fn at(moment: Moment, sandbox: &str) -> Repo {
 }
 
 /// Does what an agent might, with an agent's rights.
-fn act(repo: &Repo, script: &str) {
+fn act(repo: &Repo, script: &str) -> Result<(), String> {
     repo.outside();
-    let home = repo.beside("home/.gitconfig").display().to_string();
-    repo.extra
-        .borrow_mut()
-        .push(("GIT_CONFIG_GLOBAL".to_owned(), home));
+    set(
+        repo,
+        "GIT_CONFIG_GLOBAL",
+        &repo.beside("home/.gitconfig").display().to_string(),
+    );
     let mut command = repo.command("bash");
     command.args(["-c", &format!("{PRELUDE}{script}")]);
-    run_alone(&mut command).ok();
+    let done = run_alone(&mut command);
+    if done.code != 0 {
+        return Err(format!("its script ends with {}: {}", done.code, done.err));
+    }
+    let before = std::fs::read_to_string(repo.beside("outside/before")).unwrap_or_default();
+    repo.before.replace(before.trim().to_owned());
     let said = std::fs::read_to_string(repo.beside("outside/env")).unwrap_or_default();
     for line in said.lines() {
         let (name, value) = line.split_once('=').unwrap();
-        repo.extra
-            .borrow_mut()
-            .push((name.to_owned(), value.to_owned()));
+        set(repo, name, value);
     }
+    Ok(())
+}
+
+/// A variable of everything that follows.
+fn set(repo: &Repo, name: &str, value: &str) {
+    let mut extra = repo.extra.borrow_mut();
+    extra.push((name.to_owned(), value.to_owned()));
 }
 
 /// Hands in one report after another, each of them yes, until one is not taken, the work is done, or this
@@ -115,17 +122,10 @@ fn press_on(repo: &Repo, until: &str) -> String {
             }
             "5" => record("reviewer", repo.review(true)),
             "6" => record("auditor", repo.audit("b")),
-            "7" => {
-                let mut plan = plan();
-                plan["candidate_slices"][1]["status"] = json!("cancelled");
-                plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
-                let block = json!({
-                    "reconcile": {"slice_id": "a", "decision": "accepted"},
-                    "evidence": evidence_a(),
-                    "plan": plan,
-                });
-                record("regrounder", repo.reground("accepted", "a", "none", &block))
-            }
+            "7" => record(
+                "regrounder",
+                repo.reground("accepted", "a", "none", &accepts()),
+            ),
             "8" if next["blocking_command"].is_string() => repo.cook(&["verify", "stop"]),
             "8" => repo.record_with(
                 &["stop-judge", "--session", &format!("judge-{judge}")],
@@ -144,10 +144,24 @@ fn press_on(repo: &Repo, until: &str) -> String {
     "no end".to_owned()
 }
 
-/// By the log: the documents in the worktree are anybody's to edit.
+/// What accepts the slice and cancels the other one.
+fn accepts() -> Value {
+    let mut plan = plan();
+    plan["candidate_slices"][1]["status"] = json!("cancelled");
+    plan["candidate_slices"][1]["reason"] = json!("the mission does not need it");
+    json!({
+        "reconcile": {"slice_id": "a", "decision": "accepted"},
+        "evidence": evidence_a(),
+        "plan": plan,
+    })
+}
+
+/// By the log: the documents in the worktree are anybody's to edit. What is said of an older commit is said
+/// of that one.
 fn is_done(repo: &Repo) -> bool {
     let next = repo.cook(&["next", "--json"]);
-    next.code == 0 && next.json()["policy"] == json!("done")
+    let done = next.code == 0 && next.json()["policy"] == json!("done");
+    done && !repo.cook(&["verify"]).out.contains("head_moved_since_done")
 }
 
 /// Whether a clone of HEAD passes the gate, where nothing of this place is left to look at.
@@ -163,15 +177,14 @@ fn clone_passes(repo: &Repo) -> bool {
         run_alone(&mut command)
     };
     let from = format!("file://{}", repo.root.display());
-    if git(
-        place.path(),
-        &["clone", "-q", &from, clone.to_str().unwrap()],
-    )
-    .code
-        != 0
-    {
+    let to = clone.to_str().unwrap();
+    if git(place.path(), &["clone", "-q", &from, to]).code != 0 {
         return false;
     }
+    // Where a submodule cannot be had, the gate says what that means.
+    let mut submodules = vec!["-c", "protocol.file.allow=always", "submodule"];
+    submodules.extend(["update", "-q", "--init", "--recursive"]);
+    git(&clone, &submodules);
     let gone = repo.beside("").with_extension("gone");
     std::fs::rename(repo.beside(""), &gone).unwrap();
     let mut gate = clean("bash", &home);
@@ -183,13 +196,43 @@ fn clone_passes(repo: &Repo) -> bool {
 
 /// What is wrong with how a way ended, if anything.
 fn attempt(way: &Way, moment: Moment, sandbox: &str) -> Result<(), String> {
-    let repo = at(moment, sandbox);
-    act(&repo, way.script);
+    let repo = at(moment, sandbox, place(way));
+    act(&repo, way.script).map_err(|why| format!("{}: {why}", way.name))?;
     let end = press_on(&repo, "none");
-    end_what_it_left(&repo);
-    match is_done(&repo) && !clone_passes(&repo) {
+    let end = end.lines().next().unwrap_or_default();
+    judge(&repo, way, end, &format!("{moment:?}, sandbox {sandbox}"))
+}
+
+/// Where the sandbox has something to hide it must not lie in a directory that is empty there anyway.
+fn place(way: &Way) -> TempDir {
+    match way.held {
+        Held::Everywhere => support::room(),
+        _ => tempfile::tempdir_in(open_place()).unwrap(),
+    }
+}
+
+/// A directory that the sandbox does not make empty.
+fn open_place() -> PathBuf {
+    let private = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
+    let own = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let dir = match private.iter().any(|dir| own.starts_with(dir)) {
+        true => std::env::home_dir().unwrap().join(".cache"),
+        false => own,
+    };
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn judge(repo: &Repo, way: &Way, end: &str, how: &str) -> Result<(), String> {
+    // What waits for the end has its time.
+    if way.script.contains("once_done") && is_done(repo) {
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    end_what_it_left(repo);
+    println!("{} ({how}): {}", way.name, end.trim());
+    match is_done(repo) && !clone_passes(repo) {
         true => Err(format!(
-            "{} ({moment:?}, sandbox {sandbox}) is done, and a clone fails: {end}",
+            "{} ({how}) is done, and a clone fails: {end}",
             way.name
         )),
         false => Ok(()),
@@ -202,45 +245,118 @@ fn end_what_it_left(repo: &Repo) {
     for pid in pids.lines() {
         let _ = Command::new("kill").args(["-9", pid]).status();
     }
-    let _ = std::fs::set_permissions(repo.beside(""), std::fs::Permissions::from_mode(0o755));
+    let undo = std::fs::read_to_string(repo.beside("outside/undo")).unwrap_or_default();
+    let _ = Command::new("sh").args(["-c", &undo]).status();
+}
+
+/// The ways that are asked for.
+fn asked() -> Vec<&'static Way> {
+    let name = std::env::var("COOK_CHEAT").unwrap_or_default();
+    let mut ways = ways::all();
+    ways.retain(|way| way.name.contains(&name));
+    ways
+}
+
+fn is_whole() -> bool {
+    std::env::var("COOK_CHEATS").is_ok_and(|how| how == "whole")
+}
+
+/// Whether the sandbox works here.
+fn has_sandbox() -> bool {
+    let works = support::agents::has_sandbox();
+    if !works {
+        println!("no sandbox here: ways that need one are left out");
+    }
+    works
+}
+
+/// Does each on several threads; what was wrong.
+fn each<T: Sync>(all: &[T], one: impl Fn(&T) -> Result<(), String> + Sync) -> Vec<String> {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(item) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            wrong.lock().unwrap().extend(one(item).err());
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    wrong.into_inner().unwrap()
 }
 
 #[test]
 fn no_way_to_done_leaves_a_clone_that_fails() {
-    let whole = std::env::var("COOK_CHEATS").is_ok_and(|how| how == "whole");
-    let is_kept = begin("auto")
-        .cook(&["doctor"])
-        .out
-        .contains("sandbox in force");
-    if !is_kept {
-        println!("no sandbox here: ways that need one are left out");
-    }
-    let mut wrong = Vec::new();
-    let mut tried = 0;
-    for (number, way) in WAYS.iter().enumerate() {
-        for (turn, moment) in [Moment::Slice, Moment::Wave].into_iter().enumerate() {
-            for (which, sandbox) in ["auto", "off"].into_iter().enumerate() {
-                let kept = (is_kept && sandbox == "auto") || !way.needs_sandbox;
-                if kept && (whole || (number + turn + which) % 2 == 0) {
-                    tried += 1;
-                    wrong.extend(attempt(way, moment, sandbox).err());
-                }
-            }
+    let (whole, kept) = (is_whole(), has_sandbox());
+    let mut attempts = Vec::new();
+    for (number, way) in asked().into_iter().enumerate() {
+        let forms = [
+            (Moment::Slice, "auto"),
+            (Moment::Slice, "off"),
+            (Moment::Wave, "auto"),
+            (Moment::Wave, "off"),
+        ];
+        let held = |sandbox| match way.held {
+            Held::Everywhere => true,
+            Held::BySandbox => kept && sandbox == "auto",
+            Held::ByRun | Held::BySandboxedRun => false,
+        };
+        let mut forms: Vec<_> = forms
+            .into_iter()
+            .filter(|(_, sandbox)| held(*sandbox))
+            .collect();
+        if !whole && !forms.is_empty() {
+            forms = vec![forms[number % forms.len()]];
         }
+        attempts.extend(
+            forms
+                .into_iter()
+                .map(|(moment, sandbox)| (way, moment, sandbox)),
+        );
     }
-    println!("{tried} attempts in {} ways", WAYS.len());
+    let wrong = each(&attempts, |(way, moment, sandbox)| {
+        attempt(way, *moment, sandbox)
+    });
+    println!(
+        "{} attempts in {} ways by hand",
+        attempts.len(),
+        ways::all().len()
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn honest_work_is_done() {
-    for way in HONEST {
-        for sandbox in ["auto", "off"] {
-            let repo = at(Moment::Slice, sandbox);
-            act(&repo, way.script);
-            let end = press_on(&repo, "none");
-            assert!(is_done(&repo), "{}, sandbox {sandbox}: {end}", way.name);
-            assert!(clone_passes(&repo), "{}", way.name);
+    let forms: Vec<_> = HONEST
+        .iter()
+        .chain(HONEST_BY_HAND)
+        .flat_map(|way| ["auto", "off"].map(|sandbox| (way, sandbox)))
+        .collect();
+    let wrong = each(&forms, |(way, sandbox)| {
+        let repo = at(Moment::Slice, sandbox, support::room());
+        act(&repo, way.script)?;
+        let end = press_on(&repo, "none");
+        match is_done(&repo) && clone_passes(&repo) {
+            true => Ok(()),
+            false => Err(format!("{}, sandbox {sandbox}: {end}", way.name)),
         }
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `docs/clean-room.md` lists what the sandbox or a driven session alone keeps.
+#[test]
+fn the_page_names_what_cook_alone_does_not_keep() {
+    let page = include_str!("../../docs/clean-room.md");
+    for (held, who) in [
+        (Held::BySandbox, "the sandbox of the gate"),
+        (Held::ByRun, "`cook run`"),
+        (Held::BySandboxedRun, "`cook run` with the sandbox"),
+    ] {
+        let ways = ways::all().into_iter().filter(|way| way.held == held);
+        let names: Vec<&str> = ways.map(|way| way.name).collect();
+        let row = format!("| {who} | {} |\n", names.join("; "));
+        assert!(page.contains(&row), "missing in the page: {row}");
     }
 }

@@ -15,12 +15,18 @@ pub struct Repo {
     home: PathBuf,
     /// Variables that every command gets on top.
     pub extra: std::cell::RefCell<Vec<(String, String)>>,
+    /// What a shell does before it becomes cook; nothing = no shell.
+    pub before: std::cell::RefCell<String>,
 }
 
 impl Repo {
     /// An empty directory that is not a repository.
     pub fn directory() -> Self {
-        let temp = room();
+        Self::in_place(room())
+    }
+
+    /// The same in that directory.
+    pub fn in_place(temp: TempDir) -> Self {
         let place = temp.path().canonicalize().unwrap();
         let (root, home) = (place.join("work"), place.join("home"));
         std::fs::create_dir(&root).unwrap();
@@ -30,6 +36,7 @@ impl Repo {
             root,
             home,
             extra: std::cell::RefCell::default(),
+            before: std::cell::RefCell::default(),
         }
     }
 
@@ -139,7 +146,14 @@ impl Repo {
 
     /// cook, ready to be changed and run by [`run`].
     pub fn cook_command(&self, args: &[&str]) -> Command {
-        let mut command = self.command(COOK);
+        let before = self.before.borrow();
+        let mut command = match before.is_empty() {
+            true => self.command(COOK),
+            false => self.command("bash"),
+        };
+        if !before.is_empty() {
+            command.args(["-c", &format!("{before}\nexec \"$0\" \"$@\""), COOK]);
+        }
         command.args(args);
         command
     }

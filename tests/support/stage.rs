@@ -3,10 +3,12 @@
 //! What is copied is kept in memory, so that nothing is left behind when the program ends.
 
 use super::repo::Repo;
+use super::room;
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use tempfile::TempDir;
 
 static STAGES: Mutex<BTreeMap<String, Arc<OnceLock<Copied>>>> = Mutex::new(BTreeMap::new());
 
@@ -16,6 +18,11 @@ struct Copied(Vec<(PathBuf, Permissions, Option<Vec<u8>>)>);
 impl Repo {
     /// The repository that `make` makes, with its home and what is beside it; made at the first call with that name.
     pub fn stage(name: &str, make: impl FnOnce() -> Self) -> Self {
+        Self::stage_in(room(), name, make)
+    }
+
+    /// The same in that directory.
+    pub fn stage_in(place: TempDir, name: &str, make: impl FnOnce() -> Self) -> Self {
         let mut stages = STAGES.lock().unwrap();
         let stage = Arc::clone(stages.entry(name.to_owned()).or_default());
         drop(stages);
@@ -24,7 +31,7 @@ impl Repo {
             copied.read(&make().beside(""), Path::new(""));
             copied
         });
-        let repo = Self::directory();
+        let repo = Self::in_place(place);
         stage.write(&repo.beside(""));
         repo
     }

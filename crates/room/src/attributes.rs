@@ -3,6 +3,7 @@
 //! asked in a directory of cook's own, which holds those files and nothing else.
 
 use crate::RoomError;
+use crate::git::plain_git;
 use crate::list::{Kind, Leaf, List, join};
 use crate::objects::Objects;
 use crate::scan::path_below;
@@ -10,7 +11,7 @@ use cook_os::disk;
 use cook_os::process::{Captured, Short, capture};
 use git2::{ObjectType, Oid, Repository, RepositoryInitOptions};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,7 +60,8 @@ impl Form {
             return Self::Lfs;
         }
         let encoding = value("working-tree-encoding");
-        let is_encoded = !matches!(encoding, "unspecified" | "unset" | "set" | "");
+        // git refuses the other values that are no encoding, and says so.
+        let is_encoded = !matches!(encoding, "unspecified" | "");
         if value("ident") == "set" || is_encoded {
             let all: Vec<String> = ASKED
                 .iter()
@@ -67,9 +69,10 @@ impl Form {
                 .collect();
             return Self::Git(all.join(" "));
         }
+        // A value without a meaning counts as none.
         let text = match value("text") {
-            "unspecified" => value("crlf"),
-            text => text,
+            text @ ("set" | "unset" | "auto" | "input") => text,
+            _ => value("crlf"),
         };
         match (text, value("eol")) {
             ("unset", _) => Self::Plain,
@@ -85,6 +88,8 @@ pub(crate) struct Attributes {
     dir: PathBuf,
     source: usize,
     root: Vec<u8>,
+    /// Where git is found.
+    path: OsString,
     /// Of all files that say them; empty where there are none.
     pub digest: String,
 }
@@ -97,6 +102,7 @@ impl Attributes {
         source: usize,
         root: &[u8],
         objects: &Objects,
+        path: &OsStr,
     ) -> Result<Self, String> {
         let mut files = Vec::new();
         let mut said = Vec::new();
@@ -115,6 +121,7 @@ impl Attributes {
             dir,
             source,
             root: root.to_vec(),
+            path: path.to_owned(),
             digest,
         };
         if !files.is_empty() {
@@ -223,7 +230,7 @@ impl Attributes {
         let captured = capture(&Short {
             argv,
             dir: &work,
-            env: plain_git(),
+            env: plain_git(&self.path),
             stdin,
             deadline: DEADLINE,
             limit: LIMIT,
@@ -235,27 +242,6 @@ impl Attributes {
             false => Err(RoomError::Git(captured.stderr.trim().to_owned())),
         }
     }
-}
-
-/// git without anybody's settings.
-pub(crate) fn plain_git() -> Vec<(&'static str, OsString)> {
-    let values = [
-        ("LC_ALL", "C"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_CONFIG_SYSTEM", "/dev/null"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_ATTR_NOSYSTEM", "1"),
-        ("GIT_NO_REPLACE_OBJECTS", "1"),
-        ("GIT_NO_LAZY_FETCH", "1"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        // git's own default for attributes is a file of the user's.
-        ("XDG_CONFIG_HOME", "/dev/null"),
-        ("HOME", "/dev/null"),
-    ];
-    values
-        .map(|(name, value)| (name, OsString::from(value)))
-        .to_vec()
 }
 
 fn is_attributes(path: &[u8]) -> bool {

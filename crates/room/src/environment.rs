@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Names that are passed on: language and time, how the network is reached.
+/// Names that say how the network is reached, in which language and time.
 const PASSED: [&str; 21] = [
     "ALL_PROXY",
     "COMSPEC",
@@ -31,8 +31,7 @@ const PASSED: [&str; 21] = [
     "no_proxy",
 ];
 
-/// Names that say where programs are. Whoever sets them decides what a gate's words mean, so they
-/// are kept when a user trusts commands and not taken from whoever happens to call.
+/// Names that say where programs are.
 const TOOLS: [&str; 14] = [
     "ANDROID_HOME",
     "DOTNET_ROOT",
@@ -53,7 +52,26 @@ const TOOLS: [&str; 14] = [
 /// Toolchains that are looked for below the home directory where no variable names them.
 const BELOW_HOME: [(&str, &str); 2] = [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
 
-/// Where this process would take programs from, by the variables that say so.
+/// Categories of a locale; another name that begins so means nothing.
+const LOCALE: [&str; 14] = [
+    "LC_ADDRESS",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_RESPONSES",
+    "LC_TELEPHONE",
+    "LC_TIME",
+];
+
+/// Of this process's variables what is passed on. Whoever sets them decides what a gate finds, so
+/// they are kept when a user trusts commands and not taken from whoever happens to call.
 pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut home = None;
@@ -64,7 +82,10 @@ pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<
         if name == "HOME" {
             home = Some(PathBuf::from(&value));
         }
-        if TOOLS.contains(&name.as_str()) {
+        if [&TOOLS[..], &PASSED, &LOCALE]
+            .iter()
+            .any(|names| names.contains(&&*name))
+        {
             found.insert(name, value);
         }
     }
@@ -112,7 +133,7 @@ pub struct Surroundings<'a> {
     pub untrusted: &'a [PathBuf],
     /// Further names that the user lets through.
     pub passed: &'a [String],
-    /// Where programs are, as [`tools`] found it.
+    /// What is passed on, as [`tools`] found it.
     pub tools: &'a BTreeMap<String, String>,
 }
 
@@ -122,11 +143,7 @@ impl Environment {
         variables: impl Iterator<Item = (OsString, OsString)>,
         around: &Surroundings,
     ) -> Self {
-        let is_passed = |name: &str| {
-            PASSED.contains(&name)
-                || name.starts_with("LC_")
-                || around.passed.iter().any(|passed| passed == name)
-        };
+        let is_passed = |name: &str| around.passed.iter().any(|passed| passed == name);
         let mut passed = BTreeMap::new();
         let mut dropped = Vec::new();
         for (name, value) in variables {

@@ -6,11 +6,13 @@ use crate::lfs::Pointer;
 use crate::list::{Kind, Leaf, List};
 use crate::manifest::{Manifest, Stat, Written};
 use crate::objects::Objects;
+use crate::room::Source;
 use crate::scan::{CachePaths, path_below, scan};
 use crate::submodule;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,8 +36,8 @@ pub struct Filled {
     pub removed: usize,
     /// What the commit names and nobody who has its objects alone can have.
     pub lacking: Vec<Lacking>,
-    /// Links that lead out of the commit, by path.
-    pub leading_out: Vec<String>,
+    /// Links that lead out of the commit, by path, with where they end.
+    pub leading_out: Vec<(String, PathBuf)>,
     /// The files as they were left.
     stats: HashMap<Vec<u8>, Stat>,
 }
@@ -82,6 +84,8 @@ pub(crate) struct Filling<'a> {
     /// Where the files go.
     top: &'a Path,
     commit: &'a str,
+    /// Where git is found.
+    path: &'a OsStr,
     parts: Vec<Part>,
     list: List,
     attributes: Vec<Attributes>,
@@ -93,17 +97,17 @@ impl<'a> Filling<'a> {
     pub fn of(
         dir: &'a Path,
         top: &'a Path,
-        common: &Path,
+        source: &Source<'a>,
         objects: Objects,
-        commit: &'a str,
     ) -> Result<Self, RoomError> {
         let mut filling = Self {
             dir,
             top,
-            commit,
+            commit: source.commit,
+            path: source.path,
             parts: vec![Part {
                 root: Vec::new(),
-                git_dir: common.to_owned(),
+                git_dir: source.common.to_owned(),
                 objects,
             }],
             list: List::default(),
@@ -139,7 +143,14 @@ impl<'a> Filling<'a> {
         }
         for (source, part) in self.parts.iter().enumerate() {
             let dir = self.dir.join(format!("attributes-{source}.git"));
-            let attributes = Attributes::read(dir, &self.list, source, &part.root, &part.objects)?;
+            let attributes = Attributes::read(
+                dir,
+                &self.list,
+                source,
+                &part.root,
+                &part.objects,
+                self.path,
+            )?;
             self.attributes.push(attributes);
         }
         Ok(())
@@ -152,7 +163,7 @@ impl<'a> Filling<'a> {
         let leaf = self.list.files.get(&file);
         let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
         let text = above.objects.read(leaf.id, ObjectType::Blob)?;
-        let names = submodule::names(text, self.dir)?;
+        let names = submodule::names(text, self.dir, self.path)?;
         let own = match above.root.is_empty() {
             true => path,
             false => &path[above.root.len() + 1..],
@@ -168,6 +179,11 @@ impl<'a> Filling<'a> {
         let objects =
             Objects::open(&dir, above.objects.format()).map_err(|error| error.to_string())?;
         let tree = objects.tree_of(id)?;
+        if !submodule::is_fetched(&git_dir, id, self.path) {
+            return Err(format!(
+                "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
+            ));
+        }
         let mut list = List::default();
         let number = self.parts.len();
         list.add(&objects, number, tree, path)?;
@@ -233,6 +249,7 @@ impl<'a> Filling<'a> {
             std::thread::sleep(CLOCK_STEP);
         }
         self.filled.files = self.list.files.len();
+        self.filled.leading_out = self.leading_out()?;
         let stats = files.iter().map(|(path, had)| (path.clone(), had.stat));
         self.filled.stats = stats.collect();
         let manifest = Manifest {
@@ -311,10 +328,6 @@ impl<'a> Filling<'a> {
         })?;
         let failed = |cause| RoomError::io("write", &place, cause);
         if leaf.kind == Kind::Link {
-            if leads_out(path, &bytes) {
-                let path = String::from_utf8_lossy(path).into_owned();
-                self.filled.leading_out.push(path);
-            }
             make_link(&bytes, &place).map_err(failed)?;
         } else {
             let bytes = match form {
@@ -349,6 +362,26 @@ impl<'a> Filling<'a> {
         fs::symlink_metadata(&place)
             .map(|found| Stat::of(&found))
             .map_err(failed)
+    }
+
+    /// Links that lead out, by what they name and by what the system makes of that: one link may
+    /// lead through another.
+    fn leading_out(&self) -> Result<Vec<(String, PathBuf)>, RoomError> {
+        let top = self.top.canonicalize();
+        let top = top.map_err(|cause| RoomError::io("look at", self.top, cause))?;
+        let mut found = Vec::new();
+        let links = self.list.files.iter();
+        for (path, _) in links.filter(|(_, leaf)| leaf.kind == Kind::Link) {
+            let place = self.place(path)?;
+            let target = fs::read_link(&place).unwrap_or_default();
+            let end = place.canonicalize().ok();
+            let is_out = end.as_ref().is_some_and(|end| !end.starts_with(&top));
+            if is_out || leads_out(path, target.as_os_str().as_encoded_bytes()) {
+                let path = String::from_utf8_lossy(path).into_owned();
+                found.push((path, end.unwrap_or(target)));
+            }
+        }
+        Ok(found)
     }
 
     /// Refuses before anything is written where there is not enough space.

@@ -2,11 +2,11 @@
 //! identity, hook or setting of anybody's.
 
 use crate::RoomError;
-use crate::attributes::plain_git;
+use crate::git::plain_git;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use cook_os::process::{Short, capture};
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub(crate) struct Shown<'a> {
     pub shallow: Option<String>,
     /// It holds what a clone would, and reaches no other object.
     pub alone: bool,
+    /// Where git is found.
+    pub path: &'a OsStr,
 }
 
 /// Writes it anew where something of it differs: builds that look at its files' times run again
@@ -57,9 +59,39 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         let place = dir.join(name);
         fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
     }
-    git(top, shown, &["read-tree", shown.commit])?;
-    if shown.alone {
-        git(top, shown, &["repack", "-a", "-d", "-q"])?;
+    git(top, shown, true, &["read-tree", shown.commit])?;
+    match shown.alone {
+        true => hold_history(top, shown),
+        false => Ok(()),
+    }
+}
+
+/// Takes the history over as a clone would: each object's id is made from its bytes, and what
+/// another one names must be there. An index that lies, and an object with other bytes, are told
+/// so wherever they stand in it.
+fn hold_history(top: &Path, shown: &Shown) -> Result<(), RoomError> {
+    git(top, shown, true, &["repack", "-a", "-d", "-q"])?;
+    let dir = top.join(".git/objects/pack");
+    let entries = fs::read_dir(&dir).map_err(|cause| RoomError::io("read", &dir, cause))?;
+    for entry in entries {
+        let place = entry
+            .map_err(|cause| RoomError::io("read", &dir, cause))?
+            .path();
+        let is_pack = place.extension().is_some_and(|end| end == "pack");
+        match (is_pack, place.to_str()) {
+            (true, Some(pack)) => {
+                let index = place.with_extension("idx");
+                fs::remove_file(&index).map_err(|cause| RoomError::io("remove", &index, cause))?;
+                let whole = "--check-self-contained-and-connected";
+                git(top, shown, false, &["index-pack", whole, pack]).map_err(|error| {
+                    RoomError::NotReproducible {
+                        commit: shown.commit.to_owned(),
+                        why: format!("its history cannot be cloned: {error}"),
+                    }
+                })?;
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -78,7 +110,7 @@ fn control_files(shown: &Shown) -> Vec<(&'static str, String)> {
         _ => "sha1",
     };
     let config = format!(
-        "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tlogallrefupdates = false\n[extensions]\n\tobjectformat = {format}\n[gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n"
+        "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tlogallrefupdates = false\n\tcommitGraph = false\n\tmultiPackIndex = false\n[extensions]\n\tobjectformat = {format}\n[gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n"
     );
     let mut exclude = String::new();
     for cache in shown.caches {
@@ -130,11 +162,13 @@ fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
         })
 }
 
-/// git in the room, with the objects of where the commit comes from.
-fn git(top: &Path, shown: &Shown, arguments: &[&str]) -> Result<(), RoomError> {
+/// git in the room; `elsewhere` = with the objects of where the commit comes from.
+fn git(top: &Path, shown: &Shown, elsewhere: bool, arguments: &[&str]) -> Result<(), RoomError> {
     let argv = ["git"].iter().chain(arguments).map(OsString::from);
-    let mut env = plain_git();
-    env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
+    let mut env = plain_git(shown.path);
+    if elsewhere {
+        env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
+    }
     let captured = capture(&Short {
         argv: argv.collect(),
         dir: top,

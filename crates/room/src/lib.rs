@@ -10,6 +10,7 @@ mod attributes;
 mod environment;
 mod error;
 mod fill;
+mod git;
 mod git_dir;
 mod lfs;
 mod list;

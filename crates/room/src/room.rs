@@ -8,6 +8,7 @@ use crate::rooms;
 use cook_core::model::Caches;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::ObjectFormat;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub struct Source<'a> {
     pub history: bool,
     /// That `.git` holds what a clone would, and reaches no other object.
     pub alone: bool,
+    /// Where git is found.
+    pub path: &'a OsStr,
 }
 
 /// A room, locked for as long as this value lives. One without anything of runs before is removed
@@ -129,7 +132,7 @@ impl Room {
         };
         let place = source.common.join("objects");
         let objects = Objects::open(&place, format)?;
-        let filling = Filling::of(&self.dir, &self.top, source.common, objects, source.commit)?;
+        let filling = Filling::of(&self.dir, &self.top, source, objects)?;
         let filled = filling.fill(caches)?;
         let shallow = source.common.join("shallow");
         let shown = Shown {
@@ -141,6 +144,7 @@ impl Room {
             shallow: disk::read_text(&shallow, MAX_SHALLOW, Links::Refuse)
                 .map_err(|cause| RoomError::io("read", &shallow, cause))?,
             alone: source.alone,
+            path: source.path,
         };
         match source.history {
             true => git_dir::write(&self.top, &shown)?,

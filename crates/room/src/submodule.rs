@@ -1,9 +1,11 @@
 //! Submodules: which of the local repositories a path's commit is read from.
 
-use crate::attributes::plain_git;
+use crate::git::plain_git;
+use cook_os::disk::{self, Links};
 use cook_os::process::{Short, capture};
+use git2::Oid;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +13,11 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const LIMIT: usize = 16 << 20;
 
 /// By path, the names that a `.gitmodules` gives; what is wrong with it otherwise.
-pub(crate) fn names(gitmodules: Vec<u8>, dir: &Path) -> Result<BTreeMap<Vec<u8>, String>, String> {
+pub(crate) fn names(
+    gitmodules: Vec<u8>,
+    dir: &Path,
+    path: &OsStr,
+) -> Result<BTreeMap<Vec<u8>, String>, String> {
     let asked = [
         "git",
         "config",
@@ -25,7 +31,7 @@ pub(crate) fn names(gitmodules: Vec<u8>, dir: &Path) -> Result<BTreeMap<Vec<u8>,
     let captured = capture(&Short {
         argv: asked.iter().map(OsString::from).collect(),
         dir,
-        env: plain_git(),
+        env: plain_git(path),
         stdin: gitmodules,
         deadline: DEADLINE,
         limit: LIMIT,
@@ -56,6 +62,49 @@ pub(crate) fn git_dir(above: &Path, name: &str) -> PathBuf {
     above.join("modules").join(name)
 }
 
+/// Whether a remote was seen to have a commit: one of its branches leads to it, or it was fetched by
+/// its id.
+pub(crate) fn is_fetched(git_dir: &Path, commit: Oid, path: &OsStr) -> bool {
+    let id = commit.to_string();
+    let is_listed = |name: &str| {
+        let text = disk::read_text(&git_dir.join(name), LIMIT as u64, Links::Refuse);
+        text.is_ok_and(|text| {
+            text.is_some_and(|text| text.lines().any(|line| line.starts_with(&id)))
+        })
+    };
+    if is_listed("shallow") || is_listed("FETCH_HEAD") {
+        return true;
+    }
+    let mut of = OsString::from("--git-dir=");
+    of.push(git_dir);
+    let mut argv = vec![OsString::from("git"), of];
+    for setting in [
+        "core.fsmonitor=false",
+        "core.alternateRefsCommand=false",
+        "core.hooksPath=/dev/null",
+    ] {
+        argv.extend(["-c", setting].map(OsString::from));
+    }
+    let asked = [
+        "for-each-ref",
+        "--count=1",
+        "--contains",
+        &id,
+        "refs/remotes",
+    ];
+    argv.extend(asked.map(OsString::from));
+    let captured = capture(&Short {
+        argv,
+        dir: git_dir,
+        env: plain_git(path),
+        stdin: Vec::new(),
+        deadline: DEADLINE,
+        limit: LIMIT,
+        group: false,
+    });
+    captured.is_ok_and(|captured| captured.success() && !captured.stdout.is_empty())
+}
+
 /// A name that does not lead out of `modules`, as git has it.
 fn is_safe(name: &str) -> bool {
     let is_up = |part: &str| matches!(part, ".." | "." | "");
@@ -69,11 +118,12 @@ mod tests {
     #[test]
     fn a_name_that_leads_elsewhere_is_nobody_s() {
         let dir = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
         let text = "[submodule \"a\"]\n path = lib/a\n url = x\n[submodule \"../../b\"]\n path = b\n[submodule \"/c\"]\n path = c\n[include]\n path = /etc/passwd\n";
-        let found = names(text.into(), dir.path()).unwrap();
+        let found = names(text.into(), dir.path(), &path).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[&b"lib/a"[..]], "a");
-        assert!(names(b"[submodule".to_vec(), dir.path()).is_err());
-        assert!(names(Vec::new(), dir.path()).unwrap().is_empty());
+        assert!(names(b"[submodule".to_vec(), dir.path(), &path).is_err());
+        assert!(names(Vec::new(), dir.path(), &path).unwrap().is_empty());
     }
 }

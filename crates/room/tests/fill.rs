@@ -200,6 +200,7 @@ fn a_room_that_stands_alone_has_what_a_clone_has_and_no_other_object() {
         objects_at: None,
         history: true,
         alone: true,
+        path: &std::env::var_os("PATH").unwrap(),
     };
     for _ in 0..2 {
         room.fill(&source, &[]).unwrap();

@@ -60,6 +60,7 @@ impl Place {
                 objects_at: Some(Bubblewrap::objects()),
                 history: true,
                 alone: false,
+                path: &std::env::var_os("PATH").unwrap(),
             },
             &[],
         )

@@ -124,6 +124,8 @@ fn spawn(command: &Long, program: &OsStr) -> Result<Box<dyn ChildWrapper>, Proce
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    #[cfg(unix)]
+    super::plain::begin_plain(&mut child);
     let mut wrapped = CommandWrap::from(child);
     #[cfg(unix)]
     wrapped.wrap(process_wrap::std::ProcessSession);

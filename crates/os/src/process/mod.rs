@@ -14,6 +14,8 @@ mod lookup;
 mod markers;
 mod output;
 mod pipes;
+#[cfg(unix)]
+mod plain;
 mod short;
 mod supervised;
 mod tree;

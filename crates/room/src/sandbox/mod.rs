@@ -13,7 +13,7 @@ pub use agent::{Agent, Authority, is_kept};
 pub use gate::Gate;
 
 use cook_os::process::{ProcessError, Short, capture, on_path};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,10 +36,14 @@ pub struct Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// Where it is; none when it is not installed.
+    /// Where this process finds it; none when it is not installed.
     pub fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = on_path("bwrap", &path)?;
+        Self::find_on(&std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// Where it is on a search path.
+    pub fn find_on(path: &OsStr) -> Option<Self> {
+        let program = on_path("bwrap", path)?;
         cfg!(target_os = "linux").then_some(Self { program })
     }
 

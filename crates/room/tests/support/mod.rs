@@ -70,6 +70,7 @@ impl Project {
             objects_at: None,
             history: true,
             alone: false,
+            path: &std::env::var_os("PATH").unwrap(),
         };
         room.fill(&source, &["target".to_owned()])
     }

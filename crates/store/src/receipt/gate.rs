@@ -1,6 +1,6 @@
 //! Running gates: where, on what tree, and what came of it.
 
-use super::place::{Found, RunPlace};
+use super::place::{Agents, Found, RunPlace, Terms};
 use super::program::{compare, identify};
 use super::{Receipts, Trust, seal, words};
 use cook_core::diagnostic::{Code, Failure};
@@ -32,6 +32,8 @@ pub struct Gates<'a> {
     pub clock: Clock,
     /// How a commit is made fit to run.
     pub settings: &'a CleanRoom,
+    /// Agents that the settings name: what they write is hidden there.
+    pub agents: &'a Agents,
     /// Whether the kernel keeps what runs there.
     pub sandbox: SandboxMode,
     /// Where programs are, and which.
@@ -107,13 +109,14 @@ impl Gates<'_> {
     }
 
     fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
-        RunPlace::room(
-            self.repo,
-            self.settings,
-            self.sandbox,
-            &self.trust.tools(),
-            caches,
-        )
+        let terms = Terms {
+            repo: self.repo,
+            settings: self.settings,
+            tools: self.trust.tools(),
+            agents: self.agents,
+            sandbox: self.sandbox,
+        };
+        RunPlace::room(terms, caches)
     }
 
     /// One gate at a commit, in a room that is set up for it.
@@ -334,8 +337,6 @@ impl Gates<'_> {
             started_at: Timestamp::Text(started_at),
             id: String::new(),
         });
-        self.receipts
-            .keep(&receipt, [&ended.stdout, &ended.stderr])?;
         let problem = match (ended.swept, place.changed()) {
             (false, _) => Some("a process it started could not be ended".to_owned()),
             (true, Some(path)) => Some(format!(
@@ -343,6 +344,8 @@ impl Gates<'_> {
             )),
             (true, None) => None,
         };
+        let streams = [&ended.stdout, &ended.stderr];
+        self.receipts.keep(&receipt, streams, problem.is_none())?;
         Ok((Some(receipt), problem))
     }
 

@@ -77,11 +77,12 @@ impl Receipts {
         })
     }
 
-    /// Keeps a sealed receipt and its output.
+    /// Keeps a sealed receipt and its output. One that is `sound` is found by its command, as
+    /// proof, later.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn keep(&self, receipt: &Receipt, streams: [&Kept; 2]) -> Result<(), Failure> {
+    pub fn keep(&self, receipt: &Receipt, streams: [&Kept; 2], sound: bool) -> Result<(), Failure> {
         for stream in streams {
             let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
             let path = self.output_path(&stream.sha256);
@@ -93,7 +94,7 @@ impl Receipts {
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         files::write(&self.receipt_path(&receipt.id), &json)?;
-        if receipt.proves() {
+        if sound && receipt.proves() {
             let tree = receipt.tree_oid.iter();
             let keys = tree.map(|tree| tree_key(&receipt.argv, tree));
             for key in keys.chain([command_key(&receipt.argv)]) {

@@ -16,5 +16,6 @@ mod words;
 pub use error::ReceiptError;
 pub use gate::{Gates, merge_gates};
 pub use kept::{Output, Receipts, seal};
+pub use place::Agents;
 pub use trust::Trust;
 pub use words::words;

@@ -3,7 +3,9 @@
 use super::ReceiptError;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::hex;
-use cook_core::model::{Caches, CleanRoom, GitShown, KnownAgent, Place, SandboxKind, SandboxMode};
+use cook_core::model::{
+    AgentName, AgentTable, Caches, CleanRoom, GitShown, KnownAgent, Place, SandboxKind, SandboxMode,
+};
 use cook_git::Repo;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use cook_os::process::{inherited_variables, on_path};
@@ -38,10 +40,24 @@ pub(super) enum Found {
     Nothing,
 }
 
+/// Agents of the settings, by name.
+pub type Agents = BTreeMap<AgentName, AgentTable>;
+
+/// By what a room is made.
+pub(super) struct Terms<'a> {
+    pub repo: &'a Repo,
+    pub settings: &'a CleanRoom,
+    pub tools: BTreeMap<String, String>,
+    pub agents: &'a Agents,
+    pub sandbox: SandboxMode,
+}
+
 /// A place that commands run in, one after another.
 pub(super) struct RunPlace<'a> {
     repo: &'a Repo,
     settings: &'a CleanRoom,
+    /// Agents of the settings: what they write is not to be seen.
+    agents: Option<&'a Agents>,
     room: Option<Room>,
     sandbox: Option<Bubblewrap>,
     environment: Environment,
@@ -68,6 +84,7 @@ impl<'a> RunPlace<'a> {
         Ok(Self {
             repo,
             settings,
+            agents: None,
             room: None,
             sandbox: None,
             environment: Environment {
@@ -83,13 +100,14 @@ impl<'a> RunPlace<'a> {
     }
 
     /// A clean room that holds nothing yet.
-    pub fn room(
-        repo: &'a Repo,
-        settings: &'a CleanRoom,
-        mode: SandboxMode,
-        tools: &BTreeMap<String, String>,
-        caches: Caches,
-    ) -> Result<Self, Failure> {
+    pub fn room(terms: Terms<'a>, caches: Caches) -> Result<Self, Failure> {
+        let Terms {
+            repo,
+            settings,
+            tools,
+            agents,
+            sandbox,
+        } = terms;
         let rooms = cook_room::rooms_dir(settings)?;
         for own in [repo.root(), repo.common_dir(), repo.git_dir()] {
             if rooms.starts_with(own) {
@@ -105,7 +123,8 @@ impl<'a> RunPlace<'a> {
         let name = repo.root().file_name().unwrap_or_default();
         let room = Room::open(&rooms, repo.root(), &name.to_string_lossy(), caches)?;
         cook_room::keep_within(&rooms, settings.max.bytes());
-        let sandbox = sandbox_in_force(mode)?;
+        let trusted = tools.get("PATH").map(String::as_str).unwrap_or_default();
+        let sandbox = sandbox_in_force(sandbox, trusted.as_ref())?;
         let untrusted = [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned);
         let passed: Vec<String> = settings.env.iter().map(ToString::to_string).collect();
         let (home, scratch) = match sandbox {
@@ -119,12 +138,13 @@ impl<'a> RunPlace<'a> {
                 scratch: &scratch,
                 untrusted: &untrusted,
                 passed: &passed,
-                tools,
+                tools: &tools,
             },
         );
         Ok(Self {
             repo,
             settings,
+            agents: Some(agents),
             room: Some(room),
             sandbox,
             environment,
@@ -156,8 +176,7 @@ impl<'a> RunPlace<'a> {
             self.repo.common_dir(),
             self.repo.git_dir(),
         ];
-        for path in &filled.leading_out {
-            let leads_to = std::fs::read_link(room.path().join(path)).unwrap_or_default();
+        for (path, leads_to) in &filled.leading_out {
             if own.iter().any(|own| leads_to.starts_with(own)) {
                 let what = format!("`{path}`: a link into this repository, which no clone has");
                 self.lacking.push(what);
@@ -183,6 +202,7 @@ impl<'a> RunPlace<'a> {
             objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects()),
             history: self.settings.git == GitShown::History,
             alone: self.is_alone(),
+            path: self.search_path(),
         };
         let caches: Vec<String> = self
             .settings
@@ -253,13 +273,18 @@ impl<'a> RunPlace<'a> {
         remarks
     }
 
+    /// Where programs are found.
+    fn search_path(&self) -> &OsStr {
+        let path = self.environment.variables.get(OsStr::new("PATH"));
+        path.map(OsString::as_os_str).unwrap_or_default()
+    }
+
     /// What a command's first word stands for here.
     pub fn program(&self, word: &str) -> Found {
         if word.contains('/') {
             return Found::Path;
         }
-        let path = self.environment.variables.get(OsStr::new("PATH"));
-        match path.and_then(|path| on_path(word, path)) {
+        match on_path(word, self.search_path()) {
             Some(file) => Found::Machine(file),
             None => Found::Nothing,
         }
@@ -309,10 +334,20 @@ impl<'a> RunPlace<'a> {
             self.repo.common_dir().to_owned(),
             self.repo.git_dir().to_owned(),
         ];
-        if let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) {
-            let dirs = KnownAgent::all().flat_map(|agent| &agent.preset.writes);
-            hidden.extend(dirs.map(|dir| home.join(&dir.home)));
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let known = KnownAgent::all().map(|agent| &agent.preset);
+        for table in known.chain(self.agents.into_iter().flat_map(BTreeMap::values)) {
+            let variable = |name: &str| match table.env.get(name) {
+                Some(value) => Some(OsString::from(value)),
+                None => std::env::var_os(name),
+            };
+            for dir in &table.writes {
+                hidden.extend(dir.place(home.as_deref(), |_| None));
+                hidden.extend(dir.place(home.as_deref(), variable));
+            }
         }
+        hidden.sort();
+        hidden.dedup();
         hidden
     }
 
@@ -371,14 +406,15 @@ impl<'a> RunPlace<'a> {
     }
 }
 
-/// bubblewrap, where it is wanted and works.
-fn sandbox_in_force(mode: SandboxMode) -> Result<Option<Bubblewrap>, Failure> {
+/// bubblewrap, where it is wanted and works; the one that the user trusted.
+fn sandbox_in_force(mode: SandboxMode, path: &OsStr) -> Result<Option<Bubblewrap>, Failure> {
     static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
     if mode == SandboxMode::Off {
         return Ok(None);
     }
     let tried = TRIED.get_or_init(|| {
-        let found = Bubblewrap::find().ok_or("bubblewrap (`bwrap`) is not installed")?;
+        let found = Bubblewrap::find_on(path)
+            .ok_or("bubblewrap (`bwrap`) is not on the PATH that this machine's user trusted")?;
         found.try_out().map(|()| found)
     });
     match (tried, mode) {
