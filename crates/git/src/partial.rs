@@ -39,9 +39,9 @@ impl Repo {
         if missing.is_empty() {
             return Ok(false);
         }
+        // The one call that reaches a remote, by the program that every remote has.
+        let uploader = format!("remote.{remote}.uploadpack");
         let fetch = Call::new(&[
-            "-c",
-            "fetch.negotiationAlgorithm=noop",
             "fetch",
             "--quiet",
             "--no-tags",
@@ -50,7 +50,14 @@ impl Repo {
             "--filter=blob:none",
             "--stdin",
             "--",
-        ]);
+        ])
+        .env("GIT_NO_LAZY_FETCH", "0")
+        .env("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh")
+        .env("GIT_CONFIG_COUNT", "2")
+        .env("GIT_CONFIG_KEY_0", "fetch.negotiationAlgorithm")
+        .env("GIT_CONFIG_VALUE_0", "noop")
+        .env("GIT_CONFIG_KEY_1", uploader)
+        .env("GIT_CONFIG_VALUE_1", "git-upload-pack");
         let ids = missing.join("\n") + "\n";
         self.program
             .answer(fetch.arg(remote).stdin(ids.into_bytes()))?;

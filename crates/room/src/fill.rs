@@ -221,7 +221,7 @@ impl<'a> Filling<'a> {
                 None => due.push((path.clone(), *leaf, form)),
             }
         }
-        self.require_space(&due)?;
+        self.require_space(&due, &forms)?;
         // From here on the manifest of before does not hold.
         match fs::remove_file(&place) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
@@ -385,12 +385,24 @@ impl<'a> Filling<'a> {
     }
 
     /// Refuses before anything is written where there is not enough space.
-    fn require_space(&self, due: &[(Vec<u8>, Leaf, String)]) -> Result<(), RoomError> {
+    fn require_space(
+        &self,
+        due: &[(Vec<u8>, Leaf, String)],
+        forms: &BTreeMap<Vec<u8>, Form>,
+    ) -> Result<(), RoomError> {
         let mut needed = 0;
-        for (_, leaf, _) in due {
+        for (path, leaf, _) in due {
             let objects = &self.parts[leaf.source].objects;
+            let large = match forms.get(path) {
+                Some(Form::Lfs) => {
+                    let bytes = objects.read(leaf.id, ObjectType::Blob).unwrap_or_default();
+                    Pointer::parse(&bytes).map(|pointer| pointer.size)
+                }
+                _ => None,
+            };
             // A file takes a block at least; one that is not here is said when it is read.
-            needed += objects.size(leaf.id).unwrap_or(0).max(4096);
+            let size = large.or_else(|| objects.size(leaf.id).ok()).unwrap_or(0);
+            needed += size.max(4096);
         }
         let free = disk::free_space(self.dir)
             .map_err(|cause| RoomError::io("look at", self.dir, cause))?;
