@@ -331,6 +331,7 @@ impl Stand {
             sandbox: self.sandbox,
             trust: &self.trust,
             live: None,
+            patience: None,
         }
     }
 
@@ -655,7 +656,10 @@ fn the_stop_verifier_is_run_on_the_commit_without_the_control_plane() {
     let stand = Stand::of(Scratch::new());
     let run = || {
         let head = stand.head().commit.unwrap();
-        stand.gates().stop_verifier(&head, Caches::Empty).unwrap()
+        stand
+            .gates()
+            .stop_verifier(&head, Caches::Empty, false)
+            .unwrap()
     };
     assert!(!run().passed(), "there is no script yet");
     let script = "[[ $1 == --checks ]] && echo verified\n";

@@ -35,5 +35,6 @@ pub(super) fn note(what: &'static str, lines: Vec<String>) -> Answer {
         what,
         lines,
         findings: Vec::new(),
+        gates: Vec::new(),
     })
 }

@@ -1,9 +1,9 @@
 //! `cook doctor`: is the set-up sound, and which settings are in force.
 
-use super::caller;
 use super::context::{Answer, Context, answer, note};
+use super::{caller, trust};
 use crate::view::{PromptAnswer, VerifyAnswer};
-use crate::{drive, lifecycle};
+use crate::{drive, lifecycle, verify};
 use clap::Args;
 use cook_core::diagnostic::{Code, Finding, counted};
 
@@ -53,21 +53,20 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
         )),
     }
     if let Ok(config) = workspace.config() {
-        let trust = workspace.trust()?;
+        let given = workspace.trust()?;
         let gates = config.gate_specs();
         checked.push(format!(
             "{} in `.agent/cook.toml`",
             counted(gates.len() as u64, "gate")
         ));
-        for gate in gates.iter().filter(|gate| !trust.is_trusted(&gate.run)) {
-            findings.push(
-                Finding::new(
-                    Code::GateUntrusted,
-                    format!("`{}` is not trusted on this machine", gate.run),
-                )
-                .at(gate.name.clone()),
-            );
+        for (name, command) in trust::commands(config) {
+            if !given.is_trusted(&command) {
+                let what = format!("`{command}` is not trusted on this machine");
+                findings.push(Finding::new(Code::GateUntrusted, what).at(name.clone()));
+            }
+            findings.extend(trust::absent(&given, &name, &command));
         }
+        findings.extend(verify::stale_stop_verifier(&workspace));
     }
     if workspace.config().is_ok() {
         findings.extend(drive::unfit(&workspace)?);

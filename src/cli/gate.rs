@@ -2,13 +2,14 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
+use crate::measure;
 use crate::service::Workspace;
 use crate::view::GateAnswer;
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine;
 use cook_core::model::{Caches, GateSpec};
-use cook_store::receipt::{Gates, Receipts};
+use cook_store::receipt::{Gates, Receipts, plan_gate};
 
 #[derive(Debug, Args)]
 pub(super) struct GateArgs {
@@ -43,6 +44,11 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
             workspace.caches = Caches::Empty;
         }
         let runs = workspace.run_gates(&gates)?;
+        let runs = runs.into_iter().map(|run| {
+            let missing = measure::missing(&workspace.repo, workspace.config()?, (&run).into())?;
+            Ok((run, missing))
+        });
+        let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
         let mut findings = Vec::new();
         if !status.worktree.is_clean() {
             findings.push(Finding::new(
@@ -64,8 +70,11 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         sandbox: config.sandbox.mode,
         trust: &trust,
         live: None,
+        patience: None,
     };
-    let runs = gates.iter().map(|gate| runner.run_here(gate));
+    let runs = gates
+        .iter()
+        .map(|gate| Ok((runner.run_here(gate)?, Vec::new())));
     answer(GateAnswer {
         runs: runs.collect::<Result<Vec<_>, Failure>>()?,
         findings: Vec::new(),
@@ -130,7 +139,7 @@ fn choose_gates(workspace: &Workspace, args: &GateArgs) -> Result<Vec<GateSpec>,
         };
         for command in slice.verification_commands.iter().flatten() {
             if !gates.iter().any(|gate| &gate.run == command) {
-                gates.push(crate::measure::plan_gate(command));
+                gates.push(plan_gate(command));
             }
         }
     }

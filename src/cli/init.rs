@@ -2,17 +2,18 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
-use super::{input, transition};
-use crate::scaffold::{self, Contract, FileOutcome, TRACKED};
-use crate::service::{self, Workspace};
-use crate::view::NoteAnswer;
+use super::{input, transition, trial, trust};
+use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED};
+use crate::service::{self, Applied, Workspace};
+use crate::view::{NoteAnswer, Trial};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Event, Import, Profile, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, Snapshot};
+use cook_core::model::{Event, Import, Profile, STOP_VERIFIER, Snapshot};
 use cook_git::Repo;
 use cook_store::store::Store;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
@@ -28,6 +29,12 @@ pub(super) struct InitArgs {
     /// Go on with a workflow of the log that lost its worktree; `new` begins another (user only)
     #[arg(long, value_name = "ID")]
     pub log: Option<String>,
+    /// How long each gate is tried for
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    pub gate_time: Duration,
+    /// Do not try the gates
+    #[arg(long, conflicts_with = "gate_time")]
+    pub skip_gates: bool,
     #[command(flatten)]
     pub as_user: AsUser,
 }
@@ -54,10 +61,27 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
         user.as_ref().map_err(Clone::clone)?;
     }
     let mut done = set_up(&workspace, given, false, user.is_ok())?;
+    let commit = match args.commit {
+        true => commit_contract(&workspace)?,
+        false => None,
+    };
     if args.commit {
-        done.lines.push(commit_contract(&workspace)?);
+        done.lines.push(match &commit {
+            Some(commit) => format!("committed the contract as {commit}"),
+            None => "the contract is committed already".to_owned(),
+        });
     }
-    finish(&workspace, done)
+    let is_new = done.wrote_settings || commit.is_some();
+    let mut recorded = record(&workspace, done)?;
+    if is_new && !args.skip_gates && caller::agent_around().is_none() {
+        recorded.gates = trial::try_gates(
+            context,
+            args.gate_time,
+            &mut recorded.lines,
+            &mut recorded.findings,
+        )?;
+    }
+    finish(recorded)
 }
 
 /// A bootstrapper's report: cook repairs the contract itself.
@@ -81,7 +105,7 @@ pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
         );
     }
     let done = set_up(&workspace, None, true, false)?;
-    finish(&workspace, done)
+    finish(record(&workspace, done)?)
 }
 
 /// What a set-up did so far, and the event it leads to.
@@ -89,6 +113,17 @@ struct Done {
     event: Option<Event>,
     findings: Vec<Finding>,
     lines: Vec<String>,
+    /// The gates of `cook.toml` are those that were proposed just now.
+    wrote_settings: bool,
+}
+
+/// A set-up that is written down, and what is said of it.
+struct Recorded {
+    /// None = there was nothing to write down.
+    applied: Option<Applied>,
+    findings: Vec<Finding>,
+    lines: Vec<String>,
+    gates: Vec<Trial>,
 }
 
 /// `user`: a person, or a script that says so, answers for the settings as they stand.
@@ -136,7 +171,15 @@ fn set_up(
         .clone()
         .ok_or_else(|| bad_profile(&contract))?;
     describe(&contract, &mut lines);
-    trust_written(workspace, &contract, verifier_was_trusted, &mut lines)?;
+    let absent = trust::absent_programs(workspace, &contract)?;
+    findings.extend(absent.values().cloned());
+    trust::trust_written(
+        workspace,
+        &contract,
+        verifier_was_trusted,
+        &absent,
+        &mut lines,
+    )?;
     let import = imported.map(|imported| {
         lines.push(format!("took in older state ({})", imported.import.layout));
         findings.extend(imported.findings);
@@ -159,6 +202,7 @@ fn set_up(
         event,
         findings,
         lines,
+        wrote_settings: contract.outcome(SETTINGS) == Some(FileOutcome::Created),
     })
 }
 
@@ -207,54 +251,6 @@ fn describe(contract: &Contract, lines: &mut Vec<String>) {
             lines.push(format!("{word} {}", paths.join(", ")));
         }
     }
-}
-
-/// The gates that cook proposes and the scripts that it writes are the user's to accept: by
-/// running init outside an agent's environment. What the repository brought stays as it was.
-fn trust_written(
-    workspace: &Workspace,
-    contract: &Contract,
-    verifier_was_trusted: bool,
-    lines: &mut Vec<String>,
-) -> Result<(), Failure> {
-    let outcome = |path: &str| {
-        let file = contract.files.iter().find(|file| file.path == path);
-        file.map(|file| file.outcome)
-    };
-    let mut commands = Vec::new();
-    if outcome(".agent/cook.toml") == Some(FileOutcome::Created) {
-        commands.extend(contract.checks.iter().map(|check| &*check.run));
-    }
-    let written = |path: &&str| {
-        matches!(
-            outcome(path),
-            Some(FileOutcome::Created | FileOutcome::Updated)
-        )
-    };
-    let all_written = STOP_VERIFIER_SCRIPTS.iter().all(written);
-    let any_written = STOP_VERIFIER_SCRIPTS.iter().any(written);
-    if all_written || (any_written && verifier_was_trusted) {
-        commands.push(STOP_VERIFIER);
-    }
-    if commands.is_empty() {
-        return Ok(());
-    }
-    if let Some(marker) = caller::agent_around() {
-        lines.push(format!(
-            "gates, not trusted yet because {marker}: {}",
-            commands.join(" · ")
-        ));
-        return Ok(());
-    }
-    let mut trust = workspace.trust()?;
-    for command in &commands {
-        trust.trust(command)?;
-    }
-    lines.push(format!(
-        "gates, trusted on this machine: {}",
-        commands.join(" · ")
-    ));
-    Ok(())
 }
 
 /// What a set-up found in the worktree.
@@ -321,52 +317,67 @@ fn event(
     }))
 }
 
-/// Commits the contract files, and nothing else.
-fn commit_contract(workspace: &Workspace) -> Result<String, Failure> {
+/// Commits the contract files, and nothing else; none where they are committed already.
+fn commit_contract(workspace: &Workspace) -> Result<Option<String>, Failure> {
     let mut paths: Vec<&str> = TRACKED.to_vec();
     paths.push(".gitignore");
     let commit = workspace
         .repo
         .commit_paths(&paths, "Set up the completion contract")?;
-    Ok(match commit {
-        Some(commit) => format!(
-            "committed the contract as {}",
-            commit.get(..12).unwrap_or(&commit)
-        ),
-        None => "the contract is committed already".to_owned(),
-    })
+    Ok(commit.map(|commit| commit.get(..12).unwrap_or(&commit).to_owned()))
 }
 
-/// Records the event and says who is due.
-fn finish(
-    workspace: &Workspace,
-    Done {
+/// Records the event, if there is one.
+fn record(workspace: &Workspace, done: Done) -> Result<Recorded, Failure> {
+    let Done {
         event,
         mut findings,
         mut lines,
-    }: Done,
-) -> Answer {
-    let Some(event) = event else {
-        if lines.is_empty() {
-            lines.push("nothing to do: everything is in place".to_owned());
-        }
+        ..
+    } = done;
+    let applied = match &event {
+        Some(event) => Some(service::transition(workspace, event, caller::anybody())?),
+        None => None,
+    };
+    if let Some(applied) = &applied {
+        findings.extend(applied.findings.iter().cloned());
+        let anchor = &applied.step.snapshot.state.mission_anchor;
+        lines.insert(
+            0,
+            if anchor == machine::NO_MISSION {
+                "set up; the mission is not known yet".to_owned()
+            } else {
+                format!("set up for: {anchor}")
+            },
+        );
+    } else if lines.is_empty() {
+        lines.push("nothing to do: everything is in place".to_owned());
+    }
+    Ok(Recorded {
+        applied,
+        findings,
+        lines,
+        gates: Vec::new(),
+    })
+}
+
+/// Says who is due, where something was written down.
+fn finish(recorded: Recorded) -> Answer {
+    let Recorded {
+        applied,
+        findings,
+        lines,
+        gates,
+    } = recorded;
+    let Some(applied) = applied else {
         return answer(NoteAnswer {
             what: "init",
             lines,
             findings,
+            gates,
         });
     };
-    let applied = service::transition(workspace, &event, caller::anybody())?;
-    findings.extend(applied.findings.iter().cloned());
-    let anchor = &applied.step.snapshot.state.mission_anchor;
-    lines.insert(
-        0,
-        if anchor == machine::NO_MISSION {
-            "set up; the mission is not known yet".to_owned()
-        } else {
-            format!("set up for: {anchor}")
-        },
-    );
-    let summary = lines.join("; ");
-    answer(transition::transition_answer(applied, summary, findings))
+    let mut done = transition::transition_answer(applied, lines.join("; "), findings);
+    done.gates = gates;
+    answer(done)
 }

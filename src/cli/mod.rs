@@ -13,6 +13,7 @@ mod printer;
 pub mod published;
 mod queued;
 mod transition;
+mod trial;
 
 // The commands.
 mod act;

@@ -21,6 +21,7 @@ pub(super) fn or_leave(workspace: &Workspace, failure: Failure, request: Asked) 
                 "queued: this session may not write the log; `{path}` is taken in by the next hook or cook command outside"
             )],
             findings: Vec::new(),
+            gates: Vec::new(),
         }),
         Err(_) => Err(failure),
     }

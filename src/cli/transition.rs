@@ -53,6 +53,7 @@ pub(super) fn transition_answer(
         event: applied.event,
         summary,
         findings,
+        gates: Vec::new(),
         next: Dispatched::of(next, Some(&snapshot), &applied.head, ticket),
     }
 }

@@ -3,10 +3,13 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::transition;
+use crate::scaffold::{Contract, FileOutcome, SETTINGS};
 use crate::service::{self, Workspace};
 use clap::Args;
-use cook_core::model::{Actor, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
+use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::model::{Actor, Config, Event, Resume, STOP_VERIFIER, STOP_VERIFIER_SCRIPTS};
 use cook_store::receipt::Trust;
+use std::collections::BTreeMap;
 
 #[derive(Debug, Args)]
 pub(super) struct TrustArgs {
@@ -65,18 +68,8 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
     let mut lines = Vec::new();
     let commands: Vec<String> = match &args.command {
         Some(command) => vec![command.clone()],
-        None => workspace
-            .config()?
-            .gate_specs()
-            .into_iter()
-            .map(|gate| gate.run)
-            .chain(
-                workspace
-                    .config()?
-                    .clean_room
-                    .setup()
-                    .map(ToString::to_string),
-            )
+        None => commands(workspace.config()?)
+            .map(|(_, command)| command)
             .chain(stop_verifier_here(&workspace))
             .collect(),
     };
@@ -91,6 +84,10 @@ pub(super) fn trust(context: &Context, args: &TrustArgs) -> Answer {
         } else {
             trust.trust(&command)?;
             lines.push(format!("trusted: `{command}`"));
+            let absent = trust.absent_programs(&command).join("`, `");
+            if !absent.is_empty() {
+                lines.push(format!("it needs `{absent}`, not on the PATH here"));
+            }
             given.push(command);
         }
     }
@@ -135,4 +132,99 @@ fn record_trust(
     }
     let (summary, findings) = (lines.join("; "), applied.findings.clone());
     answer(transition::transition_answer(applied, summary, findings))
+}
+
+/// What the settings have cook run in a clean room: name and command.
+pub(super) fn commands(config: &Config) -> impl Iterator<Item = (String, String)> {
+    let setup = config.clean_room.setup();
+    let setup = setup.map(|command| ("setup".to_owned(), command.to_string()));
+    let gates = config.gates.iter();
+    setup.chain(gates.map(|(name, gate)| (name.clone(), gate.run.to_string())))
+}
+
+/// The programs of a command that are not on this machine.
+pub(super) fn absent(trust: &Trust, name: &str, command: &str) -> Option<Finding> {
+    let absent = trust.absent_programs(command);
+    let named: Vec<String> = absent.iter().map(|name| format!("`{name}`")).collect();
+    (!named.is_empty()).then(|| {
+        let what = format!(
+            "`{command}` needs {}, not on the PATH here",
+            named.join(", ")
+        );
+        Finding::new(Code::ProgramAbsent, what).at(name)
+    })
+}
+
+/// By command: the programs of gates and setup that are not on this machine.
+pub(super) fn absent_programs(
+    workspace: &Workspace,
+    contract: &Contract,
+) -> Result<BTreeMap<String, Finding>, Failure> {
+    let Some(config) = &contract.config else {
+        return Ok(BTreeMap::new());
+    };
+    let trust = workspace.trust()?;
+    let found = commands(config).filter_map(|(name, command)| {
+        let finding = absent(&trust, &name, &command)?;
+        Some((command, finding))
+    });
+    Ok(found.collect())
+}
+
+/// The gates that cook proposes and the scripts that it writes are the user's to accept: by
+/// running init outside an agent's environment. What the repository brought stays as it was, and
+/// so does what would not even start.
+pub(super) fn trust_written(
+    workspace: &Workspace,
+    contract: &Contract,
+    verifier_was_trusted: bool,
+    absent: &BTreeMap<String, Finding>,
+    lines: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let mut written = Vec::new();
+    if contract.outcome(SETTINGS) == Some(FileOutcome::Created)
+        && let Some(config) = &contract.config
+    {
+        written.extend(commands(config).map(|(_, command)| command));
+    }
+    let is_written = |path: &&str| {
+        matches!(
+            contract.outcome(path),
+            Some(FileOutcome::Created | FileOutcome::Updated)
+        )
+    };
+    let all_written = STOP_VERIFIER_SCRIPTS.iter().all(is_written);
+    let any_written = STOP_VERIFIER_SCRIPTS.iter().any(is_written);
+    if all_written || (any_written && verifier_was_trusted) {
+        written.push(STOP_VERIFIER.to_owned());
+    }
+    // The verifier runs every gate.
+    let (left, commands): (Vec<String>, Vec<String>) = written.into_iter().partition(|command| {
+        absent.contains_key(command) || command == STOP_VERIFIER && !absent.is_empty()
+    });
+    if !left.is_empty() {
+        lines.push(format!(
+            "not trusted, because a program is not here: {}",
+            left.join(" · ")
+        ));
+    }
+    if commands.is_empty() {
+        return Ok(());
+    }
+    if let Some(marker) = caller::agent_around() {
+        lines.push(format!(
+            "gates, not trusted yet because {marker}: {}",
+            commands.join(" · ")
+        ));
+        return Ok(());
+    }
+    let mut trust = workspace.trust()?;
+    for command in &commands {
+        trust.trust(command)?;
+    }
+    lines.push(format!(
+        "gates, trusted on this machine: {}",
+        commands.join(" · ")
+    ));
+    Ok(())
 }

@@ -95,7 +95,7 @@ impl World<'_> {
     }
 
     /// The settings in force are the commit's.
-    pub(super) fn holds_settings(&self, commit: &str) -> Result<bool, Failure> {
+    pub(crate) fn holds_settings(&self, commit: &str) -> Result<bool, Failure> {
         let committed = match self.repo.entry(commit, SETTINGS)? {
             Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
             Entry::Nothing => Some(Config::default()),

@@ -22,7 +22,11 @@ impl World<'_> {
         let why = match (trust.is_trusted(STOP_VERIFIER), self.repo.head()?.commit) {
             (true, Some(commit)) => {
                 match self.other_script(&commit)?.or(self.untrusted_setup(trust)) {
-                    None => return self.runner()?.stop_verifier(&commit, caches),
+                    None => {
+                        let mut gates = self.config.gates.values();
+                        let network = gates.any(|gate| gate.required && gate.network);
+                        return self.runner()?.stop_verifier(&commit, caches, network);
+                    }
                     Some(why) => why,
                 }
             }

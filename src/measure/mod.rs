@@ -8,8 +8,10 @@ mod anchors;
 mod facts;
 mod gates;
 mod losses;
+mod missing;
 mod world;
 
 pub use facts::measure;
+pub(crate) use missing::{Red, dropped_by_choice, missing};
 pub use world::World;
-pub(crate) use world::{gate_commands, plan_gate, wants_gates};
+pub(crate) use world::{gate_commands, wants_gates};

@@ -2,11 +2,12 @@
 
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{FactSet, OutsideEdit};
-use cook_core::model::{Caches, Config, GateSpec};
+use cook_core::model::{Caches, Config};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_store::receipt::{Gates, Receipts, Trust, merge_gates};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Everything that can be looked at.
 pub struct World<'a> {
@@ -30,6 +31,8 @@ pub struct World<'a> {
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
     /// What gates find of earlier runs. Where that is nothing, they run even where a receipt is kept.
     pub caches: Caches,
+    /// How long a command may take at most.
+    pub patience: Option<Duration>,
 }
 
 /// Whether these facts cannot be told without receipts and trust.
@@ -42,18 +45,13 @@ pub fn wants_gates(wanted: &FactSet) -> bool {
         || wanted.brief.is_some()
 }
 
-/// The gate that a plan's command amounts to.
-pub fn plan_gate(command: &str) -> GateSpec {
-    merge_gates(Vec::new(), &[command.to_owned()]).remove(0)
-}
-
 impl World<'_> {
     pub(super) fn gates_here(&self) -> Result<(&Receipts, &Trust), Failure> {
         self.gates
             .ok_or_else(|| Failure::state(Code::FactMissing, "receipts were not opened"))
     }
 
-    pub(super) fn runner(&self) -> Result<Gates<'_>, Failure> {
+    pub(crate) fn runner(&self) -> Result<Gates<'_>, Failure> {
         Ok(Gates {
             repo: self.repo,
             receipts: self.gates_here()?.0,
@@ -63,6 +61,7 @@ impl World<'_> {
             sandbox: self.config.sandbox.mode,
             trust: self.gates_here()?.1,
             live: None,
+            patience: self.patience,
         })
     }
 

@@ -2,20 +2,27 @@
 //! missing, kept where they are there, and only cook's own unedited verify scripts
 //! made anew when they are out of date.
 
-use super::detect::{Check, detect};
+use super::detect::{Proposed, detect};
 use super::error::Error;
 use super::files::{Mode, Tree};
 use super::gitignore::with_block;
 use super::mission::{MAX_MISSION_BYTES, project_name};
 use super::scripts::{control_plane_script, is_generated, may_replace, stop_script};
 use cook_core::diagnostic::{Code, Finding};
-use cook_core::model::{Config, GateSpec, Profile};
+use cook_core::model::{Config, Profile};
 use cook_core::schema::{MAX_DOCUMENT_BYTES, read_document};
 use std::path::Path;
 
 const README: &str = include_str!("../../templates/agent/README.md");
-const CONFIG: &str = ".agent/cook.toml";
+/// The settings, relative to the worktree.
+pub(crate) const SETTINGS: &str = ".agent/cook.toml";
 const CONFIG_HEAD: &str = include_str!("../../templates/agent/cook.toml");
+
+const CLEAN_ROOM_HEAD: &str = "
+# Gates that count run on a commit in a directory that holds nothing else: `cache` stays there from run to run,
+# `setup` comes before the gates, again when one of `setup_inputs` changed.
+[clean_room]
+";
 
 /// Bytes of a file that cook keeps and only looks into.
 const MAX_KEPT_BYTES: u64 = 4 * 1024 * 1024;
@@ -43,7 +50,7 @@ pub struct ContractFile {
 }
 
 /// What `write_contract` did and found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
     /// The files, in the order they were written.
     pub files: Vec<ContractFile>,
@@ -51,8 +58,10 @@ pub struct Contract {
     pub profile: Option<Profile>,
     /// What is wrong with files that were kept.
     pub findings: Vec<Finding>,
-    /// The checks that the repository has.
-    pub checks: Vec<Check>,
+    /// What the settings of the repository could be.
+    pub proposed: Proposed,
+    /// The settings as they stand; none when they cannot be read.
+    pub config: Option<Config>,
 }
 
 /// Writes the contract files, `cook.toml` and the `.gitignore` block. `mission` is
@@ -64,27 +73,29 @@ pub struct Contract {
 pub fn write_contract(root: &Path, mission: Option<&str>) -> Result<Contract, Error> {
     let tree = Tree::new(root);
     tree.make_agent_directories()?;
-    let checks = detect(root)?;
+    let proposed = detect(root)?;
     let mut contract = Contract {
         files: Vec::new(),
         profile: None,
         findings: Vec::new(),
-        checks,
+        proposed,
+        config: None,
     };
     contract.gitignore(tree)?;
     contract.keep_or_create(tree, ".agent/README.md", README)?;
     contract.mission(tree, mission)?;
     contract.profile(tree, root)?;
-    let config = config_text(&contract.checks);
-    contract.keep_or_create(tree, CONFIG, &config)?;
+    let config = config_text(&contract.proposed);
+    contract.keep_or_create(tree, SETTINGS, &config)?;
     let script = control_plane_script();
     contract.script(tree, ".agent/verify_completion_control_plane.sh", &script)?;
-    if let Some(gates) = contract.gates(tree)? {
-        contract.script(
-            tree,
-            ".agent/verify_completion_stop.sh",
-            &stop_script(&gates),
-        )?;
+    contract.config(tree)?;
+    let made = contract
+        .config
+        .as_ref()
+        .map(|config| stop_script(&config.gate_specs()));
+    if let Some(made) = made {
+        contract.script(tree, ".agent/verify_completion_stop.sh", &made)?;
     }
     Ok(contract)
 }
@@ -115,6 +126,12 @@ fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Error> {
 }
 
 impl Contract {
+    /// What became of a file; none where it was not looked at.
+    pub fn outcome(&self, path: &str) -> Option<FileOutcome> {
+        let file = self.files.iter().find(|file| file.path == path);
+        file.map(|file| file.outcome)
+    }
+
     fn note(&mut self, path: &'static str, outcome: FileOutcome) {
         self.files.push(ContractFile { path, outcome });
     }
@@ -151,17 +168,17 @@ impl Contract {
         Ok(())
     }
 
-    /// The gates of `cook.toml` as it stands; none when it cannot be read.
-    fn gates(&mut self, tree: Tree<'_>) -> Result<Option<Vec<GateSpec>>, Error> {
-        let bytes = tree.bytes(CONFIG, MAX_KEPT_BYTES)?.unwrap_or_default();
+    /// `cook.toml` as it stands.
+    fn config(&mut self, tree: Tree<'_>) -> Result<(), Error> {
+        let bytes = tree.bytes(SETTINGS, MAX_KEPT_BYTES)?.unwrap_or_default();
         match Config::parse(&String::from_utf8_lossy(&bytes)) {
-            Ok(config) => Ok(Some(config.gate_specs())),
+            Ok(config) => self.config = Some(config),
             Err(why) => {
-                let finding = Finding::new(Code::ConfigInvalid, why).at(CONFIG);
+                let finding = Finding::new(Code::ConfigInvalid, why).at(SETTINGS);
                 self.findings.push(finding);
-                Ok(None)
             }
         }
+        Ok(())
     }
 
     fn mission(&mut self, tree: Tree<'_>, mission: Option<&str>) -> Result<(), Error> {
@@ -231,25 +248,57 @@ impl Contract {
     }
 }
 
-/// `cook.toml` with the repository's checks as gates.
-fn config_text(checks: &[Check]) -> String {
+/// `cook.toml` with the repository's checks as gates, and what a clone needs before them.
+fn config_text(proposed: &Proposed) -> String {
     let mut text = CONFIG_HEAD.to_owned();
-    if checks.is_empty() {
+    if proposed.checks.is_empty() {
         text.push_str("#\n# Nothing was found here to propose. For example:\n#\n");
         text.push_str("# [gates]\n# test = { run = \"make test\", timeout = \"20m\" }\n");
         return text;
     }
     text.push_str("[gates]\n");
-    for check in checks {
+    for check in &proposed.checks {
         let required = if check.required {
             ""
         } else {
             ", required = false"
         };
+        let network = if check.network {
+            ", network = true"
+        } else {
+            ""
+        };
         text.push_str(&format!(
-            "{} = {{ run = \"{}\", timeout = \"{}\"{required} }} # {}\n",
+            "{} = {{ run = \"{}\", timeout = \"{}\"{required}{network} }} # {}\n",
             check.name, check.run, check.timeout, check.source
         ));
     }
+    let settings = setup_settings(proposed);
+    if !settings.is_empty() {
+        text.push_str(CLEAN_ROOM_HEAD);
+        text.push_str(&format!("{}\n", settings.join("\n")));
+    }
     text
+}
+
+/// What a clone needs before the checks, as lines of `[clean_room]`.
+pub(crate) fn setup_settings(proposed: &Proposed) -> Vec<String> {
+    let all = [
+        ("cache", list(&proposed.cache)),
+        ("setup", list(&proposed.setup)),
+        ("setup_inputs", list(&proposed.setup_inputs)),
+    ];
+    let lines = all
+        .into_iter()
+        .filter_map(|(key, value)| Some(format!("{key} = {}", value?)));
+    lines.collect()
+}
+
+/// As TOML; none of nothing.
+fn list<T: AsRef<str>>(words: &[T]) -> Option<String> {
+    let quoted: Vec<String> = words
+        .iter()
+        .map(|word| format!("\"{}\"", word.as_ref()))
+        .collect();
+    (!quoted.is_empty()).then(|| format!("[{}]", quoted.join(", ")))
 }

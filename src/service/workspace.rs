@@ -13,6 +13,7 @@ use cook_store::receipt::{Receipts, Trust};
 use cook_store::store::{History, Place, Store, Tip};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// A worktree, its log, its settings.
 pub struct Workspace {
@@ -28,6 +29,8 @@ pub struct Workspace {
     pub from_apart: bool,
     /// What gates find of earlier runs. Where that is nothing, they run again instead of being found.
     pub caches: Caches,
+    /// How long a gate or setup command may take at most; none = as its settings say.
+    pub patience: Option<Duration>,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
 }
@@ -70,6 +73,7 @@ impl Workspace {
             config,
             from_apart: stands_for.is_some(),
             caches: Caches::Kept,
+            patience: None,
             trust_everything: false,
         };
         match Store::open(workspace.place()) {
@@ -235,6 +239,33 @@ impl Workspace {
         })
     }
 
+    /// Sets the clean room up at HEAD: the setup commands that were due, up to the first that is red.
+    /// Whoever calls has asked whether they are trusted.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn set_up_room(&self) -> Result<Vec<GateRun>, Failure> {
+        let Some(commit) = self.repo.head()?.commit else {
+            return Ok(Vec::new());
+        };
+        self.in_world(self.config()?, true, None, |world| {
+            world.runner()?.set_up_at(&commit, self.caches)
+        })
+    }
+
+    /// Whether HEAD holds the settings as they stand in the worktree.
+    ///
+    /// # Errors
+    /// git that does not answer, settings that cannot be read.
+    pub fn holds_settings(&self) -> Result<bool, Failure> {
+        let Some(commit) = self.repo.head()?.commit else {
+            return Ok(false);
+        };
+        self.in_world(self.config()?, false, None, |world| {
+            world.holds_settings(&commit)
+        })
+    }
+
     fn in_world<T>(
         &self,
         config: &Config,
@@ -259,6 +290,7 @@ impl Workspace {
             slice_commands: &slice_commands,
             messages: &messages,
             caches: self.caches,
+            patience: self.patience,
         })
     }
 

@@ -3,7 +3,7 @@
 use super::outcome::Outcome;
 use crate::scaffold;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Profile, Snapshot};
 use cook_core::schema;
 
@@ -36,7 +36,7 @@ pub(super) fn check(
     }
     profile(workspace, snapshot, outcome);
     mission(workspace, snapshot, outcome);
-    stop_verifier(workspace, outcome);
+    outcome.findings.extend(stale_stop_verifier(workspace));
     outcome.add_checked("the tracked contract");
     Ok(())
 }
@@ -78,19 +78,12 @@ fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
     }
 }
 
-fn stop_verifier(workspace: &Workspace, outcome: &mut Outcome) {
-    let Some(bytes) = read(workspace, "verify_completion_stop.sh") else {
-        return;
-    };
+/// Whether the stop verifier is cook's own and made from other gates than `cook.toml` has now.
+pub fn stale_stop_verifier(workspace: &Workspace) -> Option<Finding> {
+    let bytes = read(workspace, "verify_completion_stop.sh")?;
     let script = String::from_utf8_lossy(&bytes);
-    let Ok(config) = workspace.config() else {
-        return;
-    };
-    if scaffold::stop_verifier_is_stale(&config.gate_specs(), &script) {
-        outcome.find(
-            Code::StopVerifierStale,
-            "the stop verifier was generated from other gates than `.agent/cook.toml` has now",
-            ".agent/verify_completion_stop.sh",
-        );
-    }
+    let config = workspace.config().ok()?;
+    let what = "the stop verifier was generated from other gates than `.agent/cook.toml` has now";
+    scaffold::stop_verifier_is_stale(&config.gate_specs(), &script)
+        .then(|| Finding::new(Code::StopVerifierStale, what).at(".agent/verify_completion_stop.sh"))
 }

@@ -2,6 +2,7 @@
 
 use super::control_plane;
 use super::outcome::Outcome;
+use crate::measure::{self, Red};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::votes_at;
@@ -44,9 +45,19 @@ fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         }
         (None, None) => "it did not run".to_owned(),
     };
+    let red = Red {
+        gate: None,
+        receipt: run.receipt.as_ref(),
+        problem: run.problem.as_deref(),
+    };
+    let missing = measure::missing(&workspace.repo, workspace.config()?, red)?;
+    let missing: String = missing
+        .iter()
+        .map(|hint| format!("; missing: {hint}"))
+        .collect();
     outcome.find(
         Code::StopVerifierFailed,
-        format!("the stop verifier does not pass: {why}"),
+        format!("the stop verifier does not pass: {why}{missing}"),
         ".agent/verify_completion_stop.sh",
     );
     Ok(())

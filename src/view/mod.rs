@@ -21,6 +21,7 @@ mod screen;
 mod session;
 mod status;
 mod transition;
+mod trial;
 mod verify;
 
 pub(crate) use agents::{AgentRow, AgentsAnswer};
@@ -47,6 +48,7 @@ pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
 pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
 pub(crate) use transition::{NoteAnswer, TransitionAnswer};
+pub(crate) use trial::{Trial, TrialOutcome};
 pub(crate) use verify::{GateAnswer, VerifyAnswer};
 #[cfg(feature = "schema")]
 pub(crate) use {

@@ -1,6 +1,7 @@
 //! What a transition did: `record`, `pause`, `resume`, and every other command that moves state.
 
 use super::next::Dispatched;
+use super::trial::Trial;
 use super::{Page, Show, Tone};
 use cook_core::diagnostic::Finding;
 use serde::Serialize;
@@ -38,6 +39,9 @@ pub struct TransitionAnswer {
     /// One line that says what was done.
     pub summary: String,
     pub findings: Vec<Finding>,
+    /// `cook init` only: what came of each gate that it tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Trial>,
     pub next: Dispatched,
 }
 
@@ -48,6 +52,7 @@ impl Show for TransitionAnswer {
             false => page.toned(Tone::Warn, "not recorded (dry run)"),
         }
         page.line(&format!("  {}", self.summary));
+        Trial::lines(&self.gates, page);
         self.next.lines(page);
     }
 
@@ -67,6 +72,9 @@ pub struct NoteAnswer {
     pub lines: Vec<String>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
+    /// `cook init` only: what came of each gate that it tried.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Trial>,
 }
 
 impl Show for NoteAnswer {
@@ -74,6 +82,7 @@ impl Show for NoteAnswer {
         for line in &self.lines {
             page.line(line);
         }
+        Trial::lines(&self.gates, page);
     }
 
     fn findings(&self) -> &[Finding] {

@@ -159,6 +159,8 @@ struct Gate<'a> {
     receipt: Option<&'a Receipt>,
     /// What a reader should know of it.
     remarks: &'a [String],
+    /// What it did not have in the clean room, and the setting that gives it.
+    missing: &'a [String],
     /// The run at the basis, for gates that must fail there.
     at_basis: Option<&'a Receipt>,
 }
@@ -166,8 +168,8 @@ struct Gate<'a> {
 /// Gates that were run.
 #[derive(Debug)]
 pub struct GateAnswer {
-    /// Each gate's run.
-    pub runs: Vec<GateRun>,
+    /// Each gate's run, and what it did not have where it is red.
+    pub runs: Vec<(GateRun, Vec<String>)>,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
 }
@@ -177,7 +179,7 @@ impl Serialize for GateAnswer {
         let runs = self.runs.iter();
         Gates {
             gates: runs
-                .map(|run| Gate {
+                .map(|(run, missing)| Gate {
                     name: &run.gate.name,
                     run: &run.gate.run,
                     required: run.gate.required,
@@ -185,6 +187,7 @@ impl Serialize for GateAnswer {
                     problem: run.problem.as_deref(),
                     receipt: run.receipt.as_ref(),
                     remarks: &run.remarks,
+                    missing,
                     at_basis: run.at_basis.as_ref(),
                 })
                 .collect(),
@@ -199,7 +202,7 @@ impl Show for GateAnswer {
         if self.runs.is_empty() {
             page.line("no gates: `.agent/cook.toml` names none");
         }
-        for run in &self.runs {
+        for (run, missing) in &self.runs {
             let (tone, word) = if run.passed() {
                 (Tone::Good, "green")
             } else {
@@ -240,6 +243,10 @@ impl Show for GateAnswer {
                     page.line(&format!("       | {line}"));
                 }
             }
+            for hint in missing {
+                page.toned(Tone::Dim, "       missing: ");
+                page.line(hint);
+            }
         }
     }
 
@@ -251,7 +258,7 @@ impl Show for GateAnswer {
         let red = self
             .runs
             .iter()
-            .any(|run| run.gate.required && !run.passed());
+            .any(|(run, _)| run.gate.required && !run.passed());
         if red { Exit::CheckFailed } else { Exit::Ok }
     }
 }

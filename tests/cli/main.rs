@@ -17,6 +17,7 @@ mod gates;
 mod input;
 mod integrity;
 mod json;
+mod missing;
 mod output;
 mod reports;
 mod scaffold;

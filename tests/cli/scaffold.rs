@@ -153,7 +153,7 @@ fn an_empty_repository_gets_the_whole_contract() {
     let profile: Profile = serde_json::from_str(&read(&root, ".agent/profile.json")).unwrap();
     assert_eq!(Some(&profile), contract.profile.as_ref());
     assert_eq!(profile.required_stop_judges.0, 3);
-    assert!(contract.checks.is_empty() && contract.findings.is_empty());
+    assert!(contract.proposed.checks.is_empty() && contract.findings.is_empty());
     assert!(
         Config::parse(&read(&root, ".agent/cook.toml"))
             .unwrap()
@@ -589,7 +589,7 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
         &["test: tox"],
     ),
     (&[("tox.ini", "[pytest]\n")], &["test: python3 -m pytest"]),
-    (&[("noxfile.py", "")], &["test: nox"]),
+    (&[("noxfile.py", "")], &["test: nox -r"]),
     (
         &[("setup.py", ""), ("tests/test_a.py", "")],
         &["test: python3 -m unittest discover -s tests"],
@@ -632,17 +632,12 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
     (
         &[("CMakeLists.txt", "ENABLE_TESTING ()\n")],
         &[
-            "cmake-1-configure: cmake -S . -B .agent/tmp/cmake",
-            "cmake-2-build: cmake --build .agent/tmp/cmake",
-            "cmake-3-test: ctest --test-dir .agent/tmp/cmake --output-on-failure",
+            "test: sh -c 'cmake -S . -B .agent/tmp/cmake && cmake --build .agent/tmp/cmake && ctest --test-dir .agent/tmp/cmake --output-on-failure'",
         ],
     ),
     (
         &[("CMakeLists.txt", "project(x)\n")],
-        &[
-            "cmake-1-configure: cmake -S . -B .agent/tmp/cmake",
-            "cmake-2-build: cmake --build .agent/tmp/cmake",
-        ],
+        &["build: sh -c 'cmake -S . -B .agent/tmp/cmake && cmake --build .agent/tmp/cmake'"],
     ),
     (
         &[("composer.json", r#"{"scripts":{"test":["phpunit"]}}"#)],
@@ -708,12 +703,116 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
 fn checks_are_what_the_repository_is() {
     for (files, wanted) in REPOSITORIES {
         let root = repository(files);
-        let checks = detect(root.path()).unwrap();
+        let checks = detect(root.path()).unwrap().checks;
         let found: Vec<String> = checks
             .iter()
             .map(|check| format!("{}: {}", check.name, check.run))
             .collect();
         assert_eq!(&found, wanted, "{files:?}");
+    }
+}
+
+/// Files, and what a clone needs before the checks, as `cook.toml` says it.
+const SETUPS: &[(Files, &str)] = &[
+    (
+        &[
+            ("Cargo.toml", "[package]\nname='a'\n"),
+            ("Cargo.lock", "[[package]]\nname='a'\n"),
+        ],
+        "cache = [\"target\"]",
+    ),
+    (
+        &[
+            ("Cargo.toml", "[package]\nname='a'\n"),
+            ("Cargo.lock", "source = \"registry+x\"\n"),
+        ],
+        "cache = [\"target\"]\nsetup = [\"cargo fetch --locked\"]\nsetup_inputs = [\"Cargo.lock\"]",
+    ),
+    (
+        &[
+            ("package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("package-lock.json", "{}"),
+        ],
+        "cache = [\"node_modules\"]\nsetup = [\"npm ci\"]\nsetup_inputs = [\"package-lock.json\", \"package.json\"]",
+    ),
+    (&[("package.json", r#"{"scripts":{"test":"x"}}"#)], ""),
+    (
+        &[(
+            "package.json",
+            r#"{"scripts":{"test":"x"},"devDependencies":{"a":"1"}}"#,
+        )],
+        "cache = [\"node_modules\"]\nsetup = [\"npm install --no-package-lock\"]\nsetup_inputs = [\"package.json\"]",
+    ),
+    (
+        &[
+            (
+                "package.json",
+                r#"{"packageManager":"yarn@4.1.0","scripts":{"test":"x"}}"#,
+            ),
+            ("yarn.lock", ""),
+        ],
+        "cache = [\"node_modules\"]\nsetup = [\"yarn install --immutable\"]\nsetup_inputs = [\"yarn.lock\", \"package.json\"]",
+    ),
+    (
+        &[
+            ("requirements.txt", "requests\n"),
+            ("requirements-dev.txt", "pytest\n"),
+        ],
+        "cache = [\".venv\"]\nsetup = [\"python3 -m venv .venv\", \".venv/bin/python -m pip install -r requirements.txt -r requirements-dev.txt\"]\nsetup_inputs = [\"requirements.txt\", \"requirements-dev.txt\"]",
+    ),
+    (
+        &[
+            (
+                "pyproject.toml",
+                "[build-system]\n[project.optional-dependencies]\ndev=['x']\n",
+            ),
+            ("conftest.py", ""),
+        ],
+        "cache = [\".venv\"]\nsetup = [\"python3 -m venv .venv\", \".venv/bin/python -m pip install -e .[dev] pytest\"]\nsetup_inputs = [\"pyproject.toml\"]",
+    ),
+    (&[("pytest.ini", "")], ""),
+    (
+        &[("go.mod", "module x\n"), ("go.sum", "x\n")],
+        "setup = [\"go mod download\"]\nsetup_inputs = [\"go.mod\", \"go.sum\"]",
+    ),
+    (&[("go.mod", "module x\n")], ""),
+    (
+        &[("CMakeLists.txt", "project(x)\n")],
+        "cache = [\".agent/tmp/cmake\"]",
+    ),
+    (
+        &[("Makefile", "test:\n"), (".gitignore", "/build/\nobj\n")],
+        "cache = [\"build\", \"obj\"]",
+    ),
+    (
+        &[("Rakefile", "Rake::TestTask.new"), ("Gemfile", "")],
+        "cache = [\".bundle\", \"vendor/bundle\"]\nsetup = [\"bundle config set --local path vendor/bundle\", \"bundle install\"]\nsetup_inputs = [\"Gemfile\"]",
+    ),
+    // A lock file that no commit holds is in no clone.
+    (
+        &[
+            ("package.json", r#"{"scripts":{"test":"x"}}"#),
+            ("package-lock.json", "{}"),
+            (".gitignore", "*-lock.json\n"),
+        ],
+        "",
+    ),
+];
+
+#[test]
+fn a_clone_is_set_up_by_what_the_repository_is() {
+    for (files, wanted) in SETUPS {
+        let root = repository(files);
+        let git = Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(root.path())
+            .status();
+        assert!(git.unwrap().success());
+        write_contract(root.path(), None).unwrap();
+        let text = read(&root, ".agent/cook.toml");
+        let found = text.split("[clean_room]\n").nth(1).unwrap_or_default();
+        assert_eq!(found.trim(), *wanted, "{files:?}");
+        Config::parse(&text).unwrap();
     }
 }
 
@@ -723,19 +822,23 @@ fn proposed_gates_are_a_configuration_that_cook_reads() {
         let root = repository(files);
         let contract = write_contract(root.path(), None).unwrap();
         let config = Config::parse(&read(&root, ".agent/cook.toml")).unwrap();
-        assert_eq!(config.gates.len(), contract.checks.len(), "{files:?}");
-        for check in &contract.checks {
+        assert_eq!(
+            config.gates.len(),
+            contract.proposed.checks.len(),
+            "{files:?}"
+        );
+        for check in &contract.proposed.checks {
             let gate = GateTable {
                 run: check.run.to_string().try_into().unwrap(),
                 timeout: check.timeout.to_owned().try_into().unwrap(),
                 required: check.required,
                 must_fail_at_basis: false,
-                network: false,
+                network: check.network,
                 place: Place::CleanRoom,
             };
             assert_eq!(config.gates[&check.name], gate);
             assert!(check.run.split(' ').all(|word| !word.is_empty()));
-            let plain = |c: char| c.is_ascii_alphanumeric() || " ./-_".contains(c);
+            let plain = |c: char| c.is_ascii_alphanumeric() || " ./-_'&".contains(c);
             assert!(check.run.chars().all(plain), "{}", check.run);
         }
     }
@@ -754,7 +857,12 @@ fn a_hostile_manifest_is_data() {
         ("Cargo.toml", &format!("[package]\nname = {evil:?}\n")),
     ]);
     let contract = write_contract(root.path(), None).unwrap();
-    let checks: Vec<_> = contract.checks.iter().map(|check| &*check.run).collect();
+    let checks: Vec<_> = contract
+        .proposed
+        .checks
+        .iter()
+        .map(|check| &*check.run)
+        .collect();
     assert_eq!(checks, ["cargo test", "npm run test"]);
     let profile = contract.profile.unwrap();
     assert!(
@@ -782,7 +890,7 @@ fn a_hostile_manifest_is_data() {
             ("pyproject.toml", bad),
             ("composer.json", bad),
         ]);
-        assert_eq!(detect(root.path()).unwrap(), [], "{:.20}", bad);
+        assert_eq!(detect(root.path()).unwrap().checks, [], "{:.20}", bad);
         project_name(root.path()).unwrap();
     }
     let big = format!(
@@ -790,7 +898,7 @@ fn a_hostile_manifest_is_data() {
         "y".repeat(2_000_000)
     );
     let root = repository(&[("package.json", &big)]);
-    assert_eq!(detect(root.path()).unwrap(), []);
+    assert_eq!(detect(root.path()).unwrap().checks, []);
 }
 
 #[test]
@@ -802,7 +910,7 @@ fn links_are_not_followed_when_looking_for_checks() {
         root.path().join("Makefile"),
     )
     .unwrap();
-    assert_eq!(detect(root.path()).unwrap(), []);
+    assert_eq!(detect(root.path()).unwrap().checks, []);
 }
 
 #[test]

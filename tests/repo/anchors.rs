@@ -74,6 +74,7 @@ impl Stand {
             config: &self.config,
             gates: Some((&self.receipts, &self.trust)),
             caches: Caches::Kept,
+            patience: None,
             messages: &no_messages,
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,

@@ -20,6 +20,7 @@ mod libgit;
 mod lines;
 mod locks;
 mod look;
+mod mentions;
 mod moves;
 mod parked;
 mod partial;

@@ -182,7 +182,7 @@ impl Program {
     }
 }
 
-fn refusal(command: String, captured: &Captured) -> RepoError {
+pub(super) fn refusal(command: String, captured: &Captured) -> RepoError {
     RepoError::Git {
         command,
         code: captured.code,

@@ -2,7 +2,7 @@
 
 use super::history::{Entry, path_text};
 use super::look::{gitlinks, is_unwatched, present};
-use super::program::Call;
+use super::program::{Call, path_list, refusal};
 use super::refs::PIN_REFS;
 use super::{Repo, RepoError, native};
 use cook_core::diagnostic::{Code, Failure};
@@ -33,6 +33,25 @@ impl Repo {
     pub fn status(&self) -> Result<Status, Failure> {
         let call = Call::new(&["status", "--porcelain=v2", "-z", "--untracked-files=normal"]);
         Ok(read(&self.program.answer(call)?))
+    }
+
+    /// Those of these paths that git leaves out of commits: ignored, and not tracked. One that ends
+    /// with a slash is asked about as a directory.
+    ///
+    /// # Errors
+    /// `git_missing`, or what git says.
+    pub fn ignored(&self, paths: &[&str]) -> Result<BTreeSet<String>, Failure> {
+        let paths = path_list(paths.iter().map(|path| path.as_bytes()));
+        let call = Call::new(&["check-ignore", "-z", "--stdin"]).stdin(paths);
+        let answer = self.program.ask(call)?;
+        match answer.code {
+            Some(0 | 1) => {
+                let listed = answer.stdout.split(|byte| *byte == 0);
+                let named = listed.filter(|path| !path.is_empty());
+                Ok(named.map(path_text).collect())
+            }
+            _ => Err(refusal("check-ignore".to_owned(), &answer).into()),
+        }
     }
 
     /// Tracked files that git was told not to look at (assume-unchanged, skip-worktree) and

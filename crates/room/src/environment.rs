@@ -174,7 +174,7 @@ impl Environment {
 }
 
 /// The directories that programs are taken from: absolute, and none that an agent writes to.
-fn search_path(path: &OsStr, untrusted: &[PathBuf]) -> OsString {
+pub fn search_path(path: &OsStr, untrusted: &[PathBuf]) -> OsString {
     let is_trusted = |dir: &PathBuf| {
         let real = dir.canonicalize().unwrap_or_else(|_| dir.clone());
         dir.is_absolute()

@@ -22,7 +22,7 @@ mod sandbox;
 mod scan;
 mod submodule;
 
-pub use environment::{Environment, Surroundings, tools};
+pub use environment::{Environment, Surroundings, search_path, tools};
 pub use error::RoomError;
 pub use fill::{Filled, Lacking};
 pub use room::{Room, Source};

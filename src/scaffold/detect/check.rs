@@ -1,4 +1,5 @@
-//! A command that says whether the repository is in order, before and after it has its name.
+//! What is found: commands that say whether the repository is in order, and what a clean room
+//! needs so that they can.
 
 use std::borrow::Cow;
 
@@ -15,6 +16,21 @@ pub struct Check {
     pub timeout: &'static str,
     /// Part of the stop verifier, and red is a must-fix finding.
     pub required: bool,
+    /// It fetches what it needs, where no setup does.
+    pub network: bool,
+}
+
+/// What the settings of a repository could be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Proposed {
+    /// In the order in which they should run.
+    pub checks: Vec<Check>,
+    /// Directories that stay from run to run.
+    pub cache: Vec<&'static str>,
+    /// Commands that come before the checks in a clone.
+    pub setup: Vec<String>,
+    /// Files whose change makes them run again; none = every commit does.
+    pub setup_inputs: Vec<&'static str>,
 }
 
 /// A check before its name is settled.
@@ -25,6 +41,7 @@ pub(super) struct Proposal {
     pub(super) run: Cow<'static, str>,
     pub(super) source: &'static str,
     pub(super) required: bool,
+    pub(super) network: bool,
 }
 
 impl Proposal {
@@ -40,16 +57,61 @@ impl Proposal {
             run: run.into(),
             source,
             required: true,
+            network: false,
         }
+    }
+
+    pub(super) fn with_network(mut self, network: bool) -> Self {
+        self.network = network;
+        self
     }
 }
 
-/// Gives each proposal a name of its own.
-pub(super) fn named(proposals: &[Proposal]) -> Vec<Check> {
-    let shared = |kind| proposals.iter().filter(|other| other.kind == kind).count() > 1;
-    proposals
-        .iter()
-        .map(|proposal| Check {
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) proposals: Vec<Proposal>,
+    cache: Vec<&'static str>,
+    setup: Vec<String>,
+    setup_inputs: Vec<&'static str>,
+    /// A setup rests on files that cannot be named.
+    setup_always: bool,
+}
+
+impl Found {
+    pub(super) fn add(&mut self, proposal: Proposal) {
+        self.proposals.push(proposal);
+    }
+
+    pub(super) fn add_caches(&mut self, dirs: &[&'static str]) {
+        for dir in dirs {
+            if !self.cache.contains(dir) {
+                self.cache.push(dir);
+            }
+        }
+    }
+
+    /// Commands that make a clone fit to run, and the files that decide what they bring; no file =
+    /// they cannot be named.
+    pub(super) fn add_setup<T: Into<String>>(
+        &mut self,
+        commands: impl IntoIterator<Item = T>,
+        inputs: &[&'static str],
+    ) {
+        self.setup.extend(commands.into_iter().map(Into::into));
+        self.setup_inputs.extend(inputs);
+        self.setup_always |= inputs.is_empty();
+    }
+
+    pub(super) fn has_test(&self) -> bool {
+        self.proposals.iter().any(|found| found.kind == "test")
+    }
+
+    /// Gives each check a name of its own.
+    pub(super) fn into_proposed(self) -> Proposed {
+        let all = &self.proposals;
+        let shared = |kind| all.iter().filter(|other| other.kind == kind).count() > 1;
+        let checks = all.iter().map(|proposal| Check {
             name: if shared(proposal.kind) {
                 format!("{}-{}", proposal.tool, proposal.kind)
             } else {
@@ -59,6 +121,16 @@ pub(super) fn named(proposals: &[Proposal]) -> Vec<Check> {
             source: proposal.source,
             timeout: "20m",
             required: proposal.required,
-        })
-        .collect()
+            network: proposal.network,
+        });
+        Proposed {
+            checks: checks.collect(),
+            cache: self.cache,
+            setup: self.setup,
+            setup_inputs: match self.setup_always {
+                true => Vec::new(),
+                false => self.setup_inputs,
+            },
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use crate::scaffold::error::Error;
 use crate::scaffold::files::Tree;
+use cook_git::Repo;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Bytes of a file that are looked at; a larger one counts as there, but empty.
@@ -31,6 +33,14 @@ impl<'a> Files<'a> {
         }
     }
 
+    /// The same of a file that commits hold: what git ignores is in no clone.
+    pub(super) fn committed_text(&self, path: &str) -> Result<Option<String>, Error> {
+        match self.ignored(&[path]).is_empty() {
+            true => self.text(path),
+            false => Ok(None),
+        }
+    }
+
     pub(super) fn has(&self, path: &str) -> bool {
         self.tree.has_file(path).unwrap_or(false)
     }
@@ -42,6 +52,28 @@ impl<'a> Files<'a> {
     /// The first of these files that is there.
     pub(super) fn first(&self, paths: &[&'static str]) -> Option<&'static str> {
         paths.iter().copied().find(|path| self.has(path))
+    }
+
+    /// Those of these files that are there and that commits hold.
+    pub(super) fn committed(&self, paths: &[&'static str]) -> Vec<&'static str> {
+        let there: Vec<&'static str> = paths
+            .iter()
+            .copied()
+            .filter(|path| self.has(path))
+            .collect();
+        let ignored = self.ignored(&there);
+        let kept = there.into_iter().filter(|path| !ignored.contains(*path));
+        kept.collect()
+    }
+
+    /// Those of these paths that git leaves out of commits; none where there is no repository.
+    pub(super) fn ignored(&self, paths: &[&str]) -> BTreeSet<String> {
+        if paths.is_empty() {
+            return BTreeSet::new();
+        }
+        let repo = Repo::discover(self.root);
+        repo.and_then(|repo| repo.ignored(paths))
+            .unwrap_or_default()
     }
 
     /// Whether a file in that directory satisfies the test on its name.

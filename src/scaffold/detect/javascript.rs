@@ -1,16 +1,53 @@
 //! `package.json` scripts by package manager, and Deno.
 
-use super::check::Proposal;
+use super::check::{Found, Proposal};
 use super::files::Files;
 use crate::scaffold::error::Error;
 use serde_json::Value;
 
 /// Scripts that are checks, with the name their gate gets.
 const SCRIPTS: [&str; 4] = ["test", "lint", "typecheck", "build"];
+const PACKAGE: &str = "package.json";
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
-    if let Some(text) = files.text("package.json")? {
-        package(files, &text, found);
+/// A package manager, its lock files, the install that follows one to the letter, and the one for
+/// a package that has none.
+type Manager = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+);
+
+const MANAGERS: [Manager; 4] = [
+    (
+        "pnpm",
+        &["pnpm-lock.yaml"],
+        "pnpm install --frozen-lockfile",
+        "pnpm install --no-lockfile",
+    ),
+    (
+        "yarn",
+        &["yarn.lock"],
+        "yarn install --frozen-lockfile",
+        "yarn install",
+    ),
+    (
+        "bun",
+        &["bun.lock", "bun.lockb"],
+        "bun install --frozen-lockfile",
+        "bun install --no-save",
+    ),
+    (
+        "npm",
+        &["package-lock.json", "npm-shrinkwrap.json"],
+        "npm ci",
+        "npm install --no-package-lock",
+    ),
+];
+
+pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+    if let Some(text) = files.text(PACKAGE)? {
+        package(files, &text, found)?;
     }
     if let Some(source) = files.first(&["deno.json", "deno.jsonc"]) {
         let text = files.text(source)?.unwrap_or_default();
@@ -20,14 +57,15 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(),
         } else {
             "deno test --permit-no-files"
         };
-        found.push(Proposal::new("deno", "test", source, run));
+        found.add(Proposal::new("deno", "test", source, run).with_network(true));
     }
     Ok(())
 }
 
-fn package(files: &Files<'_>, text: &str, found: &mut Vec<Proposal>) {
+fn package(files: &Files<'_>, text: &str, found: &mut Found) -> Result<(), Error> {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
-    let tool = package_manager(files, manifest["packageManager"].as_str());
+    let manager = package_manager(files, manifest["packageManager"].as_str());
+    let tool = manager.0;
     for name in SCRIPTS {
         let says = manifest["scripts"][name].as_str().unwrap_or_default();
         // `npm init` leaves a test that always fails, and a watcher never ends.
@@ -36,27 +74,54 @@ fn package(files: &Files<'_>, text: &str, found: &mut Vec<Proposal>) {
             && !says.contains("--watch");
         if real {
             let run = format!("{tool} run {name}");
-            found.push(Proposal::new(tool, name, "package.json", run));
+            found.add(Proposal::new(tool, name, PACKAGE, run));
         }
     }
+    install(files, manager, &manifest, found)
 }
 
-fn package_manager(files: &Files<'_>, declared: Option<&str>) -> &'static str {
-    let declared = declared.unwrap_or_default().split('@').next();
-    if let Some(tool) = ["npm", "pnpm", "yarn", "bun"]
-        .into_iter()
-        .find(|tool| declared == Some(*tool))
-    {
-        return tool;
+/// What the package names comes first: its scripts need it, and targets of make call them.
+fn install(
+    files: &Files<'_>,
+    (tool, locks, exact, loose): Manager,
+    manifest: &Value,
+    found: &mut Found,
+) -> Result<(), Error> {
+    let names_something = ["dependencies", "devDependencies", "optionalDependencies"]
+        .iter()
+        .filter_map(|name| manifest[name].as_object())
+        .any(|names| !names.is_empty())
+        || manifest.get("workspaces").is_some();
+    let lock = files.committed(locks).first().copied();
+    let command = match lock {
+        Some(_) if tool == "yarn" && is_later_yarn(files, manifest)? => "yarn install --immutable",
+        Some(_) => exact,
+        None if names_something => loose,
+        None => return Ok(()),
+    };
+    let inputs: Vec<&'static str> = lock.into_iter().chain([PACKAGE]).collect();
+    found.add_setup([command], &inputs);
+    found.add_caches(&["node_modules"]);
+    Ok(())
+}
+
+/// Yarn 2 and later know other words than Yarn 1.
+fn is_later_yarn(files: &Files<'_>, manifest: &Value) -> Result<bool, Error> {
+    let declared = manifest["packageManager"].as_str().unwrap_or_default();
+    if let Some(version) = declared.strip_prefix("yarn@") {
+        return Ok(!version.starts_with("1."));
     }
-    let locks = [
-        ("pnpm-lock.yaml", "pnpm"),
-        ("yarn.lock", "yarn"),
-        ("bun.lock", "bun"),
-        ("bun.lockb", "bun"),
-    ];
-    locks
-        .into_iter()
-        .find(|(lock, _)| files.has(lock))
-        .map_or("npm", |(_, tool)| tool)
+    let lock = files.text("yarn.lock")?.unwrap_or_default();
+    Ok(files.has(".yarnrc.yml") || lock.contains("__metadata:"))
+}
+
+fn package_manager(files: &Files<'_>, declared: Option<&str>) -> Manager {
+    let declared = declared.unwrap_or_default().split('@').next();
+    let by_name = MANAGERS.iter().find(|(tool, ..)| declared == Some(*tool));
+    let by_lock = || {
+        let mut all = MANAGERS.iter();
+        all.find(|(_, locks, ..)| files.first(locks).is_some())
+    };
+    let [.., npm] = MANAGERS;
+    by_name.or_else(by_lock).copied().unwrap_or(npm)
 }

@@ -1,8 +1,9 @@
-//! The checks a repository has at its top level, told from its files alone.
+//! What a repository is, told from the files at its top level alone: its checks, and what a clean
+//! room needs before they can run.
 //!
-//! Nothing is run. Every command is a constant of this module: what a file says
-//! only decides whether the command is proposed, so a hostile file can add no word
-//! to one. Files are read up to a cap; links are not followed.
+//! Nothing is run. Every command is put together from constants of this module: what a file says
+//! only decides whether the command is proposed, so a hostile file can add no word to one. Files
+//! are read up to a cap; links are not followed.
 
 mod check;
 mod files;
@@ -10,28 +11,29 @@ mod javascript;
 mod native;
 mod python;
 mod runner;
+mod rust;
 
-pub use check::Check;
+pub(super) use check::Proposed;
 pub(super) use files::Files;
 
 use super::error::Error;
-use check::named;
+use check::Found;
 use std::path::Path;
 
-/// The checks of the repository, in the order in which they should run; none in
-/// an empty one. A task runner's targets are taken only where no build tool
-/// brought a test of its own, since they mostly call it.
+/// What the settings of a repository could be; nothing in an empty one. A task runner's targets
+/// are taken only where no build tool brought a test of its own, since they mostly call it.
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub fn detect(root: &Path) -> Result<Vec<Check>, Error> {
+pub fn detect(root: &Path) -> Result<Proposed, Error> {
     let files = Files::new(root);
-    let mut found = Vec::new();
+    let mut found = Found::default();
+    rust::detect(&files, &mut found)?;
     native::detect(&files, &mut found)?;
     javascript::detect(&files, &mut found)?;
     python::detect(&files, &mut found)?;
-    if !found.iter().any(|proposal| proposal.kind == "test") {
+    if !found.has_test() {
         runner::detect(&files, &mut found)?;
     }
-    Ok(named(&found))
+    Ok(found.into_proposed())
 }

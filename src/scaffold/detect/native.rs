@@ -1,6 +1,6 @@
 //! Build tools that bring a test command of their own.
 
-use super::check::Proposal;
+use super::check::{Found, Proposal};
 use super::files::Files;
 use crate::scaffold::error::Error;
 
@@ -11,8 +11,9 @@ const GRADLE: [&str; 4] = [
     "settings.gradle.kts",
 ];
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
-    cargo(files, found)?;
+pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
+    go(files, found);
+    mix(files, found);
     simple(files, found);
     swift(files, found);
     dotnet(files, found);
@@ -21,77 +22,99 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(),
     cmake(files, found)
 }
 
-fn cargo(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
-    let source = "Cargo.toml";
-    let Some(text) = files.text(source)? else {
-        return Ok(());
-    };
-    let manifest: toml::Table = toml::from_str(&text).unwrap_or_default();
-    let table = |name: &str| manifest.get(name).and_then(toml::Value::as_table);
-    if files.has("rustfmt.toml") || files.has(".rustfmt.toml") {
-        let run = "cargo fmt --all --check";
-        found.push(Proposal::new("cargo", "format", "rustfmt.toml", run));
-    }
-    let test = if table("workspace").is_some() {
-        "cargo test --workspace"
-    } else {
-        "cargo test"
-    };
-    found.push(Proposal::new("cargo", "test", source, test));
-    let lints = table("lints")
-        .or_else(|| table("workspace")?.get("lints")?.as_table())
-        .is_some_and(|lints| lints.contains_key("clippy"));
-    if lints || files.has("clippy.toml") || files.has(".clippy.toml") {
-        let run = "cargo clippy --all-targets -- -D warnings";
-        let mut lint = Proposal::new("cargo", "lint", source, run);
-        lint.required = false;
-        found.push(lint);
-    }
-    Ok(())
-}
+/// What a build tool needs: its files, its command, the command by its wrapper script, and the
+/// directories that it fills.
+type Tool = (
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    Option<(&'static str, &'static str)>,
+    &'static [&'static str],
+);
+
+/// They fetch what they need as they run.
+const SIMPLE: [Tool; 4] = [
+    ("sbt", &["build.sbt"], "sbt test", None, &["target"]),
+    (
+        "stack",
+        &["stack.yaml"],
+        "stack test",
+        None,
+        &[".stack-work"],
+    ),
+    (
+        "maven",
+        &["pom.xml"],
+        "mvn -B verify",
+        Some(("mvnw", "./mvnw -B verify")),
+        &["target"],
+    ),
+    (
+        "gradle",
+        &GRADLE,
+        "gradle check",
+        Some(("gradlew", "./gradlew check")),
+        &[".gradle", "build"],
+    ),
+];
 
 /// One file, one command, through the tool's wrapper script where one is there.
-fn simple(files: &Files<'_>, found: &mut Vec<Proposal>) {
-    let tools: [(_, &[&'static str], _, _); 6] = [
-        ("go", &["go.mod"], "go test ./...", None),
-        ("mix", &["mix.exs"], "mix test", None),
-        ("sbt", &["build.sbt"], "sbt test", None),
-        ("stack", &["stack.yaml"], "stack test", None),
-        (
-            "maven",
-            &["pom.xml"],
-            "mvn -B verify",
-            Some(("mvnw", "./mvnw -B verify")),
-        ),
-        (
-            "gradle",
-            &GRADLE,
-            "gradle check",
-            Some(("gradlew", "./gradlew check")),
-        ),
-    ];
-    for (tool, sources, run, wrapped) in tools {
+fn simple(files: &Files<'_>, found: &mut Found) {
+    for (tool, sources, run, wrapped, caches) in SIMPLE {
         if let Some(source) = files.first(sources) {
             let wrapped = wrapped.filter(|(script, _)| files.has(script));
             let run = wrapped.map_or(run, |(_, run)| run);
-            found.push(Proposal::new(tool, "test", source, run));
+            found.add(Proposal::new(tool, "test", source, run).with_network(true));
+            found.add_caches(caches);
         }
     }
 }
 
-fn swift(files: &Files<'_>, found: &mut Vec<Proposal>) {
+/// Modules come into the home directory, which a clean room keeps.
+fn go(files: &Files<'_>, found: &mut Found) {
+    let source = "go.mod";
+    if !files.has(source) {
+        return;
+    }
+    found.add(Proposal::new("go", "test", source, "go test ./..."));
+    if !files.committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
+        found.add_setup(["go mod download"], &[source, "go.sum"]);
+    }
+}
+
+fn mix(files: &Files<'_>, found: &mut Found) {
+    let source = "mix.exs";
+    if !files.has(source) {
+        return;
+    }
+    found.add(Proposal::new("mix", "test", source, "mix test"));
+    found.add_caches(&["deps", "_build"]);
+    let lock = files.committed(&["mix.lock"]);
+    if !lock.is_empty() {
+        let commands = [
+            "mix local.hex --force",
+            "mix local.rebar --force",
+            "mix deps.get",
+        ];
+        found.add_setup(commands, &[&[source][..], &lock].concat());
+    }
+}
+
+fn swift(files: &Files<'_>, found: &mut Found) {
     let source = "Package.swift";
     if !files.has(source) {
         return;
     }
-    found.push(if files.has_directory("Tests") {
+    let proposal = if files.has_directory("Tests") {
         Proposal::new("swift", "test", source, "swift test")
     } else {
         Proposal::new("swift", "build", source, "swift build")
-    });
+    };
+    found.add(proposal.with_network(files.has("Package.resolved")));
+    found.add_caches(&[".build"]);
 }
 
-fn dotnet(files: &Files<'_>, found: &mut Vec<Proposal>) {
+fn dotnet(files: &Files<'_>, found: &mut Found) {
     let kinds = [
         ("*.sln", ".sln"),
         ("*.slnx", ".slnx"),
@@ -100,13 +123,15 @@ fn dotnet(files: &Files<'_>, found: &mut Vec<Proposal>) {
     ];
     for (source, ending) in kinds {
         if files.any_name("", |name| name.ends_with(ending)) {
-            found.push(Proposal::new("dotnet", "test", source, "dotnet test"));
+            let test = Proposal::new("dotnet", "test", source, "dotnet test");
+            found.add(test.with_network(true));
+            found.add_caches(&["bin", "obj"]);
             return;
         }
     }
 }
 
-fn ruby(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
+fn ruby(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     let rakefile = files.text("Rakefile")?.unwrap_or_default();
     let says = |words: &[&str]| words.iter().any(|word| rakefile.contains(word));
     let bundled = files.has("Gemfile");
@@ -129,11 +154,20 @@ fn ruby(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    found.push(Proposal::new("ruby", "test", source, run));
+    found.add(Proposal::new("ruby", "test", source, run));
+    if bundled {
+        let commands = [
+            "bundle config set --local path vendor/bundle",
+            "bundle install",
+        ];
+        let inputs = files.committed(&["Gemfile", "Gemfile.lock"]);
+        found.add_setup(commands, &inputs);
+        found.add_caches(&[".bundle", "vendor/bundle"]);
+    }
     Ok(())
 }
 
-fn php(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
+fn php(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     let Some(text) = files.text("composer.json")? else {
         return Ok(());
     };
@@ -141,32 +175,38 @@ fn php(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
     let test = &manifest["scripts"]["test"];
     if test.is_string() || test.is_array() {
         let run = "composer run-script test";
-        found.push(Proposal::new("composer", "test", "composer.json", run));
+        found.add(Proposal::new("composer", "test", "composer.json", run));
     } else if let Some(source) = files.first(&["phpunit.xml", "phpunit.xml.dist"]) {
-        found.push(Proposal::new(
-            "phpunit",
-            "test",
-            source,
-            "vendor/bin/phpunit",
-        ));
+        let run = "vendor/bin/phpunit";
+        found.add(Proposal::new("phpunit", "test", source, run));
+    } else {
+        return Ok(());
     }
+    let inputs = files.committed(&["composer.json", "composer.lock"]);
+    found.add_setup(["composer install --no-interaction"], &inputs);
+    found.add_caches(&["vendor"]);
     Ok(())
 }
 
-/// Gates run in the order of their names, so the steps are numbered. The build
-/// directory is in `.agent/tmp/`, where it cannot make the worktree dirty.
-fn cmake(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
+/// One command, because a gate is answered by its receipt alone: a test of its own would find what
+/// another commit built. The build directory is in `.agent/tmp/`, where it cannot make the worktree
+/// dirty.
+fn cmake(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     let source = "CMakeLists.txt";
     let Some(text) = files.text(source)? else {
         return Ok(());
     };
-    let step = |kind, run| Proposal::new("cmake", kind, source, run);
-    found.push(step("cmake-1-configure", "cmake -S . -B .agent/tmp/cmake"));
-    found.push(step("cmake-2-build", "cmake --build .agent/tmp/cmake"));
     let text = text.to_lowercase().replace(' ', "");
-    if text.contains("enable_testing(") || text.contains("include(ctest)") {
-        let run = "ctest --test-dir .agent/tmp/cmake --output-on-failure";
-        found.push(step("cmake-3-test", run));
-    }
+    found.add(
+        if text.contains("enable_testing(") || text.contains("include(ctest)") {
+            let run = "sh -c 'cmake -S . -B .agent/tmp/cmake && cmake --build .agent/tmp/cmake && ctest --test-dir .agent/tmp/cmake --output-on-failure'";
+            Proposal::new("cmake", "test", source, run)
+        } else {
+            let run =
+                "sh -c 'cmake -S . -B .agent/tmp/cmake && cmake --build .agent/tmp/cmake'";
+            Proposal::new("cmake", "build", source, run)
+        },
+    );
+    found.add_caches(&[".agent/tmp/cmake"]);
     Ok(())
 }

@@ -1,38 +1,181 @@
 //! Python: nox and tox where they are set up, else pytest or unittest through the
-//! project's environment tool.
+//! project's environment tool, or in a virtual environment of what the project names.
 
-use super::check::Proposal;
+use super::check::{Found, Proposal};
 use super::files::Files;
 use crate::scaffold::error::Error;
+use toml::{Table, Value};
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
+const PROJECT: &str = "pyproject.toml";
+const REQUIREMENTS: [&str; 6] = [
+    "requirements.txt",
+    "requirements-dev.txt",
+    "requirements-test.txt",
+    "requirements_dev.txt",
+    "dev-requirements.txt",
+    "test-requirements.txt",
+];
+/// What a project may call what its tests need.
+const EXTRAS: [(&str, &str); 4] = [
+    ("test", ".[test]"),
+    ("tests", ".[tests]"),
+    ("testing", ".[testing]"),
+    ("dev", ".[dev]"),
+];
+const GROUPS: [(&str, &str); 3] = [
+    ("test", "--group test"),
+    ("tests", "--group tests"),
+    ("dev", "--group dev"),
+];
+/// A tool that keeps an environment: its lock file, how it runs tests, how it makes one.
+const TOOLS: [(&str, &str, &str); 4] = [
+    ("uv.lock", "uv run pytest", "uv sync --locked"),
+    (
+        "poetry.lock",
+        "poetry run pytest",
+        "poetry install --no-interaction",
+    ),
+    ("pdm.lock", "pdm run pytest", "pdm sync"),
+    ("Pipfile.lock", "pipenv run pytest", "pipenv sync --dev"),
+];
+
+pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     if files.has("noxfile.py") {
-        found.push(Proposal::new("nox", "test", "noxfile.py", "nox"));
+        let nox = Proposal::new("nox", "test", "noxfile.py", "nox -r");
+        found.add(nox.with_network(true));
+        found.add_caches(&[".nox"]);
         return Ok(());
     }
-    let project = files.text("pyproject.toml")?;
+    let text = files.text(PROJECT)?.unwrap_or_default();
     let tox = files.text("tox.ini")?.unwrap_or_default();
-    if tox.contains("[tox]") || tox.contains("[testenv") {
-        found.push(Proposal::new("tox", "test", "tox.ini", "tox"));
+    let by_tox = if tox.contains("[tox]") || tox.contains("[testenv") {
+        Some("tox.ini")
+    } else {
+        text.contains("[tool.tox").then_some(PROJECT)
+    };
+    if let Some(source) = by_tox {
+        found.add(Proposal::new("tox", "test", source, "tox"));
+        let inputs = ["tox.ini", PROJECT, "setup.py", "setup.cfg"];
+        let inputs = [&inputs[..], &REQUIREMENTS].concat();
+        found.add_setup(["tox --notest"], &files.committed(&inputs));
+        found.add_caches(&[".tox"]);
         return Ok(());
     }
-    let project_text = project.as_deref().unwrap_or_default();
-    if project_text.contains("[tool.tox") {
-        found.push(Proposal::new("tox", "test", "pyproject.toml", "tox"));
-        return Ok(());
-    }
-    if let Some(source) = pytest(files, project_text)? {
-        found.push(Proposal::new(
-            "python",
-            "test",
-            source,
-            pytest_command(files),
-        ));
+    let project = Project::read(files, &text)?;
+    if let Some(source) = pytest(files, &text)? {
+        let tool = TOOLS.into_iter().find(|(lock, ..)| files.has(lock));
+        let run = if let Some((lock, run, make)) = tool {
+            found.add_setup([make], &files.committed(&[lock, PROJECT, "Pipfile"]));
+            found.add_caches(&[".venv"]);
+            run
+        } else if project.requirements.is_empty() && !project.is_package {
+            "python3 -m pytest"
+        } else {
+            project.add_environment(found, (!project.names_pytest).then_some("pytest"));
+            ".venv/bin/python -m pytest"
+        };
+        found.add(Proposal::new("python", "test", source, run));
     } else if let Some(source) = unittest(files) {
-        let run = "python3 -m unittest discover -s tests";
-        found.push(Proposal::new("python", "test", source, run));
+        let run = if project.requirements.is_empty() && !project.needs_packages {
+            "python3 -m unittest discover -s tests"
+        } else {
+            project.add_environment(found, None);
+            ".venv/bin/python -m unittest discover -s tests"
+        };
+        found.add(Proposal::new("python", "test", source, run));
     }
     Ok(())
+}
+
+/// What a project says it needs.
+struct Project {
+    requirements: Vec<&'static str>,
+    /// It can be installed itself.
+    is_package: bool,
+    /// It names packages of others, or its tests find it only where it is installed.
+    needs_packages: bool,
+    names_pytest: bool,
+    extra: Option<&'static str>,
+    group: Option<&'static str>,
+    inputs: Vec<&'static str>,
+}
+
+impl Project {
+    fn read(files: &Files<'_>, text: &str) -> Result<Self, Error> {
+        let manifest: Table = toml::from_str(text).unwrap_or_default();
+        let project = manifest.get("project").and_then(Value::as_table);
+        let part = |name: &str| project.and_then(|project| project.get(name));
+        let extras = part("optional-dependencies").and_then(Value::as_table);
+        let groups = manifest.get("dependency-groups").and_then(Value::as_table);
+        let dependencies = part("dependencies").and_then(Value::as_array);
+        let has_dependencies = dependencies.is_some_and(|names| !names.is_empty());
+        let has_extras = extras.is_some_and(|extras| !extras.is_empty());
+        let setup = files.text("setup.py")?;
+        let configured = files.text("setup.cfg")?.unwrap_or_default();
+        let requirements = files.committed(&REQUIREMENTS);
+        let mut texts = vec![
+            part("dependencies").map(Value::to_string),
+            extras.map(Table::to_string),
+            groups.map(Table::to_string),
+            setup.clone(),
+            Some(configured.replace("[tool:pytest]", "")),
+        ];
+        for path in &requirements {
+            texts.push(files.text(path)?);
+        }
+        let is_legacy = setup.is_some() || configured.contains("[metadata]");
+        let legacy = setup.unwrap_or_default() + &configured;
+        Ok(Self {
+            is_package: is_legacy
+                || manifest.contains_key("build-system")
+                || has_dependencies
+                || has_extras,
+            needs_packages: has_dependencies
+                || has_extras
+                || legacy.contains("install_requires")
+                || files.has_directory("src") && manifest.contains_key("build-system"),
+            names_pytest: texts.iter().flatten().any(|text| text.contains("pytest")),
+            extra: named(EXTRAS, extras),
+            group: named(GROUPS, groups),
+            inputs: [
+                &files.committed(&[PROJECT, "setup.py", "setup.cfg"])[..],
+                &requirements,
+            ]
+            .concat(),
+            requirements,
+        })
+    }
+
+    /// A virtual environment with all that it names, and itself.
+    fn add_environment(&self, found: &mut Found, also: Option<&str>) {
+        let mut words: Vec<String> = Vec::new();
+        if self.is_package {
+            words.extend(["-e", self.extra.unwrap_or(".")].map(str::to_owned));
+        }
+        words.extend(self.requirements.iter().map(|path| format!("-r {path}")));
+        words.extend(self.group.map(str::to_owned));
+        words.extend(also.map(str::to_owned));
+        let mut commands = vec!["python3 -m venv .venv".to_owned()];
+        if self.group.is_some() {
+            // The pip that an older Python brings knows no groups.
+            commands.push(".venv/bin/python -m pip install --upgrade pip".to_owned());
+        }
+        let words = words.join(" ");
+        commands.push(format!(".venv/bin/python -m pip install {words}"));
+        found.add_setup(commands, &self.inputs);
+        found.add_caches(&[".venv"]);
+    }
+}
+
+/// The first of these names that the table has, as words of a command.
+fn named<const N: usize>(
+    names: [(&str, &'static str); N],
+    table: Option<&Table>,
+) -> Option<&'static str> {
+    let (_, words) = names
+        .into_iter()
+        .find(|(name, _)| table.is_some_and(|table| table.contains_key(*name)))?;
+    Some(words)
 }
 
 /// The file that shows that pytest is used.
@@ -41,16 +184,11 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>, Erro
         return Ok(Some(source));
     }
     if project.contains("pytest") {
-        return Ok(Some("pyproject.toml"));
+        return Ok(Some(PROJECT));
     }
-    let mentions = [
-        ("setup.cfg", "pytest"),
-        ("tox.ini", "[pytest]"),
-        ("requirements.txt", "pytest"),
-        ("requirements-dev.txt", "pytest"),
-        ("dev-requirements.txt", "pytest"),
-    ];
-    for (source, word) in mentions {
+    let mentions = [("setup.cfg", "pytest"), ("tox.ini", "[pytest]")];
+    let listed = REQUIREMENTS.map(|path| (path, "pytest"));
+    for (source, word) in mentions.into_iter().chain(listed) {
         if files.text(source)?.is_some_and(|text| text.contains(word)) {
             return Ok(Some(source));
         }
@@ -58,27 +196,9 @@ fn pytest(files: &Files<'_>, project: &str) -> Result<Option<&'static str>, Erro
     Ok(None)
 }
 
-fn pytest_command(files: &Files<'_>) -> &'static str {
-    let locks = [
-        ("uv.lock", "uv run pytest"),
-        ("poetry.lock", "poetry run pytest"),
-        ("pdm.lock", "pdm run pytest"),
-        ("Pipfile.lock", "pipenv run pytest"),
-    ];
-    locks
-        .into_iter()
-        .find(|(lock, _)| files.has(lock))
-        .map_or("python3 -m pytest", |(_, run)| run)
-}
-
 /// The file that shows a Python project, when it has tests that need no pytest.
 fn unittest(files: &Files<'_>) -> Option<&'static str> {
-    let source = files.first(&[
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "requirements.txt",
-    ])?;
+    let source = files.first(&[PROJECT, "setup.py", "setup.cfg", "requirements.txt"])?;
     let is_test = |name: &str| name.starts_with("test") && name.ends_with(".py");
     (files.has_directory("tests") && files.any_name("tests", is_test)).then_some(source)
 }

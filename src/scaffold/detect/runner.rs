@@ -1,15 +1,16 @@
 //! Targets of make and just, for repositories whose build tool brings no test.
 
-use super::check::Proposal;
+use super::check::{Found, Proposal};
 use super::files::Files;
 use crate::scaffold::error::Error;
 
-pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(), Error> {
+pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
     let justfiles = ["justfile", "Justfile", ".justfile"];
     if let Some(source) = files.first(&justfiles) {
         let text = files.text(source)?.unwrap_or_default();
         if let Some(run) = choose(&text, recipe, ["just check", "just test"]) {
-            found.push(Proposal::new("just", "test", source, run));
+            found.add(Proposal::new("just", "test", source, run));
+            found.add_caches(&build_directories(files));
             return Ok(());
         }
     }
@@ -17,10 +18,21 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Vec<Proposal>) -> Result<(),
     if let Some(source) = files.first(&["GNUmakefile", "makefile", "Makefile"]) {
         let text = files.text(source)?.unwrap_or_default();
         if let Some(run) = choose(&text, target, ["make check", "make test"]) {
-            found.push(Proposal::new("make", "test", source, run));
+            found.add(Proposal::new("make", "test", source, run));
+            found.add_caches(&build_directories(files));
         }
     }
     Ok(())
+}
+
+/// Where recipes put what they make: of the usual names those that git is told to leave out.
+fn build_directories(files: &Files<'_>) -> Vec<&'static str> {
+    const USUAL: [&str; 7] = ["build", "_build", ".build", "out", "obj", "dist", "bin"];
+    let asked = USUAL.map(|name| format!("{name}/"));
+    let ignored = files.ignored(&asked.each_ref().map(String::as_str));
+    let pairs = USUAL.into_iter().zip(&asked);
+    let dirs = pairs.filter(|(_, asked)| ignored.contains(*asked));
+    dirs.map(|(name, _)| name).collect()
 }
 
 /// `test` where it is defined, else `check`.

@@ -1,7 +1,7 @@
 //! Running gates: where, on what tree, and what came of it.
 
 use super::place::{Agents, Found, RunPlace, Terms};
-use super::program::{compare, identify};
+use super::programs::{compare, identify};
 use super::{Receipts, Trust, seal, words};
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::digest::sha256;
@@ -40,6 +40,8 @@ pub struct Gates<'a> {
     pub trust: &'a Trust,
     /// Who watches the output.
     pub live: Option<Live>,
+    /// How long a command may take at most, whatever its own settings say.
+    pub patience: Option<Duration>,
 }
 
 /// One command to run.
@@ -79,19 +81,11 @@ impl Gates<'_> {
                 Some(place) => place,
                 none => none.insert(self.room(caches)?),
             };
-            let (receipt, problem) = self.run_in(place, commit, gate)?;
-            let mut remarks = place.remarks();
-            if let Some(receipt) = &receipt {
-                remarks.extend(self.remark_on(receipt)?);
+            let mut run = self.run_in(place, commit, gate)?;
+            if let Some(receipt) = &run.receipt {
+                let other = self.remark_on(receipt)?;
+                run.remarks.extend(other);
             }
-            let mut run = GateRun {
-                gate: gate.clone(),
-                receipt,
-                problem,
-                remarks,
-                at_basis: None,
-                losses: Vec::new(),
-            };
             if gate.must_fail_at_basis {
                 self.add_basis_run(place, basis, &mut run)?;
             }
@@ -125,13 +119,17 @@ impl Gates<'_> {
         place: &mut RunPlace,
         commit: &str,
         gate: &GateSpec,
-    ) -> Result<Outcome, Failure> {
-        if let Some(problem) = self.prepare(place, commit)? {
-            return Ok((None, Some(problem)));
-        }
-        match order(&gate.run, timeout(gate), gate.network) {
-            Some(order) => self.run(place, &order),
-            None => Ok((None, Some(NO_WORDS.to_owned()))),
+    ) -> Result<GateRun, Failure> {
+        match self.prepare(place, commit)? {
+            None => self.run_one(place, gate),
+            Some(problem) => Ok(GateRun {
+                gate: gate.clone(),
+                receipt: None,
+                problem: Some(problem),
+                remarks: place.remarks(),
+                at_basis: None,
+                losses: Vec::new(),
+            }),
         }
     }
 
@@ -150,9 +148,9 @@ impl Gates<'_> {
             run.problem.get_or_insert(why.to_owned());
             return Ok(());
         };
-        let (receipt, problem) = self.run_in(place, &basis, &run.gate)?;
-        run.at_basis = receipt;
-        if let Some(problem) = problem {
+        let before = self.run_in(place, &basis, &run.gate)?;
+        run.at_basis = before.receipt;
+        if let Some(problem) = before.problem {
             run.problem
                 .get_or_insert(format!("at the basis: {problem}"));
         }
@@ -166,36 +164,85 @@ impl Gates<'_> {
             let what = place.lacking.join("; ");
             return Ok(Some(format!("the commit is not reproducible here: {what}")));
         }
-        self.set_up(place, commit)
+        let runs = self.set_up(place, commit)?;
+        Ok(runs.iter().find(|run| !run.passed()).map(|red| {
+            let command = &red.gate.run;
+            let why = match (&red.problem, &red.receipt) {
+                (None, Some(receipt)) => {
+                    format!("it {}: {}", receipt.ending(), last_line(&receipt.tail))
+                }
+                (problem, _) => problem.clone().unwrap_or_default(),
+            };
+            format!("setup `{command}` failed: {why}")
+        }))
     }
 
-    /// Runs the setup commands where the room was not set up by these; what is wrong, if anything.
-    fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Option<String>, Failure> {
+    /// Runs the setup commands at a commit, as its gates would; nothing where the room was set up.
+    ///
+    /// # Errors
+    /// As [`Gates::run_at`].
+    pub fn set_up_at(&self, commit: &str, caches: Caches) -> Result<Vec<GateRun>, Failure> {
+        let mut place = self.room(caches)?;
+        place.hold(commit)?;
+        match place.lacking.is_empty() {
+            true => self.set_up(&mut place, commit),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Runs the setup commands where the room was not set up by these, up to the first that is red.
+    fn set_up(&self, place: &mut RunPlace, commit: &str) -> Result<Vec<GateRun>, Failure> {
+        let mut runs = Vec::new();
         if self.settings.setup().next().is_none() {
-            return Ok(None);
+            return Ok(runs);
         }
         let stamp = place.setup_stamp()?;
         if place.is_set_up(&stamp) {
-            return Ok(None);
+            return Ok(runs);
         }
         place.note_setup(None)?;
         for command in self.settings.setup() {
-            let Some(order) = order(command, SETUP_TIMEOUT, self.settings.network) else {
-                return Ok(Some(NO_WORDS.to_owned()));
-            };
-            let (receipt, problem) = self.run(place, &order)?;
-            let red = receipt.filter(|receipt| !receipt.passed());
-            let why = match (problem, red) {
-                (Some(problem), _) => problem,
-                (None, Some(red)) => format!("it {}: {}", red.ending(), last_line(&red.tail)),
-                (None, None) => continue,
-            };
-            return Ok(Some(format!("setup `{command}` failed: {why}")));
+            let mut gate = plan_gate(command);
+            "setup".clone_into(&mut gate.name);
+            gate.timeout_ms = SETUP_TIMEOUT.as_millis() as u64;
+            gate.network = self.settings.network;
+            let run = self.run_one(place, &gate)?;
+            let is_red = !run.passed();
+            runs.push(run);
+            if is_red {
+                return Ok(runs);
+            }
         }
         place.note_setup(Some(&stamp))?;
         // What setup left beside the caches is none of the commit's.
         place.hold(commit)?;
-        Ok(None)
+        Ok(runs)
+    }
+
+    /// One command in a place that is fit for it.
+    fn run_one(&self, place: &mut RunPlace, gate: &GateSpec) -> Result<GateRun, Failure> {
+        let (receipt, problem) = match self.order(gate) {
+            Some(order) => self.run(place, &order)?,
+            None => (None, Some(NO_WORDS.to_owned())),
+        };
+        Ok(GateRun {
+            gate: gate.clone(),
+            receipt,
+            problem,
+            remarks: place.remarks(),
+            at_basis: None,
+            losses: Vec::new(),
+        })
+    }
+
+    fn order<'g>(&self, gate: &'g GateSpec) -> Option<Order<'g>> {
+        let own = Duration::from_millis(gate.timeout_ms);
+        Some(Order {
+            command: &gate.run,
+            argv: words(&gate.run).ok()?,
+            timeout: self.patience.map_or(own, |patience| own.min(patience)),
+            network: gate.network,
+        })
     }
 
     /// Runs one gate in the worktree as it stands: feedback, and proof of nothing.
@@ -204,26 +251,20 @@ impl Gates<'_> {
     /// As [`Gates::run_at`].
     pub fn run_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
         let mut here = RunPlace::worktree(self.repo, self.settings)?;
-        let (receipt, problem) = match order(&gate.run, timeout(gate), gate.network) {
-            Some(order) => self.run(&mut here, &order)?,
-            None => (None, Some(NO_WORDS.to_owned())),
-        };
-        Ok(GateRun {
-            gate: gate.clone(),
-            receipt,
-            problem,
-            remarks: Vec::new(),
-            at_basis: None,
-            losses: Vec::new(),
-        })
+        self.run_one(&mut here, gate)
     }
 
-    /// Runs the stop verifier's checks at a commit, in a clean room. Its other half looks at the
-    /// log, which no room has: [`Gates::control_plane`].
+    /// Runs the stop verifier's checks at a commit, in a clean room; with the network, where one of
+    /// its gates has it. Its other half looks at the log, which no room has: [`Gates::control_plane`].
     ///
     /// # Errors
     /// As [`Gates::run_at`].
-    pub fn stop_verifier(&self, commit: &str, caches: Caches) -> Result<StopVerifierRun, Failure> {
+    pub fn stop_verifier(
+        &self,
+        commit: &str,
+        caches: Caches,
+        network: bool,
+    ) -> Result<StopVerifierRun, Failure> {
         if let Some(problem) = self.control_plane()? {
             return Ok(StopVerifierRun {
                 receipt: None,
@@ -242,7 +283,7 @@ impl Gates<'_> {
             command: STOP_VERIFIER,
             argv: words.map(str::to_owned).collect(),
             timeout: STOP_VERIFIER_TIMEOUT,
-            network: false,
+            network,
         };
         let (receipt, problem) = self.run(&mut place, &order)?;
         Ok(StopVerifierRun { receipt, problem })
@@ -359,25 +400,11 @@ const NO_WORDS: &str = "it has no words, or an open quote";
 /// Lets the stop verifier leave the control plane out, whose log no clean room has.
 const CHECKS_ONLY: &str = "--checks";
 
-fn order(command: &str, timeout: Duration, network: bool) -> Option<Order<'_>> {
-    let argv = words(command).ok()?;
-    Some(Order {
-        command,
-        argv,
-        timeout,
-        network,
-    })
-}
-
 fn last_line(text: &str) -> &str {
     let mut lines = text.lines().rev();
     lines
         .find(|line| !line.trim().is_empty())
         .unwrap_or("no output")
-}
-
-fn timeout(gate: &GateSpec) -> Duration {
-    Duration::from_millis(gate.timeout_ms)
 }
 
 /// The last lines of both streams.
@@ -387,21 +414,26 @@ fn tail(ended: &Ended) -> String {
         .concat()
 }
 
+/// The gate that a plan's command amounts to.
+pub fn plan_gate(command: &str) -> GateSpec {
+    GateSpec {
+        name: command.to_owned(),
+        run: command.to_owned(),
+        timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
+        required: true,
+        must_fail_at_basis: false,
+        network: false,
+        place: Place::CleanRoom,
+    }
+}
+
 /// The configured gates, then the commands that only a plan names, each once.
 pub fn merge_gates(mut gates: Vec<GateSpec>, commands: &[String]) -> Vec<GateSpec> {
     let argv = |command: &str| words(command).unwrap_or_else(|_| vec![command.to_owned()]);
     let mut seen: BTreeSet<Vec<String>> = gates.iter().map(|gate| argv(&gate.run)).collect();
     for command in commands {
         if seen.insert(argv(command)) {
-            gates.push(GateSpec {
-                name: command.clone(),
-                run: command.clone(),
-                timeout_ms: PLAN_GATE_TIMEOUT.as_millis() as u64,
-                required: true,
-                must_fail_at_basis: false,
-                network: false,
-                place: Place::CleanRoom,
-            });
+            gates.push(plan_gate(command));
         }
     }
     gates

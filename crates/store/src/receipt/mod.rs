@@ -9,12 +9,12 @@ mod files;
 mod gate;
 mod kept;
 mod place;
-mod program;
+mod programs;
 mod trust;
 mod words;
 
 pub use error::ReceiptError;
-pub use gate::{Gates, merge_gates};
+pub use gate::{Gates, merge_gates, plan_gate};
 pub use kept::{Output, Receipts, seal};
 pub use place::Agents;
 pub use trust::Trust;

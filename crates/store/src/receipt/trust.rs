@@ -6,18 +6,18 @@
 //! hold: its command never changes. A list that cannot be read is an error: neither
 //! nothing nor everything is trusted then.
 
-use super::program::identify;
+use super::programs::{self, identify};
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
 use cook_core::model::{STOP_VERIFIER, STOP_VERIFIER_SCRIPTS, SchemaVersion};
 use cook_git::Repo;
 use cook_os::disk::{self, Links};
-use cook_os::process::on_path;
+use cook_os::process::{is_program, on_path};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const LIMIT: u64 = 4 * 1024 * 1024;
@@ -30,6 +30,8 @@ pub struct Trust {
     path: PathBuf,
     /// The worktree whose stop verifier is asked about.
     root: PathBuf,
+    /// Where no program is taken from.
+    own: [PathBuf; 3],
     list: List,
     everything: bool,
 }
@@ -78,6 +80,7 @@ impl Trust {
         Ok(Self {
             path,
             root: repo.root().to_owned(),
+            own: [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned),
             list,
             everything: false,
         })
@@ -150,13 +153,13 @@ impl Trust {
     /// # Errors
     /// When there is no such program, or the list cannot be written.
     pub fn trust_program(&mut self, name: &str) -> Result<PathBuf, Failure> {
-        let tools = self.tools();
-        let path = tools.get("PATH").map(String::as_str).unwrap_or_default();
-        let file = on_path(name, OsStr::new(path));
+        let path = self.search_path();
+        let file = on_path(name, &path);
         let found = file.and_then(|file| Some((identify(&file)?, file)));
         let Some((program, file)) = found else {
             return Err(Failure::usage(format!(
-                "no program `{name}` on the PATH that gates have: {path}"
+                "no program `{name}` on the PATH that gates have: {}",
+                path.display()
             )));
         };
         self.list.programs.insert(name.to_owned(), program.sha256);
@@ -176,6 +179,23 @@ impl Trust {
             true => cook_room::tools(std::env::vars_os()),
             false => self.list.tools.clone(),
         }
+    }
+
+    fn search_path(&self) -> OsString {
+        let tools = self.tools();
+        let path = tools.get("PATH").map(String::as_str).unwrap_or_default();
+        cook_room::search_path(path.as_ref(), &self.own)
+    }
+
+    /// The programs that a command names and that are not where programs are taken from.
+    pub fn absent_programs(&self, command: &str) -> Vec<String> {
+        let path = self.search_path();
+        let mut absent = programs::named(command);
+        absent.retain(|name| match name.starts_with('/') {
+            true => !is_program(Path::new(name)),
+            false => on_path(name, &path).is_none(),
+        });
+        absent
     }
 
     /// Trusts every command that begins with these words from now on.

@@ -1,0 +1,128 @@
+//! Programs of this machine: which a command names, as far as its words tell, and which it was started with.
+
+use super::{Receipts, words};
+use cook_core::diagnostic::Failure;
+use cook_core::digest::hex;
+use cook_core::model::{Program, Receipt};
+use cook_os::disk::{self, Links};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// What a shell does itself.
+const BUILT_IN: [&str; 22] = [
+    ".", ":", "[", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "printf",
+    "pwd", "read", "set", "shift", "source", "test", "trap", "true", "unset", "wait",
+];
+/// What joins commands.
+const JOINTS: [&str; 4] = ["&&", "||", ";", "|"];
+
+/// The programs that a command starts by their names, and those of a shell's line of plain commands.
+/// A relative path is a file of the repository or of its setup, and not named here.
+pub(super) fn named(command: &str) -> Vec<String> {
+    let argv = words(command).unwrap_or_default();
+    let mut found: Vec<String> = argv.first().cloned().into_iter().collect();
+    if let [shell, option, script, ..] = &argv[..]
+        && matches!(shell.as_str(), "bash" | "sh")
+        && option.starts_with('-')
+        && option.ends_with('c')
+    {
+        found.extend(of_script(script));
+    }
+    found.retain(|word| !word.contains('/') || word.starts_with('/'));
+    found
+}
+
+/// Nothing where the line is more than plain commands: it may define what it calls.
+fn of_script(script: &str) -> Vec<String> {
+    if script.contains(['$', '`', '(', ')', '{', '\n', '<', '>', '*']) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut begins = true;
+    for word in words(&script.replace(';', " ; ")).unwrap_or_default() {
+        if JOINTS.contains(&word.as_str()) {
+            begins = true;
+        } else if begins && !word.contains('=') {
+            begins = false;
+            found.push(word);
+        }
+    }
+    let is_plain = |word: &String| {
+        !matches!(
+            word.as_str(),
+            "if" | "for" | "while" | "until" | "case" | "function" | "!" | "alias"
+        )
+    };
+    if !found.iter().all(is_plain) {
+        return Vec::new();
+    }
+    found.retain(|word| !BUILT_IN.contains(&word.as_str()));
+    found
+}
+
+/// A program with the digest of its bytes; none where they cannot be read.
+pub(super) fn identify(file: &Path) -> Option<Program> {
+    let mut bytes = disk::open_regular(file, Links::Follow).ok()??;
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match bytes.read(&mut piece).ok()? {
+            0 => break,
+            read => digest.update(&piece[..read]),
+        }
+    }
+    Some(Program {
+        path: file.display().to_string(),
+        sha256: hex(&digest.finalize()),
+    })
+}
+
+/// What to say where a gate's program is neither the one of the first green run nor one that the
+/// user took.
+pub(super) fn compare(
+    receipts: &Receipts,
+    taken: &BTreeMap<String, String>,
+    receipt: &Receipt,
+) -> Result<Option<String>, Failure> {
+    let (Some(name), Some(now)) = (receipt.argv.first(), &receipt.program) else {
+        return Ok(None);
+    };
+    if taken.get(name) == Some(&now.sha256) {
+        return Ok(None);
+    }
+    let known = receipts.known_program(name)?;
+    Ok(known
+        .filter(|known| known.sha256 != now.sha256)
+        .map(|known| {
+            format!(
+                "`{name}` is another program ({}) than at its first green run ({}); `cook trust --program {name}` takes it",
+                now.path, known.path
+            )
+        }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn programs_are_told_from_plain_words() {
+        for (command, programs) in [
+            ("cargo test", &["cargo"][..]),
+            ("./gradlew check", &[]),
+            ("/opt/tool run", &["/opt/tool"]),
+            (
+                "sh -c 'cmake -B out && A=1 ctest; cd x | wc'",
+                &["sh", "cmake", "ctest", "wc"],
+            ),
+            ("bash -ec 'if x; then y; fi'", &["bash"]),
+            ("bash -c 'x() { y; }; x'", &["bash"]),
+            ("bash run.sh", &["bash"]),
+            ("'open", &[]),
+        ] {
+            assert_eq!(named(command), programs, "{command}");
+        }
+    }
+}

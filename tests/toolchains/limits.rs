@@ -1,0 +1,87 @@
+//! What a machine does not have.
+
+use crate::support::{Repo, run_alone};
+use crate::{green, init_green, is_here, make_project, skip};
+
+/// A cache that holds something odd makes a gate red until the room is new.
+#[test]
+fn a_cache_that_rots_is_emptied() {
+    if !is_here(&[&["make", "--version"]]) {
+        return;
+    }
+    let repo = Repo::unborn();
+    make_project(&repo, "a.txt");
+    repo.commit("Begin", None);
+    init_green(&repo);
+    // Newer than its source, and not what that makes.
+    std::fs::write(crate::room(&repo).join("build/b"), "rot\n").unwrap();
+    repo.write("a.txt", "other text\n");
+    repo.commit("Change one line", None);
+    repo.cook(&["gate", "--clean"]).exits(1);
+    repo.cook(&["gate", "--clean", "--fresh"]).exits(0);
+    repo.cook(&["gate", "--clean"]).exits(0);
+    green(&repo);
+}
+
+/// A file system of one mebibyte, for as long as this lives.
+struct Small {
+    place: std::path::PathBuf,
+}
+
+impl Small {
+    fn mount(repo: &Repo) -> Option<Self> {
+        let place = repo.outside().join("small");
+        std::fs::create_dir(&place).unwrap();
+        let mut command = repo.command("mount");
+        command
+            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
+            .arg(&place);
+        let mounted = command.output().is_ok_and(|output| output.status.success());
+        if !mounted {
+            skip("a file system cannot be mounted here");
+        }
+        mounted.then_some(Self { place })
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount")
+            .arg(&self.place)
+            .status();
+    }
+}
+
+#[test]
+fn where_a_commit_does_not_fit_nothing_is_written() {
+    let repo = Repo::with_mission("Keep it green");
+    let Some(small) = Small::mount(&repo) else {
+        return;
+    };
+    let noise: Vec<u8> = (0..2 << 20).map(|at: u32| (at % 251) as u8).collect();
+    repo.write("large", noise);
+    repo.write(
+        ".agent/cook.toml",
+        format!(
+            "[clean_room]\ndir = \"{}\"\n[gates]\ntest = {{ run = \"true\" }}\n",
+            small.place.display()
+        ),
+    );
+    repo.commit("Grow", None);
+    repo.trust("true");
+    let run = repo.cook(&["gate", "--clean"]);
+    let said = run.fails(3, "no_space").err;
+    let needed: u64 = said
+        .split_once("[no_space]: ")
+        .and_then(|(_, rest)| rest.split_once(" bytes")?.0.parse().ok())
+        .unwrap();
+    assert!(needed > 2 << 20, "{said}");
+    let mut command = repo.command("find");
+    let left = run_alone(
+        command
+            .arg(&small.place)
+            .args(["-type", "f", "-size", "+8k"]),
+    )
+    .ok();
+    assert_eq!(left.out, "");
+}
