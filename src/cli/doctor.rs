@@ -3,9 +3,10 @@
 use super::context::{Answer, Context, answer, note};
 use super::{caller, trust};
 use crate::view::{PromptAnswer, VerifyAnswer};
-use crate::{drive, lifecycle, verify};
+use crate::{drive, lifecycle};
 use clap::Args;
 use cook_core::diagnostic::{Code, Finding, counted};
+use cook_core::machine;
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
@@ -66,7 +67,9 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
             }
             findings.extend(trust::absent(&given, &name, &command));
         }
-        findings.extend(verify::stale_stop_verifier(&workspace));
+        if workspace.is_stop_verifier_stale()? {
+            findings.push(machine::stale_stop_verifier());
+        }
     }
     if workspace.config().is_ok() {
         findings.extend(drive::unfit(&workspace)?);

@@ -240,6 +240,10 @@ fn describe(contract: &Contract, lines: &mut Vec<String>) {
     for (outcome, word) in [
         (FileOutcome::Created, "created"),
         (FileOutcome::Updated, "updated"),
+        (
+            FileOutcome::KeptHandMade,
+            "kept as somebody edited it, so not made from the gates:",
+        ),
     ] {
         let paths: Vec<&str> = contract
             .files

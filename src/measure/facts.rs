@@ -87,6 +87,7 @@ impl World<'_> {
         }
         if wanted.contract_committed {
             facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
+            facts.stop_verifier_stale = (self.stop_verifier_stale)()?;
         }
         if wanted.head {
             facts.head = Some(head);

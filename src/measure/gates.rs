@@ -9,7 +9,7 @@ use cook_core::model::{
 };
 use cook_git::Entry;
 use cook_os::disk::{self, Links};
-use cook_store::receipt::{Trust, merge_gates, words};
+use cook_store::receipt::{ReceiptError, Trust, merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a script, at most.
@@ -189,9 +189,11 @@ impl World<'_> {
     /// What is run is the commit's script; what is trusted is the one in the worktree.
     fn other_script(&self, commit: &str) -> Result<Option<String>, Failure> {
         for script in STOP_VERIFIER_SCRIPTS {
-            let here = disk::read(&self.repo.root().join(script), MAX_SCRIPT, Links::Refuse);
+            let path = self.repo.root().join(script);
+            let here = disk::read_if_plain(&path, MAX_SCRIPT, Links::Refuse);
+            let here = here.map_err(|cause| ReceiptError::io("read", &path, cause))?;
             let same = match self.repo.entry(commit, script)? {
-                Entry::File { bytes, .. } => here.is_ok_and(|here| here == Some(bytes)),
+                Entry::File { bytes, .. } => here == Some(bytes),
                 _ => false,
             };
             if !same {

@@ -24,6 +24,8 @@ pub struct World<'a> {
     pub not_before: Option<&'a str>,
     /// `.agent/` against the log; asked only when the fact is.
     pub outside_edits: &'a dyn Fn() -> Result<Vec<OutsideEdit>, Failure>,
+    /// Whether the stop verifier is out of date with the settings; asked only when the fact is.
+    pub stop_verifier_stale: &'a dyn Fn() -> Result<bool, Failure>,
     /// By slice: the commands its plan entry names, which anchors may rest on.
     pub slice_commands: &'a BTreeMap<String, Vec<String>>,
     /// The user's messages by id, those that were not taken back; asked only when an

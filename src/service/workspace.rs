@@ -1,15 +1,17 @@
 //! One worktree with everything a command needs of it, opened once.
 
 use crate::measure::{World, measure, wants_gates};
+use crate::scaffold::stop_verifier_is_stale;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_core::machine::{FactSet, Facts, GateRun, OutsideEdit};
 use cook_core::model::{
-    BriefRecord, Caches, Cause, CheckpointKind, Config, GateSpec, PROMPT_ID, Snapshot,
+    BriefRecord, Caches, Cause, CheckpointKind, Config, GateSpec, PROMPT_ID, STOP_VERIFIER_SCRIPTS,
+    Snapshot,
 };
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
-use cook_store::receipt::{Receipts, Trust};
+use cook_store::receipt::{ReceiptError, Receipts, Trust};
 use cook_store::store::{History, Place, Store, Tip};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -109,6 +111,24 @@ impl Workspace {
     /// What is wrong with `cook.toml`, if anything.
     pub fn config_problem(&self) -> Option<&Finding> {
         self.config.as_ref().err()
+    }
+
+    /// Whether the stop verifier is cook's own, and made from other gates than the settings have.
+    ///
+    /// # Errors
+    /// A script that cannot be read although it is there.
+    pub fn is_stop_verifier_stale(&self) -> Result<bool, Failure> {
+        let script = STOP_VERIFIER_SCRIPTS[0];
+        let path = self.repo.root().join(script);
+        let read = disk::read_if_plain(&path, MAX_CONFIG, Links::Refuse);
+        let read = read.map_err(|cause| ReceiptError::io("read", &path, cause))?;
+        Ok(match (&self.config, read) {
+            (Ok(config), Some(script)) => {
+                let script = String::from_utf8_lossy(&script);
+                stop_verifier_is_stale(&config.gate_specs(), &script)
+            }
+            _ => false,
+        })
     }
 
     /// The log.
@@ -275,6 +295,7 @@ impl Workspace {
     ) -> Result<T, Failure> {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
+        let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
             true => Some((Receipts::of(&self.repo)?, self.trust()?)),
             false => None,
@@ -287,6 +308,7 @@ impl Workspace {
             clock: self.clock,
             not_before: snapshot.and_then(|snapshot| snapshot.ledger.last_at.as_deref()),
             outside_edits: &outside_edits,
+            stop_verifier_stale: &stop_verifier_stale,
             slice_commands: &slice_commands,
             messages: &messages,
             caches: self.caches,

@@ -1,9 +1,9 @@
 //! The tracked contract: there, readable, committed, and in step with the repository.
 
 use super::outcome::Outcome;
-use crate::scaffold;
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine;
 use cook_core::model::{Profile, Snapshot};
 use cook_core::schema;
 
@@ -36,7 +36,9 @@ pub(super) fn check(
     }
     profile(workspace, snapshot, outcome);
     mission(workspace, snapshot, outcome);
-    outcome.findings.extend(stale_stop_verifier(workspace));
+    if workspace.is_stop_verifier_stale()? {
+        outcome.findings.push(machine::stale_stop_verifier());
+    }
     outcome.add_checked("the tracked contract");
     Ok(())
 }
@@ -76,14 +78,4 @@ fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
         let what = "`.agent/mission.md` differs from the log's; `cook refocus --mission-file .agent/mission.md` takes it in";
         outcome.find(Code::ContractEdited, what, ".agent/mission.md");
     }
-}
-
-/// Whether the stop verifier is cook's own and made from other gates than `cook.toml` has now.
-pub fn stale_stop_verifier(workspace: &Workspace) -> Option<Finding> {
-    let bytes = read(workspace, "verify_completion_stop.sh")?;
-    let script = String::from_utf8_lossy(&bytes);
-    let config = workspace.config().ok()?;
-    let what = "the stop verifier was generated from other gates than `.agent/cook.toml` has now";
-    scaffold::stop_verifier_is_stale(&config.gate_specs(), &script)
-        .then(|| Finding::new(Code::StopVerifierStale, what).at(".agent/verify_completion_stop.sh"))
 }

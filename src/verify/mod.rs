@@ -12,7 +12,6 @@ mod outcome;
 mod proof;
 mod stop;
 
-pub(crate) use contract::stale_stop_verifier;
 pub(crate) use control_plane::control_plane;
 pub(crate) use outcome::Outcome;
 pub(crate) use stop::{check_released, stop};

@@ -330,3 +330,18 @@ fn another_program_than_at_the_first_green_run_is_a_remark_until_it_is_taken() {
     install("exit 0 # a third");
     repo.cook(&fresh).exits(0).says(said);
 }
+
+/// Nothing of a project's end rests on gates that are not the settings' any more.
+#[test]
+fn a_stop_verifier_of_other_gates_is_named_before_a_slice_is_selected() {
+    let repo = with_gate("[gates]\nt = { run = \"bash test.sh\" }\n");
+    let stale = "stop_verifier_stale";
+    repo.cook(&["next"]).exits(0).says(stale);
+    repo.cook(&["doctor"]).says(stale);
+    let report = repo.reground("none", "none", "a", &json!({"plan": plan(), "select": "a"}));
+    repo.record("regrounder", &report).exits(0).says(stale);
+    // In a script of the user's; what it wrote is then committed and in force.
+    repo.cook(&["init", "--as-user", "--commit"]).exits(0);
+    let run = repo.cook(&["doctor"]);
+    assert!(!run.out.contains(stale), "{}", run.out);
+}

@@ -7,11 +7,11 @@
 //! that `verify` can judge it again.
 
 use crate::change::Loss;
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
     BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Limits, Receipt,
-    RoomCheck, Slice, Stamp,
+    RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Stamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub struct FactSet {
     pub head: bool,
     /// Contract files that are not in the worktree.
     pub contract: bool,
-    /// Contract files that are not committed at HEAD.
+    /// Contract files that are not committed at HEAD, and a stop verifier that is out of date.
     pub contract_committed: bool,
     /// `.agent/` against the log.
     pub view: bool,
@@ -355,6 +355,10 @@ pub struct Facts {
     /// See [`FactSet::contract_committed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_uncommitted: Option<Vec<String>>,
+    /// cook made the stop verifier from other gates than the settings have; measured with
+    /// [`FactSet::contract_committed`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stop_verifier_stale: bool,
     /// See [`FactSet::view`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside_edits: Option<Vec<OutsideEdit>>,
@@ -394,6 +398,15 @@ pub struct Facts {
     /// See [`FactSet::brief`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefFacts>,
+}
+
+/// That the last gate which a project passes is not made from its gates.
+pub fn stale_stop_verifier() -> Finding {
+    Finding::new(
+        Code::StopVerifierStale,
+        "the stop verifier was generated from other gates than `.agent/cook.toml` has now",
+    )
+    .at(STOP_VERIFIER_SCRIPTS[0])
 }
 
 fn missing(what: &str) -> Refusal {

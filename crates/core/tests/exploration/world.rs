@@ -467,6 +467,8 @@ impl World {
                 Contract::Committed | Contract::Edited => Vec::new(),
                 _ => vec![CONTRACT_FILES[0].to_owned()],
             }),
+            // It is told to whoever selects, and decides nothing.
+            stop_verifier_stale: false,
             outside_edits: set.view.then(|| {
                 mood.edited
                     .then(|| OutsideEdit {

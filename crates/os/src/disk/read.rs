@@ -53,6 +53,20 @@ fn open(path: &Path, links: Links) -> io::Result<Option<(File, u64)>> {
     }
 }
 
+/// A refused link, and a socket, by the system's own numbers.
+fn is_no_file(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use nix::libc::{ELOOP, ENXIO};
+        matches!(error.raw_os_error(), Some(ELOOP | ENXIO))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
+
 fn not_regular() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, "not a regular file")
 }
@@ -77,6 +91,23 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
     match bytes.len() as u64 > limit {
         true => too_large(),
         false => Ok(Some(bytes)),
+    }
+}
+
+/// As [`read`]; none too where something else stands there: a link, a directory, a device, more than
+/// `limit` bytes, what may not be read. A disk that fails is an error, and never taken for such a place.
+///
+/// # Errors
+/// When the file cannot be read although it is one.
+pub fn read_if_plain(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
+    use ErrorKind::{FileTooLarge, InvalidInput, NotADirectory, PermissionDenied};
+    match read(path, limit, links) {
+        Err(error) if is_no_file(&error) => Ok(None),
+        Err(error) => match error.kind() {
+            FileTooLarge | InvalidInput | NotADirectory | PermissionDenied => Ok(None),
+            _ => Err(error),
+        },
+        read => read,
     }
 }
 

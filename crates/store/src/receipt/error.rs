@@ -37,7 +37,8 @@ pub enum ReceiptError {
 }
 
 impl ReceiptError {
-    pub(super) fn io(action: &'static str, path: &Path, cause: std::io::Error) -> Self {
+    /// What the disk said of a file.
+    pub fn io(action: &'static str, path: &Path, cause: std::io::Error) -> Self {
         Self::Io {
             action,
             path: path.to_owned(),

@@ -30,6 +30,8 @@ pub struct Trust {
     path: PathBuf,
     /// The worktree whose stop verifier is asked about.
     root: PathBuf,
+    /// What its scripts hold ([`script_digest`]).
+    stop_verifier: Option<String>,
     /// Where no program is taken from.
     own: [PathBuf; 3],
     list: List,
@@ -80,6 +82,7 @@ impl Trust {
         Ok(Self {
             path,
             root: repo.root().to_owned(),
+            stop_verifier: script_digest(repo.root())?,
             own: [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned),
             list,
             everything: false,
@@ -101,8 +104,8 @@ impl Trust {
             return false;
         };
         if runs_stop_verifier(&argv) {
-            let listed = |digest| self.list.stop_verifiers.contains(&digest);
-            return self.everything || self.stop_verifier().is_some_and(listed);
+            let listed = |digest| self.list.stop_verifiers.contains(digest);
+            return self.everything || self.stop_verifier.as_ref().is_some_and(listed);
         }
         let same = |entry: &String| words(entry).is_ok_and(|words| words == argv);
         let begins = |entry: &String| words(entry).is_ok_and(|words| argv.starts_with(&words));
@@ -117,7 +120,9 @@ impl Trust {
     /// When it is not a command, or the list cannot be written.
     pub fn trust(&mut self, command: &str) -> Result<(), Failure> {
         if runs_stop_verifier(&words(command)?) {
-            let digest = self.stop_verifier().ok_or_else(|| ReceiptError::Script {
+            self.stop_verifier = script_digest(&self.root)?;
+            let digest = self.stop_verifier.clone();
+            let digest = digest.ok_or_else(|| ReceiptError::Script {
                 path: self.root.join(STOP_VERIFIER_SCRIPTS[0]),
             })?;
             self.list.stop_verifiers.insert(digest);
@@ -125,18 +130,6 @@ impl Trust {
             self.list.commands.insert(command.to_owned());
         }
         self.save()
-    }
-
-    /// A digest of what the stop verifier's scripts hold; none when one of them is not
-    /// there as a regular file of a size that scripts have.
-    fn stop_verifier(&self) -> Option<String> {
-        let mut digest = Sha256::new();
-        for script in STOP_VERIFIER_SCRIPTS {
-            let bytes = read_script(&self.root.join(script))?;
-            digest.update((bytes.len() as u64).to_le_bytes());
-            digest.update(&bytes);
-        }
-        Some(hex(&digest.finalize()))
     }
 
     /// Trusts the programs that this process would find from now on.
@@ -234,6 +227,19 @@ fn runs_stop_verifier(argv: &[String]) -> bool {
     argv.iter().map(String::as_str).eq(STOP_VERIFIER.split(' '))
 }
 
-fn read_script(path: &Path) -> Option<Vec<u8>> {
-    disk::read(path, MAX_SCRIPT, Links::Refuse).ok()?
+/// A digest of what the stop verifier's scripts hold; none when one of them is not there as a
+/// regular file of a size that scripts have. A disk that fails is an error, or a transition would
+/// take the script for one that nobody trusts.
+fn script_digest(root: &Path) -> Result<Option<String>, ReceiptError> {
+    let mut digest = Sha256::new();
+    for script in STOP_VERIFIER_SCRIPTS {
+        let path = root.join(script);
+        let read = disk::read_if_plain(&path, MAX_SCRIPT, Links::Refuse);
+        let Some(bytes) = read.map_err(|cause| ReceiptError::io("read", &path, cause))? else {
+            return Ok(None);
+        };
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(&bytes);
+    }
+    Ok(Some(hex(&digest.finalize())))
 }

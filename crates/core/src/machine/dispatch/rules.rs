@@ -3,7 +3,7 @@
 use super::answer::{Answer, implement_answer, moved_since_done, stopped_words};
 use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
 use crate::machine::drift::Drift;
-use crate::machine::facts::Facts;
+use crate::machine::facts::{Facts, stale_stop_verifier};
 use crate::machine::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use crate::machine::text::short;
 use crate::machine::{drift, slices, wave};
@@ -210,6 +210,9 @@ impl Walk<'_> {
                 Code::DirtyWorktree,
                 format!("the worktree is not clean: {}", named.join(", ")),
             ));
+        }
+        if self.facts.stop_verifier_stale {
+            self.findings.push(stale_stop_verifier());
         }
         let uncommitted = self
             .facts

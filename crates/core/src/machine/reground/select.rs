@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
-use crate::machine::facts::Range;
+use crate::machine::facts::{Range, stale_stop_verifier};
 use crate::machine::slices::{SliceGraph, waits_for};
 use crate::machine::work::Work;
 use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence};
@@ -27,6 +27,9 @@ pub(super) fn apply_select(work: &mut Work, id: &str) -> Result<(), Refusal> {
     let head = work.head()?;
     let basis = find_kept_basis(work, id)?.unwrap_or_else(|| head.clone());
     let own_commits = basis_has_own(work, id, &basis);
+    if work.facts.stop_verifier_stale {
+        work.findings.push(stale_stop_verifier());
+    }
     set_selected(work, &slice.slice_id, basis, own_commits);
     note_order(work, id);
     Ok(())
