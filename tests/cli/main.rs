@@ -12,7 +12,6 @@ mod commands;
 #[cfg(unix)]
 mod faults;
 #[cfg(unix)]
-mod foreign;
 mod gates;
 mod input;
 mod integrity;

@@ -26,6 +26,7 @@ mod parked;
 mod partial;
 mod program;
 mod refs;
+mod release;
 mod special;
 mod status;
 mod throwaway;

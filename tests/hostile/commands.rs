@@ -1,0 +1,143 @@
+//! Every command, as it is called on a clone of somebody's.
+
+use crate::support::{Repo, run_alone};
+
+/// One call of each at least, the user's own word given where it is asked for.
+const CALLS: &[&[&str]] = &[
+    &["status"],
+    &["next"],
+    &["next", "--prompt"],
+    &["verify"],
+    &["doctor"],
+    &["brief", "show"],
+    &["fsck"],
+    &["why"],
+    &["gate"],
+    &["gate", "--clean"],
+    &["verify", "--rerun"],
+    &["verify", "stop"],
+    &["trust", "--list"],
+    &["ready"],
+    &["graph"],
+    &["issue", "ready"],
+    &["issue", "show", "a"],
+    &["issue", "status"],
+    &["issue", "claim", "a"],
+    &["issue", "close", "a"],
+    &["issue", "comment", "a", "x"],
+    &["issue", "create", "x"],
+    &["log"],
+    &["show", "@"],
+    &["diff"],
+    &["brief", "render", "-"],
+    &["brief", "check"],
+    &["brief", "note", "--json"],
+    &["brief", "say", "x", "--as-user"],
+    &["brief", "import", "-"],
+    &["brief", "export"],
+    &["brief", "guide", "--diff"],
+    &["checkpoint", "DONE: x; NEXT: y"],
+    &["recover"],
+    &["hook", "claude"],
+    &["hooks", "check", "claude"],
+    &["hooks", "install", "claude"],
+    &["hooks", "attach", "x"],
+    &["hooks", "remove", "claude"],
+    &["run", "--yes"],
+    &["step"],
+    &["cost"],
+    &["ask", "x"],
+    &["act", "x"],
+    &["fanout", "--agents", "claude,evil", "x"],
+    &["session", "log"],
+    &["session", "show", "x"],
+    &["session", "tree"],
+    &["session", "verify"],
+    &["session", "name", "x", "y"],
+    &["session", "export", "x"],
+    &["session", "import", "-"],
+    &["session", "gc"],
+    &["session", "open", "x"],
+    &["agents"],
+    &["rescue", "list"],
+    &["rescue", "show", "x"],
+    &["rescue", "restore", "--to", "back", "x"],
+    &["init"],
+    &["record", "reviewer"],
+    &["pause"],
+    &["resume", "--as-user"],
+    &[
+        "criteria",
+        "amend",
+        "a",
+        "1",
+        "--text",
+        "t",
+        "--reason",
+        "r",
+        "--as-user",
+    ],
+    &["budget", "add", "steps=1", "--as-user"],
+    &["answer", "x", "--as-user"],
+    &["undo", "--as-user"],
+    &["adopt", "--as-user"],
+    &["adopt", "--discard", "--as-user"],
+    &["refocus", "--mission", "m", "--as-user"],
+    &["trust", "true", "--as-user"],
+    &["cancel", "--as-user"],
+];
+
+/// These look at no repository that is there.
+const ELSEWHERE: [&str; 4] = ["completions", "demo", "help", "man"];
+
+/// What a place is tried with that others are like.
+pub const FIRST: &[&[&str]] = &[&["next"], &["verify"], &["fsck"]];
+
+/// So many of all come first that a person types first; the others find the same files by the same ways.
+pub const FEW: usize = 7;
+
+/// All of them.
+pub fn all() -> &'static [&'static [&'static str]] {
+    CALLS
+}
+
+fn listed(repo: &Repo, above: &[&str]) -> Vec<String> {
+    let mut words = above.to_vec();
+    words.push("--help");
+    let help = repo.cook(&words).ok().out;
+    let commands = help.split_once("Commands:\n");
+    let lines = commands.map_or("", |(_, rest)| rest).lines();
+    let names = lines.take_while(|line| !line.is_empty());
+    names
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_command_is_called() {
+    let repo = Repo::new();
+    let mut missing = Vec::new();
+    for name in listed(&repo, &[]) {
+        if ELSEWHERE.contains(&name.as_str()) {
+            continue;
+        }
+        let mut below = listed(&repo, &[&name]);
+        below.retain(|inner| inner != "help");
+        let is_called = |words: &[&str]| CALLS.iter().any(|call| call.starts_with(words));
+        if below.is_empty() && !is_called(&[&name]) {
+            missing.push(name.clone());
+        }
+        let uncalled = below.iter().filter(|inner| !is_called(&[&name, inner]));
+        missing.extend(uncalled.map(|inner| format!("{name} {inner}")));
+    }
+    assert!(missing.is_empty(), "no call of {missing:?}");
+    // Each is understood: 2 would say that its words are wrong.
+    let repo = Repo::committed();
+    for words in CALLS {
+        let run = run_alone(&mut repo.cook_command(words));
+        let is_wrong = run.code == 2 && run.err.contains("Usage:");
+        assert!(!is_wrong, "{words:?}: {}", run.err);
+    }
+}
