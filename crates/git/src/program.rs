@@ -68,6 +68,9 @@ impl Program {
         for setting in harmless::ALWAYS {
             argv.extend(["-c", setting].map(OsString::from));
         }
+        if call.arguments.iter().any(|word| word == "for-each-ref") {
+            special::check_refs(&self.dir)?;
+        }
         if harmless::touches_files(&call.arguments) {
             let listed = |dir: &Path, asked: &[&str]| Self::at(dir).entries(Call::new(asked));
             argv.extend(harmless::overrides(&self.dir, &listed)?);

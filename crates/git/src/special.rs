@@ -4,7 +4,8 @@
 use super::RepoError;
 use cook_os::disk::{self, Links};
 use std::collections::VecDeque;
-use std::fs::FileType;
+use std::fs::{FileType, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,10 @@ const READ_ABOVE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
 /// Largest file that names another one, and largest settings.
 const MAX_LINK: u64 = 64 << 10;
 const MAX_SETTINGS: u64 = 4 << 20;
+/// Largest of the others; of lists of files and refs; of one ref. git and libgit2 read them whole.
+const MAX_READ: u64 = 64 << 20;
+const MAX_LIST: u64 = 1 << 30;
+const MAX_REF: u64 = 4 << 10;
 
 /// Settings that include settings that include settings.
 const MAX_INCLUDED: usize = 100;
@@ -75,39 +80,70 @@ pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
     for name in READ_ABOVE {
         // A symlink is not followed by git there.
         let there = worktree.join(name);
-        if there
-            .symlink_metadata()
-            .is_ok_and(|found| blocks(found.file_type()))
-        {
-            return Err(RepoError::NotAFile(there));
+        if let Ok(found) = there.symlink_metadata() {
+            check_found(&there, &found, MAX_READ)?;
         }
     }
     let common = common_dir_of(&git_dir);
     for name in READ {
-        check_file(&git_dir.join(name))?;
-        check_file(&common.join(name))?;
+        let limit = match name {
+            "index" | "packed-refs" => MAX_LIST,
+            _ => MAX_READ,
+        };
+        check_file(&git_dir.join(name), limit)?;
+        check_file(&common.join(name), limit)?;
     }
     if let Ok(Some(head)) = disk::read_text(&git_dir.join("HEAD"), MAX_LINK, Links::Follow)
         && let Some(name) = head.strip_prefix("ref:")
     {
-        check_file(&common.join(name.trim()))?;
+        check_file(&common.join(name.trim()), MAX_REF)?;
     }
     let mut left = MAX_INCLUDED;
     check_settings(&common.join("config"), &mut left)?;
     check_settings(&git_dir.join("config.worktree"), &mut left)
 }
 
-fn check_file(path: &Path) -> Result<(), RepoError> {
-    match path.metadata() {
-        Ok(found) if blocks(found.file_type()) => Err(RepoError::NotAFile(path.to_owned())),
-        _ => Ok(()),
+/// Looks at every ref that has a file, before git is asked for all of them.
+pub(super) fn check_refs(worktree: &Path) -> Result<(), RepoError> {
+    let Some(git_dir) = git_dir_of(worktree) else {
+        return Ok(());
+    };
+    let mut due = vec![git_dir.join("refs"), common_dir_of(&git_dir).join("refs")];
+    while let Some(dir) = due.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => due.push(entry.path()),
+                _ => check_file(&entry.path(), MAX_REF)?,
+            }
+        }
     }
+    Ok(())
+}
+
+fn check_file(path: &Path, limit: u64) -> Result<(), RepoError> {
+    match path.metadata() {
+        Ok(found) => check_found(path, &found, limit),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whoever reads such a file does not wait, and has room for it.
+fn check_found(path: &Path, found: &Metadata, limit: u64) -> Result<(), RepoError> {
+    if blocks(found.file_type()) {
+        return Err(RepoError::NotAFile(path.to_owned()));
+    }
+    if found.is_file() && found.len() > limit {
+        let what = format!("larger than {limit} bytes");
+        let cause = io::Error::new(io::ErrorKind::FileTooLarge, what);
+        return Err(RepoError::io("read", path, cause));
+    }
+    Ok(())
 }
 
 /// Settings and what they include, as far as a reader without git's rules can tell: each `path`
 /// is taken for one.
 fn check_settings(path: &Path, left: &mut usize) -> Result<(), RepoError> {
-    check_file(path)?;
+    check_file(path, MAX_SETTINGS)?;
     let read = disk::read(path, MAX_SETTINGS, Links::Follow);
     let bytes = match read {
         Ok(bytes) => bytes.unwrap_or_default(),
@@ -132,7 +168,7 @@ fn check_settings(path: &Path, left: &mut usize) -> Result<(), RepoError> {
             (Some(rest), Some(home)) => home.join(rest),
             _ => path.parent().unwrap_or(path).join(value),
         };
-        check_file(&named)?;
+        check_file(&named, MAX_READ)?;
         if key.eq_ignore_ascii_case("path") && named.is_file() && named != path {
             check_settings(&named, left)?;
         }

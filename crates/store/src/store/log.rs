@@ -37,6 +37,20 @@ pub(crate) struct Log {
     others: Option<PathBuf>,
 }
 
+/// Bytes of a ref's file, and of the log's other files, at most: libgit2 reads them whole.
+const MAX_REF: u64 = 4 << 10;
+const MAX_FILE: u64 = 256 << 20;
+
+fn check_size(file: &Path, limit: u64) -> Result<(), StoreError> {
+    match file.metadata() {
+        Ok(found) if found.is_file() && found.len() > limit => {
+            let why = format!("`{}` is larger than {limit} bytes", file.display());
+            Err(StoreError::unreadable("the log", why))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A commit, parsed.
 pub(crate) struct Commit {
     pub(crate) tree: Oid,
@@ -55,6 +69,13 @@ pub(crate) struct TreeEntry {
 
 impl Log {
     pub(super) fn open(dir: &Path) -> Result<Self, StoreError> {
+        for (name, limit) in [
+            ("HEAD", MAX_REF),
+            ("config", MAX_FILE),
+            ("packed-refs", MAX_FILE),
+        ] {
+            check_size(&dir.join(name), limit)?;
+        }
         let repo = Repository::open_bare(dir).reading("the log")?;
         Ok(Self {
             repo,
@@ -75,6 +96,7 @@ impl Log {
 
     /// Where a ref points; `None` only when it does not exist.
     pub(crate) fn find_ref(&self, name: &str) -> Result<Option<Oid>, StoreError> {
+        check_size(&self.repo.path().join(name), MAX_REF)?;
         match self.repo.refname_to_id(name) {
             Ok(id) => Ok(Some(id)),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
@@ -84,6 +106,15 @@ impl Log {
 
     /// Refs under a prefix that ends in `/`: the rest of the name, and the target.
     pub(super) fn refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>, StoreError> {
+        let mut due = vec![self.repo.path().join(prefix)];
+        while let Some(dir) = due.pop() {
+            for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => due.push(entry.path()),
+                    _ => check_size(&entry.path(), MAX_REF)?,
+                }
+            }
+        }
         let mut found = Vec::new();
         for reference in self
             .repo
