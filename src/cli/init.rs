@@ -74,12 +74,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     let is_new = done.wrote_settings || commit.is_some();
     let mut recorded = record(&workspace, done)?;
     if is_new && !args.skip_gates && caller::agent_around().is_none() {
-        recorded.gates = trial::try_gates(
-            context,
-            args.gate_time,
-            &mut recorded.lines,
-            &mut recorded.findings,
-        )?;
+        recorded.gates = trial::try_gates(context, args.gate_time, &mut recorded.findings)?;
     }
     finish(recorded)
 }

@@ -22,10 +22,9 @@ const SHOWN: usize = 8;
 pub(super) fn try_gates(
     context: &Context,
     patience: Duration,
-    lines: &mut Vec<String>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<Trial>, Failure> {
-    match run_all(context, patience, lines, findings) {
+    match run_all(context, patience, findings) {
         Err(failure) if failure.code == Code::Interrupted => {
             Err(failure
                 .replace_hints(["the repository is set up; `cook gate --clean` runs the gates"]))
@@ -42,7 +41,6 @@ pub(super) fn try_gates(
 fn run_all(
     context: &Context,
     patience: Duration,
-    lines: &mut Vec<String>,
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<Trial>, Failure> {
     // The settings were written after this command opened the worktree.
@@ -53,7 +51,7 @@ fn run_all(
         return Ok(Vec::new());
     }
     if !workspace.holds_settings()? {
-        lines.push("gates are tried on a commit: commit `.agent/` and `.gitignore`, then run `cook gate --clean`".to_owned());
+        context.screen.note("gates are tried on a commit: run `cook init --commit`, or commit `.agent/` and `.gitignore`, then run `cook gate --clean`");
         return Ok(Vec::new());
     }
     let setup: Vec<GateSpec> = workspace
@@ -75,6 +73,9 @@ fn run_all(
         trials.extend(not_to_run(&workspace, "setup", &gate.run)?);
     }
     if trials.is_empty() {
+        for command in workspace.config()?.clean_room.setup() {
+            context.screen.note(&format!("setup: {command}"));
+        }
         for run in workspace.set_up_room()? {
             trials.push(trial(&workspace, run)?);
         }

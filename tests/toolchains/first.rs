@@ -49,12 +49,8 @@ fn nobody_is_surprised_by_a_gate() {
         rooms.is_dir() && room(&repo).join("../../home/ran").exists()
     };
     // Before the commit, on request, and for an agent.
-    let before = repo.cook(&["init", "--mission", "Keep it green"]).exits(0);
-    assert!(
-        before.out.contains("then run `cook gate --clean`"),
-        "{}",
-        before.out
-    );
+    let before = repo.cook(&["init", "--mission", "Keep it green"]);
+    before.exits(0).says("then run `cook gate --clean`");
     assert!(!ran());
     repo.cook(&["init", "--commit", "--skip-gates"]).exits(0);
     assert!(!ran());
