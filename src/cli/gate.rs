@@ -72,9 +72,11 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         live: None,
         patience: None,
     };
-    let runs = gates
-        .iter()
-        .map(|gate| Ok((runner.run_here(gate)?, Vec::new())));
+    let runs = gates.iter().map(|gate| {
+        let run = runner.run_here(gate)?;
+        let missing = measure::missing_in_worktree(&workspace.repo, config, &run);
+        Ok((run, missing))
+    });
     answer(GateAnswer {
         runs: runs.collect::<Result<Vec<_>, Failure>>()?,
         findings: Vec::new(),

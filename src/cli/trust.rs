@@ -195,7 +195,13 @@ pub(super) fn trust_written(
     };
     let all_written = STOP_VERIFIER_SCRIPTS.iter().all(is_written);
     let any_written = STOP_VERIFIER_SCRIPTS.iter().any(is_written);
-    if all_written || (any_written && verifier_was_trusted) {
+    let mut trust = workspace.trust()?;
+    // It runs them, and those that came with the repository are looked at first.
+    let gates = contract.config.iter().flat_map(Config::gate_specs);
+    let gates_are_trusted = gates
+        .filter(|gate| gate.required)
+        .all(|gate| written.contains(&gate.run) || trust.is_trusted(&gate.run));
+    if gates_are_trusted && (all_written || (any_written && verifier_was_trusted)) {
         written.push(STOP_VERIFIER.to_owned());
     }
     // The verifier runs every gate.
@@ -218,7 +224,6 @@ pub(super) fn trust_written(
         ));
         return Ok(());
     }
-    let mut trust = workspace.trust()?;
     for command in &commands {
         trust.trust(command)?;
     }

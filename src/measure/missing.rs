@@ -7,7 +7,7 @@ use cook_core::machine::GateRun;
 use cook_core::model::{Config, GateSpec, Place, Receipt, SandboxKind};
 use cook_git::{Entry, Repo};
 use cook_os::process::on_path;
-use cook_store::receipt::Receipts;
+use cook_store::receipt::{Receipts, words};
 use std::collections::BTreeSet;
 
 /// A command that is red.
@@ -198,6 +198,27 @@ pub(crate) fn missing(repo: &Repo, config: &Config, red: Red) -> Result<Vec<Stri
     }
     hints.truncate(MAX_HINTS);
     Ok(hints)
+}
+
+/// The same for a gate that did not start in the worktree, where no setup runs.
+pub(crate) fn missing_in_worktree(repo: &Repo, config: &Config, run: &GateRun) -> Vec<String> {
+    let argv = words(&run.gate.run).unwrap_or_default();
+    let program = argv.first().filter(|word| word.contains('/'));
+    let setup: Vec<String> = config
+        .clean_room
+        .setup()
+        .map(|command| format!("`{command}`"))
+        .collect();
+    let unmade = program.filter(|program| {
+        run.receipt.is_none() && !setup.is_empty() && !repo.root().join(program).exists()
+    });
+    let hint = unmade.map(|program| {
+        let setup = setup.join(", then ");
+        format!(
+            "`{program}`, which setup makes in clean rooms alone: run `cook gate --clean`, or make it here as setup does: {setup}"
+        )
+    });
+    hint.into_iter().collect()
 }
 
 /// Variables that a command did not get, without those of the terminal itself.

@@ -12,6 +12,6 @@ mod missing;
 mod world;
 
 pub use facts::measure;
-pub(crate) use missing::{Red, dropped_by_choice, missing};
+pub(crate) use missing::{Red, dropped_by_choice, missing, missing_in_worktree};
 pub use world::World;
 pub(crate) use world::{gate_commands, wants_gates};

@@ -345,3 +345,37 @@ fn a_stop_verifier_of_other_gates_is_named_before_a_slice_is_selected() {
     let run = repo.cook(&["doctor"]);
     assert!(!run.out.contains(stale), "{}", run.out);
 }
+
+/// The verifier that `cook init` writes into a clone runs the clone's gates.
+#[test]
+fn a_verifier_made_from_gates_of_a_clone_waits_for_them() {
+    let repo = Repo::new();
+    repo.write(
+        ".agent/cook.toml",
+        "[gates]\nt = { run = \"sh -c 'touch $HOME/ran'\" }\n",
+    );
+    repo.commit("gates", None);
+    repo.cook(&["init", "--mission", "m", "--commit"])
+        .exits(0)
+        .says("untrusted");
+    repo.cook(&["verify", "stop", "--rerun"])
+        .exits(1)
+        .says("stop_verifier_untrusted");
+    assert!(!repo.beside("home/.cache/clean-rooms").exists());
+    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+    repo.cook(&["verify", "stop", "--rerun"]);
+    assert!(repo.beside("home/.cache/clean-rooms").exists());
+}
+
+/// What setup makes is not in the worktree, which no setup touches.
+#[test]
+fn a_program_of_setup_is_not_in_the_worktree() {
+    let repo = with_gate(
+        "[clean_room]\nsetup = [\"mkdir -p tools\", \"cp /bin/true tools/check\"]\ncache = [\"tools\"]\n[gates]\nt = { run = \"tools/check\" }\n",
+    );
+    repo.cook(&["gate", "--clean"]).exits(0);
+    repo.cook(&["gate"])
+        .exits(1)
+        .says("missing: `tools/check`")
+        .says("`mkdir -p tools`, then `cp /bin/true tools/check`");
+}
