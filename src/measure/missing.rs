@@ -1,6 +1,9 @@
 //! What a red command did not have in the clean room, told from what it printed, and the setting
 //! that gives it.
 
+use super::phrases::{
+    NO_FILE, NO_NETWORK, NO_PACKAGE, NO_PROGRAM, SURROUNDINGS, TERMINAL, TERMINAL_PREFIXES,
+};
 use crate::scaffold;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
@@ -55,117 +58,6 @@ const MAX_HINTS: usize = 6;
 /// Lines and words of an output that are looked at, from its end.
 const MAX_LINES: usize = 2_000;
 const MAX_WORDS: usize = 500;
-
-/// A line that names a program which is not there.
-const NO_PROGRAM: [(&str, &str); 9] = [
-    ("", ": command not found"),
-    ("", ": not found"),
-    ("spawn ", " ENOENT"),
-    ("make: ", ": No such file or directory"),
-    ("env: ", ": No such file or directory"),
-    ("bwrap: execvp ", ": No such file or directory"),
-    ("exec: ", ": executable file not found"),
-    ("No such file or directory: ", ""),
-    ("error: no such command: ", ""),
-];
-/// Words of a line that names a file which is not there.
-const NO_FILE: [&str; 13] = [
-    "no such file",
-    "not found",
-    "cannot find",
-    "could not find",
-    "can't find",
-    "can't open",
-    "cannot open",
-    "unable to open",
-    "couldn't read",
-    "enoent",
-    "does not exist",
-    "no rule to make target",
-    "to create the module",
-];
-/// Words of a line that names a package which is not there.
-const NO_PACKAGE: [&str; 11] = [
-    "cannot find module",
-    "cannot find package",
-    "no module named",
-    "can't find crate",
-    "no matching package named",
-    "failed to get `",
-    "no required module provides package",
-    "missing go.sum entry",
-    "could not find gem",
-    "autoload.php",
-    "unchecked dependencies",
-];
-/// Words of a line of a program that reached no network.
-const NO_NETWORK: [&str; 12] = [
-    "could not resolve host",
-    "temporary failure in name resolution",
-    "name or service not known",
-    "nodename nor servname",
-    "getaddrinfo",
-    "eai_again",
-    "network is unreachable",
-    "enetunreach",
-    "no such host",
-    "dns error",
-    "could not connect to server",
-    "failed to establish a new connection",
-];
-/// Words of a line, and what is meant by it.
-const SURROUNDINGS: [(&str, &str); 3] = [
-    (
-        "please tell me who you are",
-        "an identity for git, which the room has for nobody: let the test set its own, or pass one on: `[clean_room] env = [\"GIT_AUTHOR_NAME\", …]`",
-    ),
-    (
-        "read-only file system",
-        "a place to write: the room, `$HOME` and `$TMPDIR` are, the rest of the machine is not",
-    ),
-    (
-        "docker.sock",
-        "a service of this machine, which no sandbox shows: `place = \"worktree\"` runs the gate outside, where it proves nothing",
-    ),
-];
-/// Variables by which a terminal, and nobody's tests, knows itself.
-const TERMINAL: [&str; 32] = [
-    "_",
-    "BROWSER",
-    "COLORTERM",
-    "COLUMNS",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DEBIAN_FRONTEND",
-    "DESKTOP_SESSION",
-    "DISPLAY",
-    "EDITOR",
-    "GPG_TTY",
-    "HISTFILE",
-    "HISTSIZE",
-    "HOME",
-    "HOSTNAME",
-    "INFOPATH",
-    "INVOCATION_ID",
-    "LESS",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "LINES",
-    "LS_COLORS",
-    "MAIL",
-    "MANPATH",
-    "OLDPWD",
-    "PS1",
-    "PWD",
-    "SHLVL",
-    "STY",
-    "TMUX",
-    "TMUX_PANE",
-    "VISUAL",
-    "WINDOWID",
-];
-const TERMINAL_PREFIXES: [&str; 11] = [
-    "COOK_", "GNOME_", "GTK_", "KDE_", "QT_", "SSH_", "SUDO_", "TERM_", "VTE_", "WAYLAND_", "XDG_",
-];
 
 /// What was missing, and what gives it; nothing where that cannot be told.
 ///
@@ -292,6 +184,10 @@ impl Look<'_> {
                 let Some((_, rest)) = line.split_once(before) else {
                     continue;
                 };
+                // Python says the same of any file.
+                if after.is_empty() && !self.output.contains("subprocess") {
+                    continue;
+                }
                 let part = match after {
                     "" => Some(rest),
                     after => rest.split_once(after).map(|(part, _)| part),

@@ -9,6 +9,7 @@ mod facts;
 mod gates;
 mod losses;
 mod missing;
+mod phrases;
 mod world;
 
 pub use facts::measure;

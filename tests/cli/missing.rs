@@ -87,12 +87,19 @@ fn a_program_that_is_not_found() {
     let path = format!("{}:/usr/bin:/bin", repo.outside().display());
     let here = again(&repo, &[("PATH", &path)]);
     says_once(&here, &["`no-such-tool`", "the PATH of this terminal"]);
-    let (_, python) = red(
+    let (_, node) = red(
         SHELL,
         &[("t.sh", "echo 'spawn other-tool ENOENT'; exit 1\n")],
         &[],
     );
+    says_once(&node, &["`other-tool`"]);
+    let python = "File \"subprocess.py\"\\nFileNotFoundError: [Errno 2] No such file or directory: 'other-tool'";
+    let script = format!("printf \"{}\\n\"; exit 1\n", python.replace('"', "\\\""));
+    let (_, python) = red(SHELL, &[("t.sh", &script)], &[]);
     says_once(&python, &["`other-tool`"]);
+    let file = "echo \"FileNotFoundError: No such file or directory: 'data'\"; exit 1\n";
+    let (_, file) = red(SHELL, &[("t.sh", file)], &[]);
+    assert_eq!(missing(&file), [""; 0]);
 }
 
 #[test]
