@@ -55,8 +55,8 @@ pub struct Room {
 impl Room {
     /// The first room of a worktree that nobody is in; of those that begin empty the last, so that
     /// what the others keep stays. The path of the first is the same each time, because what is
-    /// built there may hold it. `name` is the last part of that path; tools take it for the
-    /// project's name.
+    /// built there may hold it; so what runs there in a sandbox, which shows it elsewhere, has rooms
+    /// of its own. `name` is the last part of that path; tools take it for the project's name.
     ///
     /// # Errors
     /// When no room can be made.
@@ -65,6 +65,7 @@ impl Room {
         worktree: &Path,
         name: &str,
         caches: Caches,
+        sandboxed: bool,
     ) -> Result<Self, RoomError> {
         fs::create_dir_all(rooms).map_err(|cause| RoomError::io("make", rooms, cause))?;
         for number in 0..ROOMS {
@@ -72,7 +73,7 @@ impl Room {
                 Caches::Kept => number,
                 Caches::Empty => ROOMS - 1 - number,
             };
-            let dir = rooms.join(format!("{}-{number}", key_of(worktree)));
+            let dir = rooms.join(format!("{}-{number}", key_of(worktree, sandboxed)));
             let Some(lock) = rooms::take(&dir, WAIT)? else {
                 continue;
             };
@@ -180,8 +181,9 @@ impl Drop for Room {
 }
 
 /// The part of a room's name that stands for its worktree.
-fn key_of(worktree: &Path) -> String {
-    let digest = cook_core::digest::sha256(worktree.as_os_str().as_encoded_bytes());
+fn key_of(worktree: &Path, sandboxed: bool) -> String {
+    let path = worktree.as_os_str().as_encoded_bytes();
+    let digest = cook_core::digest::sha256([path, &[0, sandboxed.into()]].concat());
     digest[..16].to_owned()
 }
 

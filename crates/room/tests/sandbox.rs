@@ -46,7 +46,8 @@ impl Place {
         git(&["add", "-A"]);
         git(&["commit", "-qm", "work"]);
         git(&["tag", "v1"]);
-        let room = Room::open(&dir.path().join("rooms"), &repo, "repo", Caches::Kept).unwrap();
+        let room =
+            Room::open(&dir.path().join("rooms"), &repo, "repo", Caches::Kept, true).unwrap();
         let tags = git(&[
             "for-each-ref",
             "--format=%(objectname) %(refname)",

@@ -52,7 +52,7 @@ impl Project {
 
     pub fn room(&self, caches: Caches) -> Room {
         let rooms = self.dir.path().join("rooms");
-        Room::open(&rooms, &self.repo(), "repo", caches).unwrap()
+        Room::open(&rooms, &self.repo(), "repo", caches, false).unwrap()
     }
 
     pub fn fill(&self, commit: &str) -> (Filled, Tree) {

@@ -121,10 +121,11 @@ impl<'a> RunPlace<'a> {
             }
         }
         let name = repo.root().file_name().unwrap_or_default();
-        let room = Room::open(&rooms, repo.root(), &name.to_string_lossy(), caches)?;
-        cook_room::keep_within(&rooms, settings.max.bytes());
+        let name = name.to_string_lossy();
         let trusted = tools.get("PATH").map(String::as_str).unwrap_or_default();
         let sandbox = sandbox_in_force(sandbox, trusted.as_ref())?;
+        let room = Room::open(&rooms, repo.root(), &name, caches, sandbox.is_some())?;
+        cook_room::keep_within(&rooms, settings.max.bytes());
         let untrusted = [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned);
         let passed: Vec<String> = settings.env.iter().map(ToString::to_string).collect();
         let (home, scratch) = match sandbox {
