@@ -1,7 +1,7 @@
 //! Clones of anybody's: whatever stands in one, no command starts a program of it, waits for it, reads or
 //! writes outside of it, or lets it speak to a terminal.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod commands;
 mod names;

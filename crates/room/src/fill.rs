@@ -3,11 +3,12 @@
 use crate::RoomError;
 use crate::attributes::{Attributes, Form, with_crlf};
 use crate::lfs::Pointer;
+use crate::links::{leads_out, make_link};
 use crate::list::{Kind, Leaf, List};
 use crate::manifest::{Manifest, Stat, Written};
 use crate::objects::Objects;
-use crate::room::Source;
 use crate::scan::{CachePaths, path_below, scan};
+use crate::source::Source;
 use crate::submodule;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
@@ -425,34 +426,6 @@ fn form_name(kind: Kind, form: Option<&Form>) -> String {
     };
     let form = form.map(Form::name).unwrap_or_default();
     format!("{kind}{form}")
-}
-
-/// A link that names something outside of the commit.
-fn leads_out(path: &[u8], target: &[u8]) -> bool {
-    if target.starts_with(b"/") {
-        return true;
-    }
-    let mut depth = path.iter().filter(|byte| **byte == b'/').count() as i64;
-    target.split(|byte| *byte == b'/').any(|part| {
-        depth += match part {
-            b"" | b"." => 0,
-            b".." => -1,
-            _ => 1,
-        };
-        depth < 0
-    })
-}
-
-#[cfg(unix)]
-fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt;
-    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), place)
-}
-
-/// As git where links cannot be made: a file that holds the target.
-#[cfg(not(unix))]
-fn make_link(target: &[u8], place: &Path) -> io::Result<()> {
-    File::create_new(place)?.write_all(target)
 }
 
 #[cfg(unix)]

@@ -77,21 +77,22 @@ fn hold_history(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         let place = entry
             .map_err(|cause| RoomError::io("read", &dir, cause))?
             .path();
-        let is_pack = place.extension().is_some_and(|end| end == "pack");
-        match (is_pack, place.to_str()) {
-            (true, Some(pack)) => {
-                let index = place.with_extension("idx");
-                fs::remove_file(&index).map_err(|cause| RoomError::io("remove", &index, cause))?;
-                let whole = "--check-self-contained-and-connected";
-                git(top, shown, false, &["index-pack", whole, pack]).map_err(|error| {
-                    RoomError::NotReproducible {
-                        commit: shown.commit.to_owned(),
-                        why: format!("its history cannot be cloned: {error}"),
-                    }
-                })?;
+        let pack = place
+            .extension()
+            .filter(|end| *end == "pack")
+            .and(place.to_str());
+        let Some(pack) = pack else {
+            continue;
+        };
+        let index = place.with_extension("idx");
+        fs::remove_file(&index).map_err(|cause| RoomError::io("remove", &index, cause))?;
+        let whole = "--check-self-contained-and-connected";
+        git(top, shown, false, &["index-pack", whole, pack]).map_err(|error| {
+            RoomError::NotReproducible {
+                commit: shown.commit.to_owned(),
+                why: format!("its history cannot be cloned: {error}"),
             }
-            _ => {}
-        }
+        })?;
     }
     Ok(())
 }

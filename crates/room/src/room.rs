@@ -5,10 +5,10 @@ use crate::fill::{Filled, Filling};
 use crate::git_dir::{self, Shown};
 use crate::objects::Objects;
 use crate::rooms;
+use crate::source::Source;
 use cook_core::model::Caches;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::ObjectFormat;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,25 +22,6 @@ const MAX_SHALLOW: u64 = 64 << 20;
 /// How long a room is waited for that is in use: a child that is just being started holds what its
 /// parent held for a moment, and another room would have to be built in anew.
 const WAIT: Duration = Duration::from_millis(100);
-
-/// Where a commit comes from.
-#[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// The common git directory.
-    pub common: &'a Path,
-    /// Full id of the commit.
-    pub commit: &'a str,
-    /// `<id> <ref>` of the tags that are shown, one line each.
-    pub tags: &'a str,
-    /// Where what runs in the room finds the objects; none = where they are.
-    pub objects_at: Option<&'a Path>,
-    /// A `.git` shows the commit and its history.
-    pub history: bool,
-    /// That `.git` holds what a clone would, and reaches no other object.
-    pub alone: bool,
-    /// Where git is found.
-    pub path: &'a OsStr,
-}
 
 /// A room, locked for as long as this value lives. One without anything of runs before is removed
 /// with it.
