@@ -3,7 +3,7 @@
 
 use super::libgit::Libgit;
 use super::program::{Call, Program};
-use super::{Repo, RepoError, release, special};
+use super::{Repo, RepoError, special};
 use cook_core::diagnostic::Failure;
 use git2::{ErrorCode, Repository, RepositoryOpenFlags};
 use std::ffi::OsStr;
@@ -25,7 +25,6 @@ fn discover(dir: &Path) -> Result<Repo, RepoError> {
         .map_err(|_| RepoError::NotARepository(dir.to_owned()))?;
     let place = nearest(&start).ok_or(RepoError::NotARepository(start))?;
     special::check(&place)?;
-    release::watch(&place);
     let none: [&OsStr; 0] = [];
     let opened = match Repository::open_ext(&place, RepositoryOpenFlags::NO_SEARCH, none) {
         Ok(repository) => by_libgit(repository, &place)?,

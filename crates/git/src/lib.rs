@@ -26,7 +26,6 @@ mod parked;
 mod partial;
 mod program;
 mod refs;
-mod release;
 mod special;
 mod status;
 mod throwaway;

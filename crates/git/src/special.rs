@@ -188,24 +188,6 @@ fn blocks(_: FileType) -> bool {
     false
 }
 
-/// FIFOs below git directories.
-pub(super) fn fifos(dirs: &[PathBuf]) -> Vec<PathBuf> {
-    let started = Instant::now();
-    let mut due: Vec<PathBuf> = dirs.to_vec();
-    let mut found = Vec::new();
-    while let Some(dir) = due.pop().filter(|_| started.elapsed() < SEARCH) {
-        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => due.push(entry.path()),
-                // A link may lead to one.
-                Ok(kind) if !kind.is_file() => found.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    found
-}
-
 /// Looks below a worktree for what a git that does not answer may wait for, nearest first.
 pub(super) fn find(worktree: &Path) -> Option<PathBuf> {
     let started = Instant::now();

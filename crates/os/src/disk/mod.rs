@@ -5,7 +5,6 @@ mod append;
 mod lock;
 mod look;
 mod read;
-mod release;
 mod remove;
 mod space;
 mod write;
@@ -14,9 +13,6 @@ pub use append::{append_line, open_to_append};
 pub use lock::{open_lock, take_lock};
 pub use look::{is_directory, look, open_no_follow, sync_dir};
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};
-#[cfg(target_os = "linux")]
-pub use release::is_open_call;
-pub use release::release_reader;
 pub use remove::remove_tree;
 pub use space::free_space;
 pub use write::{Draft, Durable, Mode, NewFile};
