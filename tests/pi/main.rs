@@ -65,6 +65,9 @@ fn settle(home: &Path, model: &Model) {
     std::fs::write(home.join("settings.json"), settings.to_string()).unwrap();
 }
 
+/// The job's steps, whole: in the sandbox nothing below `/tmp` is to be seen, and this may be there.
+const JOB: &str = include_str!("../../smoke/job.sh");
+
 /// What the model does for a role at its so many-th session. A role that may only read has no shell: it looks
 /// at a file and reports; the implementer edits, writes and commits with pi's own tools.
 fn role(turn: &Turn, role: &str, number: usize, report: &dyn Fn() -> String) -> Step {
@@ -85,7 +88,7 @@ fn role(turn: &Turn, role: &str, number: usize, report: &dyn Fn() -> String) -> 
         tools.contains(&"bash") && tools.contains(&"write"),
         "{tools:?}"
     );
-    let job = |line: &str| Step::run(format!("source \"$SMOKE/job.sh\"; {line}"));
+    let job = |line: &str| Step::run(format!("{JOB}\n{line}"));
     match (turn.done, number) {
         (0, 1) => job("write_words"),
         (0, _) => job("fix_words"),
