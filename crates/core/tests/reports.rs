@@ -777,7 +777,8 @@ fn a_report_of_the_largest_size_is_read_in_bounded_time() {
             assert!(parse(role, &text.as_bytes()[..MAX_BYTES]).report.is_none());
         }
     }
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+    // Whatever else the machine does: a reader that looks back from each line takes hours.
+    assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
 }
 
 fn to_json(report: &Report) -> Value {
