@@ -840,7 +840,12 @@ fn moods(offers: &mut Vec<Offer>, bounds: &Bounds) {
                 }
                 if block.conclude == Some(Conclude::Stop) {
                     let ends: &[Gates] = if bounds.hostile {
-                        &[Gates::Red, Gates::NotStarted, Gates::GreenAtBasis]
+                        &[
+                            Gates::Red,
+                            Gates::NotStarted,
+                            Gates::GreenAtBasis,
+                            Gates::WithCaches,
+                        ]
                     } else {
                         &[Gates::Red]
                     };

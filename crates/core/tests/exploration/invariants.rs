@@ -4,7 +4,7 @@ use super::events::Offer;
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
 use cook_core::model::{
-    ActiveStatus, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
+    ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
     SliceStatus, Snapshot,
 };
 use std::collections::BTreeSet;
@@ -223,9 +223,9 @@ fn done_only_by_judges(seen: &Seen) -> Check {
     )?;
     require(
         seen.facts.stop_verifier.as_ref().is_some_and(|run| {
-            run.receipt
-                .as_ref()
-                .is_some_and(|receipt| receipt.exit_code == Some(0) && receipt.proves())
+            run.receipt.as_ref().is_some_and(|receipt| {
+                receipt.exit_code == Some(0) && receipt.proves() && receipt.caches == Caches::Empty
+            })
         }) && seen
             .facts
             .worktree

@@ -92,6 +92,8 @@ pub enum Gates {
     OptionalRed,
     /// Green, and green at the basis where it had to be red.
     GreenAtBasis,
+    /// Green, with what earlier runs left.
+    WithCaches,
     /// No receipt: it could not be started.
     NotStarted,
     /// There are none.
@@ -517,17 +519,20 @@ impl World {
                     receipt: None,
                     problem: Some("no bash".to_owned()),
                 },
-                other => StopVerifierRun {
-                    receipt: Some(self.receipt(
-                        "stop",
-                        i32::from(other == Gates::Red),
-                        match other {
-                            Gates::GreenAtBasis => Place::Worktree,
-                            _ => Place::CleanRoom,
-                        },
-                    )),
-                    problem: None,
-                },
+                other => {
+                    let place = match other {
+                        Gates::GreenAtBasis => Place::Worktree,
+                        _ => Place::CleanRoom,
+                    };
+                    let mut receipt = self.receipt("stop", i32::from(other == Gates::Red), place);
+                    if other == Gates::WithCaches {
+                        receipt.caches = Caches::Kept;
+                    }
+                    StopVerifierRun {
+                        receipt: Some(receipt),
+                        problem: None,
+                    }
+                }
             }),
             untrusted: (!set.trust.is_empty()).then(|| {
                 if mood.trusted {
