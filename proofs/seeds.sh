@@ -4,6 +4,7 @@
 #   proofs/seeds.sh                     200 seeds
 #   proofs/seeds.sh --short             what `cargo test` runs
 #   proofs/seeds.sh --seeds N --from K --jobs J
+#   proofs/seeds.sh --seeds N --sandbox  agents and gates in bubblewrap's
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 

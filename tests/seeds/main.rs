@@ -45,15 +45,38 @@ mod run {
         seeds: u64,
         from: u64,
         jobs: u64,
+        /// Each of so many is in the sandbox; 0 = none.
+        sandboxed: u64,
+    }
+
+    impl Asked {
+        fn is_sandboxed(&self, seed: u64) -> bool {
+            self.sandboxed > 0 && seed.is_multiple_of(self.sandboxed)
+        }
+    }
+
+    fn sandbox_works() -> bool {
+        let tried = std::process::Command::new("bwrap")
+            .args(["--unshare-all", "--ro-bind", "/", "/", "true"])
+            .output();
+        tried.is_ok_and(|answer| answer.status.success())
     }
 
     pub fn main() -> ExitCode {
-        let Some(asked) = asked() else {
+        let Some(mut asked) = asked() else {
             return ExitCode::SUCCESS;
         };
+        if asked.sandboxed > 0 && !sandbox_works() {
+            println!("bubblewrap does not work here: no seed is tried in the sandbox");
+            if asked.sandboxed == 1 {
+                return ExitCode::FAILURE;
+            }
+            asked.sandboxed = 0;
+        }
+        // A sandbox has a `/tmp` of its own.
         let base = tempfile::Builder::new()
             .prefix("cook-seeds-")
-            .tempdir()
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
             .unwrap();
         let base = base.keep();
         let started = Instant::now();
@@ -67,7 +90,7 @@ mod run {
                         if seed >= asked.from + asked.seeds {
                             break;
                         }
-                        let found = one(&base, seed);
+                        let found = one(&base, seed, asked.is_sandboxed(seed));
                         seen.lock().unwrap().add(found);
                     }
                 });
@@ -85,9 +108,14 @@ mod run {
     fn figures(asked: &Asked, seen: &Seen, started: Instant) {
         let misdeeds = seen.kinds.iter().filter(|(kind, _)| *kind != BEHAVES);
         println!(
-            "{} seeds from {} in {} s: {} sessions, {} of them misbehaved in {} of {} ways; cook was started {} times and killed {} times",
+            "{} seeds from {}{} in {} s: {} sessions, {} of them misbehaved in {} of {} ways; cook was started {} times and killed {} times",
             asked.seeds,
             asked.from,
+            match asked.sandboxed {
+                0 => String::new(),
+                1 => " in the sandbox".to_owned(),
+                number => format!(" (each {number}th in the sandbox)"),
+            },
             started.elapsed().as_secs(),
             seen.kinds.values().sum::<usize>(),
             misdeeds.clone().map(|(_, number)| number).sum::<usize>(),
@@ -124,6 +152,7 @@ mod run {
             seeds: SHORT,
             from: 1,
             jobs: 4,
+            sandboxed: 4,
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
@@ -132,9 +161,15 @@ mod run {
             };
             match word.as_str() {
                 "--short" => asked.seeds = SHORT,
-                "--seeds" => asked.seeds = number(&mut words)?,
+                "--seeds" => {
+                    asked.seeds = number(&mut words)?;
+                    if asked.sandboxed > 1 {
+                        asked.sandboxed = 0;
+                    }
+                }
                 "--from" => asked.from = number(&mut words)?,
                 "--jobs" => asked.jobs = number(&mut words)?,
+                "--sandbox" => asked.sandboxed = 1,
                 "--list" | "--ignored" => return None,
                 option if option.starts_with('-') => {}
                 filter if "seeds".contains(filter) => {}

@@ -34,6 +34,8 @@ pub struct Place {
     base: PathBuf,
     root: PathBuf,
     seed: u64,
+    /// Whether agents and gates run in a sandbox.
+    sandbox: bool,
     /// The copy that holds an edit of the user's.
     copy: String,
 }
@@ -43,15 +45,16 @@ impl Place {
     ///
     /// # Errors
     /// Whatever did not work.
-    pub fn new(base: &Path, seed: u64) -> Result<Self, String> {
+    pub fn new(base: &Path, seed: u64, sandbox: bool) -> Result<Self, String> {
         let base = base.join(format!("seed-{seed}"));
-        for dir in ["home", "state", "work/tests", "tmp"] {
+        for dir in ["home/state", "work/tests", "tmp"] {
             fs::create_dir_all(base.join(dir)).map_err(|error| error.to_string())?;
         }
         let mut place = Self {
             root: base.join("work"),
             base,
             seed,
+            sandbox,
             copy: String::new(),
         };
         place.begin()?;
@@ -68,12 +71,13 @@ impl Place {
         self.done(&["init", "--mission", MISSION, "--commit"])?;
         let settings = self.read(".agent/cook.toml");
         let agent = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mode = if self.sandbox { "required" } else { "off" };
         let rules = include_str!("../../protocol/demo/agent.toml")
             .replace("[[rule]]", "[[agents.seeded.rule]]");
         self.write(
             ".agent/cook.toml",
             &format!(
-                "{settings}\n[sandbox]\nmode = \"off\"\n\n[gates.test]\nrun = \"sh tests/run.sh\"\n\n[roles.default]\nagent = \"seeded\"\ntimeout = \"20s\"\nidle_timeout = \"3s\"\n\n[agents.seeded]\nbin = {:?}\nstart = []\n{rules}",
+                "{settings}\n[sandbox]\nmode = {mode:?}\n\n[gates.test]\nrun = \"sh tests/run.sh\"\n\n[roles.default]\nagent = \"seeded\"\ntimeout = \"20s\"\nidle_timeout = \"3s\"\n\n[agents.seeded]\nbin = {:?}\nstart = []\nwrites = [\"~/state\"]\n{rules}",
                 agent.display().to_string(),
             ),
         );
@@ -164,7 +168,13 @@ impl Place {
                 .any(|entry| entry.starts_with(b"COOK_INVOCATION="));
             if is_marked && entries.any(|entry| entry == mark.as_bytes()) {
                 found.push(process.file_name().to_string_lossy().into_owned());
+            } else if self.sandbox && self.is_inside(&process.path()) {
+                found.push(process.file_name().to_string_lossy().into_owned());
             }
+        }
+        // Numbers of processes inside say nothing outside.
+        if self.sandbox {
+            return found;
         }
         for line in self.lines("daemons") {
             let mut words = line.split(' ');
@@ -179,6 +189,14 @@ impl Place {
         found
     }
 
+    /// A daemon of this seed: no other process is where its repository is, and none of the
+    /// sandbox lives longer than the cook that began it.
+    fn is_inside(&self, process: &Path) -> bool {
+        let name = process.file_name().unwrap_or_default().to_string_lossy();
+        let at = fs::read_link(process.join("cwd")).unwrap_or_default();
+        at.starts_with(&self.base) && self.is_daemon(&name)
+    }
+
     fn is_daemon(&self, pid: &str) -> bool {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -189,7 +207,7 @@ impl Place {
     pub fn clear(self) {
         for line in self.lines("daemons") {
             let pid = line.split(' ').next().unwrap_or_default();
-            if self.is_daemon(pid) {
+            if !self.sandbox && self.is_daemon(pid) {
                 let _ = Command::new("kill").args(["-KILL", pid]).status();
             }
         }
@@ -202,7 +220,7 @@ impl Place {
     }
 
     fn state(&self) -> PathBuf {
-        self.base.join("state")
+        self.base.join("home/state")
     }
 
     /// The lines of a file of the agent's.

@@ -68,9 +68,9 @@ impl Seen {
 }
 
 /// Drives one seed to its end. What is wrong stays in `base`, to be looked at.
-pub fn one(base: &Path, seed: u64) -> Seen {
+pub fn one(base: &Path, seed: u64, sandbox: bool) -> Seen {
     let mut seen = Seen::default();
-    let place = match Place::new(base, seed) {
+    let place = match Place::new(base, seed, sandbox) {
         Ok(place) => place,
         Err(why) => {
             seen.wrong.push(format!("seed {seed}: not set up: {why}"));

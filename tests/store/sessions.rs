@@ -1162,6 +1162,10 @@ fn a_call_that_was_cut_while_it_was_kept_is_no_damage() {
     assert_eq!(verify(&store).unwrap().damaged, []);
     assert_eq!(store.entry(cut.episode).unwrap(), None);
     assert_eq!(store.lines().unwrap().len(), 1);
+    // The ref's next value, before it had the ref's name.
+    let unfinished = tip_of(&store).with_file_name(".cook-AbCd12.tmp");
+    std::fs::write(unfinished, &first[..20]).unwrap();
+    assert_eq!(verify(&store).unwrap().damaged, []);
     // A lock of git's that it held is cleared, once it is seen to be nobody's.
     std::fs::write(tip_of(&store).with_extension("lock"), "").unwrap();
     let again = call(&store, &repl, &say("and now?", None)).unwrap();

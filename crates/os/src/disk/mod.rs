@@ -15,4 +15,4 @@ pub use look::{is_directory, look, open_no_follow, sync_dir};
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};
 pub use remove::remove_tree;
 pub use space::free_space;
-pub use write::{Draft, Durable, Mode, NewFile};
+pub use write::{Draft, Durable, Mode, NewFile, is_unfinished};

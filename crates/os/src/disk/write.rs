@@ -17,6 +17,15 @@ pub enum Durable {
     ContentAndName,
 }
 
+/// How a name begins and ends until the file is whole.
+const UNFINISHED: (&str, &str) = (".cook-", ".tmp");
+
+/// Whether a file has the name of one that was never finished: what a killed writer leaves means
+/// nothing.
+pub fn is_unfinished(name: &str) -> bool {
+    name.starts_with(UNFINISHED.0) && name.ends_with(UNFINISHED.1)
+}
+
 /// Who may read, write and run it, where the system has such bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -49,7 +58,7 @@ impl<'a> NewFile<'a> {
             durable,
             mode: Mode::Private,
             scratch: None,
-            prefix: ".cook-",
+            prefix: UNFINISHED.0,
             replaces: true,
         }
     }
@@ -100,7 +109,7 @@ impl<'a> NewFile<'a> {
     /// When the system refuses.
     pub fn begin(self) -> io::Result<Draft<'a>> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(self.prefix).suffix(".tmp");
+        builder.prefix(self.prefix).suffix(UNFINISHED.1);
         #[cfg(unix)]
         if let Mode::Masked(bits) | Mode::Kept(bits) = self.mode {
             use std::os::unix::fs::PermissionsExt;

@@ -14,6 +14,7 @@ use super::repair::Inspected;
 use super::stored::{Entry, Object};
 use crate::store::chain;
 use crate::store::log::Log;
+use cook_os::disk::is_unfinished;
 use std::collections::HashMap;
 
 /// How often damage is looked at again: packing may have moved what could not be read.
@@ -91,7 +92,9 @@ fn strays(store: &GitStore) -> Vec<(String, String)> {
     match names_in(&store.place().log_dir().join(dir)) {
         Err(error) => vec![(dir.to_owned(), error.to_string())],
         Ok(names) => {
-            let strays = names.iter().filter(|name| *name != record);
+            let strays = names
+                .iter()
+                .filter(|name| *name != record && !is_unfinished(name));
             let why = "it is not part of the store; remove it";
             let found = |name: &String| (format!("{dir}/{}", name.escape_debug()), why.to_owned());
             strays.map(found).collect()

@@ -7,7 +7,7 @@ use super::git::GitStore;
 use super::inflight::{dir, guard, name_of, names_in, read};
 use super::reference::Ref;
 use super::store::SessionStore;
-use cook_os::disk::open_no_follow;
+use cook_os::disk::{is_unfinished, open_no_follow};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 
@@ -87,10 +87,8 @@ impl GitStore {
         let mut bad = Vec::new();
         for file in names_in(&dir(self.root()))? {
             let path = dir(self.root()).join(&file);
-            // What a killed writer left means nothing.
-            let is_left = file.starts_with(".cook-") && file.ends_with(".tmp");
             let why = match name_of(&file) {
-                None if is_left => continue,
+                None if is_unfinished(&file) => continue,
                 None => "it is not part of the store; remove it",
                 // One that goes while it is looked at was that of a call that has ended.
                 Some(_) if read(&path).is_ok() || !path.exists() => continue,
