@@ -5,14 +5,14 @@ use crate::attributes::{Attributes, Form, with_crlf};
 use crate::lfs::Pointer;
 use crate::links::{leads_out, make_link};
 use crate::list::{Kind, Leaf, List};
-use crate::manifest::{Manifest, Stat, Written};
+use crate::manifest::{Draft, InOrder, Manifest, Stat, Written};
 use crate::objects::Objects;
 use crate::scan::{CachePaths, path_below, scan};
 use crate::source::Source;
 use crate::submodule;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -39,26 +39,20 @@ pub struct Filled {
     pub lacking: Vec<Lacking>,
     /// Links that lead out of the commit, by path, with where they end.
     pub leading_out: Vec<(String, PathBuf)>,
-    /// The files as they were left.
-    stats: HashMap<Vec<u8>, Stat>,
+    /// The files as they were left, by path.
+    stats: Vec<(Vec<u8>, Stat)>,
 }
 
 impl Filled {
     /// The first file of the commit below `top` that somebody changed since. A change that was put
     /// back is one too: the system's time of it cannot be put back.
     pub fn changed(&self, top: &Path) -> Option<String> {
-        let mut changed: Vec<&Vec<u8>> = self
-            .stats
-            .iter()
-            .filter(|(path, stat)| {
-                let found = path_below(top, path).and_then(fs::symlink_metadata);
-                !found.is_ok_and(|found| Stat::of(&found) == **stat)
-            })
-            .map(|(path, _)| path)
-            .collect();
-        changed.sort();
-        let first = changed.first()?;
-        Some(String::from_utf8_lossy(first).into_owned())
+        let mut stats = self.stats.iter();
+        let changed = stats.find(|(path, stat)| {
+            let found = path_below(top, path).and_then(fs::symlink_metadata);
+            !found.is_ok_and(|found| Stat::of(&found) == *stat)
+        });
+        changed.map(|(path, _)| String::from_utf8_lossy(path).into_owned())
     }
 }
 
@@ -204,22 +198,23 @@ impl<'a> Filling<'a> {
         let place = self.dir.join("manifest");
         let bytes = disk::read(&place, MAX_MANIFEST, Links::Refuse);
         let bytes = bytes.map_err(|cause| RoomError::io("read", &place, cause))?;
-        let before = bytes
-            .and_then(|bytes| Manifest::parse(&bytes))
-            .unwrap_or_default();
+        let bytes = bytes.unwrap_or_default();
+        let before = Manifest::parse(&bytes).unwrap_or_default();
         let forms = self.forms(&before)?;
         let found = scan(self.top, &self.list, &CachePaths::of(caches))?;
-        let mut files = HashMap::with_capacity(self.list.files.len());
+        let (mut had, mut there) = (before.in_order(), InOrder { rest: &found.files });
+        let mut kept = Vec::with_capacity(self.list.files.len());
         let mut due = Vec::new();
         for (path, leaf) in &self.list.files {
-            let form = form_name(leaf.kind, forms.get(path));
-            let id = leaf.id.as_bytes();
-            let is_kept = |had: &&Written| {
-                had.id == id && had.form == form && found.files.get(path) == Some(&had.stat)
-            };
-            match before.files.get(path).filter(is_kept) {
-                Some(had) => drop(files.insert(path.clone(), had.clone())),
-                None => due.push((path.clone(), *leaf, form)),
+            let stands = there.find(path).map(|(_, stat)| *stat);
+            let had = had.find(path).filter(|had| {
+                had.id == leaf.id.as_bytes()
+                    && stands == Some(had.stat)
+                    && is_form(had.form, leaf.kind, forms.get(path))
+            });
+            kept.push(had.map(|had| had.stat));
+            if had.is_none() {
+                due.push((path.clone(), *leaf, stands.is_some()));
             }
         }
         self.require_space(&due, &forms)?;
@@ -233,17 +228,17 @@ impl<'a> Filling<'a> {
         for path in &found.strange {
             self.remove(path)?;
         }
-        for (path, _, _) in &due {
-            if found.files.contains_key(path) {
-                self.remove(&self.place(path)?)?;
-            }
+        for (path, _, _) in due.iter().filter(|(_, _, stands)| *stands) {
+            self.remove(&self.place(path)?)?;
         }
         self.make_dirs(&found.dirs)?;
-        for (path, leaf, form) in due {
-            let stat = self.write(&path, leaf, forms.get(&path).unwrap_or(&Form::Plain))?;
-            let id = leaf.id.as_bytes().to_vec();
-            files.insert(path, Written { id, form, stat });
-            self.filled.written += 1;
+        self.filled.written = due.len();
+        let mut due = due.into_iter();
+        for stat in kept.iter_mut().filter(|stat| stat.is_none()) {
+            if let Some((path, leaf, _)) = due.next() {
+                let form = forms.get(&path).unwrap_or(&Form::Plain);
+                *stat = Some(self.write(&path, leaf, form)?);
+            }
         }
         if self.filled.written > 0 {
             // A change right after this has other times then.
@@ -251,14 +246,20 @@ impl<'a> Filling<'a> {
         }
         self.filled.files = self.list.files.len();
         self.filled.leading_out = self.leading_out()?;
-        let stats = files.iter().map(|(path, had)| (path.clone(), had.stat));
-        self.filled.stats = stats.collect();
-        let manifest = Manifest {
-            attributes: self.attributes_digest(),
-            files,
-        };
+        let mut manifest = Draft::new(&self.attributes_digest());
+        let files = std::mem::take(&mut self.list.files);
+        for ((path, leaf), stat) in files.into_iter().zip(kept) {
+            let Some(stat) = stat else { continue };
+            manifest.add(Written {
+                path: &path,
+                id: leaf.id.as_bytes(),
+                form: &form_name(leaf.kind, forms.get(&path)),
+                stat,
+            });
+            self.filled.stats.push((path, stat));
+        }
         NewFile::at(&place, Durable::Nothing)
-            .write(&manifest.to_bytes())
+            .write(manifest.bytes())
             .map_err(|cause| RoomError::io("write", &place, cause))?;
         Ok(self.filled)
     }
@@ -276,12 +277,13 @@ impl<'a> Filling<'a> {
     /// same attributes is not asked again.
     fn forms(&self, before: &Manifest) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
         let same = before.attributes == self.attributes_digest();
+        let mut before = before.in_order();
         let asked: BTreeMap<&Vec<u8>, &Leaf> = self
             .list
             .files
             .iter()
             .filter(|(path, leaf)| {
-                let had = before.files.get(*path).filter(|_| same);
+                let had = before.find(path).filter(|_| same);
                 had.is_none_or(|had| had.id != leaf.id.as_bytes() || had.form.len() > 1)
             })
             .collect();
@@ -388,7 +390,7 @@ impl<'a> Filling<'a> {
     /// Refuses before anything is written where there is not enough space.
     fn require_space(
         &self,
-        due: &[(Vec<u8>, Leaf, String)],
+        due: &[(Vec<u8>, Leaf, bool)],
         forms: &BTreeMap<Vec<u8>, Form>,
     ) -> Result<(), RoomError> {
         let mut needed = 0;
@@ -418,14 +420,26 @@ impl<'a> Filling<'a> {
     }
 }
 
+/// Whether a file was made so.
+fn is_form(had: &str, kind: Kind, form: Option<&Form>) -> bool {
+    match form {
+        None => had == kind_name(kind),
+        Some(_) => had == form_name(kind, form),
+    }
+}
+
 fn form_name(kind: Kind, form: Option<&Form>) -> String {
-    let kind = match kind {
+    let mut name = kind_name(kind).to_owned();
+    name.push_str(&form.map(Form::name).unwrap_or_default());
+    name
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
         Kind::File => "f",
         Kind::Program => "x",
         Kind::Link => "l",
-    };
-    let form = form.map(Form::name).unwrap_or_default();
-    format!("{kind}{form}")
+    }
 }
 
 #[cfg(unix)]

@@ -93,6 +93,10 @@ fn is_safe(name: &[u8]) -> bool {
     if name.is_empty() || name == b"." || name == b".." || name.iter().any(unsafe_byte) {
         return false;
     }
+    // What git's own names fold to begins so.
+    if name.is_ascii() && !matches!(name[0], b'.' | b'g' | b'G') {
+        return true;
+    }
     let text = String::from_utf8_lossy(name).to_lowercase();
     let folded: String = text
         .chars()

@@ -3,7 +3,7 @@
 use crate::RoomError;
 use crate::list::{List, join};
 use crate::manifest::Stat;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// What stands there.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Files, at paths of the commit's files.
-    pub files: HashMap<Vec<u8>, Stat>,
+    /// Files, at paths of the commit's files, by path.
+    pub files: Vec<(Vec<u8>, Stat)>,
     /// Directories of the commit that are there.
     pub dirs: BTreeSet<Vec<u8>>,
     /// What is neither of the commit nor a cache.
@@ -74,6 +74,9 @@ pub(crate) fn scan(top: &Path, wanted: &List, caches: &CachePaths) -> Result<Fou
             sort_in(entry, path, wanted, caches, &mut found, &mut due)?;
         }
     }
+    found
+        .files
+        .sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     Ok(found)
 }
 
@@ -87,21 +90,21 @@ fn sort_in(
 ) -> Result<(), RoomError> {
     let failed = |cause| RoomError::io("look at", &entry.path(), cause);
     let is_dir = entry.file_type().map_err(failed)?.is_dir();
-    let is_commits = wanted.dirs.contains(&path);
+    let is_commits = is_dir && wanted.dirs.contains(&path);
     // A link in a cache's place could lead into somebody's worktree; a cache over a directory of
     // the commit would keep what is not the commit's.
     let is_cache = is_dir && !is_commits && caches.include(&path);
     if path == b".git" || is_cache {
         return Ok(());
     }
-    if is_dir && is_commits {
+    if is_commits {
         found.dirs.insert(path.clone());
         due.push(path);
     } else if is_dir && caches.lie_below(&path) {
         due.push(path);
     } else if !is_dir && wanted.files.contains_key(&path) {
         let metadata = entry.metadata().map_err(failed)?;
-        found.files.insert(path, Stat::of(&metadata));
+        found.files.push((path, Stat::of(&metadata)));
     } else {
         found.strange.push(entry.path());
     }
