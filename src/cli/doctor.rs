@@ -55,6 +55,10 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     }
     if let Ok(config) = workspace.config() {
         let given = workspace.trust()?;
+        if given.is_foreign() {
+            let what = "the list of trusted commands was made by another user or on another machine: it came with the git directory";
+            findings.push(Finding::new(Code::TrustForeign, what));
+        }
         let gates = config.gate_specs();
         checked.push(format!(
             "{} in `.agent/cook.toml`",

@@ -28,7 +28,7 @@ fn read<T: Documented>(
 ) -> Option<T> {
     let path = root.join(".agent").join(file);
     let mut bytes = Vec::new();
-    let read = disk::open_regular(&path, Links::Follow).and_then(|file| {
+    let read = disk::open_regular(&path, Links::Refuse).and_then(|file| {
         file.map(|file| {
             file.take(schema::MAX_DOCUMENT_BYTES as u64 + 1)
                 .read_to_end(&mut bytes)

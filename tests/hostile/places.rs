@@ -237,3 +237,77 @@ fn directories_in_directories_are_borne() {
     run_alone(repo.command("rm").args(["-rf", "deep", ".agent", ".git"])).ok();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// What is trusted runs, and what it says is kept; in a directory that leads out it would land there.
+#[test]
+fn nothing_is_written_through_a_directory_that_leads_out() {
+    let begin = || {
+        let repo = Repo::committed();
+        repo.write(".agent/cook.toml", "[gates.test]\nrun = \"echo well\"\n");
+        repo.commit("Name a gate", None);
+        repo.trust("echo well");
+        repo.cook(&["gate"]).ok();
+        repo
+    };
+    let mut dirs = vec![".git/info".to_owned()];
+    for entry in fs::read_dir(begin().root.join(".git/cook")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            dirs.push(format!(".git/cook/{}", entry.file_name().display()));
+        }
+    }
+    assert!(dirs.len() > 3, "{dirs:?}");
+    let wrong = each(&dirs, |dir| {
+        let repo = begin();
+        let out = repo.beside("out");
+        fs::create_dir(&out).unwrap();
+        let place = repo.root.join(dir);
+        fs::remove_dir_all(&place).unwrap();
+        symlink(&out, &place).unwrap();
+        let mut wrong = Vec::new();
+        for words in [
+            &["gate"][..],
+            &["gate", "--clean", "--fresh"],
+            &["checkpoint", "DONE: x; NEXT: y"],
+            &["hooks", "install", "claude"],
+            &["brief", "say", "x", "--as-user"],
+            &["pause", "--as-user"],
+        ] {
+            if call(&repo, words).is_none() {
+                wrong.push(format!("{dir}: {words:?} takes too long"));
+            }
+            if fs::read_dir(&out).unwrap().next().is_some() {
+                wrong.push(format!("{dir}: {words:?} writes where it leads"));
+            }
+        }
+        wrong
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// git says lines that it does not understand.
+#[test]
+fn no_line_of_a_file_outside_is_shown() {
+    let all: Vec<&[&str]> = commands::all().to_vec();
+    for place in [
+        ".git/shallow",
+        ".git/packed-refs",
+        ".agent/plan.json",
+        ".git/cook/trust.json",
+    ] {
+        let repo = Repo::committed();
+        let secret = repo.outside().join("secret");
+        fs::write(&secret, format!("{{\"{SECRET}\": 1}}\n")).unwrap();
+        let path = repo.root.join(place);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(&secret, &path).unwrap();
+        for words in &all {
+            let Some(run) = call(&repo, words) else {
+                continue;
+            };
+            let said = run.out + &run.err;
+            assert!(!said.contains(SECRET), "{place}: {words:?}: {said}");
+        }
+    }
+}

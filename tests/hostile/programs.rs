@@ -195,3 +195,46 @@ fn settings_lead_to_no_other_worktree() {
     }
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
 }
+
+/// An archive brings its git directory with it, and with it what its maker trusted.
+#[test]
+fn what_another_user_trusted_is_nobody_s_word() {
+    let repo = Repo::committed();
+    let (program, trace) = trap(&repo);
+    repo.write(
+        ".agent/cook.toml",
+        format!("[gates.evil]\nrun = {program:?}\n"),
+    );
+    repo.commit("Name a gate", None);
+    repo.trust(&program);
+    repo.cook(&["trust", "--tools", "--as-user"]).ok();
+    // The victim: the same bytes, another home.
+    let home = repo.beside("another");
+    fs::create_dir(&home).unwrap();
+    let theirs = |words: &[&str]| {
+        let mut command = repo.cook_command(words);
+        command.env("HOME", &home);
+        crate::support::run(command, b"")
+    };
+    for words in [
+        &["gate"][..],
+        &["gate", "--clean", "--fresh"],
+        &["verify", "--rerun"],
+    ] {
+        let run = theirs(words);
+        assert_ne!(run.code, 0, "{words:?}: {}", run.out);
+        assert!(!trace.exists(), "{words:?}");
+    }
+    assert!(theirs(&["doctor"]).out.contains("[trust_foreign]"));
+    // A list that was changed without the user's key counts as little.
+    let list = repo.read(".git/cook/trust.json");
+    repo.write(
+        ".git/cook/trust.json",
+        list.replacen("\"commands\": [", "\"commands\": [\"true\",", 1),
+    );
+    assert_ne!(repo.cook(&["gate"]).code, 0);
+    assert!(!trace.exists());
+    theirs(&["trust", &program, "--as-user"]).ok();
+    theirs(&["gate"]);
+    assert!(trace.exists());
+}

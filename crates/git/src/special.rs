@@ -90,9 +90,11 @@ pub(super) fn check(worktree: &Path) -> Result<(), RepoError> {
             "index" | "packed-refs" => MAX_LIST,
             _ => MAX_READ,
         };
-        check_file(&git_dir.join(name), limit)?;
-        check_file(&common.join(name), limit)?;
+        for dir in [&git_dir, &common] {
+            check_in_git_dir(dir, name, limit)?;
+        }
     }
+    check_own(&common.join("cook"))?;
     if let Ok(Some(head)) = disk::read_text(&git_dir.join("HEAD"), MAX_LINK, Links::Follow)
         && let Some(name) = head.strip_prefix("ref:")
     {
@@ -125,6 +127,38 @@ fn check_file(path: &Path, limit: u64) -> Result<(), RepoError> {
         Ok(found) => check_found(path, &found, limit),
         Err(_) => Ok(()),
     }
+}
+
+/// git says lines that it does not understand, so a link would show what it leads to. One into
+/// another git directory is what shared repositories are made of.
+fn check_in_git_dir(dir: &Path, name: &str, limit: u64) -> Result<(), RepoError> {
+    let path = dir.join(name);
+    let Ok(found) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    if !found.is_symlink() {
+        return check_found(&path, &found, limit);
+    }
+    let of = path.canonicalize().ok().and_then(|target| {
+        let parts = Path::new(name).components().count();
+        target.ancestors().nth(parts).map(Path::to_owned)
+    });
+    let leads_out = of.is_some_and(|of| !of.join("HEAD").exists() || !of.join("objects").is_dir());
+    match leads_out {
+        true => Err(RepoError::NotAFile(path)),
+        false => check_file(&path, limit),
+    }
+}
+
+/// cook's own directories are directories: a link in the place of one would take what is written
+/// there out of the repository.
+fn check_own(cook: &Path) -> Result<(), RepoError> {
+    for entry in std::fs::read_dir(cook).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            return Err(RepoError::NotAFile(entry.path()));
+        }
+    }
+    Ok(())
 }
 
 /// Whoever reads such a file does not wait, and has room for it.

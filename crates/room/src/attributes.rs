@@ -1,13 +1,14 @@
 //! What a clone without any settings would make of a file's bytes: `eol`, `ident` and
 //! `working-tree-encoding` of the commit's own `.gitattributes`, as git understands them. git is
-//! asked in a directory of cook's own, which holds those files and nothing else.
+//! asked in a repository of cook's own, whose index holds those files: a clone reads them there, and
+//! by other rules than in a worktree.
 
 use crate::RoomError;
 use crate::git::plain_git;
 use crate::list::{Kind, Leaf, List, join};
 use crate::objects::Objects;
 use crate::scan::path_below;
-use cook_os::disk;
+use cook_os::disk::{self, Links};
 use cook_os::process::{Captured, Short, capture};
 use git2::{ObjectType, Oid, Repository, RepositoryInitOptions};
 use std::collections::BTreeMap;
@@ -107,7 +108,8 @@ impl Attributes {
         let mut files = Vec::new();
         let mut said = Vec::new();
         for (path, leaf) in &list.files {
-            if leaf.source == source && leaf.kind != Kind::Link && is_attributes(path) {
+            // git reads them from its index, where the text of a link is one too.
+            if leaf.source == source && is_attributes(path) {
                 let path = below(root, path);
                 said.extend([path, leaf.id.as_bytes()].concat());
                 files.push((path, leaf.id));
@@ -144,17 +146,27 @@ impl Attributes {
             git2::Config::open(&self.dir.join("config"))?.set_bool("core.bare", false)
         };
         set_up().map_err(|error| error.message().to_owned())?;
+        fs::create_dir_all(self.work()).map_err(failed)?;
         for (path, id) in files {
-            let place = path_below(&self.work(), path).map_err(failed)?;
             let bytes = objects.read(*id, ObjectType::Blob)?;
-            let made = place.parent().map_or(Ok(()), fs::create_dir_all);
-            made.and_then(|()| fs::write(&place, bytes))
-                .map_err(failed)?;
+            self.stage(path, &bytes)
+                .map_err(|error| error.to_string())?;
         }
         Ok(())
     }
 
-    /// A worktree that holds the files that say attributes, and nothing else.
+    /// Puts a file into the index, as a clone does before it writes any.
+    fn stage(&self, path: &[u8], bytes: &[u8]) -> Result<(), RoomError> {
+        let said = |error: git2::Error| RoomError::Git(error.message().to_owned());
+        let repo = Repository::open_bare(&self.dir).map_err(said)?;
+        let database = repo.odb().map_err(said)?;
+        let id = database.write(ObjectType::Blob, bytes).map_err(said)?;
+        let line = [format!("100644 {id}\t").as_bytes(), path, b"\0"].concat();
+        self.git(&["update-index", "-z", "--index-info"], line)?;
+        Ok(())
+    }
+
+    /// A worktree that holds nothing.
     fn work(&self) -> PathBuf {
         self.dir.join("work")
     }
@@ -177,7 +189,7 @@ impl Attributes {
         if stdin.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let mut arguments = vec!["check-attr", "-z", "--stdin"];
+        let mut arguments = vec!["check-attr", "--cached", "-z", "--stdin"];
         arguments.extend(ASKED);
         let answer = self.git(&arguments, stdin)?.stdout;
         let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
@@ -196,23 +208,30 @@ impl Attributes {
             .collect())
     }
 
-    /// What git makes of a file's bytes.
+    /// What git makes of a file's bytes: by the code that writes a clone's files, because what shows
+    /// one (`git cat-file --filters`) expands other words.
     pub fn convert(&self, path: &[u8], bytes: &[u8]) -> Result<Vec<u8>, RoomError> {
-        let said = |error: git2::Error| RoomError::Git(error.message().to_owned());
-        let repo = Repository::open_bare(&self.dir).map_err(said)?;
-        let database = repo.odb().map_err(said)?;
-        let id = database.write(ObjectType::Blob, bytes).map_err(said)?;
-        let path = path_argument(below(&self.root, path))
+        let path = below(&self.root, path);
+        self.stage(path, bytes)?;
+        let out = self.dir.join("out");
+        let mut prefix = OsString::from("--prefix=");
+        prefix.push(out.join(""));
+        let named = path_argument(path)
             .ok_or_else(|| RoomError::Git("a path here is not UTF-8".to_owned()))?;
-        let mut option = OsString::from("--path=");
-        option.push(path);
         let arguments = [
-            "cat-file".into(),
-            "--filters".into(),
-            option,
-            id.to_string().into(),
+            "checkout-index".into(),
+            "--force".into(),
+            prefix,
+            "--".into(),
+            named,
         ];
-        Ok(self.run(arguments.to_vec(), Vec::new())?.stdout)
+        self.run(arguments.to_vec(), Vec::new())?;
+        let place = path_below(&out, path);
+        let read = place.and_then(|place| disk::read_present(&place, LIMIT as u64, Links::Refuse));
+        let removed = disk::remove_tree(&out);
+        let bytes = read.map_err(|cause| RoomError::io("read", &out, cause))?;
+        removed.map_err(|cause| RoomError::io("remove", &out, cause))?;
+        Ok(bytes)
     }
 
     fn git(&self, arguments: &[&str], stdin: Vec<u8>) -> Result<Captured, RoomError> {

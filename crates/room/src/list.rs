@@ -28,6 +28,7 @@ pub(crate) struct Leaf {
 #[derive(Debug, Default)]
 pub(crate) struct List {
     pub files: BTreeMap<Vec<u8>, Leaf>,
+    /// Those that hold something; a clone has no others.
     pub dirs: BTreeSet<Vec<u8>>,
     /// Commits of submodules, with the number of the objects that name them.
     pub submodules: BTreeMap<Vec<u8>, (usize, Oid)>,
@@ -75,7 +76,24 @@ impl List {
                 }
             }
         }
+        self.keep_filled_dirs();
         Ok(())
+    }
+
+    fn keep_filled_dirs(&mut self) {
+        let mut filled = BTreeSet::new();
+        for path in self.files.keys().chain(self.submodules.keys()) {
+            let mut at = &path[..];
+            while let Some(end) = at.iter().rposition(|byte| *byte == b'/') {
+                at = &at[..end];
+                if !filled.insert(at) {
+                    break;
+                }
+            }
+        }
+        let submodules = &self.submodules;
+        self.dirs
+            .retain(|dir| filled.contains(&dir[..]) || submodules.contains_key(dir));
     }
 }
 

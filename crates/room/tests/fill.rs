@@ -216,3 +216,61 @@ fn a_room_that_stands_alone_has_what_a_clone_has_and_no_other_object() {
         assert!(!all.contains(&left), "{all}");
     }
 }
+
+/// A clone reads attributes from its index, writes files as it streams them, and makes no directory
+/// that holds nothing.
+#[cfg(unix)]
+#[test]
+fn a_clone_s_own_ways_with_files_are_the_room_s() {
+    let attributes: [(&str, &[u8]); 4] = [
+        (
+            "a byte order mark",
+            b"\xef\xbb\xbfwork.txt ident\nb.txt ident\n",
+        ),
+        ("a zero byte", b"#\0\nwork.txt ident\n"),
+        ("a line", b"work.txt ident\n*.txt eol=crlf\n"),
+        (
+            "several",
+            b"work.txt eol=lf\nb.txt ident eol=crlf\n",
+        ),
+    ];
+    for (what, bytes) in attributes {
+        for text in [
+            "$Id$\n",
+            "$$Id$\n$Id: x$ $Id$\n",
+            "$$$Id$$Id$\r\n",
+            "$Id\n$\n",
+        ] {
+            let project = Project::new();
+            project.write(".gitattributes", bytes);
+            project.write("work.txt", text).write("b.txt", text);
+            project.write("dir/work.txt", text);
+            let commit = project.commit();
+            assert_eq!(
+                project.fill(&commit).1,
+                project.clone_of(&commit),
+                "{what}: {text:?}"
+            );
+        }
+    }
+    let project = Project::new();
+    project.write("work.txt", "$Id$\n").write("b.txt", "b\n");
+    std::os::unix::fs::symlink("work.txt ident", project.repo().join(".gitattributes")).unwrap();
+    let commit = project.commit();
+    assert_eq!(project.fill(&commit).1, project.clone_of(&commit));
+
+    let empty = project.git(&["hash-object", "-t", "tree", "-w", "/dev/null"]);
+    let listed = project.git(&["ls-tree", "HEAD"]);
+    let list = project.repo().join(".git/list");
+    std::fs::write(&list, format!("{listed}\n040000 tree {empty}\tsub\n")).unwrap();
+    let made = std::process::Command::new("git")
+        .args(["mktree"])
+        .current_dir(project.repo())
+        .stdin(std::fs::File::open(&list).unwrap())
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(made.stdout).unwrap();
+    let commit = project.git(&["commit-tree", "-m", "one", tree.trim()]);
+    project.git(&["reset", "-q", "--hard", &commit]);
+    assert_eq!(project.fill(&commit).1, project.clone_of(&commit));
+}

@@ -388,7 +388,12 @@ fn put(path: &Path, text: Option<&str>) -> std::io::Result<()> {
 /// When the list cannot be written.
 pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
     let root = workspace.repo.root();
-    let exclude = workspace.repo.common_dir().join("info").join("exclude");
+    let info = workspace.repo.common_dir().join("info");
+    if info.exists() && !disk::is_directory(&info) {
+        let what = format!("`{}` leads elsewhere", info.display());
+        return Err(Failure::state(Code::NotWritable, what));
+    }
+    let exclude = info.join("exclude");
     for change in changes {
         let Ok(relative) = change.path.strip_prefix(root) else {
             continue;

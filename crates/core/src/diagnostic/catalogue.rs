@@ -216,6 +216,7 @@ codes! {
     GateOptionalRed "gate_optional_red" Finding Warning "a gate that is not required is red", "run `cook gate --clean`, and mend what it names; the slice can be accepted without it";
     StopVerifierUntrusted "stop_verifier_untrusted" Finding Error "the stop verifier was not run: this machine does not trust its scripts", "look at them, then run `cook trust 'bash .agent/verify_completion_stop.sh'`; `--trust-repo` trusts for one run";
     GateUntrusted "gate_untrusted" Finding Warning "a gate is not trusted on this machine", "run `cook trust 'COMMAND'`";
+    TrustForeign "trust_foreign" Finding Warning "this user did not make the list of trusted commands on this machine, so nothing on it counts", "look at `.agent/cook.toml`, then run `cook trust --gates`";
     ProgramAbsent "program_absent" Finding Warning "a gate or the setup names a program that is not on this machine", "install it, then run `cook trust --tools` and `cook trust --gates`";
     NextRoleDiffers "next_role_differs" Finding Note "the report names another next role than dispatch", "run `cook next`, and start the role that it names";
     CommandDropped "command_dropped" Finding Warning "a slice in work no longer names a verification command", "add the command to `verification_commands` again, unless another one proves the same";

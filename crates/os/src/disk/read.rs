@@ -44,6 +44,7 @@ fn open(path: &Path, links: Links) -> io::Result<Option<(File, u64)>> {
     let file = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_no_file(&error) => return Err(not_regular()),
         Err(error) => return Err(error),
     };
     let found = file.metadata()?;
@@ -102,7 +103,6 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
 pub fn read_if_plain(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
     use ErrorKind::{FileTooLarge, InvalidInput, NotADirectory, PermissionDenied};
     match read(path, limit, links) {
-        Err(error) if is_no_file(&error) => Ok(None),
         Err(error) => match error.kind() {
             FileTooLarge | InvalidInput | NotADirectory | PermissionDenied => Ok(None),
             _ => Err(error),

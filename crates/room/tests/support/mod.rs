@@ -111,7 +111,7 @@ pub fn git(dir: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Mode and content by path.
+/// Mode and content by path, directories too.
 pub type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 pub fn tree(top: &Path) -> Tree {
@@ -127,7 +127,7 @@ pub fn tree(top: &Path) -> Tree {
             }
             let content = if metadata.is_dir() {
                 due.push(path);
-                continue;
+                Vec::new()
             } else if metadata.is_symlink() {
                 fs::read_link(&path)
                     .unwrap()

@@ -13,5 +13,5 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), ReceiptError> {
 
 /// Reads a file of at most `limit` bytes; none when there is none.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReceiptError> {
-    disk::read(path, limit, Links::Follow).map_err(|cause| ReceiptError::io("read", path, cause))
+    disk::read(path, limit, Links::Refuse).map_err(|cause| ReceiptError::io("read", path, cause))
 }

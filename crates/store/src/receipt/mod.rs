@@ -11,6 +11,7 @@ mod kept;
 mod place;
 mod programs;
 mod trust;
+mod user;
 mod words;
 
 pub use error::ReceiptError;

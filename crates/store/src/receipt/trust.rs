@@ -1,5 +1,5 @@
 //! Which commands cook may run on this machine: `<common git dir>/cook/trust.json`,
-//! never a tracked file.
+//! never a tracked file, and only as this user left it on this machine.
 //!
 //! Trust is by the words of a command, so a gate whose command changed is a new
 //! one and is asked for again. The stop verifier is trusted by what its scripts
@@ -7,6 +7,7 @@
 //! nothing nor everything is trusted then.
 
 use super::programs::{self, identify};
+use super::user::Key;
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::hex;
@@ -35,6 +36,8 @@ pub struct Trust {
     /// Where no program is taken from.
     own: [PathBuf; 3],
     list: List,
+    /// There is a list, and it is not this user's.
+    foreign: bool,
     everything: bool,
 }
 
@@ -53,10 +56,24 @@ struct List {
     /// Digests of the stop verifiers that may run: several worktrees share this list.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     stop_verifiers: BTreeSet<String>,
+    /// The tag of all the rest, made with the user's key.
+    #[serde(default)]
+    tag: String,
+}
+
+impl List {
+    fn tagged(&self, key: &Key) -> String {
+        let untagged = Self {
+            tag: String::new(),
+            ..self.clone()
+        };
+        key.tag(&serde_json::to_vec(&untagged).unwrap_or_default())
+    }
 }
 
 impl Trust {
-    /// Reads the list; no file means that nothing is trusted yet.
+    /// Reads the list; no file means that nothing is trusted yet, and neither does a list that this
+    /// user did not make on this machine: an archive can hold one.
     ///
     /// # Errors
     /// `trust_unreadable` when the file is there and is not such a list.
@@ -70,7 +87,7 @@ impl Trust {
             let why = std::error::Error::source(&error).map(ToString::to_string);
             unreadable(why.unwrap_or_else(|| error.to_string()))
         })?;
-        let list: List = match bytes {
+        let mut list: List = match bytes {
             Some(bytes) => {
                 serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?
             }
@@ -79,8 +96,14 @@ impl Trust {
         for entry in list.commands.iter().chain(&list.prefixes) {
             words(entry).map_err(|error| unreadable(error.to_string()))?;
         }
+        let is_users = list == List::default()
+            || Key::of_user()?.is_some_and(|key| list.tag == list.tagged(&key));
+        if !is_users {
+            list = List::default();
+        }
         Ok(Self {
             path,
+            foreign: !is_users,
             root: repo.root().to_owned(),
             stop_verifier: script_digest(repo.root())?,
             own: [repo.root(), repo.common_dir(), repo.git_dir()].map(Path::to_owned),
@@ -94,6 +117,11 @@ impl Trust {
     pub fn with_everything(mut self) -> Self {
         self.everything = true;
         self
+    }
+
+    /// True when there is a list that this user did not make on this machine; nothing on it counts.
+    pub fn is_foreign(&self) -> bool {
+        self.foreign
     }
 
     /// True when cook may run this command: it is on the list word for word, or
@@ -217,9 +245,12 @@ impl Trust {
         if self.list.tools.is_empty() {
             self.list.tools = cook_room::tools(std::env::vars_os());
         }
+        self.list.tag = self.list.tagged(&Key::made()?);
         let mut json = serde_json::to_vec_pretty(&self.list).unwrap_or_default();
         json.push(b'\n');
-        Ok(files::write(&self.path, &json)?)
+        files::write(&self.path, &json)?;
+        self.foreign = false;
+        Ok(())
     }
 }
 
