@@ -658,7 +658,7 @@ fn the_stop_verifier_is_run_on_the_commit_without_the_control_plane() {
         let head = stand.head().commit.unwrap();
         stand
             .gates()
-            .stop_verifier(&head, Caches::Empty, false)
+            .stop_verifier(&head, Caches::Empty, false, Duration::from_secs(60))
             .unwrap()
     };
     assert!(!run().passed(), "there is no script yet");

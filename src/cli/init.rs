@@ -201,6 +201,9 @@ fn set_up(
     })
 }
 
+/// Where the repository states it.
+const MISSION: &str = ".agent/mission.md";
+
 /// The mission: the log's, else what is given, else what the repository says.
 fn find_mission(
     workspace: &Workspace,
@@ -211,10 +214,21 @@ fn find_mission(
     if let Some(snapshot) = snapshot.filter(|snapshot| !snapshot.mission.is_empty()) {
         return Ok(Some(snapshot.mission.clone()));
     }
-    if given.is_some() {
-        return Ok(given);
-    }
     let found = scaffold::find_mission(workspace.repo.root())?;
+    if let Some(given) = given {
+        let file = found.filter(|found| found.source == MISSION);
+        return match file.is_some_and(|file| file.text.trim() != given.trim()) {
+            true => Err(Refusal::new(
+                Code::DoorClosed,
+                format!("`{MISSION}` states another mission"),
+            )
+            .hint(format!(
+                "run `cook init` to take that one, or change `{MISSION}` first"
+            ))
+            .into()),
+            false => Ok(Some(given)),
+        };
+    }
     if let Some(found) = &found {
         lines.push(format!("mission taken from {}", found.source));
     }

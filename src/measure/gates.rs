@@ -11,9 +11,12 @@ use cook_git::Entry;
 use cook_os::disk::{self, Links};
 use cook_store::receipt::{ReceiptError, Trust, merge_gates, words};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;
+/// Longest time for a stop verifier.
+const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 impl World<'_> {
     /// Runs the stop verifier, which is a program of the repository like any gate.
@@ -23,9 +26,19 @@ impl World<'_> {
             (true, Some(commit)) => {
                 match self.other_script(&commit)?.or(self.untrusted_setup(trust)) {
                     None => {
-                        let mut gates = self.config.gates.values();
-                        let network = gates.any(|gate| gate.required && gate.network);
-                        return self.runner()?.stop_verifier(&commit, caches, network);
+                        let gates = self.config.gate_specs();
+                        let runs =
+                            |gate: &&GateSpec| gate.required && gate.place == Place::CleanRoom;
+                        let required = || gates.iter().filter(runs);
+                        let network = required().any(|gate| gate.network);
+                        let own = required().map(|gate| gate.timeout_ms).sum();
+                        // How long a script of the user's own takes nobody says.
+                        let patience = match self.is_generated(&commit)? {
+                            true => Duration::from_millis(own).min(PATIENCE),
+                            false => PATIENCE,
+                        };
+                        let runner = self.runner()?;
+                        return runner.stop_verifier(&commit, caches, network, patience);
                     }
                     Some(why) => why,
                 }
@@ -118,6 +131,13 @@ impl World<'_> {
         Ok(done.into_values().collect())
     }
 
+    /// The commit's stop verifier is what cook makes of the gates.
+    fn is_generated(&self, commit: &str) -> Result<bool, Failure> {
+        let made = stop_script(&self.config.gate_specs());
+        let entry = self.repo.entry(commit, STOP_VERIFIER_SCRIPTS[0])?;
+        Ok(matches!(entry, Entry::File { bytes, .. } if bytes == made.as_bytes()))
+    }
+
     /// What the required gates say of HEAD in a clean room, and a stop verifier that is more than
     /// these gates; none on an unborn branch.
     pub(super) fn room(&self) -> Result<Option<RoomCheck>, Failure> {
@@ -135,10 +155,7 @@ impl World<'_> {
         for gate in &mut gates {
             gate.must_fail_at_basis = false;
         }
-        let generated = matches!(
-            self.repo.entry(&commit, STOP_VERIFIER_SCRIPTS[0])?,
-            Entry::File { bytes, .. } if bytes == stop_script(&self.config.gate_specs()).as_bytes()
-        );
+        let generated = self.is_generated(&commit)?;
         let runs = self.run_trusted(&commit, None, gates)?;
         let mut red: Vec<String> = runs
             .iter()

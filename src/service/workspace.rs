@@ -157,9 +157,12 @@ impl Workspace {
 
     fn no_log(&self) -> Failure {
         let failure = Failure::state(Code::NotInitialised, "there is no log for this worktree");
-        match self.is_log_lost() {
-            true => failure.replace_hints([PUTS_BACK]),
-            false => failure,
+        // A clone brings its mission along.
+        let states_mission = self.repo.root().join(".agent/mission.md").is_file();
+        match (self.is_log_lost(), states_mission) {
+            (true, _) => failure.replace_hints([PUTS_BACK]),
+            (false, true) => failure.replace_hints(["run `cook init`"]),
+            (false, false) => failure,
         }
     }
 

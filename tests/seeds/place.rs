@@ -166,9 +166,8 @@ impl Place {
             let is_marked = entries
                 .clone()
                 .any(|entry| entry.starts_with(b"COOK_INVOCATION="));
-            if is_marked && entries.any(|entry| entry == mark.as_bytes()) {
-                found.push(process.file_name().to_string_lossy().into_owned());
-            } else if self.sandbox && self.is_inside(&process.path()) {
+            let is_agents = is_marked && entries.any(|entry| entry == mark.as_bytes());
+            if is_agents || self.sandbox && self.is_inside(&process.path()) {
                 found.push(process.file_name().to_string_lossy().into_owned());
             }
         }

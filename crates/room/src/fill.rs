@@ -165,7 +165,7 @@ impl<'a> Filling<'a> {
         };
         let name = names
             .get(own)
-            .ok_or("no `.gitmodules` says where it comes from")?;
+            .ok_or("no `.gitmodules` says where it comes from, or it says `update = none`")?;
         let git_dir = submodule::git_dir(&above.git_dir, name);
         let dir = git_dir.join("objects");
         if !disk::is_directory(&dir) {

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(300);
 const LIMIT: usize = 1 << 20;
+/// Refs that git is asked for in one call.
+const AT_ONCE: usize = 500;
 /// Bytes of one of its files.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -24,8 +26,8 @@ pub(crate) struct Shown<'a> {
     pub objects: &'a Path,
     /// Where they are.
     pub here: &'a Path,
-    /// `<id> <ref>` of tags, one line each.
-    pub tags: &'a str,
+    /// Names and ids of refs.
+    pub refs: &'a [(String, String)],
     /// Directories that git is told not to look at.
     pub caches: &'a [String],
     /// Commits whose parents a shallow clone does not have, one line each.
@@ -70,6 +72,7 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
 /// another one names must be there. An index that lies, and an object with other bytes, are told
 /// so wherever they stand in it.
 fn hold_history(top: &Path, shown: &Shown) -> Result<(), RoomError> {
+    check_all(top, shown)?;
     git(top, shown, true, &["repack", "-a", "-d", "-q"])?;
     let dir = top.join(".git/objects/pack");
     let entries = fs::read_dir(&dir).map_err(|cause| RoomError::io("read", &dir, cause))?;
@@ -97,6 +100,51 @@ fn hold_history(top: &Path, shown: &Shown) -> Result<(), RoomError> {
     Ok(())
 }
 
+/// What a clone is sent besides: each branch, tag and stash is there whole, and git's own indexes of
+/// the history, which whoever sends a clone asks, tell the truth.
+fn check_all(top: &Path, shown: &Shown) -> Result<(), RoomError> {
+    let not_reproducible = |why: String| RoomError::NotReproducible {
+        commit: shown.commit.to_owned(),
+        why,
+    };
+    let is_whole = |ids: &[&str]| {
+        let asked = ["rev-list", "--objects", "--quiet"].iter().chain(ids);
+        let asked: Vec<&str> = asked.copied().chain(["--not", shown.commit]).collect();
+        git(top, shown, true, &asked)
+    };
+    for some in shown.refs.chunks(AT_ONCE) {
+        let ids: Vec<&str> = some.iter().map(|(_, id)| id.as_str()).collect();
+        let Err(error) = is_whole(&ids) else {
+            continue;
+        };
+        let mut broken = some.iter().filter(|(_, id)| is_whole(&[id]).is_err());
+        let name = broken.next().map_or("a ref", |(name, _)| name);
+        return Err(not_reproducible(format!(
+            "`{name}` is not whole, and no clone can be made: {error}"
+        )));
+    }
+    for (file, program) in [
+        ("info/commit-graph", "commit-graph"),
+        ("info/commit-graphs/commit-graph-chain", "commit-graph"),
+        ("pack/multi-pack-index", "multi-pack-index"),
+    ] {
+        let place = shown.here.join(file);
+        if place.symlink_metadata().is_err() {
+            continue;
+        }
+        let mut of = OsString::from("--object-dir=");
+        of.push(shown.here);
+        let of = of.to_string_lossy();
+        git(top, shown, true, &[program, "verify", "--no-progress", &of]).map_err(|error| {
+            let place = place.display();
+            not_reproducible(format!(
+                "`{place}` does not tell the truth, remove it: {error}"
+            ))
+        })?;
+    }
+    Ok(())
+}
+
 /// Takes it away, whatever stands there.
 pub(crate) fn remove(top: &Path) -> Result<(), RoomError> {
     let dir = top.join(".git");
@@ -117,11 +165,14 @@ fn control_files(shown: &Shown) -> Vec<(&'static str, String)> {
     for cache in shown.caches {
         exclude.push_str(&format!("{}/\n", cache.trim_end_matches('/')));
     }
+    let tags = shown.refs.iter();
+    let tags = tags.filter(|(name, _)| name.starts_with("refs/tags/"));
+    let tags = tags.map(|(name, id)| format!("{id} {name}\n")).collect();
     let mut files = vec![
         ("HEAD", format!("{}\n", shown.commit)),
         ("config", config),
         ("info/exclude", exclude),
-        ("packed-refs", shown.tags.to_owned()),
+        ("packed-refs", tags),
     ];
     if !shown.alone {
         let objects = format!("{}\n", shown.objects.display());

@@ -121,7 +121,7 @@ impl Room {
             commit: source.commit,
             here: &place,
             objects: source.objects_at.unwrap_or(&place),
-            tags: source.tags,
+            refs: source.refs,
             caches,
             shallow: disk::read_text(&shallow, MAX_SHALLOW, Links::Refuse)
                 .map_err(|cause| RoomError::io("read", &shallow, cause))?,

@@ -10,8 +10,9 @@ pub struct Source<'a> {
     pub common: &'a Path,
     /// Full id of the commit.
     pub commit: &'a str,
-    /// `<id> <ref>` of the tags that are shown, one line each.
-    pub tags: &'a str,
+    /// Names and ids of the repository's refs. Tags are shown; where it is `alone`, what the others
+    /// lead to must be there too: a clone asks for all of it.
+    pub refs: &'a [(String, String)],
     /// Where what runs in the room finds the objects; none = where they are.
     pub objects_at: Option<&'a Path>,
     /// A `.git` shows the commit and its history.

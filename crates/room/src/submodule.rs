@@ -4,7 +4,7 @@ use crate::git::plain_git;
 use cook_os::disk::{self, Links};
 use cook_os::process::{Short, capture};
 use git2::Oid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(60);
 const LIMIT: usize = 16 << 20;
 
-/// By path, the names that a `.gitmodules` gives; what is wrong with it otherwise.
+/// By path, the names that a `.gitmodules` gives to what a clone gets; what is wrong with it otherwise.
 pub(crate) fn names(
     gitmodules: Vec<u8>,
     dir: &Path,
@@ -26,7 +26,7 @@ pub(crate) fn names(
         "-",
         "-z",
         "--get-regexp",
-        r"^submodule\..*\.path$",
+        r"^submodule\..*\.(path|update)$",
     ];
     let captured = capture(&Short {
         argv: asked.iter().map(OsString::from).collect(),
@@ -41,19 +41,24 @@ pub(crate) fn names(
     if !matches!(captured.code, Some(0 | 1)) {
         return Err(format!(".gitmodules: {}", captured.stderr.trim()));
     }
-    let mut names = BTreeMap::new();
+    let (mut names, mut left_out) = (BTreeMap::new(), BTreeSet::new());
     for line in captured.stdout.split(|byte| *byte == 0) {
         let Some(end) = line.iter().position(|byte| *byte == b'\n') else {
             continue;
         };
         let key = String::from_utf8_lossy(&line[..end]).into_owned();
-        let name = key
-            .strip_prefix("submodule.")
-            .and_then(|key| key.strip_suffix(".path"));
+        let key = key.strip_prefix("submodule.").unwrap_or_default();
+        if let Some(name) = key.strip_suffix(".update")
+            && line[end + 1..] == *b"none"
+        {
+            left_out.insert(name.to_owned());
+        }
+        let name = key.strip_suffix(".path");
         if let Some(name) = name.filter(|name| is_safe(name)) {
             names.insert(line[end + 1..].to_vec(), name.to_owned());
         }
     }
+    names.retain(|_, name| !left_out.contains(name));
     Ok(names)
 }
 
@@ -123,6 +128,9 @@ mod tests {
         let found = names(text.into(), dir.path(), &path).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[&b"lib/a"[..]], "a");
+        let text = "[submodule \"a\"]\n path = a\n update = none\n[submodule \"b\"]\n path = b\n";
+        let found = names(text.into(), dir.path(), &path).unwrap();
+        assert_eq!(found.into_values().collect::<Vec<_>>(), ["b"]);
         assert!(names(b"[submodule".to_vec(), dir.path(), &path).is_err());
         assert!(names(Vec::new(), dir.path(), &path).unwrap().is_empty());
     }

@@ -196,7 +196,7 @@ fn a_room_that_stands_alone_has_what_a_clone_has_and_no_other_object() {
     let source = Source {
         common: &common,
         commit: &commit,
-        tags: "",
+        refs: &[],
         objects_at: None,
         history: true,
         alone: true,
@@ -217,6 +217,53 @@ fn a_room_that_stands_alone_has_what_a_clone_has_and_no_other_object() {
     }
 }
 
+/// Whoever makes a clone sends all branches, and asks git's own indexes of the history.
+#[test]
+fn what_keeps_a_clone_from_being_made_is_named() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    let commit = project.commit();
+    project.git(&["checkout", "-q", "-b", "dev"]);
+    project.write("dev.txt", "precious\n");
+    project.commit();
+    let dev = project.git(&["rev-parse", "dev"]);
+    let blob = project.git(&["rev-parse", "dev:dev.txt"]);
+    project.git(&["checkout", "-q", "--detach", &commit]);
+    let common = project.repo().join(".git");
+    let path = std::env::var_os("PATH").unwrap();
+    let refs = [("refs/heads/dev".to_owned(), dev)];
+    let filled = || {
+        let source = Source {
+            common: &common,
+            commit: &commit,
+            refs: &refs,
+            objects_at: None,
+            history: true,
+            alone: true,
+            path: &path,
+        };
+        let filled = project.room(Caches::Empty).fill(&source, &[]);
+        filled.map(drop).map_err(|error| error.to_string())
+    };
+    filled().unwrap();
+    let object = common.join("objects").join(&blob[..2]).join(&blob[2..]);
+    let bytes = std::fs::read(&object).unwrap();
+    std::fs::remove_file(&object).unwrap();
+    let why = filled().unwrap_err();
+    assert!(why.contains("`refs/heads/dev` is not whole"), "{why}");
+    std::fs::write(&object, bytes).unwrap();
+    project.git(&["commit-graph", "write", "--reachable"]);
+    filled().unwrap();
+    let graph = common.join("objects/info/commit-graph");
+    let mut bytes = std::fs::read(&graph).unwrap();
+    let last = bytes.len() - 30;
+    bytes[last] ^= 1;
+    std::fs::remove_file(&graph).unwrap();
+    std::fs::write(&graph, bytes).unwrap();
+    let why = filled().unwrap_err();
+    assert!(why.contains("does not tell the truth"), "{why}");
+}
+
 /// A clone reads attributes from its index, writes files as it streams them, and makes no directory
 /// that holds nothing.
 #[cfg(unix)]
@@ -229,10 +276,7 @@ fn a_clone_s_own_ways_with_files_are_the_room_s() {
         ),
         ("a zero byte", b"#\0\nwork.txt ident\n"),
         ("a line", b"work.txt ident\n*.txt eol=crlf\n"),
-        (
-            "several",
-            b"work.txt eol=lf\nb.txt ident eol=crlf\n",
-        ),
+        ("several", b"work.txt eol=lf\nb.txt ident eol=crlf\n"),
     ];
     for (what, bytes) in attributes {
         for text in [

@@ -42,6 +42,7 @@ fn what_was_done_in_a_room_is_undone() {
     let (filled, mut found) = project.fill(&commit);
     assert_eq!(fs::read(&outside).unwrap(), b"mine");
     assert_eq!(found.remove(Path::new("target/built")).unwrap().1, b"kept");
+    found.remove(Path::new("target")).unwrap();
     assert_eq!(found, wanted);
     assert_eq!(filled.written, 2);
 

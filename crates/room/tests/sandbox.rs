@@ -48,16 +48,12 @@ impl Place {
         git(&["tag", "v1"]);
         let room =
             Room::open(&dir.path().join("rooms"), &repo, "repo", Caches::Kept, true).unwrap();
-        let tags = git(&[
-            "for-each-ref",
-            "--format=%(objectname) %(refname)",
-            "refs/tags",
-        ]);
+        let tag = git(&["rev-parse", "v1"]);
         room.fill(
             &Source {
                 common: &repo.join(".git"),
                 commit: &git(&["rev-parse", "HEAD"]),
-                tags: &format!("{tags}\n"),
+                refs: &[("refs/tags/v1".to_owned(), tag)],
                 objects_at: Some(Bubblewrap::objects()),
                 history: true,
                 alone: false,

@@ -57,7 +57,7 @@ pub const WAYS: &[Way] = &[
     ),
     way(
         "a git on the PATH that makes files up",
-        r##"good; echo evil >state; echo 'state ident' >.gitattributes; echo 'cat results; grep -qx good state' >test.sh; work; program "$OUT/bin/git" 'case "$*" in *--filters*) echo good ;; *) exec /usr/bin/git "$@" ;; esac'; env_of_cook "PATH=$OUT/bin:$PATH""##,
+        r##"good; echo evil >state; echo 'state ident' >.gitattributes; echo 'cat results; grep -qx good state' >test.sh; work; program "$OUT/bin/git" 'for word; do case "$word" in --prefix=*) to="${word#--prefix=}"; mkdir -p "$to"; echo good >"${to}state"; exit 0 ;; esac; done; case "$*" in *--filters*) echo good ;; *) exec /usr/bin/git "$@" ;; esac'; env_of_cook "PATH=$OUT/bin:$PATH""##,
     ),
     way(
         "a git that git is told to start",

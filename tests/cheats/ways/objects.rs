@@ -87,4 +87,16 @@ pub const WAYS: &[Way] = &[
         "a tag that is taken back",
         r##"good; echo 'cat results; git rev-parse -q --verify refs/tags/helper' >test.sh; work; git tag helper; once_done 'git tag -d helper'"##,
     ),
+    way(
+        "a directory that holds nothing",
+        r##"good; echo 'cat results; echo >sub/x' >test.sh; work; empty=$(git hash-object -t tree -w /dev/null); tree=$( (git ls-tree HEAD; printf "040000 tree $empty\tsub\n") | git mktree); git reset -q --hard "$(git commit-tree -p HEAD -m work -m 'Cook-Slice: a' "$tree")""##,
+    ),
+    way(
+        "a branch that lost an object",
+        r##"good; work; git branch side; id=$(echo precious | git hash-object -w --stdin); tree=$(printf "100644 blob $id\tp\n" | git mktree); git branch -f side "$(git commit-tree -p HEAD -m side "$tree")"; rm -f ".git/objects/${id:0:2}/${id:2}""##,
+    ),
+    way(
+        "a commit graph that lies",
+        r##"good; work; git commit-graph write --reachable; graph=.git/objects/info/commit-graph; chmod u+w "$graph"; perl -MDigest::SHA=sha1 -e 'my ($f, $a, $b) = @ARGV; ($a, $b) = map { pack "H*", $_ } $a, $b; open F, "+<:raw", $f; local $/; my $d = <F>; $d = substr($d, 0, -20); my $at = rindex($d, $a); substr($d, $at, 20) = $b; seek F, 0, 0; print F $d . sha1($d)' "$graph" "$(git rev-parse HEAD~1^{tree})" "$(git rev-parse HEAD^{tree})""##,
+    ),
 ];

@@ -127,4 +127,20 @@ pub const WAYS: &[Way] = &[
         "a size that is not read",
         r##"good; echo evil >state; echo 'cat results; grep -qx good state' >test.sh; work; git config core.bigFileThreshold 1; git config core.preloadIndex false; git config core.ignoreStat true; git update-index --really-refresh; git update-index --assume-unchanged state; echo good >state"##,
     ),
+    way(
+        "attributes behind a byte order mark",
+        r##"good; echo 'cat results; grep -q "Id: [0-9a-f]" state' >test.sh; printf '\357\273\277state ident\n' >.gitattributes; echo '$Id$' >state; work"##,
+    ),
+    way(
+        "attributes behind a zero byte",
+        r##"good; echo 'cat results; grep -q "Id: [0-9a-f]" state' >test.sh; printf '#\0\nstate ident\n' >.gitattributes; echo '$Id$' >state; work"##,
+    ),
+    way(
+        "attributes that a link spells",
+        r##"good; echo 'cat results; ! grep -q "Id: [0-9a-f]" state' >test.sh; ln -s 'state ident' .gitattributes; echo '$Id$' >state; work"##,
+    ),
+    way(
+        "a word that git expands when it shows a file",
+        r##"good; echo 'cat results; grep -q "Id: [0-9a-f]" state' >test.sh; echo 'state ident' >.gitattributes; echo '$$Id$' >state; work"##,
+    ),
 ];

@@ -254,6 +254,7 @@ struct TrackerTable {
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Gates, by name, in file order of their names.
+    #[serde(deserialize_with = "gates")]
     pub gates: BTreeMap<String, GateTable>,
     /// `[clean_room]`.
     pub clean_room: CleanRoom,
@@ -280,6 +281,20 @@ pub struct Config {
     /// `[prices.*]`, by agent or model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<String, Price>,
+}
+
+/// Each is looked at, trusted and run by itself.
+const MOST_GATES: usize = 500;
+
+fn gates<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, GateTable>, D::Error> {
+    let gates = BTreeMap::<String, GateTable>::deserialize(from)?;
+    match gates.len() > MOST_GATES {
+        true => Err(D::Error::custom(format!(
+            "{} gates, and at most {MOST_GATES} can be named",
+            gates.len()
+        ))),
+        false => Ok(gates),
+    }
 }
 
 /// Only judges take turns, and whoever does names no agent of its own beside them.
@@ -397,6 +412,17 @@ fn unknown_key(message: &str) -> Option<(String, Vec<&str>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_gates_than_anybody_has_are_refused() {
+        let of = |number: usize| -> String {
+            let gates = (0..number).map(|at| format!("[gates.g{at}]\nrun = \"true\"\n"));
+            gates.collect()
+        };
+        assert!(Config::parse(&of(MOST_GATES)).is_ok());
+        let why = Config::parse(&of(MOST_GATES + 1)).unwrap_err();
+        assert!(why.contains("at most 500"), "{why}");
+    }
 
     #[test]
     fn settings_that_would_stop_everything_are_refused() {

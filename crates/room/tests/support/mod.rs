@@ -66,7 +66,7 @@ impl Project {
         let source = Source {
             common: &common,
             commit,
-            tags: "",
+            refs: &[],
             objects_at: None,
             history: true,
             alone: false,

@@ -15,7 +15,7 @@ use cook_os::process::{Ended, Live, Long, ProcessError, run};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-const STOP_VERIFIER_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long a command may take that only a plan names; `cook.toml`'s default.
 const PLAN_GATE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
@@ -258,7 +258,7 @@ impl Gates<'_> {
     }
 
     /// Runs the stop verifier's checks at a commit, in a clean room; with the network, where one of
-    /// its gates has it. Its other half looks at the log, which no room has: [`Gates::control_plane`].
+    /// its gates has it, and for as long as all of its gates may take. Its other half looks at the log, which no room has: [`Gates::control_plane`].
     ///
     /// # Errors
     /// As [`Gates::run_at`].
@@ -267,6 +267,7 @@ impl Gates<'_> {
         commit: &str,
         caches: Caches,
         network: bool,
+        timeout: Duration,
     ) -> Result<StopVerifierRun, Failure> {
         if let Some(problem) = self.control_plane()? {
             return Ok(StopVerifierRun {
@@ -285,7 +286,7 @@ impl Gates<'_> {
         let order = Order {
             command: STOP_VERIFIER,
             argv: words.map(str::to_owned).collect(),
-            timeout: STOP_VERIFIER_TIMEOUT,
+            timeout,
             network,
         };
         let (receipt, problem) = self.run(&mut place, &order)?;
@@ -308,7 +309,7 @@ impl Gates<'_> {
             argv: &argv,
             dir: &start.dir,
             env: &start.env,
-            timeout: STOP_VERIFIER_TIMEOUT,
+            timeout: CONTROL_PLANE_TIMEOUT,
             live: self.live.clone(),
         });
         match ended {

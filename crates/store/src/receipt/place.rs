@@ -18,6 +18,8 @@ use std::sync::OnceLock;
 
 /// Bytes of a room's note.
 const MAX_NOTE: u64 = 1024;
+/// Where the refs are that lead to the user's work.
+const OF_USER: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/stash"];
 /// Bytes of a file that setup depends on.
 const MAX_INPUT: u64 = 256 << 20;
 /// Directories above a room in which tools look for settings of theirs, and what they look for.
@@ -162,9 +164,11 @@ impl<'a> RunPlace<'a> {
         let Some(room) = &self.room else {
             return Ok(());
         };
-        let filled = match self.fill(room, commit) {
+        let mut refs: Vec<(String, String)> = self.repo.refs()?.into_iter().collect();
+        refs.retain(|(name, _)| OF_USER.iter().any(|of| name.starts_with(of)));
+        let filled = match self.fill(room, commit, &refs) {
             Err(RoomError::NotReproducible { .. }) if self.repo.fetch_missing(commit)? => {
-                self.fill(room, commit)?
+                self.fill(room, commit, &refs)?
             }
             filled => filled?,
         };
@@ -189,17 +193,16 @@ impl<'a> RunPlace<'a> {
         Ok(())
     }
 
-    fn fill(&self, room: &Room, commit: &str) -> Result<Filled, RoomError> {
-        let tags = self.repo.refs().unwrap_or_default();
-        let tags: String = tags
-            .iter()
-            .filter(|(name, _)| name.starts_with("refs/tags/"))
-            .map(|(name, id)| format!("{id} {name}\n"))
-            .collect();
+    fn fill(
+        &self,
+        room: &Room,
+        commit: &str,
+        refs: &[(String, String)],
+    ) -> Result<Filled, RoomError> {
         let source = Source {
             common: self.repo.common_dir(),
             commit,
-            tags: &tags,
+            refs,
             objects_at: self.sandbox.as_ref().map(|_| Bubblewrap::objects()),
             history: self.settings.git == GitShown::History,
             alone: self.is_alone(),
