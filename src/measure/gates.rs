@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Bytes of a script, at most.
 const MAX_SCRIPT: u64 = 1 << 20;
+/// What the script itself may take, beside its gates.
+const OF_SCRIPT: Duration = Duration::from_secs(30);
 /// Longest time for a stop verifier.
 const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
@@ -34,7 +36,7 @@ impl World<'_> {
                         let own = required().map(|gate| gate.timeout_ms).sum();
                         // How long a script of the user's own takes nobody says.
                         let patience = match self.is_generated(&commit)? {
-                            true => Duration::from_millis(own).min(PATIENCE),
+                            true => (Duration::from_millis(own) + OF_SCRIPT).min(PATIENCE),
                             false => PATIENCE,
                         };
                         let runner = self.runner()?;
