@@ -911,12 +911,16 @@ fn the_beginning_names_every_gate_and_all_that_binds() {
         std::fs::read_to_string(path).is_ok_and(|text| text.contains("bash tests/more.sh"))
     };
     let trust = kept.find(holds).unwrap();
-    let text = std::fs::read_to_string(&trust).unwrap();
-    std::fs::write(
-        &trust,
-        text.replace("bash tests/run.sh", "bash tests/less.sh"),
-    )
-    .unwrap();
+    // Nobody takes a command off the list by hand: it is given anew without it.
+    let list: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&trust).unwrap()).unwrap();
+    std::fs::remove_file(&trust).unwrap();
+    let commands = list["commands"].as_array().unwrap().iter();
+    for command in commands.filter_map(serde_json::Value::as_str) {
+        if command != "bash tests/run.sh" {
+            job.repo.cook(&["trust", command, "--as-user"]).exits(0);
+        }
+    }
     let run = job.run(&[]).exits(4);
     assert!(
         run.err
