@@ -6,6 +6,7 @@ use crate::lfs::Pointer;
 use crate::links::{leads_out, make_link};
 use crate::list::{Kind, Leaf, List};
 use crate::manifest::{Draft, InOrder, Manifest, Stat, Written};
+use crate::modes::{set_file_mode, set_mode};
 use crate::objects::Objects;
 use crate::scan::{CachePaths, path_below, scan};
 use crate::source::Source;
@@ -14,7 +15,7 @@ use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -440,29 +441,4 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Program => "x",
         Kind::Link => "l",
     }
-}
-
-#[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    match fs::symlink_metadata(path)?.permissions().mode() & 0o7777 == mode {
-        true => Ok(()),
-        false => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
-    }
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &Path, _: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn set_file_mode(file: &File, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn set_file_mode(_: &File, _: u32) -> io::Result<()> {
-    Ok(())
 }

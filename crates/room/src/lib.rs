@@ -16,6 +16,7 @@ mod lfs;
 mod links;
 mod list;
 mod manifest;
+mod modes;
 mod objects;
 mod room;
 mod rooms;
