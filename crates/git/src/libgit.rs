@@ -8,6 +8,10 @@ use git2::{Commit, ErrorCode, ObjectType, Oid, Repository, Sort};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Bytes of a commit and of a directory, at most.
+const MAX_COMMIT: u64 = 16 << 20;
+const MAX_TREE: u64 = 256 << 20;
+
 pub(super) struct Libgit(pub(super) Repository);
 
 impl Libgit {
@@ -16,13 +20,30 @@ impl Libgit {
     }
 
     fn commit(&self, id: &str) -> Result<Commit<'_>, RepoError> {
-        Ok(self.0.find_commit(self.oid(id)?)?)
+        self.commit_of(self.oid(id)?)
+    }
+
+    fn commit_of(&self, id: Oid) -> Result<Commit<'_>, RepoError> {
+        self.require_small(id, MAX_COMMIT)?;
+        Ok(self.0.find_commit(id)?)
+    }
+
+    /// libgit2 reads an object whole, and a few bytes can be made into any number.
+    fn require_small(&self, id: Oid, limit: u64) -> Result<(), RepoError> {
+        let (size, kind) = self.0.odb()?.read_header(id)?;
+        match size as u64 > limit {
+            true => Err(RepoError::Answer(format!(
+                "{kind} {id} takes {size} bytes, and at most {limit} are read"
+            ))),
+            false => Ok(()),
+        }
     }
 
     fn side_by_side(&self, old: Option<Oid>, new: Option<Oid>) -> Result<Pairs, RepoError> {
         let mut pairs = Pairs::new();
         for (side, id) in [old, new].into_iter().enumerate() {
             let Some(id) = id else { continue };
+            self.require_small(id, MAX_TREE)?;
             for entry in self.0.find_tree(id)?.iter() {
                 pairs.entry(entry.name_bytes().to_vec()).or_default()[side] = Some(Side {
                     id: entry.id(),
@@ -78,7 +99,10 @@ impl History for Libgit {
                 .map_or(name.clone(), str::to_owned)
         });
         let commit = match absent(head.resolve())? {
-            Some(found) => Some(found.peel_to_commit()?),
+            Some(found) => match found.target() {
+                Some(id) => Some(self.commit_of(id)?),
+                None => return Err(RepoError::Answer("HEAD leads nowhere".to_owned())),
+            },
             // A detached HEAD always resolves; a branch that has no commit does not.
             None if branch.is_some() => None,
             None => return Err(RepoError::Answer("HEAD does not name a commit".to_owned())),
@@ -119,7 +143,7 @@ impl History for Libgit {
         walk.take(limit)
             .map(|id| {
                 let id = id?;
-                let commit = self.0.find_commit(id)?;
+                let commit = self.commit_of(id)?;
                 Ok(Listed {
                     id: id.to_string(),
                     message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),

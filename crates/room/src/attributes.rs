@@ -26,6 +26,8 @@ const ASKED: [&str; 6] = [
     "working-tree-encoding",
     "filter",
 ];
+/// Bytes of one file of attributes; git itself reads no larger one.
+const MAX_ATTRIBUTES: u64 = 100 << 20;
 const DEADLINE: Duration = Duration::from_secs(300);
 const LIMIT: usize = 1 << 30;
 
@@ -148,6 +150,7 @@ impl Attributes {
         set_up().map_err(|error| error.message().to_owned())?;
         fs::create_dir_all(self.work()).map_err(failed)?;
         for (path, id) in files {
+            objects.require_small(*id, MAX_ATTRIBUTES)?;
             let bytes = objects.read(*id, ObjectType::Blob)?;
             self.stage(path, &bytes)
                 .map_err(|error| error.to_string())?;

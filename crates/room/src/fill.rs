@@ -22,6 +22,10 @@ use std::time::Duration;
 
 /// Bytes of a manifest, at most.
 const MAX_MANIFEST: u64 = 1 << 30;
+/// Bytes of a file that stands for a large one, at most.
+const MAX_POINTER: u64 = 1 << 10;
+/// Bytes of a `.gitmodules`, at most.
+const MAX_GITMODULES: u64 = 4 << 20;
 /// Within this time a second change of a file may leave its times as they are.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
 
@@ -158,6 +162,7 @@ impl<'a> Filling<'a> {
         let file = crate::list::join(&above.root, b".gitmodules");
         let leaf = self.list.files.get(&file);
         let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
+        above.objects.require_small(leaf.id, MAX_GITMODULES)?;
         let text = above.objects.read(leaf.id, ObjectType::Blob)?;
         let names = submodule::names(text, self.dir, self.path)?;
         let own = match above.root.is_empty() {
@@ -399,7 +404,9 @@ impl<'a> Filling<'a> {
             let objects = &self.parts[leaf.source].objects;
             let large = match forms.get(path) {
                 Some(Form::Lfs) => {
-                    let bytes = objects.read(leaf.id, ObjectType::Blob).unwrap_or_default();
+                    let small = objects.require_small(leaf.id, MAX_POINTER);
+                    let bytes = small.and_then(|()| objects.read(leaf.id, ObjectType::Blob));
+                    let bytes = bytes.unwrap_or_default();
                     Pointer::parse(&bytes).map(|pointer| pointer.size)
                 }
                 _ => None,

@@ -5,6 +5,10 @@ use crate::RoomError;
 use git2::{ObjectFormat, ObjectType, Odb, Oid};
 use std::path::Path;
 
+/// Bytes of a commit and of a directory, at most: a few bytes can be made into any number.
+const MAX_COMMIT: u64 = 16 << 20;
+const MAX_TREE: u64 = 256 << 20;
+
 /// The objects of one repository.
 pub(crate) struct Objects {
     database: Odb<'static>,
@@ -37,6 +41,11 @@ impl Objects {
 
     /// An object's bytes; else what is wrong with it, as a fragment.
     pub fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, String> {
+        match kind {
+            ObjectType::Commit => self.require_small(id, MAX_COMMIT)?,
+            ObjectType::Tree => self.require_small(id, MAX_TREE)?,
+            _ => {}
+        }
         let found = self.database.read(id);
         let object = found.map_err(|error| format!("{kind} {id}: {}", error.message()))?;
         match object.kind() == kind {
@@ -45,11 +54,21 @@ impl Objects {
         }
     }
 
-    /// How large a blob is.
+    /// How large an object is.
     pub fn size(&self, id: Oid) -> Result<u64, String> {
         let found = self.database.read_header(id);
-        let (size, _) = found.map_err(|error| format!("blob {id}: {}", error.message()))?;
+        let (size, _) = found.map_err(|error| format!("object {id}: {}", error.message()))?;
         Ok(size as u64)
+    }
+
+    /// Refuses an object that is larger.
+    pub fn require_small(&self, id: Oid, limit: u64) -> Result<(), String> {
+        match self.size(id)? {
+            size if size > limit => Err(format!(
+                "object {id} takes {size} bytes, and at most {limit} are read"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The tree of a commit.
