@@ -9,8 +9,6 @@ pub(super) struct Placed {
     pub(super) why: String,
     /// Path and lines (from 1) where it is now, when it was found.
     pub(super) found: Option<(String, usize, usize)>,
-    /// The anchored text.
-    pub(super) text: Vec<String>,
 }
 
 impl Placed {
@@ -19,7 +17,6 @@ impl Placed {
             verdict,
             why: why.into(),
             found: None,
-            text: Vec::new(),
         }
     }
 
@@ -34,7 +31,6 @@ impl Placed {
             verdict,
             why,
             found: Some((path.to_owned(), first, first + text.len() - 1)),
-            text: text.to_vec(),
         }
     }
 }
@@ -47,5 +43,6 @@ pub(super) fn answer(verdict: Verdict, why: impl Into<String>, target: &str) -> 
         receipt: None,
         target: target.to_owned(),
         related: false,
+        is_new: true,
     }
 }

@@ -1,13 +1,13 @@
 //! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
 use super::answer::{Placed, answer};
-use super::sources::Sources;
+use super::sources::{Sources, Text};
 use super::then::short;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Anchor, PROMPT_DIGEST, Verdict, fits};
-use cook_git::Entry;
+use std::ops::Range;
 
 impl Sources<'_> {
     /// What an anchor is worth now. `gates` are the commands whose receipts may
@@ -40,6 +40,8 @@ impl Sources<'_> {
             Anchor::Receipt(id) => self.receipt(question, id),
             Anchor::Commit(id) => self.commit(question, id),
             Anchor::Doc { place, section } => self.doc(question, place, section.as_deref()),
+            Anchor::Gone { path, line } => self.gone(question, path, line.as_deref()),
+            Anchor::Entry(path) => self.entry(question, path),
             Anchor::User { id, quote } => self.said_by_user(question, id, quote.as_deref()),
         }
     }
@@ -71,9 +73,9 @@ impl Sources<'_> {
             (Some(_), None) => (Verdict::Verified, "the message is there"),
         };
         let mut answer = answer(verdict, why, &format!("user@{id}"));
-        // Of a slice that is to be accepted only receipts and changed places are proof
+        // Of a slice only receipts and its work are proof
         // (`protocol/completion.md#acceptance-criteria`).
-        answer.related = question.changed_between.is_none();
+        answer.related = question.work.is_none();
         Ok(answer)
     }
 
@@ -94,6 +96,11 @@ impl Sources<'_> {
             None => None,
             Some(stamp) => match self.repo.resolve(stamp)? {
                 Some(stamp) => Some(stamp),
+                None if matches!(anchor, Anchor::Lines { .. })
+                    && matches!(question.work, Some(WorkOf::Accepted(_))) =>
+                {
+                    return self.by_work(question, anchor, path);
+                }
                 None => {
                     let why = "the commit it was stamped at is not here";
                     return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
@@ -115,7 +122,9 @@ impl Sources<'_> {
                 (self.lines_now(head, path, *first, *last)?, None)
             }
             (Anchor::Lines { first, last, .. }, Some(then)) => {
-                (self.lines_from(&then, head, path, (*first, *last))?, None)
+                let before = self.before(question, path)?;
+                let lines = (*first, *last);
+                (self.lines_from(&then, head, path, lines, &before)?, None)
             }
             (Anchor::Symbol { symbol, .. }, None) => {
                 (self.symbol_now(head, path, symbol)?, Some(symbol))
@@ -142,18 +151,23 @@ impl Sources<'_> {
             return Ok(answer);
         };
         answer.target = format!("{path}#{first}-{last}");
-        if placed.verdict == Verdict::Moved {
+        // Of proof also where to look for another.
+        let is_near = placed.verdict == Verdict::Changed && question.work.is_some();
+        if placed.verdict == Verdict::Moved || is_near {
             answer.now = Some(match symbol {
                 Some(symbol) => format!("{path}:{symbol}"),
                 None if first == last => format!("{path}:{first}"),
                 None => format!("{path}:{first}-{last}"),
             });
         }
-        answer.related = match &question.changed_between {
+        answer.related = match &question.work {
             None => true,
-            Some((basis, slice_head)) => {
-                let range = (basis.as_str(), slice_head.as_str());
-                self.is_changed_by(range, &path, &placed.text, symbol.is_some())?
+            Some(work) => {
+                let lines = match symbol {
+                    Some(_) => self.body(&path, first - 1)?,
+                    None => first - 1..last,
+                };
+                self.is_work(work, &path, &lines)?
             }
         };
         Ok(answer)
@@ -174,18 +188,8 @@ impl Sources<'_> {
             (Verdict::Missing, "it is not on HEAD")
         };
         let mut answer = answer(verdict, why, &format!("commit {commit}"));
-        answer.related = match &question.changed_between {
-            None => true,
-            Some((basis, slice_head)) => {
-                match (self.repo.resolve(basis)?, self.repo.resolve(slice_head)?) {
-                    (Some(basis), Some(slice_head)) => {
-                        !self.repo.is_ancestor(&commit, &basis)?
-                            && self.repo.is_ancestor(&commit, &slice_head)?
-                    }
-                    _ => false,
-                }
-            }
-        };
+        // It shows that something was done, and nothing of what.
+        answer.related = question.work.is_none();
         Ok(answer)
     }
 
@@ -205,35 +209,56 @@ impl Sources<'_> {
             return Ok(answer(Verdict::Unverifiable, why, &question.anchor));
         };
         let target = format!("{place}#{}", section.unwrap_or_default());
-        let (verdict, why) = match self.repo.entry(head, place)? {
-            Entry::File { bytes, .. } => match section {
-                Some(section) if !has_heading(&bytes, section) => {
-                    (Verdict::Missing, "the document has no such section")
+        let now = self.text(head, place)?;
+        let found = match (&*now, section) {
+            (Text::Lines(lines), Some(section)) => find_section(lines, section),
+            (Text::Lines(lines), None) => Some(0..lines.len()),
+            _ => None,
+        };
+        let then = match &question.stamped_at {
+            Some(stamp) => self.repo.resolve(stamp)?,
+            None => None,
+        };
+        let (verdict, why) = match (&*now, &found) {
+            (Text::Gone, _) => (Verdict::Missing, "it is not in HEAD's tree"),
+            (Text::No(_), _) => (Verdict::Unverifiable, "it is not a file that can be read"),
+            (_, None) => (Verdict::Missing, "the document has no such section"),
+            (Text::Lines(lines), Some(found)) => {
+                let is_same = match (&then, section) {
+                    (Some(then), Some(section)) => match &*self.text(then, place)? {
+                        Text::Lines(old) => find_section(old, section)
+                            .is_some_and(|range| old[range] == lines[found.clone()]),
+                        _ => false,
+                    },
+                    _ => true,
+                };
+                match is_same {
+                    true => (Verdict::Verified, "it is in HEAD's tree"),
+                    false => (Verdict::Changed, "the section says something else now"),
                 }
-                _ => (Verdict::Verified, "it is in HEAD's tree"),
-            },
-            Entry::Nothing => (Verdict::Missing, "it is not in HEAD's tree"),
-            _ => (Verdict::Unverifiable, "it is not a file that can be read"),
+            }
         };
         let mut answer = answer(verdict, why, &target);
-        answer.related = match &question.changed_between {
-            None => true,
-            Some((basis, slice_head)) => {
-                self.is_changed_by((basis, slice_head), place, &[], true)?
-            }
+        answer.related = match (&question.work, section, &found) {
+            (None, ..) => true,
+            (Some(work), Some(_), Some(found)) => self.is_work(work, place, found)?,
+            _ => false,
         };
         Ok(answer)
     }
 }
 
-/// A Markdown heading whose text, or whose link form, is `section`.
-fn has_heading(bytes: &[u8], section: &str) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let headings = text.lines().filter(|line| line.starts_with('#'));
+/// The lines of a section: from its heading to the next one that is no deeper.
+fn find_section(lines: &[String], section: &str) -> Option<Range<usize>> {
+    let depth = |line: &str| line.chars().take_while(|c| *c == '#').count();
     let wanted = slug(section);
-    headings
-        .map(|line| slug(line.trim_start_matches('#')))
-        .any(|heading| heading == wanted)
+    let is_it =
+        |line: &String| line.starts_with('#') && slug(line.trim_start_matches('#')) == wanted;
+    let start = lines.iter().position(is_it)?;
+    let own = depth(&lines[start]);
+    let ends = |line: &String| (1..=own).contains(&depth(line));
+    let rest = lines[start + 1..].iter().position(ends);
+    Some(start..rest.map_or(lines.len(), |rest| start + 1 + rest))
 }
 
 fn slug(text: &str) -> String {

@@ -14,8 +14,10 @@ mod sources;
 mod stamp;
 mod text;
 mod then;
+mod work;
 
 pub(crate) use cook_core::model::Anchor;
 pub(crate) use output::{TestOutcome, test_outcomes};
 pub(crate) use sources::Sources;
 pub(crate) use stamp::natural_basis;
+pub(crate) use work::basis_of;

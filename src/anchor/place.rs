@@ -9,11 +9,10 @@ use super::sources::{Sources, Text};
 use super::text::{context, digest, first_occurrence, is_telling, occurrences, split};
 use super::then::{Found, Then, moved};
 use cook_core::diagnostic::{Failure, counted};
-use cook_core::model::{Count, Stamp, Verdict};
-use cook_git::{Entry, changed_lines};
+use cook_core::model::{Count, Fate, Stamp, Verdict};
+use cook_git::{Entry, Fated, Place, Text as Lines};
 
 const AMBIGUOUS: &str = "ambiguous: the text stands in several places now";
-const AMBIGUOUS_THEN: &str = "ambiguous: the text is too short, or stood in several places";
 
 impl Sources<'_> {
     /// `path:first-last` or a symbol's line by its digest alone, when neither commit nor
@@ -114,59 +113,86 @@ impl Sources<'_> {
         Ok(Placed::at(Verdict::Verified, why, path, first, block))
     }
 
-    /// `path:first-last`, as it was then.
+    /// `path:first-last`, as it was then. `before` are the file's texts before the work that it is
+    /// proof of.
     pub(super) fn lines_from(
         &self,
         then: &Then,
         head: &str,
         path: &str,
         (first, last): (usize, usize),
+        before: &[Lines],
     ) -> Result<Placed, Failure> {
         let Some(block) = then.lines.get(first - 1..last) else {
             let why = format!("`{path}` had no such line in {}", then.describe());
             return Ok(Placed::not(Verdict::Unverifiable, why));
         };
+        let renamed = match (&*self.text(head, path)?, &then.commit) {
+            (Text::Gone, Some(commit)) => self.renamed(commit, head, path)?,
+            _ => None,
+        };
+        let path = renamed.as_deref().unwrap_or(path);
         let text = self.text(head, path)?;
         let now = match &*text {
             Text::Lines(lines) => Some(lines),
             Text::Gone => None,
             Text::No(why) => return Ok(unreadable(path, why)),
         };
-        let tells = is_telling(block) && occurrences(&then.lines, block).len() == 1;
-        let in_place = now.and_then(|now| now.get(first - 1..last)) == Some(block);
-        // A text that also stands elsewhere may be another one of its kind, unless its
-        // neighbours are the same too.
-        let same_context =
-            now.is_some_and(|now| context(now, first, last) == context(&then.lines, first, last));
-        if in_place && (tells || same_context) {
-            let why = format!("unchanged since {}", then.describe());
-            return Ok(Placed::at(Verdict::Verified, why, path, first, block));
-        }
-        if !tells {
-            return Ok(Placed::not(Verdict::Unverifiable, AMBIGUOUS_THEN));
-        }
-        let here = now.map_or(Vec::new(), |now| occurrences(now, block));
-        let there = match &then.commit {
-            Some(commit) => self.elsewhere(commit, head, path, block)?,
-            None => Found::TooMany,
+        let there = followed(then, now, (first, last), before)?;
+        let (fate, range) = match there {
+            Some(fated) => (fated.fate, fated.now),
+            None => (Fate::Gone, 0..0),
         };
-        Ok(match (here.as_slice(), there) {
-            ([at], Found::None | Found::TooMany) => moved(path, *at, block),
-            ([], Found::One(path, at)) => moved(&path, at, block),
-            ([], Found::TooMany) if then.commit.is_none() && now.is_some() => Placed::not(
-                Verdict::Changed,
-                format!("`{path}` holds something else there"),
+        let lines = now
+            .and_then(|now| now.get(range.clone()))
+            .unwrap_or_default();
+        let stays = range.start + 1 == first && renamed.is_none();
+        match fate {
+            Fate::Stands if stays => {
+                let why = format!("unchanged since {}", then.describe());
+                return Ok(Placed::at(Verdict::Verified, why, path, first, lines));
+            }
+            Fate::Stands | Fate::Moved => return Ok(moved(path, range.start, lines)),
+            Fate::Reshaped => {
+                let why = format!(
+                    "the same but for white space, at `{path}` line {}",
+                    range.start + 1
+                );
+                return Ok(Placed::at(
+                    Verdict::Moved,
+                    why,
+                    path,
+                    range.start + 1,
+                    lines,
+                ));
+            }
+            Fate::Rewritten | Fate::Reverted | Fate::Gone => {}
+        }
+        // Of several that were alike one is gone, and nobody can say which.
+        if is_telling(block) && now.is_some_and(|now| !occurrences(now, block).is_empty()) {
+            return Ok(Placed::not(Verdict::Changed, AMBIGUOUS));
+        }
+        let tells = is_telling(block) && occurrences(&then.lines, block).len() == 1;
+        let there = match &then.commit {
+            Some(commit) if tells => self.elsewhere(commit, head, path, block)?,
+            _ => Found::None,
+        };
+        Ok(match (there, fate) {
+            (Found::One(path, at), _) => moved(&path, at, block),
+            (Found::Several, _) => Placed::not(Verdict::Changed, AMBIGUOUS),
+            (_, Fate::Rewritten) => {
+                let why = format!("`{path}` holds another text there");
+                Placed::at(Verdict::Changed, why, path, range.start + 1, lines)
+            }
+            (_, Fate::Reverted) => Placed::not(
+                Verdict::Missing,
+                format!("the text was taken back: `{path}` stands there as before"),
             ),
-            ([], Found::TooMany) => Placed::not(
-                Verdict::Unverifiable,
-                "too many files changed since to look for the text, or its commit is gone",
+            _ if now.is_none() => gone(path),
+            _ => Placed::not(
+                Verdict::Missing,
+                format!("the text is gone from `{path}`, and nothing stands in its place"),
             ),
-            ([], Found::None) if now.is_none() => gone(path),
-            ([], Found::None) => Placed::not(
-                Verdict::Changed,
-                format!("`{path}` holds something else there"),
-            ),
-            _ => Placed::not(Verdict::Unverifiable, AMBIGUOUS),
         })
     }
 
@@ -246,40 +272,34 @@ impl Sources<'_> {
             ),
         })
     }
+}
 
-    /// Whether commits of `basis..slice_head` changed this text; with `whole_file`,
-    /// anything in its file.
-    pub(super) fn is_changed_by(
-        &self,
-        (basis, slice_head): (&str, &str),
-        path: &str,
-        text: &[String],
-        whole_file: bool,
-    ) -> Result<bool, Failure> {
-        let (Some(basis), Some(slice_head)) =
-            (self.repo.resolve(basis)?, self.repo.resolve(slice_head)?)
-        else {
-            return Ok(false);
+/// What became of the lines in their own file; none where the file is gone, or the lines are too
+/// many to be followed and stand in no place alone.
+fn followed(
+    then: &Then,
+    now: Option<&Vec<String>>,
+    (first, last): (usize, usize),
+    before: &[Lines],
+) -> Result<Option<Fated>, Failure> {
+    let Some(now) = now else { return Ok(None) };
+    let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
+    if let (Some(then), Some(now)) = (text(&then.lines), text(now)) {
+        let place = Place {
+            then: &then,
+            lines: first - 1..last,
+            was: 0..0,
+            before,
         };
-        let Entry::File { bytes: new, .. } = self.repo.entry(&slice_head, path)? else {
-            return Ok(false);
-        };
-        let old = match self.repo.entry(&basis, path)? {
-            Entry::File { bytes, .. } => bytes,
-            _ => Vec::new(),
-        };
-        if whole_file {
-            return Ok(old != new);
-        }
-        let changed = changed_lines(&old, &new)?;
-        let overlaps = |at: usize| {
-            let (first, last) = (at + 1, at + text.len());
-            changed
-                .iter()
-                .any(|range| *range.start() <= last && *range.end() >= first)
-        };
-        Ok(occurrences(&split(&new), text).into_iter().any(overlaps))
+        return Ok(Some(place.fate_in(&now)?));
     }
+    let block = &then.lines[first - 1..last];
+    let fated = |fate, now| Some(Fated { fate, now });
+    Ok(match occurrences(now, block)[..] {
+        _ if now.get(first - 1..last) == Some(block) => fated(Fate::Stands, first - 1..last),
+        [only] => fated(Fate::Moved, only..only + block.len()),
+        _ => fated(Fate::Rewritten, first - 1..last.min(now.len())),
+    })
 }
 
 fn gone(path: &str) -> Placed {

@@ -3,8 +3,9 @@
 use super::answer::answer;
 use super::output::{TestOutcome, names};
 use super::sources::Sources;
+use super::work::basis_of;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
 
 /// Characters a text after `#` needs to stand for the beginning of a line.
@@ -74,9 +75,9 @@ impl Sources<'_> {
         let why = format!("`{command}` names it as passed");
         let target = format!("test {name}");
         let mut answer = self.answer_from(question, Verdict::Verified, why, &receipt, &target);
-        answer.related = self.is_slices(question, &receipt, |old| {
-            Ok(old.passed() && self.test_in(old, name)? == Some(true))
-        })?;
+        let holds = |old: &Receipt| Ok(old.passed() && self.test_in(old, name)? == Some(true));
+        answer.related = self.is_slices(question, &receipt, holds)?;
+        answer.is_new = self.is_new(question, command, holds)?;
         Ok(answer)
     }
 
@@ -117,9 +118,9 @@ impl Sources<'_> {
         };
         let (verdict, why, target) = self.output_anchor(&receipt, text)?;
         let mut answer = self.answer_from(question, verdict, why, &receipt, &target);
-        answer.related = self.is_slices(question, &receipt, |old| {
-            Ok(self.output_anchor(old, text)?.0 == Verdict::Verified)
-        })?;
+        let holds = |old: &Receipt| Ok(self.output_anchor(old, text)?.0 == Verdict::Verified);
+        answer.related = self.is_slices(question, &receipt, holds)?;
+        answer.is_new = self.is_new(question, command, holds)?;
         Ok(answer)
     }
 
@@ -193,7 +194,9 @@ impl Sources<'_> {
             (Verdict::Missing, red(&receipt))
         };
         let mut answer = self.answer_from(question, verdict, why, &receipt, "exit");
-        answer.related = self.is_slices(question, &receipt, |old| Ok(old.passed()))?;
+        let holds = |old: &Receipt| Ok(old.passed());
+        answer.related = self.is_slices(question, &receipt, holds)?;
+        answer.is_new = self.is_new(question, &receipt.command, holds)?;
         Ok(answer)
     }
 
@@ -205,10 +208,10 @@ impl Sources<'_> {
         receipt: &Receipt,
         holds: impl Fn(&Receipt) -> Result<bool, Failure>,
     ) -> Result<bool, Failure> {
-        let Some((_, slice_head)) = &question.changed_between else {
+        let Some(WorkOf::Claimed(of)) = &question.work else {
             return Ok(true);
         };
-        let Some(slice_head) = self.repo.resolve(slice_head)? else {
+        let Some(slice_head) = self.repo.resolve(&of.head)? else {
             return Ok(false);
         };
         let tree = self.repo.tree_of(&slice_head)?;
@@ -218,6 +221,26 @@ impl Sources<'_> {
         match self.receipts.find(&receipt.command, &tree)? {
             Some(old) => holds(&old),
             None => Ok(false),
+        }
+    }
+
+    /// Whether the same did not hold at the slice's basis already, as far as a run there is kept.
+    fn is_new(
+        &self,
+        question: &AnchorQuestion,
+        command: &str,
+        holds: impl Fn(&Receipt) -> Result<bool, Failure>,
+    ) -> Result<bool, Failure> {
+        let Some(basis) = basis_of(question) else {
+            return Ok(true);
+        };
+        let Some(basis) = self.repo.resolve(basis)? else {
+            return Ok(true);
+        };
+        let tree = self.repo.tree_of(&basis)?;
+        match self.receipts.find(command, &tree)? {
+            Some(then) => Ok(!holds(&then)?),
+            None => Ok(true),
         }
     }
 

@@ -3,8 +3,8 @@
 use super::output::{TestOutcome, test_outcomes, without_escapes};
 use super::text::split;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::Head;
-use cook_core::model::Receipt;
+use cook_core::machine::{Head, WorkOf};
+use cook_core::model::{Own, Receipt};
 use cook_git::{Change, Entry, Repo};
 use cook_store::receipt::Receipts;
 use std::cell::RefCell;
@@ -25,10 +25,12 @@ pub struct Sources<'a> {
     recall: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
     texts: Kept<(String, String), Text>,
     changes: Kept<(String, String), Vec<Change>>,
+    pub(super) works: Kept<(WorkOf, Option<String>), Own>,
+    pub(super) accepted: &'a dyn Fn(u64) -> Result<Option<Own>, Failure>,
 }
 
 /// What was read once: by commit and path, or by two commits.
-type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
+pub(super) type Kept<K, T> = RefCell<HashMap<K, Rc<T>>>;
 
 /// What a receipt's output says.
 pub(super) struct Said {
@@ -45,13 +47,14 @@ pub(super) enum Text {
 }
 
 impl<'a> Sources<'a> {
-    /// The repository at this HEAD, its receipts, and the user's messages by id, which
-    /// are only asked for when an anchor points to one.
+    /// The repository at this HEAD, its receipts, and what is only asked for when an anchor needs
+    /// it: the user's messages by id, and the work that a transition accepted.
     pub fn new(
         repo: &'a Repo,
         receipts: &'a Receipts,
         head: &'a Head,
         messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+        accepted: &'a dyn Fn(u64) -> Result<Option<Own>, Failure>,
     ) -> Self {
         Self {
             repo,
@@ -62,6 +65,8 @@ impl<'a> Sources<'a> {
             recall: messages,
             texts: RefCell::default(),
             changes: RefCell::default(),
+            works: RefCell::default(),
+            accepted,
         }
     }
 
@@ -108,7 +113,7 @@ impl<'a> Sources<'a> {
 }
 
 /// What was made for a key already, else what is made now.
-fn recall<K: Eq + Hash, T>(
+pub(super) fn recall<K: Eq + Hash, T>(
     kept: &Kept<K, T>,
     key: K,
     make: impl FnOnce() -> Result<T, Failure>,

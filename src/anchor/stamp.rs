@@ -9,7 +9,11 @@ use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};
 /// The basis that an anchor's own form has, for anchors in free text.
 pub fn natural_basis(anchor: &Anchor) -> Basis {
     match anchor {
-        Anchor::Lines { .. } | Anchor::Symbol { .. } | Anchor::Commit(_) => Basis::Observed,
+        Anchor::Lines { .. }
+        | Anchor::Symbol { .. }
+        | Anchor::Gone { .. }
+        | Anchor::Entry(_)
+        | Anchor::Commit(_) => Basis::Observed,
         Anchor::Test(_) => Basis::Test,
         Anchor::Command { .. } | Anchor::Receipt(_) => Basis::Output,
         Anchor::User { .. } => Basis::User,
@@ -24,7 +28,7 @@ fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
         anchor: anchor.to_owned(),
         basis,
         stamped_at: None,
-        changed_between: None,
+        work: None,
     }
 }
 
@@ -89,7 +93,7 @@ impl Sources<'_> {
         };
         let placed = match (self.read_then(stamp, path)?, &parsed) {
             (Some(then), Anchor::Lines { first, last, .. }) => {
-                self.lines_from(&then, head, path, (*first, *last))?
+                self.lines_from(&then, head, path, (*first, *last), &[])?
             }
             (Some(then), _) => self.symbol_from(&then, head, path, symbol.unwrap_or_default())?,
             (None, _) => self.by_digest(head, path, stamp)?,

@@ -67,6 +67,16 @@ impl Sources<'_> {
         })
     }
 
+    /// The new name of a file that git sees as renamed.
+    pub(super) fn renamed(
+        &self,
+        from: &str,
+        to: &str,
+        path: &str,
+    ) -> Result<Option<String>, Failure> {
+        Ok(self.repo.renamed(from, to, path)?)
+    }
+
     /// Where else the block turned up since the stamp.
     pub(super) fn elsewhere(
         &self,

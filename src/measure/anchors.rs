@@ -1,10 +1,10 @@
 //! What anchors of criteria and of the brief are worth now.
 
 use super::world::World;
-use crate::anchor::{Anchor, Sources};
+use crate::anchor::{Anchor, Sources, basis_of};
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, BriefFacts, BriefQuestion, FactSet, Facts};
-use cook_core::model::{BriefLine, BriefStanding, Verdict};
+use cook_core::machine::{AnchorAnswer, BriefFacts, BriefQuestion, FactSet, Facts, Head};
+use cook_core::model::{BriefLine, BriefStanding, Rest, Survival, Verdict};
 use cook_store::receipt::words;
 use std::collections::BTreeSet;
 
@@ -36,8 +36,21 @@ impl World<'_> {
         }
         if !wanted.existing_receipts_only {
             self.complete(&head, &resting)?;
+            // What held at the basis already is no news.
+            let bases: BTreeSet<&str> = wanted.anchors.iter().filter_map(basis_of).collect();
+            for basis in bases {
+                if let Some(commit) = self.repo.resolve(basis)? {
+                    let tree = Some(self.repo.tree_of(&commit)?);
+                    let then = Head {
+                        tree,
+                        commit: Some(commit),
+                        branch: None,
+                    };
+                    self.complete(&then, &resting)?;
+                }
+            }
         }
-        let sources = Sources::new(self.repo, self.gates_here()?.0, &head, self.messages);
+        let sources = self.sources(&head)?;
         for question in &wanted.anchors {
             let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
             facts.anchors.insert(question.key(), answer);
@@ -45,10 +58,45 @@ impl World<'_> {
         Ok(())
     }
 
+    fn sources<'s>(&'s self, head: &'s Head) -> Result<Sources<'s>, Failure> {
+        let (receipts, _) = self.gates_here()?;
+        let (messages, own) = (self.messages, self.own);
+        Ok(Sources::new(self.repo, receipts, head, messages, own))
+    }
+
+    /// The work of the slice that is to be accepted, and what became of that of done ones.
+    pub(super) fn works(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
+        if let Some(question) = &wanted.own {
+            let basis = self.repo.resolve(&question.basis)?;
+            let head = self.repo.resolve(&question.head)?;
+            let (Some(basis), Some(head)) = (basis, head) else {
+                return Ok(());
+            };
+            facts.own = Some(self.repo.own(&basis, &head, &question.claimed, None)?);
+        }
+        if wanted.survivals.is_empty() {
+            return Ok(());
+        }
+        let head = self.repo.head()?;
+        let sources = self.sources(&head)?;
+        for (slice, accepted) in &wanted.survivals {
+            let survival = sources.survival(accepted.seq.0, &accepted.head)?;
+            // A record that says nothing of the work: the proof alone speaks for it.
+            let survival = survival.unwrap_or(Survival {
+                rest: Rest::Whole,
+                on_head: true,
+                lost: Vec::new(),
+                rewritten: Vec::new(),
+            });
+            facts.survivals.insert(slice.clone(), survival);
+        }
+        Ok(())
+    }
+
     /// The brief's anchors, by what is kept: no gate is run for them.
     pub(super) fn brief(&self, question: &BriefQuestion) -> Result<BriefFacts, Failure> {
         let head = self.repo.head()?;
-        let sources = Sources::new(self.repo, self.gates_here()?.0, &head, self.messages);
+        let sources = self.sources(&head)?;
         let gates = self.every_gate();
         let mut facts = BriefFacts::default();
         for entry in &question.entries {
@@ -62,7 +110,11 @@ impl World<'_> {
             if answer.verdict == Verdict::Verified {
                 continue;
             }
-            if let Some(now) = &answer.now {
+            if let Some(now) = answer
+                .now
+                .as_ref()
+                .filter(|_| answer.verdict == Verdict::Moved)
+            {
                 let (_, stamp) = sources.stamp(now, *basis, &gates)?;
                 facts.followed.insert(entry.id.clone(), stamp);
             }

@@ -26,6 +26,7 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
     if !wanted.anchors.is_empty() {
         world.anchors(wanted, &mut facts)?;
     }
+    world.works(wanted, &mut facts)?;
     if let Some(question) = &wanted.brief {
         facts.brief = Some(world.brief(question)?);
     }

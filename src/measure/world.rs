@@ -2,7 +2,7 @@
 
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{FactSet, OutsideEdit};
-use cook_core::model::{Caches, Config};
+use cook_core::model::{Caches, Config, Own};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_store::receipt::{Gates, Receipts, Trust, merge_gates};
@@ -31,6 +31,8 @@ pub struct World<'a> {
     /// The user's messages by id, those that were not taken back; asked only when an
     /// anchor points to one.
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
+    /// The work that the transition of this sequence accepted; none when its record says nothing.
+    pub own: &'a dyn Fn(u64) -> Result<Option<Own>, Failure>,
     /// What gates find of earlier runs. Where that is nothing, they run even where a receipt is kept.
     pub caches: Caches,
     /// How long a command may take at most.
@@ -43,6 +45,7 @@ pub fn wants_gates(wanted: &FactSet) -> bool {
         || wanted.stop_verifier.is_some()
         || wanted.room
         || !wanted.anchors.is_empty()
+        || !wanted.survivals.is_empty()
         || !wanted.trust.is_empty()
         || wanted.brief.is_some()
 }

@@ -174,7 +174,7 @@ fn proofs(workspace: &Workspace, snapshot: &Snapshot) -> Result<Vec<Proof>, Fail
         let records = slice.evidence.iter().filter_map(Evidence::record);
         for record in records.filter(|record| slice.acceptance_criteria.contains(&record.criterion))
         {
-            let question = AnchorQuestion::stored(slice, record);
+            let question = AnchorQuestion::stored(snapshot, slice, record);
             asked.push((question, record.recorded_at.display()));
         }
     }
@@ -341,7 +341,8 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     let head = workspace.repo.head()?;
     let receipts = Receipts::of(&workspace.repo)?;
     let messages = || workspace.messages();
-    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages);
+    let own = |seq| workspace.accepted_work(seq);
+    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &own);
     let gates = gates(workspace, &snapshot)?;
     for entry in &stored.entries {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {

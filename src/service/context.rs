@@ -144,7 +144,7 @@ fn list_criteria(
             let records = slice.evidence.iter().filter_map(Evidence::record);
             let questions: Vec<AnchorQuestion> = records
                 .filter(|record| record.criterion == *criterion)
-                .map(|record| AnchorQuestion::stored(slice, record))
+                .map(|record| AnchorQuestion::stored(snapshot, slice, record))
                 .collect();
             wanted.anchors.extend(questions.iter().cloned());
             rows.push((slice, criterion, questions));

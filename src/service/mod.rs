@@ -10,6 +10,7 @@ mod dispatch;
 mod inbox;
 mod notify;
 mod prompting;
+mod recall;
 mod scripted;
 mod transition;
 mod workspace;

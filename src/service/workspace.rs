@@ -4,15 +4,12 @@ use crate::measure::{World, measure, wants_gates};
 use crate::scaffold::stop_verifier_is_stale;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_core::machine::{FactSet, Facts, GateRun, OutsideEdit};
-use cook_core::model::{
-    BriefRecord, Caches, Cause, CheckpointKind, Config, GateSpec, PROMPT_ID, STOP_VERIFIER_SCRIPTS,
-    Snapshot,
-};
+use cook_core::model::{Caches, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
 use cook_store::receipt::{ReceiptError, Receipts, Trust};
-use cook_store::store::{History, Place, Store, Tip};
+use cook_store::store::{Place, Store, Tip};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -298,6 +295,7 @@ impl Workspace {
     ) -> Result<T, Failure> {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
+        let own = |seq| self.accepted_work(seq);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
             true => Some((Receipts::of(&self.repo)?, self.trust()?)),
@@ -314,38 +312,10 @@ impl Workspace {
             stop_verifier_stale: &stop_verifier_stale,
             slice_commands: &slice_commands,
             messages: &messages,
+            own: &own,
             caches: self.caches,
             patience: self.patience,
         })
-    }
-
-    /// What the user said, by message id: what `cook brief say` kept, without what
-    /// `cook undo` took back, and what agents reported as typed.
-    ///
-    /// # Errors
-    /// A log that cannot be read.
-    pub fn messages(&self) -> Result<BTreeMap<String, String>, Failure> {
-        let Some(store) = &self.store else {
-            return Ok(BTreeMap::new());
-        };
-        let undone = store.snapshot()?.undone.seqs;
-        let mut messages = BTreeMap::new();
-        for line in store.history_lines(History::Brief)? {
-            let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
-                Failure::state(Code::LogUnreadable, "a line of the brief's history")
-                    .caused_by(&error)
-            })?;
-            if record.kind == Cause::Said && !undone.contains(&record.seq.0) {
-                messages.insert(record.id, record.text);
-            }
-        }
-        for entry in store.checkpoints(usize::MAX)?.entries {
-            // What a hook kept never stands in for what was said to cook itself.
-            if entry.kind == CheckpointKind::Prompt && entry.id.starts_with(PROMPT_ID) {
-                messages.entry(entry.id).or_insert(entry.text);
-            }
-        }
-        Ok(messages)
     }
 
     /// What this machine's user trusts.

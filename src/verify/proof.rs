@@ -24,7 +24,8 @@ pub(super) fn check(
     for slice in done {
         for record in slice.evidence.iter().filter_map(Evidence::record) {
             if !slice.acceptance_criteria.contains(&record.criterion) {
-                set.anchors.insert(AnchorQuestion::stored(slice, record));
+                set.anchors
+                    .insert(AnchorQuestion::stored(snapshot, slice, record));
             }
         }
         for criterion in &slice.acceptance_criteria {
@@ -40,7 +41,8 @@ pub(super) fn check(
                 );
                 continue;
             };
-            set.anchors.insert(AnchorQuestion::stored(slice, record));
+            set.anchors
+                .insert(AnchorQuestion::stored(snapshot, slice, record));
         }
     }
     if set.anchors.is_empty() {

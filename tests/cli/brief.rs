@@ -112,11 +112,11 @@ fn every_verdict_on_a_repository_that_moves() {
     is(&repo, &format!("cmd:{GATE}#exit"), "unverifiable", None);
     repo.cook(&["brief", "check"]).exits(0);
 
-    // Other lines above: the text is found again, the brace is not told from others.
+    // Other lines above: the text is found again, and the brace by what is around it.
     repo.write("src/a.rs", format!("// one\n// two\n{CODE}"));
     repo.commit("above", None);
     is(&repo, "src/a.rs:2", "moved", Some("src/a.rs:4"));
-    is(&repo, "src/a.rs:3", "unverifiable", None);
+    is(&repo, "src/a.rs:3", "moved", Some("src/a.rs:5"));
     // Across a rename.
     repo.git(&["mv", "src/a.rs", "src/b.rs"]);
     repo.commit("rename", None);
@@ -135,15 +135,15 @@ fn every_verdict_on_a_repository_that_moves() {
         .iter()
         .map(|record| record["type"].as_str().unwrap())
         .collect();
-    assert_eq!(kinds, ["added", "followed", "followed"]);
+    assert_eq!(kinds, ["added", "followed", "followed", "followed"]);
     is(&repo, "src/b.rs:4", "verified", None);
-    // Twice the same text is nobody's.
+    // Of two texts that are the same, the one that was there all along.
     let twice = repo
         .read("src/b.rs")
         .replace("    41 + 1", "    println!(\"hello world\");");
     repo.write("src/b.rs", format!("\n{twice}"));
     repo.commit("twice", None);
-    is(&repo, "src/b.rs:4", "unverifiable", None);
+    is(&repo, "src/b.rs:4", "moved", Some("src/b.rs:5"));
     // Another text.
     repo.write(
         "src/b.rs",

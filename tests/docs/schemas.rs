@@ -307,6 +307,7 @@ impl Drawn for SliceRecord {
             claimed: d.maybe(|d| vec![d.any_text()]),
             criteria_sha256: d.maybe(Draw::any_text),
             findings: d.maybe(|d| vec![d.any_text()]),
+            own: None,
         }
     }
 }

@@ -74,7 +74,10 @@ impl Repo {
         if due["rule"] == "7" {
             let id = due["slice_id"].as_str().unwrap();
             block["reconcile"] = json!({"slice_id": id, "decision": "accepted"});
+            // What an attempt before this one wrote may have become somebody else's.
+            let lines = self.read(&format!("{id}.txt")).lines().count();
             block["evidence"] = proof(id);
+            block["evidence"][0]["anchor"] = json!(format!("{id}.txt:{lines}"));
             return block;
         }
         if due["rule"] == "9" {

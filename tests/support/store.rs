@@ -191,6 +191,7 @@ pub fn slice_record(seq: u64, text: &str) -> SliceRecord {
         claimed: None,
         criteria_sha256: None,
         findings: Some(vec![text.to_owned()]),
+        own: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::RepoError;
 use cook_core::machine::Head;
+use cook_core::model::TreeEntry;
 
 /// A commit in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +70,13 @@ pub(super) trait History {
     fn tree(&self, commit: &str) -> Result<String, RepoError>;
     /// First parent; none for a root.
     fn parent(&self, commit: &str) -> Result<Option<String>, RepoError>;
+    /// All parents, the first one first.
+    fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError>;
     /// Differences between two commits' trees (none = the empty tree), sorted by path.
     fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError>;
     fn entry(&self, commit: &str, path: &str) -> Result<Entry, RepoError>;
+    /// What stands at a path that is no directory; none when nothing does.
+    fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError>;
 }
 
 /// A path of bytes as text: what is not UTF-8 becomes `\xNN`.

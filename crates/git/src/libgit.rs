@@ -4,6 +4,7 @@
 use super::RepoError;
 use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
 use cook_core::machine::Head;
+use cook_core::model::TreeEntry;
 use git2::{Commit, ErrorCode, ObjectType, Oid, Repository, Sort};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -161,6 +162,11 @@ impl History for Libgit {
         Ok(parent.map(|parent| parent.to_string()))
     }
 
+    fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError> {
+        let commit = self.commit(commit)?;
+        Ok(commit.parent_ids().map(|id| id.to_string()).collect())
+    }
+
     fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
         let old = from.map(|from| self.commit(from).map(|commit| commit.tree_id()));
         let mut changes = Vec::new();
@@ -215,5 +221,15 @@ impl History for Libgit {
             bytes: self.0.find_blob(found.id())?.content().to_vec(),
             oid: found.id().to_string(),
         })
+    }
+
+    fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError> {
+        let tree = self.commit(commit)?.tree()?;
+        let found = absent(tree.get_path(Path::new(path)))?;
+        let found = found.filter(|found| found.kind() != Some(ObjectType::Tree));
+        Ok(found.map(|found| TreeEntry {
+            mode: format!("{:06o}", found.filemode()),
+            id: found.id().to_string(),
+        }))
     }
 }

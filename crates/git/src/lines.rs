@@ -2,25 +2,52 @@
 
 use super::RepoError;
 use git2::{DiffOptions, Patch};
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
-/// Line ranges of `new` (from 1) that `old` does not hold in that place.
+/// Lines that differ, both counted from 0; one of the two may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// Lines of the old text.
+    pub old: Range<usize>,
+    /// Lines of the new text that stand in their place.
+    pub new: Range<usize>,
+}
+
+/// Where two texts differ, in order.
 ///
 /// # Errors
 /// When libgit2 cannot compare them.
-pub fn changed_lines(old: &[u8], new: &[u8]) -> Result<Vec<RangeInclusive<usize>>, RepoError> {
+pub fn hunks(old: &[u8], new: &[u8]) -> Result<Vec<Hunk>, RepoError> {
+    if old == new {
+        return Ok(Vec::new());
+    }
     let mut options = DiffOptions::new();
     options.context_lines(0).force_text(true);
     let patch = Patch::from_buffers(old, None, new, None, Some(&mut options))?;
-    let mut ranges = Vec::new();
-    for number in 0..patch.num_hunks() {
-        let (hunk, _) = patch.hunk(number)?;
-        let (first, count) = (hunk.new_start() as usize, hunk.new_lines() as usize);
-        if count > 0 {
-            ranges.push(first..=first + count - 1);
-        }
-    }
-    Ok(ranges)
+    // A side without lines is named by the line before it.
+    let range = |start: u32, count: u32| {
+        let first = (start as usize).saturating_sub(usize::from(count > 0));
+        first..first + count as usize
+    };
+    (0..patch.num_hunks())
+        .map(|number| {
+            let (hunk, _) = patch.hunk(number)?;
+            Ok(Hunk {
+                old: range(hunk.old_start(), hunk.old_lines()),
+                new: range(hunk.new_start(), hunk.new_lines()),
+            })
+        })
+        .collect()
+}
+
+/// A text's lines, without their ends.
+pub fn lines_of(text: &[u8]) -> Vec<&[u8]> {
+    let whole = text.strip_suffix(b"\n").unwrap_or(text);
+    let lines = whole.split(|byte| *byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines
+        .take(if text.is_empty() { 0 } else { usize::MAX })
+        .collect()
 }
 
 /// The two texts as a unified diff; empty when they are equal.
@@ -50,14 +77,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn added_and_replaced_lines_not_removed_ones() {
+    fn a_side_without_lines_is_where_they_would_stand() {
+        let found = |old: &[u8], new: &[u8]| {
+            let hunks = hunks(old, new).unwrap();
+            let ranges = hunks.into_iter().map(|hunk| (hunk.old, hunk.new));
+            ranges.collect::<Vec<_>>()
+        };
         let old = b"a\nb\nc\nd\n";
-        assert_eq!(
-            changed_lines(old, b"a\nB\nc\nd\ne\n").unwrap(),
-            [2..=2, 5..=5]
-        );
-        assert!(changed_lines(old, b"a\nd\n").unwrap().is_empty());
-        assert!(changed_lines(old, old).unwrap().is_empty());
-        assert_eq!(changed_lines(b"", b"a\nb\n").unwrap(), [1..=2]);
+        assert_eq!(found(old, b"a\nB\nc\nd\ne\n"), [(1..2, 1..2), (4..4, 4..5)]);
+        assert_eq!(found(old, b"a\nd\n"), [(1..3, 1..1)]);
+        assert_eq!(found(old, old), []);
+        assert_eq!(found(b"", b"a\nb\n"), [(0..0, 0..2)]);
+        assert_eq!(found(b"b\n", b"a\nb\n"), [(0..0, 0..1)]);
+    }
+
+    #[test]
+    fn lines_have_no_ends() {
+        assert_eq!(lines_of(b""), Vec::<&[u8]>::new());
+        assert_eq!(lines_of(b"\n"), [b""]);
+        assert_eq!(lines_of(b"a\r\nb"), [b"a", b"b"]);
     }
 }

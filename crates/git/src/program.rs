@@ -4,6 +4,7 @@
 use super::history::{Change, ChangeKind, Entry, History, Listed, MAX_FILE, path_text};
 use super::{RepoError, harmless, special};
 use cook_core::machine::Head;
+use cook_core::model::TreeEntry;
 use cook_os::process::{Captured, ProcessError, Short, capture_watched};
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -161,6 +162,26 @@ impl Program {
         Ok(changes.collect())
     }
 
+    /// New paths of renamed files, each with its old one. Files that are not the same are compared
+    /// where there are no more than a thousand.
+    pub(super) fn renames(&self, from: &str, to: &str) -> Result<Vec<(String, String)>, RepoError> {
+        let options = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "-M",
+            "-l1000",
+            "--diff-filter=R",
+            "--name-status",
+            "--no-commit-id",
+            "--ignore-submodules=none",
+        ];
+        let entries = self.entries(Self::history(&options).arg(from).arg(to))?;
+        let (renames, _) = entries.as_chunks::<3>();
+        let pair = |[_, old, new]: &[Vec<u8>; 3]| (path_text(new), path_text(old));
+        Ok(renames.iter().map(pair).collect())
+    }
+
     /// What git says when it exits with 0; none when it exits with 1.
     fn answer_if_any(&self, call: Call) -> Result<Option<Vec<u8>>, RepoError> {
         let captured = self.ask(call)?;
@@ -314,6 +335,12 @@ impl History for Program {
         self.line(Self::history(&["rev-parse", "-q", "--verify"]).arg(format!("{commit}^1")))
     }
 
+    fn parents(&self, commit: &str) -> Result<Vec<String>, RepoError> {
+        let call = Self::history(&["rev-list", "--parents", "--max-count=1"]).arg(commit);
+        let line = self.line(call)?.unwrap_or_default();
+        Ok(line.split(' ').skip(1).map(str::to_owned).collect())
+    }
+
     fn changes(&self, from: Option<&str>, to: &str) -> Result<Vec<Change>, RepoError> {
         let options = [
             "diff-tree",
@@ -374,5 +401,22 @@ impl History for Program {
         }
         let bytes = self.answer(Self::history(&["cat-file", "blob"]).arg(&oid))?;
         Ok(Entry::File { bytes, oid })
+    }
+
+    fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, RepoError> {
+        let call = Self::history(&["ls-tree", "-z", "--full-tree", commit, "--"]).arg(path);
+        let entries = self.entries(call.env("GIT_LITERAL_PATHSPECS", "1"))?;
+        let Some(entry) = entries.first() else {
+            return Ok(None);
+        };
+        let text = String::from_utf8_lossy(entry);
+        let (facts, found) = text.split_once('\t').unwrap_or((&text, ""));
+        Ok(match facts.split(' ').collect::<Vec<_>>()[..] {
+            [mode, kind, id] if found == path && kind != "tree" => Some(TreeEntry {
+                mode: mode.to_owned(),
+                id: id.to_owned(),
+            }),
+            _ => None,
+        })
     }
 }

@@ -36,6 +36,7 @@ fn is_certain(anchor: &Anchor, text: &str, whole: bool) -> bool {
         Anchor::Symbol { path, symbol } => {
             whole && is_path(path) && !symbol.contains("//") && !text.contains("://")
         }
+        Anchor::Gone { path, .. } | Anchor::Entry(path) => whole && is_path(path),
         Anchor::Test(_) | Anchor::Command { .. } | Anchor::Doc { .. } => whole,
     }
 }

@@ -133,6 +133,8 @@ codes! {
     EvidenceUnverified "evidence_unverified" Refusal Error "an anchor does not verify", "run `cook gate --clean`, then anchor the criterion to what passes or stands at HEAD";
     EvidenceUnrelated "evidence_unrelated" Refusal Error "an anchor points at something the slice did not change", "point at a receipt of the slice head, or at a place its commits changed";
     EvidenceShared "evidence_shared" Refusal Error "one proof is given for several criteria", "give each criterion an anchor of its own";
+    EvidenceNotNew "evidence_not_new" Refusal Error "every proof of the slice held at its basis already", "anchor a criterion to text that the slice wrote, to `gone:PATH`, to `entry:PATH`, or to a test that its basis does not pass";
+    ReopenElsewhere "reopen_elsewhere" Refusal Error "`at` of a reopened slice is no commit on HEAD", "name a commit that `git log` shows, or leave `at` out";
     EvidenceChanged "evidence_changed" Refusal Error "a done slice's evidence changed and was not anchored again", "anchor it again in the same report";
     EvidenceMalformed "evidence_malformed" Refusal Error "an anchor does not follow the grammar, or its basis does not fit", "write `test:NAME`, `cmd:COMMAND#LINE`, `receipt:ID`, `path:line` or `path:symbol`, with the basis that fits";
     ConcludeNotDue "conclude_not_due" Refusal Error "the stop wave is not complete", "run `cook next`";
@@ -208,6 +210,9 @@ codes! {
     SelectionNotFirst "selection_not_first" Finding Warning "the selected slice is not the first in order of work", "say in `why_now` why it comes first, or select the slice that `cook ready` lists first";
     CriterionDropped "criterion_dropped" Finding Warning "a criterion was dropped with proof", "look at the proof; where it does not hold, plan the criterion again";
     CriterionLostProof "criterion_lost_proof" Finding Error "a done slice's criterion lost its proof", "the next re-ground reopens it or anchors it again";
+    ProofNotNew "proof_not_new" Finding Warning "a proof held at the slice's basis already", "look whether the slice did what the criterion says; a test that fails at the basis shows it";
+    Rebound "rebound" Finding Note "a done slice's commit is not on HEAD any more, and its work is", "nothing: the work is followed by its text";
+    ReboundInPart "rebound_in_part" Finding Warning "a part of a done slice's work is not at HEAD", "look at the named places, and reopen the slice where its goal no longer holds";
     ProofStale "proof_stale" Finding NeedsReground "a done slice's proof is of another state of the repository", "run `cook gate --clean`, or let the next re-ground anchor it again";
     StopVerifierFailed "stop_verifier_failed" Finding Error "`bash .agent/verify_completion_stop.sh` does not pass", "run it and mend what it names";
     EvidenceImported "evidence_imported" Finding NeedsReground "a done slice's evidence is plain text of an older layout", "anchor the criterion again in `evidence` of the next re-ground";

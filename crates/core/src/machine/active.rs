@@ -55,6 +55,11 @@ impl Work<'_> {
         ledger.audit = None;
         ledger.receipts.clear();
         ledger.head_tree = None;
+        ledger.holds = None;
+        // What was built stays the slice's: its next commit comes after the same basis.
+        if let Some(accepted) = ledger.accepted.take() {
+            ledger.basis = Some(accepted.basis);
+        }
         let record = self.slice_record(SliceRecordType::Reopened, id, &commit);
         record.findings = Some(findings.clone());
         if let Some(submission) = submission {

@@ -10,8 +10,8 @@ use crate::change::Loss;
 use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
 use crate::model::{
-    BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Limits, Receipt,
-    RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Stamp,
+    Accepted, BriefEntry, BriefLine, BriefStanding, Caches, EvidenceRecord, GateSpec, Limits, Own,
+    Receipt, RoomCheck, STOP_VERIFIER_SCRIPTS, Slice, Snapshot, Stamp, Survival,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,10 @@ pub struct FactSet {
     pub gates: Option<GateQuestion>,
     /// Anchors to verify.
     pub anchors: BTreeSet<AnchorQuestion>,
+    /// What the slice that is to be accepted consists of.
+    pub own: Option<OwnQuestion>,
+    /// By slice: what became of the work that it was accepted with.
+    pub survivals: BTreeMap<String, Accepted>,
     /// Verify anchors by kept receipts alone: run no gate for them.
     pub existing_receipts_only: bool,
     /// Run the required gates at HEAD in a clean room.
@@ -101,21 +105,45 @@ pub struct AnchorQuestion {
     pub basis: crate::model::Basis,
     /// The commit it was stamped at; none for a fresh claim.
     pub stamped_at: Option<String>,
-    /// The slice's basis commit and slice head, to tell whether the slice changed the place.
-    /// None = the place need not be the slice's (dropped criteria, done slices).
-    pub changed_between: Option<(String, String)>,
+    /// Whose work it must be; none = anybody's (dropped criteria).
+    pub work: Option<WorkOf>,
+}
+
+/// The work of a slice.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorkOf {
+    /// Of one that is to be accepted.
+    Claimed(OwnQuestion),
+    /// As the transition of this sequence accepted it.
+    Accepted(u64),
+}
+
+/// Ask what a slice's own commits wrote and took away.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnQuestion {
+    /// The slice's basis.
+    pub basis: String,
+    /// The slice's head.
+    pub head: String,
+    /// Commits that it claims.
+    pub claimed: BTreeSet<String>,
 }
 
 impl AnchorQuestion {
-    /// What a stored record is asked, wherever the slice's commits stand.
-    pub fn stored(slice: &Slice, record: &EvidenceRecord) -> Self {
+    /// What a stored record of a slice is asked.
+    pub fn stored(snapshot: &Snapshot, slice: &Slice, record: &EvidenceRecord) -> Self {
+        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+        let of = accepted.map(|accepted| WorkOf::Accepted(accepted.seq.0));
         Self {
             slice_id: slice.slice_id.clone(),
             criterion: record.criterion.clone(),
             anchor: record.anchor.clone(),
             basis: record.basis,
             stamped_at: Some(record.head_sha.clone()),
-            changed_between: None,
+            work: of.filter(|_| slice.acceptance_criteria.contains(&record.criterion)),
         }
     }
 
@@ -287,8 +315,10 @@ pub struct AnchorAnswer {
     /// What it points at, in a form that is equal when two anchors point at the same thing:
     /// path and lines, or receipt and output anchor.
     pub target: String,
-    /// The slice's commits changed the place, or the receipt is of the slice head's tree.
+    /// The place is the slice's work, or the receipt is of the slice head's tree.
     pub related: bool,
+    /// It did not hold at the slice's basis already.
+    pub is_new: bool,
 }
 
 /// The answer to a [`BriefQuestion`].
@@ -383,6 +413,12 @@ pub struct Facts {
     /// See [`FactSet::anchors`], by [`AnchorQuestion::key`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub anchors: BTreeMap<String, AnchorAnswer>,
+    /// See [`FactSet::own`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Own>,
+    /// See [`FactSet::survivals`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub survivals: BTreeMap<String, Survival>,
     /// See [`FactSet::stop_verifier`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_verifier: Option<StopVerifierRun>,
@@ -469,6 +505,16 @@ impl Facts {
         self.anchors
             .get(&question.key())
             .ok_or_else(|| missing("anchors"))
+    }
+
+    pub(super) fn own(&self) -> Result<&Own, Refusal> {
+        self.own.as_ref().ok_or_else(|| missing("own"))
+    }
+
+    pub(super) fn survival(&self, slice: &str) -> Result<&Survival, Refusal> {
+        self.survivals
+            .get(slice)
+            .ok_or_else(|| missing("survivals"))
     }
 
     pub(super) fn stop_verifier(&self) -> Result<&StopVerifierRun, Refusal> {

@@ -32,7 +32,8 @@ pub use drift::{contradictions, handoff_differences};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion,
     CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS,
-    OutsideEdit, Range, StopVerifierRun, Verdict, Worktree, stale_stop_verifier,
+    OutsideEdit, OwnQuestion, Range, StopVerifierRun, Verdict, WorkOf, Worktree,
+    stale_stop_verifier,
 };
 pub use planning::MAX_SLICES;
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};

@@ -34,6 +34,11 @@ pub enum Anchor {
     /// `user@ID` or `user@ID: 'QUOTE'`.
     #[allow(missing_docs)]
     User { id: String, quote: Option<String> },
+    /// `gone:PATH` or `gone:PATH#LINE`: a file, or a line of it, that is not there any more.
+    #[allow(missing_docs)]
+    Gone { path: String, line: Option<String> },
+    /// `entry:PATH`: a file's mode and content as a whole.
+    Entry(String),
     /// `commit:SHA`.
     Commit(String),
     /// `receipt:ID`.
@@ -70,6 +75,20 @@ impl Anchor {
         }
         if let Some(rest) = text.strip_prefix("doc:") {
             return doc(rest);
+        }
+        if let Some(rest) = text.strip_prefix("gone:") {
+            let (path, line) = match rest.split_once('#') {
+                Some((path, line)) => (path, Some(named(line, "the line")?)),
+                None => (rest, None),
+            };
+            let path = named(path, "the path")?;
+            check_path(&path)?;
+            return Ok(Anchor::Gone { path, line });
+        }
+        if let Some(rest) = text.strip_prefix("entry:") {
+            let path = named(rest, "the path")?;
+            check_path(&path)?;
+            return Ok(Anchor::Entry(path));
         }
         if let Some(rest) = text.strip_prefix("user@") {
             return user(rest);
@@ -275,7 +294,10 @@ pub struct Stamp {
 pub fn fits(basis: Basis, anchor: &Anchor) -> bool {
     use Anchor as A;
     match basis {
-        Basis::Observed => matches!(anchor, A::Lines { .. } | A::Symbol { .. } | A::Commit(_)),
+        Basis::Observed => matches!(
+            anchor,
+            A::Lines { .. } | A::Symbol { .. } | A::Gone { .. } | A::Entry(_) | A::Commit(_)
+        ),
         Basis::Test => matches!(anchor, A::Test(_) | A::Lines { .. } | A::Symbol { .. }),
         Basis::Output => matches!(anchor, A::Command { .. } | A::Receipt(_)),
         Basis::User => matches!(anchor, A::User { .. }),
@@ -315,6 +337,14 @@ mod tests {
             ("cmd:cargo test#exit", command("cargo test", "exit")),
             ("cmd:sh -c 'echo #1'#1", command("sh -c 'echo #1'", "1")),
             ("commit:ABCD12", Anchor::Commit("abcd12".to_owned())),
+            ("entry:a/b.png", Anchor::Entry("a/b.png".to_owned())),
+            (
+                "gone:a.rs#fn old() {",
+                Anchor::Gone {
+                    path: "a.rs".to_owned(),
+                    line: Some("fn old() {".to_owned()),
+                },
+            ),
         ] {
             assert_eq!(Anchor::parse(text), Ok(anchor), "{text}");
         }
@@ -354,6 +384,10 @@ mod tests {
             "src/a.rs:",
             "src/a.rs:two words",
             "http://x",
+            "gone:",
+            "gone:../a",
+            "gone:a#",
+            "entry:/etc/passwd",
             "test:",
             "test:  ",
             "cmd:cargo test",

@@ -99,6 +99,21 @@ pub struct Reconcile {
     pub findings: Vec<String>,
 }
 
+/// A slice whose work is to be looked at again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reopen {
+    /// The slice.
+    #[serde(with = "Text")]
+    pub slice_id: String,
+    /// What is wrong with it.
+    #[serde(with = "Text")]
+    pub why: String,
+    /// A commit on HEAD that holds its work: it can be reported as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
 /// The end of a stop wave.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case", deny_unknown_fields)]
@@ -222,6 +237,9 @@ pub struct Reground {
     /// Accept or reopen the committed slice, or reopen a done one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconcile: Option<Reconcile>,
+    /// Slices to take up again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reopen: Vec<Reopen>,
     /// The whole new plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanBlock>,

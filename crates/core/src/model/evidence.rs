@@ -18,6 +18,19 @@ pub enum Basis {
     Doc,
 }
 
+impl Basis {
+    /// The word in reports and documents.
+    pub fn id(self) -> &'static str {
+        match self {
+            Basis::Observed => "observed",
+            Basis::Test => "test",
+            Basis::Output => "output",
+            Basis::User => "user",
+            Basis::Doc => "doc",
+        }
+    }
+}
+
 /// One criterion's proof as cook stamped it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -67,6 +67,27 @@ pub struct SliceLedger {
     pub review: Option<ReviewNote>,
     /// Audit of the current key.
     pub audit: Option<AuditNote>,
+    /// The commit on HEAD that holds the work of a reopened slice: it may be reported as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
+    /// The work as it was accepted, while the slice is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Accepted>,
+}
+
+/// The work of a done slice; the record of its acceptance says line by line what it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    /// The slice's basis.
+    pub basis: String,
+    /// The accepted commit; the commit on HEAD that holds its work, once the history was rewritten.
+    pub head: String,
+    /// Log sequence of the record.
+    pub seq: Count,
+    /// Places that were lost or rewritten when the rest was kept with a reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
 }
 
 /// One vote of the current wave.

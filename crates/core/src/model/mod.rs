@@ -24,6 +24,7 @@ mod known;
 mod ledger;
 mod limits;
 mod mission;
+mod own;
 mod plan;
 mod report;
 mod sandbox;
@@ -61,7 +62,8 @@ pub use contract::{
 pub use directory::StateDirectory;
 pub use event::{
     Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
-    PlannedSlice, PolicyChange, Reconcile, Reground, Resume, Submission, USER_DOORS, Verdicts,
+    PlannedSlice, PolicyChange, Reconcile, Reground, Reopen, Resume, Submission, USER_DOORS,
+    Verdicts,
 };
 pub use evidence::{
     ArtifactType, Basis, Caches, Evidence, EvidenceRecord, Outcome, Place, Program, Receipt,
@@ -71,11 +73,12 @@ pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use known::{KnownAgent, Markers};
 pub use ledger::{
-    Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, RoomCheck, SliceLedger,
-    Undone, Vote, Waiting, WaitingKind, Wave,
+    Accepted, Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, RoomCheck,
+    SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
+pub use own::{Fate, MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TreeEntry};
 pub use plan::{Plan, Slice, SliceStatus};
 pub use report::{ReportRecord, Rubric, RubricEntry, RubricVerdict};
 pub use sandbox::{Sandbox, SandboxMode};

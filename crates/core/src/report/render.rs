@@ -100,6 +100,7 @@ const BLOCK_FORMAT: &str = r#"
 ```json
 {
   "reconcile": {"slice_id": "<committed slice>", "decision": "accepted", "findings": []},
+  "reopen": [{"slice_id": "<done slice>", "why": "<what no longer holds>", "at": "<commit on HEAD that holds its work, if one does>"}],
   "plan": {
     "plan_basis": "<what you read to make this plan>",
     "candidate_slices": [

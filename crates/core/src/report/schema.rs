@@ -112,6 +112,12 @@ fn block() -> Value {
                 },
                 "required": ["slice_id", "decision"],
             },
+            "reopen": {"type": "array", "items": {
+                "type": "object",
+                "properties": {"slice_id": name, "why": name, "at": {"type": ["string", "null"]}},
+                "required": ["slice_id", "why"],
+                "additionalProperties": false,
+            }},
             "plan": {
                 "type": ["object", "null"],
                 "additionalProperties": false,

@@ -5,8 +5,8 @@ use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook_core::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook_core::model::{
     ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
-    PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, ReportRecord, Resume, Role,
-    Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
+    PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, Reopen, ReportRecord,
+    Resume, Role, Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -205,6 +205,7 @@ struct Blocks<'a> {
     snapshot: &'a Snapshot,
     bounds: &'a Bounds,
     base: Reground,
+    head: Option<String>,
     made: Vec<(String, Reground)>,
 }
 
@@ -246,6 +247,7 @@ fn blocks(
             conclude: (rule == Rule::Conclude).then_some(Conclude::GoOn { reason: None }),
             ..Reground::default()
         },
+        head: world.head(&Mood::GOOD, None).commit,
         made: Vec::new(),
     };
     all.add("nothing", |_| {});
@@ -357,6 +359,20 @@ fn revisions(all: &mut Blocks) {
                 all.add(format!("reopen {name}"), |block| {
                     block.reconcile = reconcile(name, Decision::Reopened);
                 });
+                let nowhere = Some("nowhere".to_owned());
+                let places = all.head.clone().map(|head| ("HEAD", head));
+                for (label, at) in places
+                    .into_iter()
+                    .chain(nowhere.map(|at| ("no commit", at)))
+                {
+                    all.add(format!("reopen {name} at {label}"), |block| {
+                        block.reopen = vec![Reopen {
+                            slice_id: name.to_owned(),
+                            why: "its proof was rewritten".to_owned(),
+                            at: Some(at),
+                        }];
+                    });
+                }
             }
             SliceStatus::Cancelled => {}
             open => {
@@ -428,7 +444,7 @@ fn reconciliations(all: &mut Blocks) {
         block.reconcile = reconcile(name, Decision::Reopened);
     });
     let kinds: &[&str] = if all.bounds.hostile {
-        &["bad", "gone", "odd", "unrelated", "shared"]
+        &["bad", "gone", "odd", "unrelated", "shared", "old"]
     } else {
         &["unrelated"]
     };

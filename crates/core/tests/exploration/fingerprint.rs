@@ -80,6 +80,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     }
     snapshot.active.revision = None;
     forget_closed(&mut snapshot);
+    place_accepted(&mut snapshot, world);
     for slice in snapshot.ledger.slices.values_mut() {
         let head = slice.head.clone();
         slice
@@ -155,6 +156,23 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let first = hasher.finish();
     first.hash(&mut second);
     (u128::from(first) << 64) | u128::from(second.finish())
+}
+
+/// Of accepted work it matters whether HEAD holds its commit and its basis, and not where.
+fn place_accepted(snapshot: &mut Snapshot, world: &World) {
+    let chain = world.chain(world.head);
+    let place = |commit: &mut String| {
+        let on = commit_of(commit).is_some_and(|index| chain.contains(&index));
+        *commit = if on { "on HEAD" } else { "left" }.to_owned();
+    };
+    for slice in snapshot.ledger.slices.values_mut() {
+        if let Some(accepted) = &mut slice.accepted {
+            accepted.seq.0 = 0;
+            place(&mut accepted.basis);
+            place(&mut accepted.head);
+        }
+        slice.holds.iter_mut().for_each(place);
+    }
 }
 
 /// A cancelled slice never comes back; a done one begins anew when it is reopened.

@@ -2,10 +2,10 @@
 
 use super::events::Offer;
 use cook_core::diagnostic::Code;
-use cook_core::machine::{Dispatch, FactSet, Facts, Rule, Step, Verdict};
+use cook_core::machine::{AnchorQuestion, Dispatch, FactSet, Facts, Rule, Step, Verdict};
 use cook_core::model::{
-    ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, STOP_VERIFIER,
-    SliceStatus, Snapshot,
+    ActiveStatus, Caches, Conclude, Decision, Event, Evidence, Policy, Reground, Rest,
+    STOP_VERIFIER, SliceStatus, Snapshot,
 };
 use std::collections::BTreeSet;
 
@@ -86,6 +86,7 @@ pub fn transition(seen: &Seen) -> Check {
     counted(seen)?;
     done_only_by_judges(seen)?;
     slices_only_by_acceptance(seen)?;
+    work_stands(seen)?;
     selected_only_clean(seen)?;
     criteria_stay(seen)?;
     noes_stay(seen)?;
@@ -185,6 +186,48 @@ fn counted(seen: &Seen) -> Check {
     require(after.steps.0 == before.steps.0 + u64::from(role), || {
         "steps are not what roles spent".to_owned()
     })
+}
+
+/// Nothing is built on work that is gone, nor on proof that was rewritten and not given anew.
+fn work_stands(seen: &Seen) -> Check {
+    let Some(block) = seen.block() else {
+        return Ok(());
+    };
+    let accepts = block
+        .reconcile
+        .as_ref()
+        .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
+    let builds = accepts || block.select.is_some() || block.conclude == Some(Conclude::Stop);
+    for slice in &seen.after().plan.candidate_slices {
+        let was = seen.before.plan.slice(&slice.slice_id);
+        let was_done = was.is_some_and(|was| was.status == SliceStatus::Done);
+        if slice.status != SliceStatus::Done || !was_done {
+            continue;
+        }
+        let id = &slice.slice_id;
+        let survival = seen.facts.survivals.get(id);
+        require(
+            survival.is_none_or(|found| found.rest != Rest::None),
+            || format!("slice `{id}` stays done, and its work is gone"),
+        )?;
+        for record in was
+            .iter()
+            .flat_map(|was| &was.evidence)
+            .filter_map(Evidence::record)
+        {
+            let again = block.evidence.iter().any(|claim| {
+                claim.slice_id.as_ref() == Some(id) && claim.criterion == record.criterion
+            });
+            let key = AnchorQuestion::stored(seen.before, slice, record).key();
+            let verdict = seen.facts.anchors.get(&key).map(|answer| answer.verdict);
+            let answered = again || verdict != Some(Verdict::Changed) || !builds;
+            require(
+                answered && (again || verdict != Some(Verdict::Missing)),
+                || format!("slice `{id}` stays done with {verdict:?}"),
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// `done` only by a conclusion with the required votes at this HEAD and wave.

@@ -7,8 +7,8 @@ use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
 use cook_core::machine::Rule;
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Count, Event, Limits, PlanBlock, Policy, Resume, Role,
-    SliceStatus, WaitingKind,
+    ActiveStatus, Actor, Conclude, Count, Event, Limits, PlanBlock, Policy, Reground, Reopen,
+    Resume, Role, SliceStatus, WaitingKind,
 };
 
 const ONE: Bounds = CORE;
@@ -674,10 +674,6 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     let go_on = Some(Conclude::GoOn {
         reason: Some("the page moved".to_owned()),
     });
-    walk.refused(
-        walk.reground(|block| block.conclude.clone_from(&go_on)),
-        Code::EvidenceChanged,
-    );
     let slice = walk.snapshot.plan.slice("a").unwrap().clone();
     let mut proof = super::events::claims(&slice, "good");
     let first = proof[0].anchor.clone();
@@ -724,6 +720,61 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         block.plan = Some(plan);
     }));
     walk.drive();
+}
+
+/// What builds on rewritten proof waits for an answer; a question, a blocker and a reopening do not.
+#[test]
+fn rewritten_proof_holds_up_a_selection_and_nothing_else() {
+    let begin = || {
+        let mut walk = Walk::new(TWO);
+        walk.reach_rule_7(true);
+        walk.take(walk.accepted("a"));
+        walk.mood.stored = cook_core::machine::Verdict::Changed;
+        walk
+    };
+    let mut walk = begin();
+    let select = |block: &mut Reground| block.select = Some("b".to_owned());
+    walk.refused(walk.reground(select), Code::EvidenceChanged);
+    walk.take(walk.reground(|block| block.policy = super::events::asks()));
+    let mut walk = begin();
+    walk.take(walk.reground(|block| block.policy = super::events::blocks_it()));
+    // The commit that holds the work is reported as it is, and nothing is built anew.
+    let mut walk = begin();
+    let head = walk.world.head.map(super::world::id).unwrap();
+    walk.take(walk.reground(|block| {
+        block.reopen = vec![Reopen {
+            slice_id: "a".to_owned(),
+            why: "its proof was rewritten".to_owned(),
+            at: Some(head),
+        }];
+        block.select = Some("a".to_owned());
+    }));
+    assert_eq!(walk.rule(), Rule::Implement);
+    let due = walk.due();
+    assert!(due.action.contains("holds its work"), "{}", due.action);
+    walk.mood.stored = cook_core::machine::Verdict::Verified;
+    walk.take(walk.implemented());
+    walk.drive();
+    // Anchored again.
+    let mut walk = begin();
+    let slice = walk.snapshot.plan.slice("a").unwrap().clone();
+    walk.take(walk.reground(|block| {
+        block.evidence = super::events::claims(&slice, "good");
+        block.select = Some("b".to_owned());
+    }));
+}
+
+#[test]
+fn work_that_is_gone_opens_its_slice_with_any_report() {
+    let mut walk = Walk::new(TWO);
+    walk.reach_rule_7(true);
+    walk.take(walk.accepted("a"));
+    walk.mood.stored = cook_core::machine::Verdict::Missing;
+    walk.take(walk.reground(|block| block.policy = super::events::asks()));
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.status, SliceStatus::Planned);
+    let ledger = &walk.snapshot.ledger.slices["a"];
+    assert!(ledger.basis.is_some() && ledger.accepted.is_none());
 }
 
 #[test]

@@ -9,8 +9,8 @@ use cook_core::machine::{
     Facts, GateRun, Head, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
 };
 use cook_core::model::{
-    CONTRACT_FILES, Caches, Count, GateSpec, Limits, Place, Receipt, RoomCheck, SETTINGS_FILES,
-    SandboxKind,
+    Accepted, CONTRACT_FILES, Caches, Count, GateSpec, Limits, Own, Place, Receipt, Rest,
+    RoomCheck, SETTINGS_FILES, SandboxKind, Survival,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -444,6 +444,30 @@ impl World {
                 _ => question.anchor.clone(),
             },
             related: kind != "unrelated",
+            is_new: kind != "old",
+        }
+    }
+
+    /// What became of a done slice's work: as of its stored proof.
+    fn survival(&self, accepted: &Accepted, mood: &Mood) -> Survival {
+        let found = self.find(&accepted.head);
+        let on_head = found.is_some_and(|index| self.is_ancestor(self.head, index));
+        let place = vec!["src/lib.rs:1".to_owned()];
+        Survival {
+            rest: match mood.stored {
+                Verdict::Missing => Rest::None,
+                Verdict::Changed => Rest::Part,
+                _ => Rest::Whole,
+            },
+            on_head,
+            lost: match mood.stored {
+                Verdict::Missing => place.clone(),
+                _ => Vec::new(),
+            },
+            rewritten: match mood.stored {
+                Verdict::Changed => place,
+                _ => Vec::new(),
+            },
         }
     }
 
@@ -504,6 +528,16 @@ impl World {
                 .anchors
                 .iter()
                 .map(|question| (question.key(), Self::anchor(question, mood)))
+                .collect(),
+            own: set.own.as_ref().map(|question| Own {
+                basis: question.basis.clone(),
+                head: question.head.clone(),
+                ..Own::default()
+            }),
+            survivals: set
+                .survivals
+                .iter()
+                .map(|(slice, accepted)| (slice.clone(), self.survival(accepted, mood)))
                 .collect(),
             // Its workflows have no brief; what changes one is tested by itself.
             brief: set.brief.as_ref().map(|_| Default::default()),

@@ -42,6 +42,13 @@ pub(super) fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> 
             ),
         );
     }
+    let ledger = snapshot.ledger.slices.get(id);
+    if let Some(at) = ledger.and_then(|ledger| ledger.holds.as_ref()) {
+        return Answer::new(
+            format!("report slice `{id}`: commit {} holds its work", short(at)),
+            "the re-ground that reopened it names the commit; it is reviewed anew as it stands",
+        );
+    }
     let must_fix = snapshot
         .active
         .handoff

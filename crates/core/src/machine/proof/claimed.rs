@@ -25,7 +25,7 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
         let answer = work.facts.anchor(&question)?;
         let id = question.slice_id.clone();
         match answer.verdict {
-            Verdict::Verified if !answer.related && question.changed_between.is_some() => {
+            Verdict::Verified if !answer.related && question.work.is_some() => {
                 wrong.push(
                     Finding::new(Code::EvidenceUnrelated, describe(&question, answer)).at(id),
                 );

@@ -18,6 +18,7 @@ pub(in crate::machine) fn require_complete(
     let slice = work.planned(id)?.clone();
     let mut wrong = Vec::new();
     let mut targets: Vec<(Place, String)> = Vec::new();
+    let mut old = Vec::new();
     let mut evidence = slice.evidence.clone();
     for criterion in &slice.acceptance_criteria {
         let Some(entry) = evidence.iter_mut().find_map(|entry| match entry {
@@ -53,6 +54,9 @@ pub(in crate::machine) fn require_complete(
                 .at(id),
             );
         }
+        if !answer.is_new {
+            old.push(describe(&question, answer));
+        }
         targets.push((place, criterion.clone()));
         if let Some(now) = answer
             .now
@@ -65,6 +69,18 @@ pub(in crate::machine) fn require_complete(
     }
     if let Some(code) = wrong.first().map(|finding| finding.code) {
         return Err(Refusal::new(code, many(&wrong)).with(wrong));
+    }
+    if old.len() == slice.acceptance_criteria.len() && !old.is_empty() {
+        return Err(Refusal::new(
+            Code::EvidenceNotNew,
+            format!(
+                "nothing that proves slice `{id}` is new since its basis: {}",
+                old[0]
+            ),
+        ));
+    }
+    for what in old {
+        work.remark(Code::ProofNotNew, id, what);
     }
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.evidence = evidence;

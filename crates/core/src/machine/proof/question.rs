@@ -1,7 +1,7 @@
 //! Which anchors must be looked at, and which claim speaks for which criterion.
 
 use crate::machine::drift;
-use crate::machine::facts::AnchorQuestion;
+use crate::machine::facts::{AnchorQuestion, FactSet, OwnQuestion, WorkOf};
 use crate::model::{
     Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus, Snapshot,
 };
@@ -40,10 +40,18 @@ pub(super) fn fresh_question(
     claim: &EvidenceClaim,
 ) -> Option<AnchorQuestion> {
     let slice_id = claim_slice(snapshot, block, claim)?;
-    let changed_between = if accepted(block) == Some(slice_id.as_str()) {
-        span(snapshot, &slice_id)
+    let work = if accepted(block) == Some(slice_id.as_str()) {
+        own_question(snapshot, &slice_id).map(WorkOf::Claimed)
     } else {
-        None
+        let ledger = snapshot.ledger.slices.get(&slice_id);
+        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+        let holds = snapshot
+            .plan
+            .slice(&slice_id)
+            .is_some_and(|slice| slice.acceptance_criteria.contains(&claim.criterion));
+        accepted
+            .filter(|_| holds)
+            .map(|accepted| WorkOf::Accepted(accepted.seq.0))
     };
     Some(AnchorQuestion {
         slice_id,
@@ -51,7 +59,7 @@ pub(super) fn fresh_question(
         anchor: claim.anchor.clone(),
         basis: claim.basis,
         stamped_at: None,
-        changed_between,
+        work,
     })
 }
 
@@ -61,14 +69,13 @@ pub(super) fn stored_question(
     slice: &Slice,
     record: &EvidenceRecord,
 ) -> AnchorQuestion {
-    let changed_between = if accepted(block) == Some(slice.slice_id.as_str()) {
-        span(snapshot, &slice.slice_id)
-    } else {
-        None
-    };
-    AnchorQuestion {
-        changed_between,
-        ..AnchorQuestion::stored(slice, record)
+    let stored = AnchorQuestion::stored(snapshot, slice, record);
+    match accepted(block) == Some(slice.slice_id.as_str()) {
+        true => AnchorQuestion {
+            work: own_question(snapshot, &slice.slice_id).map(WorkOf::Claimed),
+            ..stored
+        },
+        false => stored,
     }
 }
 
@@ -133,11 +140,31 @@ fn accepted(block: &Reground) -> Option<&str> {
         .map(|reconcile| reconcile.slice_id.as_str())
 }
 
-/// Basis and head of a slice that is to be accepted.
-fn span(snapshot: &Snapshot, id: &str) -> Option<(String, String)> {
-    let basis = snapshot.plan.slice(id)?.basis_commit.clone()?;
-    let head = snapshot.ledger.slices.get(id)?.head.clone()?;
-    Some((basis, head))
+/// What tells the work of a slice that is to be accepted.
+fn own_question(snapshot: &Snapshot, id: &str) -> Option<OwnQuestion> {
+    let ledger = snapshot.ledger.slices.get(id)?;
+    Some(OwnQuestion {
+        basis: snapshot.plan.slice(id)?.basis_commit.clone()?,
+        head: ledger.head.clone()?,
+        claimed: ledger.claimed.iter().cloned().collect(),
+    })
+}
+
+/// What must be measured of the slices' work: that of the one to accept, and what became of that of
+/// done ones.
+pub(in crate::machine) fn work_needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
+    set.own = accepted(block).and_then(|id| own_question(snapshot, id));
+    for slice in &snapshot.plan.candidate_slices {
+        let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+        if slice.status == SliceStatus::Done
+            && let Some(accepted) = ledger.and_then(|ledger| ledger.accepted.clone())
+        {
+            set.survivals.insert(slice.slice_id.clone(), accepted);
+        }
+    }
+    let reopened = block.reopen.iter();
+    set.on_head
+        .extend(reopened.filter_map(|reopen| reopen.at.clone()));
 }
 
 /// A criterion may leave a slice only with proof, given in the same report.

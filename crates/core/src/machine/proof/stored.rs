@@ -4,25 +4,31 @@ use super::question::{claims_for, stored_question};
 use super::text::describe;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::Verdict;
+use crate::machine::text::short;
 use crate::machine::work::Work;
-use crate::model::{Evidence, Reground, SliceStatus, Submission};
+use crate::model::{
+    Conclude, Decision, Evidence, Reground, Rest, SliceStatus, Submission, Survival,
+};
 
-/// Reopens done slices whose proof is gone; a changed one must be anchored again.
+/// Reopens done slices whose work or proof is gone. Where it was rewritten, what goes on from there
+/// waits until the proof is anchored again, or the slice reopened.
 pub(in crate::machine) fn revalidate_done(
     work: &mut Work,
     block: &Reground,
     submission: &Submission,
 ) -> Result<Vec<String>, Refusal> {
+    // What the block reopens itself is open by now.
     let done: Vec<String> = work
-        .before
+        .next
         .plan
         .candidate_slices
         .iter()
         .filter(|slice| slice.status == SliceStatus::Done)
         .map(|slice| slice.slice_id.clone())
+        .filter(|id| !reopens(block, id))
         .collect();
     let mut reopened = Vec::new();
-    let mut changed = Vec::new();
+    let mut owed = Vec::new();
     for id in done {
         let lost = revalidate(work, block, &id)?;
         if !lost.gone.is_empty() {
@@ -32,40 +38,78 @@ pub(in crate::machine) fn revalidate_done(
             }
             work.reopen(&id, lost.gone, Some(submission));
             reopened.push(id);
-        } else {
-            changed.extend(
-                lost.changed
-                    .into_iter()
-                    .map(|what| Finding::new(Code::EvidenceChanged, what).at(id.clone())),
-            );
+            continue;
+        }
+        owed.extend(lost.owed);
+    }
+    if !goes_on(block) {
+        work.findings
+            .extend(owed.into_iter().map(|owed| owed.finding));
+        return Ok(reopened);
+    }
+    match owed.first() {
+        None => Ok(reopened),
+        Some(first) => {
+            let message = first.finding.message.clone();
+            let hints: Vec<String> = owed.iter().map(|owed| owed.answer.clone()).collect();
+            let findings = owed.into_iter().map(|owed| owed.finding).collect();
+            Err(Refusal::new(Code::EvidenceChanged, message)
+                .with(findings)
+                .replace_hints(hints))
         }
     }
-    if let Some(first) = changed.first() {
-        return Err(Refusal::new(Code::EvidenceChanged, first.message.clone()).with(changed));
-    }
-    Ok(reopened)
 }
 
-/// What a done slice's stored proof is worth now.
-#[derive(Debug, Default)]
-pub(in crate::machine) struct Lost {
+/// The block takes a done slice up again by its decision or its plan.
+fn reopens(block: &Reground, id: &str) -> bool {
+    let by_decision = block.reconcile.as_ref().is_some_and(|reconcile| {
+        reconcile.decision == Decision::Reopened && reconcile.slice_id == id
+    });
+    let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
+    by_decision
+        || planned
+            .filter(|planned| planned.slice_id == id)
+            .any(|planned| planned.status == Some(SliceStatus::Planned))
+}
+
+/// The block builds on what is done: it accepts, selects, or ends the project.
+fn goes_on(block: &Reground) -> bool {
+    let accepts = block
+        .reconcile
+        .as_ref()
+        .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
+    let stops = matches!(block.conclude, Some(Conclude::Stop));
+    accepts || block.select.is_some() || stops
+}
+
+/// Something that the report must answer.
+struct Owed {
+    finding: Finding,
+    /// What would answer it.
+    answer: String,
+}
+
+/// What a done slice's work and stored proof are worth now.
+#[derive(Default)]
+struct Lost {
     /// Gone: the slice is reopened with these findings.
-    pub gone: Vec<String>,
-    /// Changed: must be anchored again in this report.
-    pub changed: Vec<String>,
+    gone: Vec<String>,
+    /// Rewritten, or kept in part: to be answered in this report.
+    owed: Vec<Owed>,
 }
 
-/// Re-verifies one done slice; anchors that moved are followed.
-pub(in crate::machine) fn revalidate(
-    work: &mut Work,
-    block: &Reground,
-    id: &str,
-) -> Result<Lost, Refusal> {
+/// Looks at one done slice again; anchors that moved are followed.
+fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refusal> {
     let mut lost = Lost::default();
     let Some(slice) = work.before.plan.slice(id) else {
         return Ok(lost);
     };
+    let survival = match work.before.ledger.slices.get(id) {
+        Some(ledger) if ledger.accepted.is_some() => Some(work.facts.survival(id)?.clone()),
+        _ => None,
+    };
     let mut evidence = slice.evidence.clone();
+    let mut has_text = false;
     for entry in &mut evidence {
         let criterion = match &*entry {
             Evidence::Record(record) => record.criterion.clone(),
@@ -82,6 +126,7 @@ pub(in crate::machine) fn revalidate(
         };
         let question = stored_question(work.before, block, slice, record);
         let answer = work.facts.anchor(&question)?;
+        has_text |= answer.receipt.is_none();
         match answer.verdict {
             Verdict::Verified => {}
             Verdict::Moved => {
@@ -90,7 +135,19 @@ pub(in crate::machine) fn revalidate(
                     record.head_sha = work.facts.head()?.commit.clone().unwrap_or_default();
                 }
             }
-            Verdict::Changed => lost.changed.push(describe(&question, answer)),
+            Verdict::Changed => {
+                let near = answer.now.as_deref().unwrap_or("PATH:LINE");
+                lost.owed.push(Owed {
+                    finding: Finding::new(Code::EvidenceChanged, describe(&question, answer))
+                        .at(id),
+                    answer: format!(
+                        "add to `evidence` {{\"slice_id\": \"{id}\", \"criterion\": {}, \"anchor\": \"{near}\", \"basis\": \"{}\"}}, or to `reopen` {}",
+                        serde_json::json!(criterion),
+                        record.basis.id(),
+                        reopen_line(work, id),
+                    ),
+                });
+            }
             Verdict::Missing => lost.gone.push(describe(&question, answer)),
             Verdict::Stale | Verdict::Unverifiable | Verdict::Malformed => {
                 work.findings.push(
@@ -120,5 +177,87 @@ pub(in crate::machine) fn revalidate(
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.evidence = evidence;
     }
+    if let Some(survival) = survival {
+        survive(work, block, id, &survival, has_text, &mut lost)?;
+    }
     Ok(lost)
+}
+
+/// What follows from how much of the slice's work is at HEAD.
+fn survive(
+    work: &mut Work,
+    block: &Reground,
+    id: &str,
+    survival: &Survival,
+    has_text: bool,
+    lost: &mut Lost,
+) -> Result<(), Refusal> {
+    let places = |places: &[String]| places.join(", ");
+    let Some(head) = work.facts.head()?.commit.clone() else {
+        lost.gone
+            .push("HEAD has no commit, so its work is not there".to_owned());
+        return Ok(());
+    };
+    match survival.rest {
+        Rest::None => lost.gone.push(format!(
+            "its work is not at HEAD any more: {}",
+            places(&survival.lost)
+        )),
+        Rest::Whole => {
+            if !survival.on_head {
+                rebind(work, id, &head);
+            }
+        }
+        Rest::Part => {
+            let ledger = work.before.ledger.slices.get(id);
+            let kept = ledger.and_then(|ledger| ledger.accepted.as_ref());
+            let kept = kept.map_or(&[][..], |accepted| accepted.kept.as_slice());
+            let is_new = |place: &&String| !kept.contains(place);
+            let new: Vec<String> = survival.lost.iter().filter(is_new).cloned().collect();
+            // Where its proof is a text, that text says what holds.
+            if survival.on_head && (has_text || new.is_empty()) {
+                return Ok(());
+            }
+            let all: Vec<String> = [&survival.lost[..], &survival.rewritten[..]].concat();
+            let name = format!("part-{id}");
+            let what = format!("only a part of its work is at HEAD: not {}", places(&all));
+            match block.answers.iter().find(|answer| answer.no == name) {
+                Some(answer) => {
+                    let what = format!("{what}; kept: {}", answer.reason);
+                    work.remark(Code::ReboundInPart, id, what);
+                    if !survival.on_head {
+                        rebind(work, id, &head);
+                    }
+                    if let Some(accepted) = &mut work.ledger(id).accepted {
+                        accepted.kept = all;
+                    }
+                }
+                None => lost.owed.push(Owed {
+                    finding: Finding::new(Code::ReboundInPart, what).at(id),
+                    answer: format!(
+                        "add to `answers` {{\"no\": \"{name}\", \"reason\": …}}, or to `reopen` {}",
+                        reopen_line(work, id),
+                    ),
+                }),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The history was rewritten, and HEAD holds the work.
+fn rebind(work: &mut Work, id: &str, head: &str) {
+    if let Some(accepted) = &mut work.ledger(id).accepted {
+        accepted.head = head.to_owned();
+    }
+    let what = format!(
+        "its commit is not on HEAD any more, and its work is, at {}",
+        short(head)
+    );
+    work.findings.push(Finding::new(Code::Rebound, what).at(id));
+}
+
+fn reopen_line(work: &Work, id: &str) -> String {
+    let head = work.next_head().unwrap_or_default();
+    format!("{{\"slice_id\": \"{id}\", \"why\": …, \"at\": \"{head}\"}}")
 }

@@ -16,7 +16,7 @@ use crate::machine::{brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use conclude::{answer_rejections, conclude};
 use policy::{apply_policy, ask_for_trust};
-use reconcile::{accept, apply_reconcile, hold_back, require_acceptable};
+use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use recover::heal;
 use select::apply_select;
 
@@ -26,15 +26,15 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
     set.config = true;
     set.contract_committed = block.select.is_some();
     set.anchors = proof::questions(snapshot, block);
+    proof::work_needs(snapshot, block, set);
     // What a cache of an earlier commit holds is nobody's proof of this one.
     let stops = matches!(block.conclude, Some(Conclude::Stop));
     set.stop_verifier = stops.then_some(Caches::Empty);
     if let Some(select) = &block.select
-        && let Some(basis) = snapshot
-            .ledger
-            .slices
-            .get(select)
-            .and_then(|slice| slice.basis.clone())
+        && let Some(basis) = snapshot.ledger.slices.get(select).and_then(|slice| {
+            let accepted = slice.accepted.as_ref().map(|accepted| &accepted.basis);
+            slice.basis.clone().or(accepted.cloned())
+        })
     {
         set.ranges.insert(basis);
     }
@@ -54,7 +54,8 @@ pub(super) fn apply(
     }
     let answered = answer_rejections(work, block)?;
     proof::require_distinct(work, block)?;
-    let mut opened = proof::revalidate_done(work, block, submission)?;
+    let mut opened = reopen(work, block, submission)?;
+    opened.extend(proof::revalidate_done(work, block, submission)?);
     if let Some(reconcile) = &block.reconcile {
         opened.extend(apply_reconcile(work, reconcile, submission)?);
     } else if work.due.rule == Rule::Reconcile && block.policy.is_none() {

@@ -7,8 +7,8 @@ use crate::machine::rule::Rule;
 use crate::machine::work::Work;
 use crate::machine::{planning, proof, slices};
 use crate::model::{
-    ActiveStatus, Decision, Policy, Reconcile, Reground, SliceRecordType, SliceStatus, Submission,
-    Waiting, WaitingKind, surface_matches,
+    Accepted, ActiveStatus, Decision, Policy, Reconcile, Reground, SliceRecordType, SliceStatus,
+    Submission, Waiting, WaitingKind, surface_matches,
 };
 
 pub(super) fn apply_reconcile(
@@ -44,6 +44,49 @@ pub(super) fn apply_reconcile(
             ),
         )),
     }
+}
+
+/// Takes up again what the block names. A commit on HEAD that holds the work can be reported as it is.
+pub(super) fn reopen(
+    work: &mut Work,
+    block: &Reground,
+    submission: &Submission,
+) -> Result<Vec<String>, Refusal> {
+    let mut opened = Vec::new();
+    for reopen in &block.reopen {
+        let id = &reopen.slice_id;
+        let status = work.planned(id)?.status;
+        let committed = work.next.active.status == ActiveStatus::Committed
+            && work.active_id().as_deref() == Some(id);
+        let may = status == SliceStatus::Done || status.is_open() && reopen.at.is_some();
+        if !may || committed {
+            return Err(Refusal::new(
+                Code::ReconcileNotDue,
+                format!("slice `{id}` is {}; only a done slice is reopened", status.id()),
+            )
+            .replace_hints([
+                "of a slice that is open name the commit that holds its work: `at`; a committed one is reconciled",
+            ]));
+        }
+        if let Some(at) = &reopen.at
+            && !work.facts.on_head(at)?
+        {
+            return Err(Refusal::new(
+                Code::ReopenElsewhere,
+                format!("`at` of slice `{id}` names `{at}`, which is no commit on HEAD"),
+            ));
+        }
+        if status == SliceStatus::Done {
+            work.reopen(id, vec![reopen.why.clone()], Some(submission));
+            opened.push(id.clone());
+        }
+        let ledger = work.ledger(id);
+        ledger.holds.clone_from(&reopen.at);
+        if reopen.at.is_some() {
+            ledger.last_head = None;
+        }
+    }
+    Ok(opened)
 }
 
 /// What the next attempt must fix: review findings, the follow-up, open audit
@@ -111,9 +154,18 @@ pub(super) fn accept(
     ledger.review = None;
     ledger.audit = None;
     let receipts = std::mem::take(&mut ledger.receipts);
+    let own = work.facts.own()?.clone();
+    let seq = work.seq();
+    work.ledger(id).accepted = Some(Accepted {
+        basis: own.basis.clone(),
+        head: own.head.clone(),
+        seq,
+        kept: Vec::new(),
+    });
     let record = work.slice_record(SliceRecordType::Accepted, id, &commit);
     attach(record, submission);
     record.receipts = Some(receipts);
+    record.own = Some(own);
     if let Some(slice) = work.next.plan.slice_mut(id) {
         slice.status = SliceStatus::Done;
         slice.must_fix_findings = Some(Vec::new());

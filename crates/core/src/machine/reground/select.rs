@@ -81,7 +81,7 @@ fn require_selectable(work: &Work, slice: &Slice) -> Result<(), Refusal> {
 /// The basis of an earlier selection, while the slice has own commits since it.
 fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     let Some(basis) = work
-        .before
+        .next
         .ledger
         .slices
         .get(id)
@@ -112,17 +112,17 @@ fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {
 }
 
 fn has_own(work: &Work, id: &str, range: &Range) -> bool {
-    let claimed = work
-        .before
-        .ledger
-        .slices
-        .get(id)
-        .map(|slice| slice.claimed.clone())
-        .unwrap_or_default();
+    let ledger = work.next.ledger.slices.get(id);
+    let is_named = |commit: &String| {
+        ledger.is_some_and(|ledger| {
+            let holds = ledger.holds.as_ref();
+            ledger.claimed.contains(commit) || holds.is_some_and(|at| commit.starts_with(at))
+        })
+    };
     range
         .commits
         .iter()
-        .any(|commit| commit.slice.as_deref() == Some(id) || claimed.contains(&commit.id))
+        .any(|commit| commit.slice.as_deref() == Some(id) || is_named(&commit.id))
 }
 
 fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {

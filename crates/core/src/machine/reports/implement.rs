@@ -208,6 +208,7 @@ fn commit_slice(
         .review
         .take_if(|review| review.acceptable || review.commit != commit);
     ledger.audit = None;
+    ledger.holds = None;
     let claimed = ledger.claimed.clone();
     let record = work.slice_record(SliceRecordType::Implemented, slice_id, commit);
     attach(record, submission);
@@ -233,6 +234,7 @@ fn send_back(work: &mut Work, slice_id: &str, findings: Vec<String>) {
         slice.must_fix_findings = Some(findings);
     }
     let ledger = work.ledger(slice_id);
+    ledger.holds = None;
     if let Some(head) = ledger.head.take() {
         ledger.last_head = Some(head);
     }

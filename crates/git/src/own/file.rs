@@ -1,0 +1,112 @@
+//! A file's text as it is followed.
+
+use crate::history::Entry;
+use crate::lines::lines_of;
+use crate::{Repo, RepoError};
+use cook_core::diagnostic::Failure;
+use cook_core::digest::hex;
+use cook_core::model::TreeEntry;
+use sha2::{Digest, Sha256};
+use std::ops::Range;
+
+/// Bytes of a text whose lines are followed; a larger file counts as a whole.
+const MAX_TEXT: usize = 1 << 20;
+/// Characters, blanks not counted, that a text needs to be told from others.
+const TELLING: usize = 6;
+
+/// A file's text, or nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Text(Vec<u8>);
+
+impl Text {
+    /// Of these bytes; none for what is no text or too large to be followed.
+    pub fn of(bytes: Vec<u8>) -> Option<Self> {
+        (bytes.len() <= MAX_TEXT && !bytes.contains(&0)).then_some(Self(bytes))
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(super) fn lines(&self) -> Vec<&[u8]> {
+        lines_of(&self.0)
+    }
+}
+
+impl Repo {
+    /// What stands at a path, of whatever kind.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn tree_entry(&self, commit: &str, path: &str) -> Result<Option<TreeEntry>, Failure> {
+        Ok(self.ask(|history| history.tree_entry(commit, path))?)
+    }
+
+    /// A file's text: empty where nothing stands there, none where it is no text.
+    pub(super) fn text_at(&self, commit: &str, path: &str) -> Result<Option<Text>, Failure> {
+        Ok(match self.entry(commit, path)? {
+            Entry::Nothing => Some(Text::default()),
+            Entry::File { bytes, .. } => Text::of(bytes),
+            _ => None,
+        })
+    }
+
+    /// A blob's text; none when it is not here, or no text.
+    pub(super) fn text_of(&self, entry: Option<&TreeEntry>) -> Result<Option<Text>, Failure> {
+        match entry {
+            None => Ok(Some(Text::default())),
+            Some(entry) => Ok(self.blob(&entry.id)?.and_then(Text::of)),
+        }
+    }
+
+    /// The new name of a file that git sees as renamed between two commits.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn renamed(&self, from: &str, to: &str, path: &str) -> Result<Option<String>, Failure> {
+        let renames = self.renames(from, to)?.into_iter();
+        let mut named = renames.filter(|(_, old)| old == path);
+        Ok(named.next().map(|(new, _)| new))
+    }
+
+    /// New paths of renamed files, each with its old one.
+    pub(super) fn renames(&self, from: &str, to: &str) -> Result<Vec<(String, String)>, RepoError> {
+        self.program.renames(from, to)
+    }
+}
+
+/// Digest of lines, whatever their ends were.
+pub(super) fn digest(lines: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line);
+        hash.update(b"\n");
+    }
+    hex(&hash.finalize())
+}
+
+/// The lines say enough to be told from others.
+pub(super) fn is_telling(lines: &[&[u8]]) -> bool {
+    squeezed(lines).count() >= TELLING
+}
+
+/// Everything but white space.
+pub(super) fn squeezed<'a>(lines: &'a [&[u8]]) -> impl Iterator<Item = &'a u8> {
+    let bytes = lines.iter().flat_map(|line| line.iter());
+    bytes.filter(|byte| !byte.is_ascii_whitespace())
+}
+
+/// Where these lines stand in the text.
+pub(super) fn places(text: &[&[u8]], lines: &[&[u8]]) -> Vec<Range<usize>> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let windows = text.windows(lines.len()).enumerate();
+    let here = windows.filter(|(_, window)| *window == lines);
+    here.map(|(at, _)| at..at + lines.len()).collect()
+}
+
+/// Two ranges have a line in common.
+pub(super) fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}

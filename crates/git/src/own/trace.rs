@@ -1,0 +1,295 @@
+//! Who wrote which line between a slice's basis and its head.
+
+use super::file::{Text, digest};
+use crate::history::ChangeKind;
+use crate::lines::{Hunk, hunks};
+use crate::{Repo, RepoError};
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Count, Own, OwnFile, OwnHunk};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// Commits that are looked at one by one.
+const MAX_STEPS: usize = 500;
+/// Files that are listed.
+const MAX_FILES: usize = 2_000;
+/// Hunks that are listed; files after that count as a whole.
+const MAX_HUNKS: usize = 4_000;
+
+/// A commit on the way from the basis.
+struct Step {
+    commit: String,
+    /// The parent on that way.
+    parent: String,
+    others: Vec<String>,
+    own: bool,
+}
+
+/// Where a line comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// This line of the basis.
+    Basis(usize),
+    Own,
+    Foreign,
+}
+
+/// The lines of a file at some commit, and who took lines of the basis away.
+struct Lineage {
+    lines: Vec<Origin>,
+    removed: BTreeMap<usize, bool>,
+}
+
+impl Repo {
+    /// What commits of `basis..head` that are among `claimed` wrote and took away. Commits that a
+    /// merge brought in are somebody else's, whoever claims them. `only` names the files to look at.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn own(
+        &self,
+        basis: &str,
+        head: &str,
+        claimed: &BTreeSet<String>,
+        only: Option<&BTreeSet<String>>,
+    ) -> Result<Own, Failure> {
+        let steps = self.steps(basis, head, claimed)?;
+        let mut touched = BTreeSet::new();
+        for step in steps.iter().filter(|step| step.own) {
+            let changes = self.changes(Some(&step.parent), &step.commit)?;
+            touched.extend(changes.into_iter().map(|change| change.path));
+        }
+        let changes = self.changes(Some(basis), head)?;
+        let has = |kind| changes.iter().any(|change| change.kind == kind);
+        let renamed: BTreeMap<String, String> =
+            match has(ChangeKind::Added) && has(ChangeKind::Deleted) {
+                true => self.renames(basis, head)?.into_iter().collect(),
+                false => BTreeMap::new(),
+            };
+        let sources: BTreeSet<&String> = renamed.values().collect();
+        let mut own = Own {
+            basis: basis.to_owned(),
+            head: head.to_owned(),
+            ..Own::default()
+        };
+        let mut listed = 0;
+        for change in &changes {
+            let is_source = change.kind == ChangeKind::Deleted && sources.contains(&change.path);
+            let is_asked = only.is_none_or(|only| only.contains(&change.path));
+            if !touched.contains(&change.path) || is_source || !is_asked {
+                continue;
+            }
+            if own.files.len() == MAX_FILES {
+                own.more = Count(own.more.0 + 1);
+                continue;
+            }
+            let from = renamed.get(&change.path);
+            let mut file = OwnFile {
+                entry: self.tree_entry(head, &change.path)?,
+                was: self.tree_entry(basis, from.unwrap_or(&change.path))?,
+                path: change.path.clone(),
+                from: from.cloned(),
+                hunks: Vec::new(),
+            };
+            match self.own_hunks(&file, (basis, head), &steps)? {
+                // Text that own commits put back, or that others overwrote.
+                Some(hunks) if hunks.is_empty() && !is_more_than_text(&file) => continue,
+                Some(hunks) if listed + hunks.len() <= MAX_HUNKS => {
+                    listed += hunks.len();
+                    file.hunks = hunks;
+                }
+                _ => {}
+            }
+            own.files.push(file);
+        }
+        Ok(own)
+    }
+
+    /// The way from the basis to the head: of a merge the first parent that the basis is in.
+    fn steps(
+        &self,
+        basis: &str,
+        head: &str,
+        claimed: &BTreeSet<String>,
+    ) -> Result<Vec<Step>, Failure> {
+        let mut steps = Vec::new();
+        let mut commit = head.to_owned();
+        while commit != basis && steps.len() < MAX_STEPS {
+            let parents = self.ask(|history| history.parents(&commit))?;
+            let mut parent = None;
+            for candidate in &parents {
+                if parents.len() == 1 || self.is_ancestor(basis, candidate)? {
+                    parent = Some(candidate.clone());
+                    break;
+                }
+            }
+            let Some(parent) = parent else { break };
+            steps.push(Step {
+                own: claimed.contains(&commit),
+                others: parents
+                    .into_iter()
+                    .filter(|other| *other != parent)
+                    .collect(),
+                commit: std::mem::replace(&mut commit, parent.clone()),
+                parent,
+            });
+        }
+        steps.reverse();
+        Ok(steps)
+    }
+
+    /// The file's own hunks; none where it is no text.
+    fn own_hunks(
+        &self,
+        file: &OwnFile,
+        (basis, head): (&str, &str),
+        steps: &[Step],
+    ) -> Result<Option<Vec<OwnHunk>>, Failure> {
+        let source = file.from.as_deref().unwrap_or(&file.path);
+        let (Some(old), Some(new)) = (
+            self.text_at(basis, source)?,
+            self.text_at(head, &file.path)?,
+        ) else {
+            return Ok(None);
+        };
+        let Some(lineage) = self.lineage(file, &old, steps)? else {
+            return Ok(None);
+        };
+        let (lines, were) = (new.lines(), old.lines());
+        // Where the way is longer than what is looked at, nothing before it is own.
+        let is_own = |at: usize| lineage.lines.get(at) == Some(&Origin::Own);
+        let mut found = Vec::new();
+        for hunk in hunks(old.bytes(), new.bytes())? {
+            let own = runs(hunk.new.clone(), is_own);
+            let took = hunk
+                .old
+                .clone()
+                .any(|at| lineage.removed.get(&at) == Some(&true));
+            let pure = own.is_empty() && took && hunk.new.is_empty();
+            let removal = pure.then(|| hunk.new.start..hunk.new.start);
+            for run in own.into_iter().chain(removal) {
+                found.push(OwnHunk {
+                    first: Count(run.start as u64 + u64::from(!run.is_empty())),
+                    lines: Count(run.len() as u64),
+                    sha256: digest(lines.get(run).unwrap_or_default()),
+                    was_first: Count(hunk.old.start as u64 + u64::from(!hunk.old.is_empty())),
+                    was_lines: Count(hunk.old.len() as u64),
+                    was_sha256: digest(were.get(hunk.old.clone()).unwrap_or_default()),
+                });
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Who wrote the lines of the file at the last step; none where it was no text on the way.
+    fn lineage(
+        &self,
+        file: &OwnFile,
+        old: &Text,
+        steps: &[Step],
+    ) -> Result<Option<Lineage>, Failure> {
+        let mut lineage = Lineage {
+            lines: (0..old.lines().len()).map(Origin::Basis).collect(),
+            removed: BTreeMap::new(),
+        };
+        let mut before = old.clone();
+        for step in steps {
+            let Some(after) = self.text_on_the_way(&step.commit, file)? else {
+                return Ok(None);
+            };
+            if after.bytes() == before.bytes() {
+                continue;
+            }
+            let mut others = Vec::new();
+            for other in &step.others {
+                if let Some(text) = self.text_on_the_way(other, file)? {
+                    others.push(text);
+                }
+            }
+            lineage.take(&before, &after, &others, step.own)?;
+            before = after;
+        }
+        Ok(Some(lineage))
+    }
+
+    /// The file's text at a commit, by either of its names.
+    fn text_on_the_way(&self, commit: &str, file: &OwnFile) -> Result<Option<Text>, Failure> {
+        match file.from.as_deref() {
+            Some(source) if self.tree_entry(commit, &file.path)?.is_none() => {
+                self.text_at(commit, source)
+            }
+            _ => self.text_at(commit, &file.path),
+        }
+    }
+}
+
+impl Lineage {
+    /// One commit further. Of a merge only what none of its parents has is its own.
+    fn take(
+        &mut self,
+        before: &Text,
+        after: &Text,
+        others: &[Text],
+        own: bool,
+    ) -> Result<(), RepoError> {
+        let changed = hunks(before.bytes(), after.bytes())?;
+        let mut brought = Vec::new();
+        let mut missing = Vec::new();
+        for other in others {
+            let new = hunks(other.bytes(), after.bytes())?;
+            brought.push(new.into_iter().map(|hunk| hunk.new).collect::<Vec<_>>());
+            let gone = hunks(before.bytes(), other.bytes())?;
+            missing.push(gone.into_iter().map(|hunk| hunk.old).collect::<Vec<_>>());
+        }
+        let is_in =
+            |ranges: &[Range<usize>], at: usize| ranges.iter().any(|range| range.contains(&at));
+        let wrote = |at: usize| own && brought.iter().all(|new| is_in(new, at));
+        let took = |at: usize| own && !missing.iter().any(|gone| is_in(gone, at));
+        let mut lines = Vec::with_capacity(after.lines().len());
+        let mut next = 0;
+        for Hunk { old, new } in changed {
+            lines.extend(self.lines.get(next..old.start).unwrap_or_default());
+            for at in old.clone() {
+                if let Some(Origin::Basis(line)) = self.lines.get(at) {
+                    self.removed.insert(*line, took(at));
+                }
+            }
+            lines.extend(new.map(|at| match wrote(at) {
+                true => Origin::Own,
+                false => Origin::Foreign,
+            }));
+            next = old.end;
+        }
+        lines.extend(self.lines.get(next..).unwrap_or_default());
+        self.lines = lines;
+        Ok(())
+    }
+}
+
+/// Something else than lines differs between a text's two entries.
+fn is_more_than_text(file: &OwnFile) -> bool {
+    match (&file.was, &file.entry) {
+        (Some(was), Some(entry)) => was.mode != entry.mode || file.from.is_some(),
+        // A file without a line.
+        (Some(one), None) | (None, Some(one)) => EMPTY.contains(&one.id.as_str()),
+        (None, None) => false,
+    }
+}
+
+/// The blob without a byte, by SHA-1 and by SHA-256.
+const EMPTY: [&str; 2] = [
+    "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+    "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+];
+
+/// Maximal runs of lines that are wanted.
+fn runs(range: Range<usize>, wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in range.filter(|at| wanted(*at)) {
+        match runs.last_mut() {
+            Some(last) if last.end == at => last.end = at + 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
+}

@@ -1,0 +1,10 @@
+//! What proves a criterion, and what becomes of it on real histories: for each situation of
+//! `protocol/completion.md#evidence-through-history` what an honest re-ground says is taken, and what
+//! a dishonest one says is refused.
+#![allow(clippy::unwrap_used)]
+
+mod accepting;
+mod following;
+mod job;
+#[path = "../support/mod.rs"]
+mod support;
