@@ -7,6 +7,7 @@ use crate::scaffold;
 use crate::service;
 use clap::Args;
 use cook_core::diagnostic::Failure;
+use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::Event;
 use std::path::PathBuf;
 
@@ -18,6 +19,9 @@ pub(super) struct RefocusArgs {
     /// Read it from a file (`-` = standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "mission")]
     pub mission_file: Option<PathBuf>,
+    /// Commit the new `.agent/mission.md`, and nothing else
+    #[arg(long)]
+    pub commit: bool,
     #[command(flatten)]
     pub as_user: AsUser,
 }
@@ -33,10 +37,15 @@ pub(super) fn refocus(context: &Context, args: &RefocusArgs) -> Answer {
     workspace.require()?;
     service::dry_run(&workspace, &event, actor)?;
     scaffold::write_mission(workspace.repo.root(), &mission)?;
-    transition::record(
-        &workspace,
-        &event,
-        actor,
-        "new mission; the old plan stays in the log",
-    )
+    let mut summary = "new mission; the old plan stays in the log".to_owned();
+    if args.commit {
+        let made = workspace
+            .repo
+            .commit_paths(&[CONTRACT_TEXTS[0]], "Change the mission")?;
+        if let Some(commit) = made {
+            let short = commit.get(..12).unwrap_or(&commit);
+            summary.push_str(&format!("; committed as {short}"));
+        }
+    }
+    transition::record(&workspace, &event, actor, &summary)
 }

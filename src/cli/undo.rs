@@ -3,9 +3,11 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
 use super::transition;
-use crate::service::Workspace;
+use crate::scaffold;
+use crate::service::{self, Workspace};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Refusal, counted};
+use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::{Count, Event};
 
 #[derive(Debug, Args)]
@@ -52,6 +54,16 @@ pub(super) fn undo(context: &Context, args: &UndoArgs) -> Answer {
         undone,
         operations,
     };
+    let (_, now) = workspace.require()?;
+    if let Event::Undone { to, .. } = &event
+        && to.mission != now.mission
+        && !workspace
+            .contract_differs(Some(&now))
+            .contains(&CONTRACT_TEXTS[0].to_owned())
+    {
+        service::dry_run(&workspace, &event, actor)?;
+        scaffold::write_mission(workspace.repo.root(), &to.mission)?;
+    }
     transition::record(&workspace, &event, actor, &summary)
 }
 

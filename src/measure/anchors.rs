@@ -4,7 +4,7 @@ use super::world::World;
 use crate::anchor::{Anchor, Sources, basis_of};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, BriefFacts, BriefQuestion, FactSet, Facts, Head};
-use cook_core::model::{BriefLine, BriefStanding, Rest, Survival, Verdict};
+use cook_core::model::{BriefLine, BriefStanding, Caches, Rest, Survival, Verdict};
 use cook_store::receipt::words;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,12 @@ impl World<'_> {
             }
         }
         if !wanted.existing_receipts_only {
-            self.complete(&head, &resting)?;
+            // What a cache of an earlier commit holds does not end a project.
+            let caches = match wanted.stop_verifier {
+                Some(Caches::Empty) => Caches::Empty,
+                _ => self.caches,
+            };
+            self.complete(&head, &resting, caches)?;
             // What held at the basis already is no news.
             let bases: BTreeSet<&str> = wanted.anchors.iter().filter_map(basis_of).collect();
             for basis in bases {
@@ -46,7 +51,7 @@ impl World<'_> {
                         commit: Some(commit),
                         branch: None,
                     };
-                    self.complete(&then, &resting)?;
+                    self.complete(&then, &resting, self.caches)?;
                 }
             }
         }

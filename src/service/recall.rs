@@ -2,13 +2,43 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::{
-    BriefRecord, Cause, CheckpointKind, Count, Own, PROMPT_ID, SliceRecord, SliceRecordType,
+    BriefRecord, Cause, CheckpointKind, Count, Own, PROMPT_ID, Profile, SliceRecord,
+    SliceRecordType, Snapshot,
 };
+use cook_core::schema;
+use cook_os::disk::{self, Links};
 use cook_store::store::History;
 use std::collections::BTreeMap;
 
+/// Largest contract text that is read.
+const MAX_TEXT: u64 = 4 << 20;
+
 impl Workspace {
+    /// Contract texts that are there and say something else than the log.
+    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Vec<String> {
+        let Some(snapshot) = snapshot else {
+            return Vec::new();
+        };
+        let [mission, profile] = CONTRACT_TEXTS;
+        let read = |path: &str| disk::read(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
+        let mut differ = Vec::new();
+        if !snapshot.mission.is_empty()
+            && let Ok(Some(bytes)) = read(mission)
+            && String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim()
+        {
+            differ.push(mission.to_owned());
+        }
+        if let Ok(Some(bytes)) = read(profile)
+            && schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES)
+                .map_or(true, |found| found != snapshot.profile)
+        {
+            differ.push(profile.to_owned());
+        }
+        differ
+    }
+
     /// What the user said, by message id: what `cook brief say` kept, without what
     /// `cook undo` took back, and what agents reported as typed.
     ///

@@ -296,6 +296,7 @@ impl Workspace {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
         let own = |seq| self.accepted_work(seq);
+        let contract_differs = || self.contract_differs(snapshot);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
             true => Some((Receipts::of(&self.repo)?, self.trust()?)),
@@ -308,6 +309,7 @@ impl Workspace {
             gates: gates.as_ref().map(|(receipts, trust)| (receipts, trust)),
             clock: self.clock,
             not_before: snapshot.and_then(|snapshot| snapshot.ledger.last_at.as_deref()),
+            contract_differs: &contract_differs,
             outside_edits: &outside_edits,
             stop_verifier_stale: &stop_verifier_stale,
             slice_commands: &slice_commands,

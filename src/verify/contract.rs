@@ -34,8 +34,15 @@ pub(super) fn check(
             );
         }
     }
-    profile(workspace, snapshot, outcome);
-    mission(workspace, snapshot, outcome);
+    profile(workspace, outcome);
+    for path in workspace.contract_differs(snapshot) {
+        let take_in = match path == machine::CONTRACT_TEXTS[0] {
+            true => "cook refocus --mission-file .agent/mission.md",
+            false => "cook init",
+        };
+        let what = format!("`{path}` differs from the log's; `{take_in}` takes it in");
+        outcome.find(Code::ContractEdited, what, &path);
+    }
     if workspace.is_stop_verifier_stale()? {
         outcome.findings.push(machine::stale_stop_verifier());
     }
@@ -48,7 +55,7 @@ fn read(workspace: &Workspace, name: &str) -> Option<Vec<u8>> {
     disk::read(&path, MAX_FILE, Links::Refuse).ok()?
 }
 
-fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {
+fn profile(workspace: &Workspace, outcome: &mut Outcome) {
     let Some(bytes) = read(workspace, "profile.json") else {
         return;
     };
@@ -58,24 +65,6 @@ fn profile(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Out
                 .into_iter()
                 .map(|finding| super::documents::in_file(finding, "profile.json")),
         ),
-        Ok(profile) => {
-            if snapshot.is_some_and(|snapshot| snapshot.profile != profile) {
-                outcome.find(
-                    Code::ContractEdited,
-                    "`.agent/profile.json` differs from the log's",
-                    ".agent/profile.json",
-                );
-            }
-        }
-    }
-}
-
-fn mission(workspace: &Workspace, snapshot: Option<&Snapshot>, outcome: &mut Outcome) {
-    let (Some(bytes), Some(snapshot)) = (read(workspace, "mission.md"), snapshot) else {
-        return;
-    };
-    if String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim() {
-        let what = "`.agent/mission.md` differs from the log's; `cook refocus --mission-file .agent/mission.md` takes it in";
-        outcome.find(Code::ContractEdited, what, ".agent/mission.md");
+        Ok(_) => {}
     }
 }

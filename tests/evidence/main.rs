@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accepting;
+mod contract;
 mod following;
 mod job;
 #[path = "../support/mod.rs"]

@@ -80,6 +80,7 @@ impl Stand {
             clock: Clock::fixed("2026-05-06T07:08:09Z").unwrap(),
             not_before: None,
             outside_edits: &no_edits,
+            contract_differs: &Vec::new,
             own: &|_| Ok(None),
             stop_verifier_stale: &|| Ok(false),
             slice_commands: &self.commands,

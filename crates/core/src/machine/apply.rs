@@ -2,7 +2,7 @@
 
 use super::dispatch::{dispatch, not_your_turn};
 use super::drift;
-use super::facts::{FactSet, Facts};
+use super::facts::{CONTRACT_TEXTS, FactSet, Facts};
 use super::finish::{Before, Finished, finish};
 use super::rule::Rule;
 use super::work::{Step, Work};
@@ -96,6 +96,13 @@ pub fn apply(
         work.next.ledger.script_doors.0 += 1;
     }
     let spends_step = event.submission().is_some() || matches!(event, Event::Refused { .. });
+    let taken_in;
+    let facts = if facts.contract_differs.is_empty() {
+        facts
+    } else {
+        taken_in = with_contract_taken_in(facts, before, &work.next);
+        &taken_in
+    };
     let repaired;
     let facts = if matches!(event, Event::Bootstrapped { .. }) {
         repaired = bootstrap::with_contract(facts, &work.next.ledger.settings);
@@ -137,6 +144,18 @@ pub fn apply(
         findings,
         displace,
     })
+}
+
+/// A transition that changes the mission or the profile makes the log say what the file says.
+fn with_contract_taken_in(facts: &Facts, before: &Snapshot, next: &Snapshot) -> Facts {
+    let mut facts = facts.clone();
+    facts
+        .contract_differs
+        .retain(|path| match path == CONTRACT_TEXTS[0] {
+            true => before.mission == next.mission,
+            false => before.profile == next.profile,
+        });
+    facts
 }
 
 fn start(facts: &Facts, event: &Event) -> Result<Step, Refusal> {

@@ -382,6 +382,10 @@ pub struct Facts {
     /// Digest of each settings file that is there; measured with [`FactSet::contract`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<BTreeMap<String, String>>,
+    /// Which of [`CONTRACT_TEXTS`] say something else than the log; measured with
+    /// [`FactSet::contract`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contract_differs: Vec<String>,
     /// See [`FactSet::contract_committed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract_uncommitted: Option<Vec<String>>,
@@ -444,6 +448,9 @@ pub fn stale_stop_verifier() -> Finding {
     )
     .at(STOP_VERIFIER_SCRIPTS[0])
 }
+
+/// The mission and the profile: what the log was started with.
+pub const CONTRACT_TEXTS: [&str; 2] = [".agent/mission.md", ".agent/profile.json"];
 
 fn missing(what: &str) -> Refusal {
     Refusal::new(Code::FactMissing, format!("`{what}` was not measured"))

@@ -30,10 +30,10 @@ pub use brief::{incoming, message_id};
 pub use dispatch::{dispatch, dispatch_needs, explain};
 pub use drift::{contradictions, handoff_differences};
 pub use facts::{
-    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CommitFacts, CommitQuestion,
-    CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head, MAX_COMMITS, MAX_PATHS,
-    OutsideEdit, OwnQuestion, Range, StopVerifierRun, Verdict, WorkOf, Worktree,
-    stale_stop_verifier,
+    AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
+    CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,
+    MAX_COMMITS, MAX_PATHS, OutsideEdit, OwnQuestion, Range, StopVerifierRun, Verdict, WorkOf,
+    Worktree, stale_stop_verifier,
 };
 pub use planning::MAX_SLICES;
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};

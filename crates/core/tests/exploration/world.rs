@@ -489,6 +489,7 @@ impl World {
             settings: set
                 .contract
                 .then(|| settings(mood.contract == Contract::Edited)),
+            contract_differs: Vec::new(),
             contract_uncommitted: set.contract_committed.then(|| match mood.contract {
                 Contract::Committed | Contract::Edited => Vec::new(),
                 _ => vec![CONTRACT_FILES[0].to_owned()],

@@ -3,7 +3,7 @@
 use super::answer::{Answer, implement_answer, moved_since_done, stopped_words};
 use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
 use crate::machine::drift::Drift;
-use crate::machine::facts::{Facts, stale_stop_verifier};
+use crate::machine::facts::{CONTRACT_TEXTS, Facts, stale_stop_verifier};
 use crate::machine::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 use crate::machine::text::short;
 use crate::machine::{drift, slices, wave};
@@ -169,11 +169,44 @@ impl Walk<'_> {
                 answer,
             )));
         }
+        if let Some(path) = self.contract_differs() {
+            let take_in = match path == CONTRACT_TEXTS[0] {
+                true => "cook refocus --mission-file .agent/mission.md",
+                false => "cook init",
+            };
+            let since = snapshot.ledger.head_seen.as_deref().map_or("HEAD", short);
+            let answer = Answer::new(
+                format!("take `{path}` in, or put it back"),
+                format!(
+                    "`{path}` says something else than the log: `{take_in}` takes it in, `git checkout {since} -- {path}` puts it back"
+                ),
+            )
+            .command(take_in);
+            return Ok(Some(self.fire(
+                Rule::Stopped,
+                Policy::AwaitUserInput,
+                answer,
+            )));
+        }
         self.pass(
             Rule::Stopped,
-            "the policy is continue, the workflow's branch is checked out, and the settings are the user's",
+            "the policy is continue, the workflow's branch is checked out, and contract and settings are the user's",
         );
         Ok(None)
+    }
+
+    /// A text of the contract that is there and says something else than the log.
+    fn contract_differs(&mut self) -> Option<String> {
+        for path in &self.facts.contract_differs {
+            self.findings.push(
+                Finding::new(
+                    Code::ContractEdited,
+                    format!("`{path}` differs from the log's"),
+                )
+                .at(path.clone()),
+            );
+        }
+        self.facts.contract_differs.first().cloned()
     }
 
     fn recover(&mut self, snapshot: &Snapshot, drift: &Drift) -> Option<Dispatch> {
