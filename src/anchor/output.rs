@@ -46,7 +46,7 @@ pub(super) fn names(full: &str, name: &str) -> bool {
             .is_some_and(|before| BETWEEN.iter().any(|mark| before.ends_with(mark)))
 }
 
-fn of_line(line: &str) -> Option<(String, TestOutcome)> {
+pub(super) fn of_line(line: &str) -> Option<(String, TestOutcome)> {
     let line = line.trim();
     if line.starts_with('{') {
         return json(line);

@@ -1,7 +1,7 @@
 //! Anchors that point into what gates printed: held against kept receipts.
 
 use super::answer::answer;
-use super::output::{TestOutcome, names};
+use super::output::{TestOutcome, names, of_line};
 use super::sources::Sources;
 use super::work::basis_of;
 use cook_core::diagnostic::Failure;
@@ -73,7 +73,13 @@ impl Sources<'_> {
             return Ok(answer(verdict, why, &question.anchor));
         };
         let why = format!("`{command}` names it as passed");
-        let target = format!("test {name}");
+        // The same line may be named by `cmd:` too.
+        let said = self.read_output(&receipt)?;
+        let is_it = |line: &String| of_line(line).is_some_and(|(full, _)| names(&full, name));
+        let target = match said.lines.iter().position(is_it) {
+            Some(at) => format!("line {}", at + 1),
+            None => format!("test {name}"),
+        };
         let mut answer = self.answer_from(question, Verdict::Verified, why, &receipt, &target);
         let holds = |old: &Receipt| Ok(old.passed() && self.test_in(old, name)? == Some(true));
         answer.related = self.is_slices(question, &receipt, holds)?;

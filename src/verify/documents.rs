@@ -108,6 +108,17 @@ pub(super) fn check(
     view.plan = plan.unwrap_or_else(|| snapshot.plan.clone());
     view.active = active.unwrap_or_else(|| snapshot.active.clone());
     outcome.findings.extend(machine::contradictions(&view));
+    let in_work = view.active.slice_id.as_deref();
+    for slice in view.plan.open_slices() {
+        // Of the slice in work it is a contradiction already.
+        if slice.acceptance_criteria.is_empty() && in_work != Some(slice.slice_id.as_str()) {
+            outcome.find(
+                Code::CriteriaMissing,
+                format!("slice `{}` has no acceptance criteria", slice.slice_id),
+                &slice.slice_id,
+            );
+        }
+    }
     basis(workspace, &view, outcome)?;
     outcome.add_checked("the documents in .agent/");
     Ok(())

@@ -258,6 +258,36 @@ impl Drawn for ActiveSlice {
     }
 }
 
+fn own(d: &mut Draw) -> Own {
+    let entry = |d: &mut Draw| TreeEntry {
+        mode: "100644".to_owned(),
+        id: d.any_text(),
+    };
+    Own {
+        basis: d.any_text(),
+        head: d.any_text(),
+        files: (0..d.below(3))
+            .map(|_| OwnFile {
+                path: d.any_text(),
+                from: d.maybe(Draw::any_text),
+                entry: d.maybe(entry),
+                was: d.maybe(entry),
+                hunks: (0..d.below(3))
+                    .map(|_| OwnHunk {
+                        first: d.count(),
+                        lines: d.count(),
+                        sha256: d.any_text(),
+                        was_first: d.count(),
+                        was_lines: d.count(),
+                        was_sha256: d.any_text(),
+                    })
+                    .collect(),
+            })
+            .collect(),
+        more: d.count(),
+    }
+}
+
 fn report(d: &mut Draw) -> ReportRecord {
     let verdicts = [
         RubricVerdict::Pass,
@@ -307,7 +337,7 @@ impl Drawn for SliceRecord {
             claimed: d.maybe(|d| vec![d.any_text()]),
             criteria_sha256: d.maybe(Draw::any_text),
             findings: d.maybe(|d| vec![d.any_text()]),
-            own: None,
+            own: d.maybe(own),
         }
     }
 }

@@ -570,6 +570,8 @@ fn measure_answers_exactly_what_is_asked() {
             commit: head[..8].to_owned(),
             basis: basis.clone(),
             since: None,
+            slice_id: "s-1".to_owned(),
+            claimed: BTreeSet::new(),
         }),
         gates: Some(GateQuestion {
             commit: head.clone(),

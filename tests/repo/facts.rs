@@ -434,6 +434,8 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
         commit: head.commit.clone().unwrap()[..10].to_owned(),
         basis,
         since: None,
+        slice_id: "s-1".to_owned(),
+        claimed: BTreeSet::new(),
     };
     repo.commit_facts(
         &head,
@@ -460,6 +462,8 @@ fn a_reported_commit() {
             commit: commit.to_owned(),
             basis: basis.to_owned(),
             since: since.map(str::to_owned),
+            slice_id: "s-1".to_owned(),
+            claimed: BTreeSet::new(),
         };
         repo.commit_facts(&head, &question, &[]).unwrap()
     };
@@ -491,6 +495,8 @@ fn a_reported_commit() {
         commit: tip.clone(),
         basis: before.clone(),
         since: None,
+        slice_id: "s-1".to_owned(),
+        claimed: BTreeSet::new(),
     };
     let facts = repo.commit_facts(&moved, &question, &[]).unwrap();
     assert!(facts.id.is_some() && !facts.on_head && facts.after_basis);
@@ -520,6 +526,8 @@ fn contract_files_are_protected_and_looked_for() {
         commit,
         basis,
         since: None,
+        slice_id: "s-1".to_owned(),
+        claimed: BTreeSet::new(),
     };
     let facts = repo.commit_facts(&head, &question, &[]).unwrap();
     assert_eq!(facts.protected.len(), CONTRACT_FILES.len());

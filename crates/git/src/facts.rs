@@ -101,7 +101,22 @@ impl Repo {
             return Ok(facts);
         };
         facts.after_basis = basis != id && self.is_ancestor(&basis, &id)?;
-        let paths = self.changes(Some(&basis), &id)?;
+        let since = match &question.since {
+            Some(since) => self.resolve(since)?,
+            None => None,
+        };
+        facts.claimed = self.between(since.as_deref().unwrap_or(&basis), &id)?;
+        let mut own = question.claimed.clone();
+        own.extend(facts.claimed.iter().cloned());
+        own.insert(id.clone());
+        let listed = self.ask(|history| history.list(Some(&basis), &id, MAX_COMMITS))?;
+        let of_slice = listed.into_iter().filter(|commit| {
+            last_trailer(&commit.message, SLICE_TRAILER).as_ref() == Some(&question.slice_id)
+        });
+        own.extend(of_slice.map(|commit| commit.id));
+        let touched = self.touched_by(&basis, &id, &own)?;
+        let mut paths = self.changes(Some(&basis), &id)?;
+        paths.retain(|change| touched.contains(&change.path));
         let (mut guarded, mut free): (Vec<String>, Vec<String>) = paths
             .into_iter()
             .map(|change| change.path)
@@ -110,11 +125,6 @@ impl Repo {
         free.truncate(MAX_PATHS - guarded.len());
         facts.paths = [guarded.clone(), free].concat();
         facts.protected = guarded;
-        let since = match &question.since {
-            Some(since) => self.resolve(since)?,
-            None => None,
-        };
-        facts.claimed = self.between(since.as_deref().unwrap_or(&basis), &id)?;
         Ok(facts)
     }
 

@@ -120,6 +120,7 @@ codes! {
     CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`";
     GoalChanged "goal_changed" Refusal Error "the goal of a slice that is selected or done was changed", "plan a new slice";
     DependencyCycle "dependency_cycle" Refusal Error "slices wait for one another in a circle", "take one of the named slices out of the `blocked_on` of another";
+    BlockedOnCancelled "blocked_on_cancelled" Refusal Error "an open slice waits for a cancelled one", "take the cancelled slice out of its `blocked_on`, or cancel it too";
     CommandMalformed "command_malformed" Refusal Error "a verification command has no words, or an open quote", "write it as words; list a command that needs a shell as `sh -c '…'`";
     SelectBlocked "select_blocked" Refusal Error "the selected slice waits for something", "select a slice that `cook ready` lists, or change its `blocked_on` or `status` in the plan";
     SelectClosed "select_closed" Refusal Error "the selected slice is done or cancelled", "name an open slice: `cook graph` shows which are open";

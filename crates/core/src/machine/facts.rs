@@ -79,6 +79,10 @@ pub struct CommitQuestion {
     pub basis: String,
     /// HEAD at the last transition: what came after it and is contained in the commit is claimed.
     pub since: Option<String>,
+    /// The slice, whose trailer makes a commit its own.
+    pub slice_id: String,
+    /// Commits that it claims already.
+    pub claimed: BTreeSet<String>,
 }
 
 /// Ask for gates.
@@ -255,8 +259,8 @@ pub struct CommitFacts {
     pub on_head: bool,
     /// It descends from the basis and is not the basis.
     pub after_basis: bool,
-    /// Tracked paths that differ between basis and commit, sorted; at most
-    /// [`MAX_PATHS`], protected ones first.
+    /// Tracked paths that the slice's own commits changed and that differ between basis and commit,
+    /// sorted; at most [`MAX_PATHS`], protected ones first.
     pub paths: Vec<String>,
     /// Those of them that match a `protected` rule or are contract files.
     pub protected: Vec<String>,

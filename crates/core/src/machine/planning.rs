@@ -5,7 +5,7 @@ use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    ActiveStatus, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus, Submission,
+    ActiveStatus, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus, Submission,
 };
 use std::collections::BTreeSet;
 
@@ -80,6 +80,7 @@ pub(super) fn merge(
             ),
         ));
     }
+    require_settleable(&work.next.plan)?;
     for (id, why) in reopened {
         work.reopen(&id, vec![why], Some(submission));
         merged.opened.push(id);
@@ -89,6 +90,25 @@ pub(super) fn merge(
     work.sync_handoff();
     merged.changed = work.next.plan.candidate_slices != before;
     Ok(merged)
+}
+
+/// No open slice waits for one that nobody will build.
+fn require_settleable(plan: &Plan) -> Result<(), Refusal> {
+    for slice in plan.open_slices() {
+        for entry in &slice.blocked_on {
+            let waits_for = plan.slice(entry);
+            if waits_for.is_some_and(|other| other.status == SliceStatus::Cancelled) {
+                return Err(Refusal::new(
+                    Code::BlockedOnCancelled,
+                    format!(
+                        "slice `{}` waits for `{entry}`, which is cancelled",
+                        slice.slice_id
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {

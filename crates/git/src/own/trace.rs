@@ -54,11 +54,7 @@ impl Repo {
         only: Option<&BTreeSet<String>>,
     ) -> Result<Own, Failure> {
         let steps = self.steps(basis, head, claimed)?;
-        let mut touched = BTreeSet::new();
-        for step in steps.iter().filter(|step| step.own) {
-            let changes = self.changes(Some(&step.parent), &step.commit)?;
-            touched.extend(changes.into_iter().map(|change| change.path));
-        }
+        let touched = self.touched(&steps)?;
         let changes = self.changes(Some(basis), head)?;
         let has = |kind| changes.iter().any(|change| change.kind == kind);
         let renamed: BTreeMap<String, String> =
@@ -103,6 +99,34 @@ impl Repo {
             own.files.push(file);
         }
         Ok(own)
+    }
+
+    /// Paths that commits of `basis..head` among these changed.
+    pub(crate) fn touched_by(
+        &self,
+        basis: &str,
+        head: &str,
+        claimed: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, Failure> {
+        self.touched(&self.steps(basis, head, claimed)?)
+    }
+
+    /// Paths that own commits changed; of a merge those that differ from every parent.
+    fn touched(&self, steps: &[Step]) -> Result<BTreeSet<String>, Failure> {
+        let mut touched = BTreeSet::new();
+        for step in steps.iter().filter(|step| step.own) {
+            let differ = |parent: &str| -> Result<BTreeSet<String>, Failure> {
+                let changes = self.changes(Some(parent), &step.commit)?;
+                Ok(changes.into_iter().map(|change| change.path).collect())
+            };
+            let mut paths = differ(&step.parent)?;
+            for other in &step.others {
+                let there = differ(other)?;
+                paths.retain(|path| there.contains(path));
+            }
+            touched.append(&mut paths);
+        }
+        Ok(touched)
     }
 
     /// The way from the basis to the head: of a merge the first parent that the basis is in.

@@ -3,6 +3,7 @@
 
 mod answer;
 mod rules;
+mod stopped;
 
 pub(super) use answer::not_your_turn;
 

@@ -31,6 +31,13 @@ pub(in crate::machine) fn implement_needs(
         commit: commit.to_owned(),
         basis: handoff.basis_commit.clone(),
         since: snapshot.ledger.head_seen.clone(),
+        slice_id: slice_id.to_owned(),
+        claimed: snapshot
+            .ledger
+            .slices
+            .get(slice_id)
+            .map(|ledger| ledger.claimed.iter().cloned().collect())
+            .unwrap_or_default(),
     });
     set.gates = Some(GateQuestion {
         commit: commit.to_owned(),
@@ -98,6 +105,23 @@ pub(in crate::machine) fn hand_back(
     why: &str,
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
+    // What its session committed stays the slice's, with a trailer or without.
+    let made: Vec<String> = match work.before.ledger.head_seen {
+        Some(_) => work
+            .facts
+            .since()?
+            .commits
+            .iter()
+            .map(|seen| seen.id.clone())
+            .collect(),
+        None => Vec::new(),
+    };
+    let ledger = work.ledger(slice_id);
+    for id in made {
+        if !ledger.claimed.contains(&id) {
+            ledger.claimed.push(id);
+        }
+    }
     work.next.state.requires_reground = true;
     work.next.ledger.returned = Some(why.to_owned());
     Ok(())
