@@ -67,7 +67,10 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         true => Vec::new(),
         false => queued::take_in(&workspace),
     };
-    check_ticket(&workspace, args.ticket.as_deref())?;
+    match args.ticket.as_deref() {
+        Some(given) => check_ticket(&workspace, given)?,
+        None => check_head(&workspace, role)?,
+    }
     let provenance = Provenance {
         session: args.session.clone(),
         ticket: args.ticket.clone(),
@@ -121,8 +124,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
 }
 
 /// A report that came with a ticket must fit the state the ticket was given for.
-fn check_ticket(workspace: &Workspace, given: Option<&str>) -> Result<(), Failure> {
-    let Some(given) = given else { return Ok(()) };
+fn check_ticket(workspace: &Workspace, given: &str) -> Result<(), Failure> {
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
     let now = service::ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
@@ -134,6 +136,44 @@ fn check_ticket(workspace: &Workspace, given: Option<&str>) -> Result<(), Failur
         "the log or HEAD moved since that ticket was given",
     )
     .into())
+}
+
+/// Without a ticket a role that may change nothing judges what the last transition left. A commit
+/// that came since is somebody's, perhaps its own.
+fn check_head(workspace: &Workspace, role: Role) -> Result<(), Failure> {
+    if !matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge) {
+        return Ok(());
+    }
+    let (_, Some(snapshot)) = workspace.current()? else {
+        return Ok(());
+    };
+    let head = workspace.repo.head()?;
+    let Some(seen) = snapshot
+        .ledger
+        .head_seen
+        .filter(|seen| head.commit.as_ref() != Some(seen))
+    else {
+        return Ok(());
+    };
+    let range = workspace.repo.range(&head, &seen, false)?;
+    let newest = range.commits.iter().rev().take(5);
+    let named: Vec<&str> = newest
+        .map(|commit| commit.id.get(..12).unwrap_or(&commit.id))
+        .collect();
+    let what = match (range.ancestor, named.is_empty()) {
+        (true, false) => format!(
+            "{} came since the last transition: {}",
+            counted(range.commits.len() as u64, "commit"),
+            named.join(", ")
+        ),
+        _ => "HEAD no longer holds the commit of the last transition".to_owned(),
+    };
+    Err(Refusal::new(Code::HeadMoved, what)
+        .replace_hints([format!(
+            "look at them; `cook next --json` gives a ticket for this HEAD, and `cook record {} --ticket TICKET` takes the report",
+            role.short()
+        )])
+        .into())
 }
 
 /// A report may name another next role than dispatch does; that is worth a word.

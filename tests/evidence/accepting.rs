@@ -1,6 +1,6 @@
 //! A slice that is to be accepted, and what proves it.
 
-use crate::job::{Job, OWN, library, proof, with};
+use crate::job::{Job, OWN, library, planned, proof, with};
 use serde_json::json;
 
 /// Row 7.
@@ -204,27 +204,10 @@ fn a_section_and_a_symbol_stand_by_their_content() {
 fn a_receipt_that_held_at_the_basis_is_no_news() {
     let job = Job::begin(&["a works", "it runs"]);
     job.repo.trust("sh check.sh");
-    let mut plan = job.repo.document("plan.json");
-    let slices: Vec<_> = plan["candidate_slices"]
-        .as_array_mut()
-        .unwrap()
-        .iter()
-        .map(|slice| {
-            let mut planned = json!({});
-            for key in [
-                "slice_id",
-                "goal",
-                "acceptance_criteria",
-                "contract_ids",
-                "priority",
-                "why_now",
-            ] {
-                planned[key] = slice[key].clone();
-            }
-            planned["verification_commands"] = json!(["git --version"]);
-            planned
-        })
-        .collect();
+    let mut slices = planned(&job.repo);
+    for slice in &mut slices {
+        slice["verification_commands"] = json!(["git --version"]);
+    }
     job.repo.trust("git --version");
     // The plan changes while the slice is in work: the next re-ground is asked for first.
     let report = job.repo.implementer_report(Some("a command is missing"));
@@ -248,27 +231,10 @@ fn a_slice_without_one_new_proof_is_not_accepted() {
     job.repo.trust("git --version");
     let report = job.repo.implementer_report(Some("a command is missing"));
     job.repo.record("implementer", report).ok();
-    let mut plan = job.repo.document("plan.json");
-    let slices: Vec<_> = plan["candidate_slices"]
-        .as_array_mut()
-        .unwrap()
-        .iter()
-        .map(|slice| {
-            let mut planned = json!({});
-            for key in [
-                "slice_id",
-                "goal",
-                "acceptance_criteria",
-                "contract_ids",
-                "priority",
-                "why_now",
-            ] {
-                planned[key] = slice[key].clone();
-            }
-            planned["verification_commands"] = json!(["git --version"]);
-            planned
-        })
-        .collect();
+    let mut slices = planned(&job.repo);
+    for slice in &mut slices {
+        slice["verification_commands"] = json!(["git --version"]);
+    }
     job.reground(json!({"plan": {"plan_basis": "x", "candidate_slices": slices}, "select": "a"}))
         .ok();
     job.write_own("a");

@@ -1,6 +1,6 @@
 //! Slices that are done, and what becomes of their proof.
 
-use crate::job::{Job, OWN, library, proof, with};
+use crate::job::{Job, OWN, library, planned, proof, with};
 use serde_json::json;
 
 const FIRST: &str = "the first line of slice a";
@@ -158,30 +158,9 @@ fn rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened() 
         assert_eq!(job.status("a"), "done");
     }
     let job = rewritten();
-    let mut plan = job.repo.document("plan.json");
-    let slices: Vec<_> = plan["candidate_slices"]
-        .as_array_mut()
-        .unwrap()
-        .iter()
-        .map(|slice| {
-            let mut planned = json!({});
-            for key in [
-                "slice_id",
-                "goal",
-                "acceptance_criteria",
-                "contract_ids",
-                "priority",
-                "why_now",
-            ] {
-                planned[key] = slice[key].clone();
-            }
-            if slice["slice_id"] == "b" {
-                planned["status"] = json!("cancelled");
-                planned["reason"] = json!("nobody needs it");
-            }
-            planned
-        })
-        .collect();
+    let mut slices = planned(&job.repo);
+    slices[1]["status"] = json!("cancelled");
+    slices[1]["reason"] = json!("nobody needs it");
     job.reground(json!({"plan": {"plan_basis": "x", "candidate_slices": slices}}))
         .ok();
 }

@@ -47,6 +47,27 @@ pub fn proof(slice: &str, criterion: &str, anchor: &str, basis: &str) -> Value {
     json!({"slice_id": slice, "criterion": criterion, "anchor": anchor, "basis": basis})
 }
 
+/// The slices of the plan as a re-ground states them.
+pub fn planned(repo: &Repo) -> Vec<Value> {
+    let keys = [
+        "slice_id",
+        "goal",
+        "acceptance_criteria",
+        "contract_ids",
+        "priority",
+        "why_now",
+    ];
+    let plan = repo.document("plan.json");
+    let slices = plan["candidate_slices"].as_array().unwrap();
+    let restated = slices.iter().map(|slice| {
+        let kept = keys
+            .iter()
+            .map(|key| ((*key).to_owned(), slice[*key].clone()));
+        Value::Object(kept.collect())
+    });
+    restated.collect()
+}
+
 pub struct Job {
     pub repo: Repo,
 }

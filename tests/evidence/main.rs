@@ -7,5 +7,6 @@ mod accepting;
 mod contract;
 mod following;
 mod job;
+mod states;
 #[path = "../support/mod.rs"]
 mod support;
