@@ -74,7 +74,7 @@ impl Sources<'_> {
         to: &str,
         path: &str,
     ) -> Result<Option<String>, Failure> {
-        Ok(self.repo.renamed(from, to, path)?)
+        self.repo.renamed(from, to, path)
     }
 
     /// Where else the block turned up since the stamp.

@@ -59,12 +59,10 @@ fn profile(workspace: &Workspace, outcome: &mut Outcome) {
     let Some(bytes) = read(workspace, "profile.json") else {
         return;
     };
-    match schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES) {
-        Err(findings) => outcome.findings.extend(
-            findings
-                .into_iter()
-                .map(|finding| super::documents::in_file(finding, "profile.json")),
-        ),
-        Ok(_) => {}
+    if let Err(findings) = schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES) {
+        let named = findings
+            .into_iter()
+            .map(|finding| super::documents::in_file(finding, "profile.json"));
+        outcome.findings.extend(named);
     }
 }

@@ -190,7 +190,7 @@ impl Repo {
                 .clone()
                 .any(|at| lineage.removed.get(&at) == Some(&true));
             let pure = own.is_empty() && took && hunk.new.is_empty();
-            let removal = pure.then(|| hunk.new.start..hunk.new.start);
+            let removal = pure.then_some(hunk.new.start..hunk.new.start);
             for run in own.into_iter().chain(removal) {
                 found.push(OwnHunk {
                     first: Count(run.start as u64 + u64::from(!run.is_empty())),
