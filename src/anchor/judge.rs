@@ -122,9 +122,10 @@ impl Sources<'_> {
                 (self.lines_now(head, path, *first, *last)?, None)
             }
             (Anchor::Lines { first, last, .. }, Some(then)) => {
-                let before = self.before(question, path)?;
                 let lines = (*first, *last);
-                (self.lines_from(&then, head, path, lines, &before)?, None)
+                let (before, was) = self.before(question, path, first - 1..*last)?;
+                let placed = self.lines_from(&then, head, path, lines, (&before, was))?;
+                (placed, None)
             }
             (Anchor::Symbol { symbol, .. }, None) => {
                 (self.symbol_now(head, path, symbol)?, Some(symbol))

@@ -11,6 +11,7 @@ use super::then::{Found, Then, moved};
 use cook_core::diagnostic::{Failure, counted};
 use cook_core::model::{Count, Fate, Stamp, Verdict};
 use cook_git::{Entry, Fated, Place, Text as Lines};
+use std::ops::Range;
 
 const AMBIGUOUS: &str = "ambiguous: the text stands in several places now";
 
@@ -121,7 +122,7 @@ impl Sources<'_> {
         head: &str,
         path: &str,
         (first, last): (usize, usize),
-        before: &[Lines],
+        (before, was): (&[Lines], Range<usize>),
     ) -> Result<Placed, Failure> {
         let Some(block) = then.lines.get(first - 1..last) else {
             let why = format!("`{path}` had no such line in {}", then.describe());
@@ -136,9 +137,21 @@ impl Sources<'_> {
         let now = match &*text {
             Text::Lines(lines) => Some(lines),
             Text::Gone => None,
-            Text::No(why) => return Ok(unreadable(path, why)),
+            // What cannot be read holds no text.
+            Text::No(why) => {
+                let why = format!("`{path}` holds no text any more: {why}");
+                return Ok(Placed::not(Verdict::Missing, why));
+            }
         };
-        let there = followed(then, now, (first, last), before)?;
+        // Of texts that are alike the one in its old place is it.
+        if renamed.is_none()
+            && is_telling(block)
+            && now.and_then(|now| now.get(first - 1..last)) == Some(block)
+        {
+            let why = format!("unchanged since {}", then.describe());
+            return Ok(Placed::at(Verdict::Verified, why, path, first, block));
+        }
+        let there = followed(then, now, (first, last), (before, was))?;
         let (fate, range) = match there {
             Some(fated) => (fated.fate, fated.now),
             None => (Fate::Gone, 0..0),
@@ -280,7 +293,7 @@ fn followed(
     then: &Then,
     now: Option<&Vec<String>>,
     (first, last): (usize, usize),
-    before: &[Lines],
+    (before, was): (&[Lines], Range<usize>),
 ) -> Result<Option<Fated>, Failure> {
     let Some(now) = now else { return Ok(None) };
     let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
@@ -288,7 +301,7 @@ fn followed(
         let place = Place {
             then: &then,
             lines: first - 1..last,
-            was: 0..0,
+            was,
             before,
         };
         return Ok(Some(place.fate_in(&now)?));

@@ -93,7 +93,7 @@ impl Sources<'_> {
         };
         let placed = match (self.read_then(stamp, path)?, &parsed) {
             (Some(then), Anchor::Lines { first, last, .. }) => {
-                self.lines_from(&then, head, path, (*first, *last), &[])?
+                self.lines_from(&then, head, path, (*first, *last), (&[], 0..0))?
             }
             (Some(then), _) => self.symbol_from(&then, head, path, symbol.unwrap_or_default())?,
             (None, _) => self.by_digest(head, path, stamp)?,

@@ -55,22 +55,39 @@ impl Sources<'_> {
         recall(&self.works, key, || find(Some(&only))).map(Some)
     }
 
-    /// The file's texts before the work that a question is about.
+    /// The file's texts before the work that a question is about, and the lines of the first that
+    /// these ones (from 0) replaced.
     pub(super) fn before(
         &self,
         question: &AnchorQuestion,
         path: &str,
-    ) -> Result<Vec<Lines>, Failure> {
+        lines: Range<usize>,
+    ) -> Result<(Vec<Lines>, Range<usize>), Failure> {
+        let nothing = (Vec::new(), 0..0);
         let (Some(work), Some(head)) = (&question.work, &self.head.commit) else {
-            return Ok(Vec::new());
+            return Ok(nothing);
         };
         let Some(own) = self.work(work, path)? else {
-            return Ok(Vec::new());
+            return Ok(nothing);
         };
-        match own.files.iter().find(|file| file.path == path) {
-            Some(file) => Following::new(self.repo, &own, head)?.before(file),
-            None => Ok(Vec::new()),
-        }
+        let Some(file) = own.files.iter().find(|file| file.path == path) else {
+            return Ok(nothing);
+        };
+        let before = Following::new(self.repo, &own, head)?.before(file)?;
+        let replaced = file.hunks.iter().find(|hunk| {
+            let start = hunk.first.0.saturating_sub(1) as usize;
+            start < lines.end && lines.start < start + hunk.lines.0 as usize
+        });
+        // Lines that were stamped later stand elsewhere than the hunk says.
+        let same = question.stamped_at.as_deref() == Some(own.head.as_str());
+        let was = replaced.filter(|_| same).map_or(0..0, |hunk| {
+            let start = hunk
+                .was_first
+                .0
+                .saturating_sub(u64::from(hunk.was_lines.0 > 0)) as usize;
+            start..start + hunk.was_lines.0 as usize
+        });
+        Ok((before, was))
     }
 
     /// Whether these lines of HEAD's tree (from 0) are the slice's own; of a slice that is done,
@@ -200,7 +217,21 @@ impl Sources<'_> {
                 &question.anchor,
             ));
         };
-        let stands = match (line, &*self.text(head, path)?) {
+        // A line that went with its file may be back under the new name.
+        let from = match (&question.stamped_at, &question.work) {
+            (Some(stamp), _) => self.repo.resolve(stamp)?,
+            (None, Some(work)) => match self.work(work, path)? {
+                Some(own) => self.repo.resolve(&own.head)?,
+                None => None,
+            },
+            (None, None) => None,
+        };
+        let renamed = match (line, &from, &*self.text(head, path)?) {
+            (Some(_), Some(from), Text::Gone) => self.renamed(from, head, path)?,
+            _ => None,
+        };
+        let here = renamed.as_deref().unwrap_or(path);
+        let stands = match (line, &*self.text(head, here)?) {
             (None, _) => self.repo.tree_entry(head, path)?.is_some(),
             (Some(line), Text::Lines(lines)) => lines.iter().any(|here| here.trim() == line),
             (Some(_), Text::Gone) => false,
@@ -300,7 +331,9 @@ impl Sources<'_> {
             Some(WorkOf::Claimed(_)) => file.is_some_and(|file| {
                 file.entry.as_ref() == Some(&now) && was.as_ref() != Some(&now)
             }),
-            Some(WorkOf::Accepted(_)) => own.is_none() || file.is_some(),
+            Some(WorkOf::Accepted(_)) => {
+                own.is_none() || file.is_some() && was.as_ref() != Some(&now)
+            }
         };
         Ok(answer)
     }

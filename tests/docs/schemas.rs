@@ -266,6 +266,7 @@ fn own(d: &mut Draw) -> Own {
     Own {
         basis: d.any_text(),
         head: d.any_text(),
+        commits: vec![d.any_text()],
         files: (0..d.below(3))
             .map(|_| OwnFile {
                 path: d.any_text(),

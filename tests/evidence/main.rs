@@ -6,6 +6,7 @@
 mod accepting;
 mod contract;
 mod following;
+mod found;
 mod job;
 mod states;
 #[path = "../support/mod.rs"]

@@ -88,6 +88,7 @@ impl Repo {
             paths: Vec::new(),
             protected: Vec::new(),
             claimed: Vec::new(),
+            merged: Vec::new(),
             losses: Vec::new(),
         };
         let Some(id) = facts.id.clone() else {
@@ -105,15 +106,34 @@ impl Repo {
             Some(since) => self.resolve(since)?,
             None => None,
         };
-        facts.claimed = self.between(since.as_deref().unwrap_or(&basis), &id)?;
-        let mut own = question.claimed.clone();
-        own.extend(facts.claimed.iter().cloned());
-        own.insert(id.clone());
         let listed = self.ask(|history| history.list(Some(&basis), &id, MAX_COMMITS))?;
-        let of_slice = listed.into_iter().filter(|commit| {
-            last_trailer(&commit.message, SLICE_TRAILER).as_ref() == Some(&question.slice_id)
-        });
-        own.extend(of_slice.map(|commit| commit.id));
+        let trailers: Vec<(String, Option<String>)> = listed
+            .into_iter()
+            .map(|commit| (commit.id, last_trailer(&commit.message, SLICE_TRAILER)))
+            .collect();
+        let is_own = |slice: &Option<String>| slice.as_ref() == Some(&question.slice_id);
+        // What a rewriting of history made anew came from anybody.
+        let since = match since {
+            Some(since) if !self.is_ancestor(&since, &id)? => None,
+            Some(since) => Some(since),
+            None => Some(basis.clone()),
+        };
+        if let Some(since) = since {
+            facts.claimed = self.between(&since, &id)?;
+            facts.claimed.retain(|commit| {
+                let named = trailers.iter().find(|(id, _)| id == commit);
+                named.is_none_or(|(_, slice)| slice.is_none() || is_own(slice))
+            });
+        }
+        let mut own = question.claimed.clone();
+        let of_slice = trailers.into_iter().filter(|(_, slice)| is_own(slice));
+        own.extend(of_slice.map(|(id, _)| id));
+        let way = self.way(&basis, &id, &own)?;
+        facts.merged.clone_from(&facts.claimed);
+        facts.merged.retain(|commit| !way.contains(commit));
+        let made = facts.claimed.iter().filter(|made| way.contains(*made));
+        own.extend(made.cloned());
+        own.insert(id.clone());
         let touched = self.touched_by(&basis, &id, &own)?;
         let mut paths = self.changes(Some(&basis), &id)?;
         paths.retain(|change| touched.contains(&change.path));

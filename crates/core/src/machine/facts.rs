@@ -266,6 +266,9 @@ pub struct CommitFacts {
     pub protected: Vec<String>,
     /// Commits of `since..commit`, oldest first: what its session made.
     pub claimed: Vec<String>,
+    /// Those of them that a merge brought in: they are somebody else's work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
     /// What the slice takes away from the tests, by its diff from the basis.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,

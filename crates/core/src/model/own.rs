@@ -13,6 +13,9 @@ pub struct Own {
     pub basis: String,
     /// The slice's head.
     pub head: String,
+    /// The slice's own commits, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<String>,
     /// Files that own commits changed, sorted by path.
     pub files: Vec<OwnFile>,
     /// How many there are beyond these.

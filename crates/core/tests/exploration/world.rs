@@ -329,6 +329,7 @@ impl World {
                 paths: Vec::new(),
                 protected: Vec::new(),
                 claimed: Vec::new(),
+                merged: Vec::new(),
                 losses: Vec::new(),
             };
         };
@@ -352,6 +353,7 @@ impl World {
                 .into_iter()
                 .map(id)
                 .collect(),
+            merged: Vec::new(),
             losses: Vec::new(),
         }
     }

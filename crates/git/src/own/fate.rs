@@ -43,17 +43,23 @@ impl Place<'_> {
         if self.lines.is_empty() {
             return self.removal_in(now);
         }
-        let changes = hunks(self.then.bytes(), now.bytes())?;
+        let squeezed = now.squeezed();
+        let changes = hunks(&self.then.squeezed(), &squeezed)?;
         let touching: Vec<&Hunk> = changes
             .iter()
             .filter(|hunk| overlap(&hunk.old, &self.lines))
             .collect();
-        let (Some(first), Some(last)) = (touching.first(), touching.last()) else {
-            let image = image(&changes, &self.lines);
-            return Ok(Fated::new(Fate::Stands, image));
-        };
         let (then, text) = (self.then.lines(), now.lines());
         let block = then.get(self.lines.clone()).unwrap_or_default();
+        let (Some(first), Some(last)) = (touching.first(), touching.last()) else {
+            let image = image(&changes, &self.lines);
+            let kept = block.iter().all(|line| {
+                let here = text.get(image.clone()).unwrap_or_default();
+                here.contains(line)
+            });
+            let fate = if kept { Fate::Stands } else { Fate::Reshaped };
+            return Ok(Fated::new(fate, image));
+        };
         if is_telling(block)
             && places(&then, block).len() == 1
             && let [only] = &places(&text, block)[..]
@@ -72,19 +78,22 @@ impl Place<'_> {
         if let Some(reshaped) = find_squeezed(&text, &region, block) {
             return Ok(Fated::new(Fate::Reshaped, reshaped));
         }
-        let mut replaced = touching.iter().flat_map(|hunk| hunk.new.clone()).peekable();
-        if replaced.peek().is_none() {
+        let replaced: Vec<usize> = touching.iter().flat_map(|hunk| hunk.new.clone()).collect();
+        if replaced.is_empty() {
             let fate = match self.was.is_empty() {
                 true => Fate::Reverted,
                 false => Fate::Gone,
             };
             return Ok(Fated::new(fate, region));
         }
-        let replaced: Vec<usize> = replaced.collect();
-        for before in self.before {
-            let new = hunks(before.bytes(), now.bytes())?;
+        for (number, before) in self.before.iter().enumerate() {
+            let new = hunks(&before.squeezed(), &squeezed)?;
             let is_old = |at: &usize| !new.iter().any(|hunk| hunk.new.contains(at));
-            if replaced.iter().all(is_old) {
+            // Whatever became of the lines around them.
+            let is_back = number == 0
+                && !self.was.is_empty()
+                && !new.iter().any(|hunk| overlap(&hunk.old, &self.was));
+            if is_back || replaced.iter().all(is_old) {
                 return Ok(Fated::new(Fate::Reverted, region));
             }
         }
@@ -97,7 +106,7 @@ impl Place<'_> {
         let Some(before) = self.before.first() else {
             return Ok(Fated::new(Fate::Stands, at));
         };
-        let gone = hunks(before.bytes(), now.bytes())?;
+        let gone = hunks(&before.squeezed(), &now.squeezed())?;
         let is_back = !gone.iter().any(|hunk| overlap(&hunk.old, &self.was));
         let fate = match is_back {
             true => Fate::Reverted,

@@ -1,6 +1,6 @@
 //! A file's text as it is followed.
 
-use crate::history::Entry;
+use crate::history::{Entry, MAX_FILE};
 use crate::lines::lines_of;
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// Bytes of a text whose lines are followed; a larger file counts as a whole.
-const MAX_TEXT: usize = 1 << 20;
+const MAX_TEXT: usize = MAX_FILE as usize;
 /// Characters, blanks not counted, that a text needs to be told from others.
 const TELLING: usize = 6;
 
@@ -26,6 +26,16 @@ impl Text {
 
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The same lines without white space: what a formatter leaves as it is.
+    pub(super) fn squeezed(&self) -> Vec<u8> {
+        let mut squeezed = Vec::with_capacity(self.0.len());
+        for line in self.lines() {
+            squeezed.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace()));
+            squeezed.push(b'\n');
+        }
+        squeezed
     }
 
     pub(super) fn lines(&self) -> Vec<&[u8]> {

@@ -12,6 +12,8 @@ use std::ops::Range;
 
 /// Files that changed since the slice's head that are searched for a text that moved.
 const MAX_SEARCHED: usize = 200;
+/// Own commits before the last whose text is compared.
+const MAX_ATTEMPTS: usize = 20;
 
 /// A slice's work as it is followed to a commit.
 pub struct Following<'a> {
@@ -131,7 +133,7 @@ impl<'a> Following<'a> {
         let mut pieces = Vec::new();
         for hunk in &file.hunks {
             let (fate, lines) = match (&now, &then) {
-                (None, _) => (Fate::Rewritten, None),
+                (None, _) => (Fate::Gone, None),
                 (Some(now), Some(then)) => {
                     let place = Place {
                         then,
@@ -166,8 +168,12 @@ impl<'a> Following<'a> {
     /// When the repository cannot be read.
     pub fn before(&self, file: &OwnFile) -> Result<Vec<Text>, Failure> {
         let mut before: Vec<Text> = self.repo.text_of(file.was.as_ref())?.into_iter().collect();
-        if let Some(fork) = &self.fork {
-            before.extend(self.repo.text_at(fork, &file.path)?);
+        // What stood there before the accepted text is an attempt that was not good enough.
+        let attempts = self.own.commits.iter().rev().skip(1).take(MAX_ATTEMPTS);
+        for commit in attempts.chain(&self.fork) {
+            if self.repo.resolve(commit)?.is_some() {
+                before.extend(self.repo.text_at(commit, &file.path)?);
+            }
         }
         Ok(before)
     }

@@ -66,6 +66,11 @@ impl Repo {
         let mut own = Own {
             basis: basis.to_owned(),
             head: head.to_owned(),
+            commits: steps
+                .iter()
+                .filter(|step| step.own)
+                .map(|step| step.commit.clone())
+                .collect(),
             ..Own::default()
         };
         let mut listed = 0;
@@ -99,6 +104,17 @@ impl Repo {
             own.files.push(file);
         }
         Ok(own)
+    }
+
+    /// Commits on the way from the basis to the head.
+    pub(crate) fn way(
+        &self,
+        basis: &str,
+        head: &str,
+        claimed: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, Failure> {
+        let steps = self.steps(basis, head, claimed)?;
+        Ok(steps.into_iter().map(|step| step.commit).collect())
     }
 
     /// Paths that commits of `basis..head` among these changed.
@@ -140,14 +156,9 @@ impl Repo {
         let mut commit = head.to_owned();
         while commit != basis && steps.len() < MAX_STEPS {
             let parents = self.ask(|history| history.parents(&commit))?;
-            let mut parent = None;
-            for candidate in &parents {
-                if parents.len() == 1 || self.is_ancestor(basis, candidate)? {
-                    parent = Some(candidate.clone());
-                    break;
-                }
-            }
-            let Some(parent) = parent else { break };
+            let Some(parent) = self.way_to(basis, &parents, claimed)? else {
+                break;
+            };
             steps.push(Step {
                 own: claimed.contains(&commit),
                 others: parents
@@ -160,6 +171,33 @@ impl Repo {
         }
         steps.reverse();
         Ok(steps)
+    }
+
+    /// The parent on the way: the first that the basis is in, sooner one that holds commits of the
+    /// slice.
+    fn way_to(
+        &self,
+        basis: &str,
+        parents: &[String],
+        claimed: &BTreeSet<String>,
+    ) -> Result<Option<String>, Failure> {
+        if let [only] = parents {
+            return Ok(Some(only.clone()));
+        }
+        let mut first = None;
+        for parent in parents {
+            if !self.is_ancestor(basis, parent)? {
+                continue;
+            }
+            for commit in claimed {
+                let known = self.resolve(commit)?.is_some();
+                if known && self.is_ancestor(commit, parent)? && !self.is_ancestor(commit, basis)? {
+                    return Ok(Some(parent.clone()));
+                }
+            }
+            first = first.or(Some(parent.clone()));
+        }
+        Ok(first)
     }
 
     /// The file's own hunks; none where it is no text.

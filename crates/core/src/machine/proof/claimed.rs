@@ -1,12 +1,12 @@
 //! What a re-ground claims: each claim verifies, and none serves two criteria.
 
 use super::place::Place;
-use super::question::fresh_question;
+use super::question::{claims_for, fresh_question};
 use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::{AnchorQuestion, Verdict};
 use crate::machine::work::Work;
-use crate::model::{Evidence, EvidenceRecord, Reground, Snapshot};
+use crate::model::{Evidence, EvidenceRecord, Reground, Slice, Snapshot};
 
 /// Stamps every claim of the block into its slice's evidence; a claim that does
 /// not verify refuses the report.
@@ -53,6 +53,36 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
             head_sha: work.head()?,
             recorded_at: work.now(),
         };
+        let place = Place::of(&answer.target);
+        let stored = work.before.plan.slice(&id);
+        for other in stored
+            .iter()
+            .flat_map(|slice| &slice.evidence)
+            .filter_map(Evidence::record)
+        {
+            let given_anew = claims_for(work.before, block, &id, &other.criterion)
+                .next()
+                .is_some();
+            let counts =
+                stored.is_some_and(|slice| slice.acceptance_criteria.contains(&other.criterion));
+            if other.criterion == claim.criterion || given_anew || !counts {
+                continue;
+            }
+            let question =
+                AnchorQuestion::stored(work.before, stored.unwrap_or(&Slice::default()), other);
+            let Some(found) = work.facts.anchors.get(&question.key()) else {
+                continue;
+            };
+            if Place::of(&found.target).is_one_with(&place) {
+                return Err(Refusal::new(
+                    Code::EvidenceShared,
+                    format!(
+                        "`{}` and `{}` rest on the same proof ({})",
+                        other.criterion, claim.criterion, claim.anchor
+                    ),
+                ));
+            }
+        }
         let slice = work.planned(&id)?;
         if let Some(other) = slice
             .evidence

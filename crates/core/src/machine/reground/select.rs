@@ -95,7 +95,14 @@ fn find_kept_basis(work: &Work, id: &str) -> Result<Option<String>, Refusal> {
     } else {
         range.merge_base.clone()
     };
-    Ok(basis.filter(|_| has_own(work, id, range)))
+    // Commits that it claimed may have become others in the meantime.
+    let claims = work
+        .next
+        .ledger
+        .slices
+        .get(id)
+        .is_some_and(|ledger| !ledger.claimed.is_empty());
+    Ok(basis.filter(|_| claims || has_own(work, id, range)))
 }
 
 fn basis_has_own(work: &Work, id: &str, basis: &str) -> bool {

@@ -148,7 +148,9 @@ const OF_RUNS: [Code; 5] = [
 
 /// Every commit that appeared during the session is the slice's.
 pub(super) fn claim(work: &mut Work, slice_id: &str, commit: &str) -> Result<(), Refusal> {
-    let session = work.facts.commit()?.claimed.clone();
+    let facts = work.facts.commit()?;
+    let mut session = facts.claimed.clone();
+    session.retain(|made| !facts.merged.contains(made));
     let basis = work
         .next
         .active
