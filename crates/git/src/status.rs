@@ -124,16 +124,14 @@ impl Repo {
         let mut digests = BTreeMap::new();
         for file in SETTINGS_FILES {
             let path = self.root.join(file);
-            let found = self.look(file)?;
-            if !found.is_some_and(|found| found.is_file() && found.len() <= MAX_SETTINGS) {
-                continue;
-            }
-            let read = disk::read_present(&path, MAX_SETTINGS, Links::Refuse);
-            let bytes = read.map_err(|error| {
+            let read = disk::read_if_plain(&path, MAX_SETTINGS, Links::Refuse);
+            let read = read.map_err(|error| {
                 Failure::state(Code::InputUnreadable, format!("`{file}` cannot be read"))
                     .caused_by(&error)
             })?;
-            digests.insert(file.to_owned(), sha256(&bytes));
+            if let Some(bytes) = read {
+                digests.insert(file.to_owned(), sha256(&bytes));
+            }
         }
         Ok(digests)
     }

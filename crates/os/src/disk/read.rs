@@ -77,7 +77,7 @@ fn not_regular() -> io::Error {
 /// # Errors
 /// As [`open_regular`]; `FileTooLarge` when there are more than `limit` bytes.
 pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>> {
-    let Some((file, length)) = open(path, links)? else {
+    let Some((mut file, length)) = open(path, links)? else {
         return Ok(None);
     };
     let too_large = || {
@@ -87,8 +87,24 @@ pub fn read(path: &Path, limit: u64, links: Links) -> io::Result<Option<Vec<u8>>
     if length > limit {
         return too_large();
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    // One byte more than there should be shows whether that was all, without asking again.
+    let expected = usize::try_from(length).unwrap_or(0);
+    let mut bytes = vec![0; expected.saturating_add(1)];
+    let mut filled = 0;
+    while filled < expected {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    // It grew, or the system does not say how long it is.
+    if filled > expected || expected == 0 {
+        let left = limit.saturating_add(1).saturating_sub(filled as u64);
+        file.take(left).read_to_end(&mut bytes)?;
+    }
     match bytes.len() as u64 > limit {
         true => too_large(),
         false => Ok(Some(bytes)),
