@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(of("head\ntail\n").0, Fate::Gone);
         assert_eq!(
             of("head\r\nnew line here\r\ntail\r\n"),
-            (Fate::Reshaped, 1..2)
+            (Fate::Stands, 1..2)
         );
     }
 
