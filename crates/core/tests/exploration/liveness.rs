@@ -5,7 +5,7 @@ use super::events::{Bounds, answers, plan_of, submission, verdicts};
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
-use cook_core::machine::Rule;
+use cook_core::machine::{Rule, VERIFY_STOP};
 use cook_core::model::{
     ActiveStatus, Actor, Conclude, Count, Event, Limits, PlanBlock, Policy, Reground, Reopen,
     Resume, Role, SliceStatus, WaitingKind,
@@ -720,6 +720,20 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         block.plan = Some(plan);
     }));
     walk.drive();
+}
+
+/// A HEAD that nobody looked at in a clean room is looked at before a judge is asked.
+#[test]
+fn judges_are_asked_after_the_gates_ran_at_this_head() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_wave();
+    walk.take(Event::Verified);
+    assert_eq!(walk.due().blocking_command, None);
+    walk.foreign_commit(Touch::Surface);
+    let due = walk.due();
+    assert_eq!(due.rule, Rule::Judge);
+    assert_eq!(due.blocking_command.as_deref(), Some(VERIFY_STOP));
+    walk.refused(walk.judged(true), Code::NotYourTurn);
 }
 
 /// What builds on rewritten proof waits for an answer; a question, a blocker and a reopening do not.
