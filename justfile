@@ -39,6 +39,7 @@ proofs:
     ./proofs/crash-sweep.sh --short
     ./proofs/concurrency.sh --short
     ./proofs/seeds.sh --short
+    ./proofs/histories.sh --short
 
 # Whole processes measured side by side, on small repositories.
 bench:

@@ -218,14 +218,19 @@ impl Scale {
         .unwrap();
         for number in 0..files {
             let text = format!("file {number}\n");
-            let directory = number / FILES_IN_A_DIRECTORY;
             writeln!(
                 stream,
-                "M 100644 inline src/d{directory:04}/f{number:06}.txt\ndata {}\n{text}",
+                "M 100644 inline {}\ndata {}\n{text}",
+                path_of(number),
                 text.len()
             )
             .unwrap();
         }
+        self.import(&stream);
+    }
+
+    /// Commits what a stream of `git fast-import` says.
+    pub fn import(&self, stream: &str) {
         let mut child = self
             .command("git")
             .args(["fast-import", "--quiet"])
@@ -237,6 +242,12 @@ impl Scale {
         drop(input);
         assert!(child.wait().unwrap().success());
     }
+}
+
+/// Where a file of that number is.
+pub fn path_of(number: usize) -> String {
+    let directory = number / FILES_IN_A_DIRECTORY;
+    format!("src/d{directory:04}/f{number:06}.txt")
 }
 
 /// The mission of every generated repository.

@@ -3,7 +3,7 @@
 #![no_main]
 
 use cook_core::model::Role;
-use cook_core::report::{Provenance, check_json, event, parse, render, repair_prompt};
+use cook_core::report::{Provenance, describe_check, event, parse, render, repair_prompt};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -13,8 +13,8 @@ fuzz_target!(|input: &[u8]| {
     let role = Role::ALL[usize::from(*first) % Role::ALL.len()];
     let parsed = parse(role, bytes);
     assert_eq!(parsed.report.is_some(), parsed.findings.is_empty());
-    let _ = check_json(role, &parsed);
-    let _ = repair_prompt(role, &parsed.findings);
+    let _ = describe_check(role, &parsed);
+    let _ = repair_prompt(role, &parsed.findings, &String::from_utf8_lossy(bytes));
     if let Some(report) = parsed.report {
         let again = parse(role, render(&report).as_bytes());
         let again = again.report.expect("the canonical text is a report");

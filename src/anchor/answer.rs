@@ -3,6 +3,8 @@
 use cook_core::machine::AnchorAnswer;
 use cook_core::model::Verdict;
 
+pub(super) const NO_COMMIT: &str = "there is no commit yet";
+
 /// What a place is worth.
 pub(super) struct Placed {
     pub(super) verdict: Verdict,

@@ -1,6 +1,6 @@
 //! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
-use super::answer::{Placed, answer};
+use super::answer::{NO_COMMIT, Placed, answer};
 use super::sources::{Sources, Text};
 use super::then::short;
 use cook_core::diagnostic::Failure;
@@ -86,11 +86,7 @@ impl Sources<'_> {
         path: &str,
     ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
-            return Ok(answer(
-                Verdict::Missing,
-                "there is no commit yet",
-                &question.anchor,
-            ));
+            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
         };
         let stamp = match &question.stamped_at {
             None => None,

@@ -6,6 +6,7 @@
 //! is followed, and no command is run.
 
 mod answer;
+mod bodies;
 mod judge;
 mod output;
 mod place;
@@ -19,5 +20,4 @@ mod work;
 pub(crate) use cook_core::model::Anchor;
 pub(crate) use output::{TestOutcome, test_outcomes};
 pub(crate) use sources::Sources;
-pub(crate) use stamp::natural_basis;
 pub(crate) use work::basis_of;

@@ -13,6 +13,7 @@ pub enum TestOutcome {
 }
 
 use TestOutcome::{Failed, Ignored, Passed};
+use cook_core::diagnostic::without_escapes;
 
 /// Every test that the output names with a result, in the order it does.
 pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
@@ -20,21 +21,6 @@ pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     let mut found: Vec<(String, TestOutcome)> = plain.lines().filter_map(of_line).collect();
     found.extend(junit(&plain));
     found
-}
-
-/// The text without terminal escape sequences.
-pub(super) fn without_escapes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c != '\u{1b}' {
-            plain.push(c);
-        } else if rest.next_if_eq(&'[').is_some() {
-            // A control sequence ends with a byte from `@` to `~`.
-            while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
-        }
-    }
-    plain
 }
 
 /// True when `name` is the test's whole name or its last parts.

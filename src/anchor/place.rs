@@ -6,11 +6,14 @@
 
 use super::answer::Placed;
 use super::sources::{Sources, Text};
-use super::text::{context, digest, first_occurrence, is_telling, occurrences, split};
-use super::then::{Found, Then, moved};
+use super::text::{context, first_occurrence, split};
+use super::then::{Then, moved};
 use cook_core::diagnostic::{Failure, counted};
-use cook_core::model::{Count, Fate, Stamp, Verdict};
-use cook_git::{Entry, Fated, Place, Text as Lines};
+use cook_core::model::{Count, Stamp, TextOutcome, Verdict};
+use cook_git::{
+    Comparison, Entry, Followed, Found, Text as Lines, digest_lines, find_digest, find_lines,
+    is_telling,
+};
 use std::ops::Range;
 
 const AMBIGUOUS: &str = "ambiguous: the text stands in several places now";
@@ -35,21 +38,16 @@ impl Sources<'_> {
             return Ok(Placed::not(Verdict::Unverifiable, gone));
         };
         let (first, count) = (first.0 as usize, (count.0 as usize).max(1));
-        let found: Vec<usize> = lines
-            .windows(count)
-            .enumerate()
-            .filter(|(_, window)| digest(window) == *wanted)
-            .map(|(at, _)| at)
-            .collect();
+        let found = find_digest(lines, count, wanted);
         Ok(match found.as_slice() {
-            [at] if is_telling(&lines[*at..at + count]) => {
-                let block = &lines[*at..at + count];
-                match at + 1 == first {
+            [range] if is_telling(&lines[range.clone()]) => {
+                let block = &lines[range.clone()];
+                match range.start + 1 == first {
                     true => {
                         let why = "the text is as it was stamped".to_owned();
                         Placed::at(Verdict::Verified, why, path, first, block)
                     }
-                    false => moved(path, *at, block),
+                    false => moved(path, range.start, block),
                 }
             }
             [] => Placed::not(
@@ -76,8 +74,8 @@ impl Sources<'_> {
             stamp.blob = Some(oid);
             let lines = split(&bytes);
             if let Some(block) = lines.get(first - 1..last) {
-                stamp.text_sha256 = Some(digest(block));
-                stamp.context_sha256 = Some(digest(context(&lines, first, last)));
+                stamp.text_sha256 = Some(digest_lines(block));
+                stamp.context_sha256 = Some(digest_lines(context(&lines, first, last)));
                 stamp.line = Some(Count(first as u64));
                 stamp.lines = Some(Count(block.len() as u64));
             }
@@ -152,21 +150,21 @@ impl Sources<'_> {
             return Ok(Placed::at(Verdict::Verified, why, path, first, block));
         }
         let there = followed(then, now, (first, last), (before, was))?;
-        let (fate, range) = match there {
-            Some(fated) => (fated.fate, fated.now),
-            None => (Fate::Gone, 0..0),
+        let (outcome, range) = match there {
+            Some(followed) => (followed.outcome, followed.now),
+            None => (TextOutcome::Gone, 0..0),
         };
         let lines = now
             .and_then(|now| now.get(range.clone()))
             .unwrap_or_default();
         let stays = range.start + 1 == first && renamed.is_none();
-        match fate {
-            Fate::Stands if stays => {
+        match outcome {
+            TextOutcome::Stands if stays => {
                 let why = format!("unchanged since {}", then.describe());
                 return Ok(Placed::at(Verdict::Verified, why, path, first, lines));
             }
-            Fate::Stands | Fate::Moved => return Ok(moved(path, range.start, lines)),
-            Fate::Reshaped => {
+            TextOutcome::Stands | TextOutcome::Moved => return Ok(moved(path, range.start, lines)),
+            TextOutcome::Reshaped => {
                 let why = format!(
                     "the same but for white space, at `{path}` line {}",
                     range.start + 1
@@ -179,25 +177,25 @@ impl Sources<'_> {
                     lines,
                 ));
             }
-            Fate::Rewritten | Fate::Reverted | Fate::Gone => {}
+            TextOutcome::Rewritten | TextOutcome::Reverted | TextOutcome::Gone => {}
         }
         // Of several that were alike one is gone, and nobody can say which.
-        if is_telling(block) && now.is_some_and(|now| !occurrences(now, block).is_empty()) {
+        if is_telling(block) && now.is_some_and(|now| !find_lines(now, block).is_empty()) {
             return Ok(Placed::not(Verdict::Changed, AMBIGUOUS));
         }
-        let tells = is_telling(block) && occurrences(&then.lines, block).len() == 1;
+        let tells = is_telling(block) && find_lines(&then.lines, block).len() == 1;
         let there = match &then.commit {
             Some(commit) if tells => self.elsewhere(commit, head, path, block)?,
             _ => Found::None,
         };
-        Ok(match (there, fate) {
-            (Found::One(path, at), _) => moved(&path, at, block),
+        Ok(match (there, outcome) {
+            (Found::One(path, at), _) => moved(&path, at.start, block),
             (Found::Several, _) => Placed::not(Verdict::Changed, AMBIGUOUS),
-            (_, Fate::Rewritten) => {
+            (_, TextOutcome::Rewritten) => {
                 let why = format!("`{path}` holds another text there");
                 Placed::at(Verdict::Changed, why, path, range.start + 1, lines)
             }
-            (_, Fate::Reverted) => Placed::not(
+            (_, TextOutcome::Reverted) => Placed::not(
                 Verdict::Missing,
                 format!("the text was taken back: `{path}` stands there as before"),
             ),
@@ -263,7 +261,7 @@ impl Sources<'_> {
             Text::No(why) => return Ok(unreadable(path, why)),
         }
         let block = std::slice::from_ref(line);
-        if !is_telling(block) || occurrences(&then.lines, block).len() > 1 {
+        if !is_telling(block) || find_lines(&then.lines, block).len() > 1 {
             return Ok(Placed::not(
                 Verdict::Missing,
                 format!("`{path}` no longer names `{symbol}`"),
@@ -274,7 +272,7 @@ impl Sources<'_> {
             None => Found::None,
         };
         Ok(match there {
-            Found::One(path, at) => moved(&path, at, block),
+            Found::One(path, at) => moved(&path, at.start, block),
             Found::Several => Placed::not(
                 Verdict::Unverifiable,
                 format!("ambiguous: `{symbol}` stands in several files now"),
@@ -287,32 +285,19 @@ impl Sources<'_> {
     }
 }
 
-/// What became of the lines in their own file; none where the file is gone, or the lines are too
-/// many to be followed and stand in no place alone.
+/// What became of the lines in their own file; none where the file is gone.
 fn followed(
     then: &Then,
     now: Option<&Vec<String>>,
     (first, last): (usize, usize),
     (before, was): (&[Lines], Range<usize>),
-) -> Result<Option<Fated>, Failure> {
-    let Some(now) = now else { return Ok(None) };
+) -> Result<Option<Followed>, Failure> {
     let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
-    if let (Some(then), Some(now)) = (text(&then.lines), text(now)) {
-        let place = Place {
-            then: &then,
-            lines: first - 1..last,
-            was,
-            before,
-        };
-        return Ok(Some(place.fate_in(&now)?));
-    }
-    let block = &then.lines[first - 1..last];
-    let fated = |fate, now| Some(Fated { fate, now });
-    Ok(match occurrences(now, block)[..] {
-        _ if now.get(first - 1..last) == Some(block) => fated(Fate::Stands, first - 1..last),
-        [only] => fated(Fate::Moved, only..only + block.len()),
-        _ => fated(Fate::Rewritten, first - 1..last.min(now.len())),
-    })
+    let (Some(then), Some(now)) = (text(&then.lines), now.and_then(|now| text(now))) else {
+        return Ok(None);
+    };
+    let compared = Comparison::new(&then, &now, before)?;
+    Ok(Some(compared.outcome_of(first - 1..last, &was)?))
 }
 
 fn gone(path: &str) -> Placed {

@@ -19,8 +19,9 @@ impl Sources<'_> {
         gates: &[String],
     ) -> Result<AnchorAnswer, Failure> {
         let tree = self.head.tree.as_deref().unwrap_or_default();
-        let (mut seen, mut partial, mut stale) = (0, false, false);
+        let (mut partial, mut stale) = (false, false);
         let mut passed = None;
+        let mut seen = Vec::new();
         for command in gates {
             let Some(receipt) = self.receipts.find(command, tree)? else {
                 stale |= match self.receipts.latest(command)? {
@@ -29,7 +30,6 @@ impl Sources<'_> {
                 };
                 continue;
             };
-            seen += 1;
             match self.test_in(&receipt, name)? {
                 Some(true) if !receipt.passed() => {
                     let (why, target) = (red(&receipt), format!("test {name}"));
@@ -54,11 +54,22 @@ impl Sources<'_> {
                         &format!("test {name}"),
                     ));
                 }
-                None => partial |= self.read_output(&receipt)?.partial,
+                None => {
+                    partial |= self.read_output(&receipt)?.partial;
+                    seen.push(receipt);
+                }
             }
         }
         let Some((command, receipt)) = passed else {
-            let (verdict, why) = match (seen, partial, stale) {
+            if let Some(new) = self.renamed_test(question, name, &seen)? {
+                let why = format!("`{new}` has its body now");
+                let mut answer = answer(Verdict::Moved, why, &format!("test {new}"));
+                answer.receipt = seen.first().map(|receipt| receipt.id.clone());
+                answer.now = Some(format!("test:{new}"));
+                answer.related = true;
+                return Ok(answer);
+            }
+            let (verdict, why) = match (seen.len(), partial, stale) {
                 (0, _, true) => (
                     Verdict::Stale,
                     "the receipt that names it is of another tree",
@@ -84,6 +95,26 @@ impl Sources<'_> {
         let holds = |old: &Receipt| Ok(old.passed() && self.test_in(old, name)? == Some(true));
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, command, holds)?;
+        self.look_behind(question, name, answer)
+    }
+
+    /// Of a done slice the test must be the one that proved it, or be given anew as the work's own.
+    fn look_behind(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        mut answer: AnchorAnswer,
+    ) -> Result<AnchorAnswer, Failure> {
+        let Some(work @ WorkOf::Accepted(_)) = &question.work else {
+            return Ok(answer);
+        };
+        if question.stamped_at.is_none() {
+            answer.related = self.is_own_test(work, name)?;
+        } else if !self.is_same_test(question, name)? {
+            answer.verdict = Verdict::Changed;
+            "the test says something else now".clone_into(&mut answer.why);
+            answer.now = Some(question.anchor.clone());
+        }
         Ok(answer)
     }
 
@@ -127,7 +158,15 @@ impl Sources<'_> {
         let holds = |old: &Receipt| Ok(self.output_anchor(old, text)?.0 == Verdict::Verified);
         answer.related = self.is_slices(question, &receipt, holds)?;
         answer.is_new = self.is_new(question, command, holds)?;
-        Ok(answer)
+        let said = self.read_output(&receipt)?;
+        let line = target.strip_prefix("line ").and_then(|at| at.parse().ok());
+        let line = line.and_then(|at: usize| said.lines.get(at - 1));
+        match line.and_then(|line| of_line(line)) {
+            Some((name, _)) if verdict == Verdict::Verified => {
+                self.look_behind(question, &name, answer)
+            }
+            _ => Ok(answer),
+        }
     }
 
     /// What stands behind `#`: `exit`, `exit-status-line`, or a line of the output.

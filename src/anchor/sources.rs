@@ -1,8 +1,8 @@
 //! What anchors are held against, each read once.
 
-use super::output::{TestOutcome, test_outcomes, without_escapes};
+use super::output::{TestOutcome, test_outcomes};
 use super::text::split;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{Head, WorkOf};
 use cook_core::model::{Own, Receipt};
 use cook_git::{Change, Entry, Repo};
@@ -26,7 +26,8 @@ pub struct Sources<'a> {
     texts: Kept<(String, String), Text>,
     changes: Kept<(String, String), Vec<Change>>,
     pub(super) works: Kept<(WorkOf, Option<String>), Own>,
-    pub(super) accepted: &'a dyn Fn(u64) -> Result<Option<Own>, Failure>,
+    accepted: Kept<(), BTreeMap<u64, Own>>,
+    read_accepted: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
 }
 
 /// What was read once: by commit and path, or by two commits.
@@ -48,13 +49,13 @@ pub(super) enum Text {
 
 impl<'a> Sources<'a> {
     /// The repository at this HEAD, its receipts, and what is only asked for when an anchor needs
-    /// it: the user's messages by id, and the work that a transition accepted.
+    /// it: the user's messages by id, and the work that transitions accepted by their sequence.
     pub fn new(
         repo: &'a Repo,
         receipts: &'a Receipts,
         head: &'a Head,
         messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
-        accepted: &'a dyn Fn(u64) -> Result<Option<Own>, Failure>,
+        accepted: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
     ) -> Self {
         Self {
             repo,
@@ -66,13 +67,20 @@ impl<'a> Sources<'a> {
             texts: RefCell::default(),
             changes: RefCell::default(),
             works: RefCell::default(),
-            accepted,
+            accepted: RefCell::default(),
+            read_accepted: accepted,
         }
     }
 
     /// The user's messages that count.
     pub fn messages(&self) -> Result<Rc<BTreeMap<String, String>>, Failure> {
         recall(&self.messages, (), self.recall)
+    }
+
+    /// The work that a transition accepted; none where nobody wrote it down.
+    pub(super) fn accepted(&self, seq: u64) -> Result<Option<Own>, Failure> {
+        let works = recall(&self.accepted, (), self.read_accepted)?;
+        Ok(works.get(&seq).cloned())
     }
 
     pub(super) fn read_output(&self, receipt: &Receipt) -> Result<Rc<Said>, Failure> {

@@ -6,21 +6,6 @@ use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion};
 use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};
 
-/// The basis that an anchor's own form has, for anchors in free text.
-pub fn natural_basis(anchor: &Anchor) -> Basis {
-    match anchor {
-        Anchor::Lines { .. }
-        | Anchor::Symbol { .. }
-        | Anchor::Gone { .. }
-        | Anchor::Entry(_)
-        | Anchor::Commit(_) => Basis::Observed,
-        Anchor::Test(_) => Basis::Test,
-        Anchor::Command { .. } | Anchor::Receipt(_) => Basis::Output,
-        Anchor::User { .. } => Basis::User,
-        Anchor::Doc { .. } => Basis::Doc,
-    }
-}
-
 fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
     AnchorQuestion {
         slice_id: String::new(),

@@ -2,13 +2,10 @@
 
 use super::answer::Placed;
 use super::sources::{Sources, Text};
-use super::text::{occurrences, split};
+use super::text::split;
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Stamp, Verdict};
-use cook_git::ChangeKind;
-
-/// Files that changed since the stamp that are searched for a text that moved.
-const MAX_SEARCHED: usize = 200;
+use cook_git::{ChangeKind, Found, find_lines, find_moved};
 
 /// A file as it was when something in it was anchored.
 pub(super) struct Then {
@@ -24,14 +21,6 @@ impl Then {
             None => "it was stamped".to_owned(),
         }
     }
-}
-
-pub(super) enum Found {
-    None,
-    /// Path, and index of its first line.
-    One(String, usize),
-    Several,
-    TooMany,
 }
 
 impl Sources<'_> {
@@ -88,35 +77,15 @@ impl Sources<'_> {
         let changes = self.changes(stamp, head)?;
         let others = changes
             .iter()
-            .filter(|change| change.kind != ChangeKind::Deleted && change.path != path);
-        let mut found = Found::None;
-        for (number, change) in others.enumerate() {
-            if number == MAX_SEARCHED {
-                return Ok(if matches!(found, Found::None) {
-                    Found::TooMany
-                } else {
-                    found
-                });
-            }
-            let text = self.text(head, &change.path)?;
-            let Text::Lines(now) = &*text else {
-                continue;
-            };
-            let places = occurrences(now, block);
-            if places.is_empty() {
-                continue;
-            }
-            // Text that stood there already did not move there.
-            let before = match &*self.text(stamp, &change.path)? {
-                Text::Lines(then) => !occurrences(then, block).is_empty(),
-                _ => false,
-            };
-            found = match (found, places.as_slice()) {
-                (Found::None, [at]) if !before => Found::One(change.path.clone(), *at),
-                _ => return Ok(Found::Several),
-            };
-        }
-        Ok(found)
+            .filter(|change| change.kind != ChangeKind::Deleted && change.path != path)
+            .map(|change| change.path.as_str());
+        find_moved(others, |other, is_now| {
+            let text = self.text(if is_now { head } else { stamp }, other)?;
+            Ok(match &*text {
+                Text::Lines(lines) => find_lines(lines, block),
+                _ => Vec::new(),
+            })
+        })
     }
 }
 

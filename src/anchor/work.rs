@@ -1,20 +1,18 @@
 //! Anchors against the work of a slice: what its own commits wrote and took away.
 
-use super::answer::{Placed, answer};
+use super::answer::{NO_COMMIT, Placed, answer};
 use super::sources::{Sources, Text, recall};
-use super::text::is_telling;
+use super::text::is_generated;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
-use cook_core::model::{Anchor, Fate, Own, OwnFile, Survival, Verdict};
-use cook_git::{Following, Text as Lines};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
+use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, Survival, TextOutcome, Verdict};
+use cook_git::{ChangeKind, Following, Piece, Text as Lines, is_telling, stands_reshaped};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Lines of a body that are looked at.
-const MAX_BODY: usize = 1_000;
-/// Lines in which a file says that a program made it.
-const HEADER: usize = 8;
+/// New files in which a line of one that is gone is looked for.
+const MAX_NEW: usize = 1_000;
 
 /// The basis and the head of a slice that is to be accepted.
 pub fn basis_of(question: &AnchorQuestion) -> Option<&str> {
@@ -26,25 +24,18 @@ pub fn basis_of(question: &AnchorQuestion) -> Option<&str> {
 
 impl Sources<'_> {
     /// A slice's work; none where nobody wrote it down.
-    fn work(&self, work: &WorkOf, path: &str) -> Result<Option<Rc<Own>>, Failure> {
+    pub(super) fn work(&self, work: &WorkOf, path: &str) -> Result<Option<Rc<Own>>, Failure> {
         let question = match work {
             WorkOf::Accepted(seq) => {
                 let key = (work.clone(), None);
                 let own = recall(&self.works, key, || {
-                    Ok((self.accepted)(*seq)?.unwrap_or_default())
+                    Ok(self.accepted(*seq)?.unwrap_or_default())
                 })?;
                 return Ok((!own.head.is_empty()).then_some(own));
             }
             WorkOf::Claimed(question) => question,
         };
-        let find = |only: Option<&BTreeSet<String>>| {
-            let basis = self.repo.resolve(&question.basis)?;
-            let head = self.repo.resolve(&question.head)?;
-            let (Some(basis), Some(head)) = (basis, head) else {
-                return Ok(Own::default());
-            };
-            self.repo.own(&basis, &head, &question.claimed, only)
-        };
+        let find = |only: Option<&BTreeSet<String>>| self.claimed_work(question, only);
         let own = recall(&self.works, (work.clone(), None), || find(None))?;
         let is_listed = own.more.0 == 0 || own.files.iter().any(|file| file.path == path);
         if is_listed {
@@ -53,6 +44,30 @@ impl Sources<'_> {
         let key = (work.clone(), Some(path.to_owned()));
         let only = BTreeSet::from([path.to_owned()]);
         recall(&self.works, key, || find(Some(&only))).map(Some)
+    }
+
+    /// What a slice that is to be accepted wrote; nothing where its commits are not here.
+    ///
+    /// # Errors
+    /// When the repository or the log cannot be read.
+    pub fn claimed_work(
+        &self,
+        question: &OwnQuestion,
+        only: Option<&BTreeSet<String>>,
+    ) -> Result<Own, Failure> {
+        let basis = self.repo.resolve(&question.basis)?;
+        let head = self.repo.resolve(&question.head)?;
+        let (Some(basis), Some(head)) = (basis, head) else {
+            return Ok(Own::default());
+        };
+        let own = self.repo.own(&basis, &head, &question.claimed, only)?;
+        match question.earlier {
+            Some(seq) => match self.accepted(seq)? {
+                Some(earlier) => self.repo.carry(own, &earlier),
+                None => Ok(own),
+            },
+            None => Ok(own),
+        }
     }
 
     /// The file's texts before the work that a question is about, and the lines of the first that
@@ -80,13 +95,7 @@ impl Sources<'_> {
         });
         // Lines that were stamped later stand elsewhere than the hunk says.
         let same = question.stamped_at.as_deref() == Some(own.head.as_str());
-        let was = replaced.filter(|_| same).map_or(0..0, |hunk| {
-            let start = hunk
-                .was_first
-                .0
-                .saturating_sub(u64::from(hunk.was_lines.0 > 0)) as usize;
-            start..start + hunk.was_lines.0 as usize
-        });
+        let was = replaced.filter(|_| same).map_or(0..0, OwnHunk::was);
         Ok((before, was))
     }
 
@@ -113,8 +122,9 @@ impl Sources<'_> {
             return Ok(matches!(work, WorkOf::Accepted(_)));
         };
         let following = Following::new(self.repo, &own, head)?;
-        let counts = |fate: Fate| {
-            fate.survives() || fate == Fate::Rewritten && matches!(work, WorkOf::Accepted(_))
+        let counts = |outcome: TextOutcome| {
+            outcome.survives()
+                || outcome == TextOutcome::Rewritten && matches!(work, WorkOf::Accepted(_))
         };
         let is_here = |file: &&OwnFile| file.path == path;
         let others = own.files.iter().filter(|file| !is_here(file));
@@ -123,21 +133,27 @@ impl Sources<'_> {
                 continue;
             }
             for piece in following.pieces(file)? {
-                let Some((at, range)) = piece.now.filter(|_| counts(piece.fate)) else {
+                let Some((_, range)) = piece.now.as_ref().filter(|(at, _)| at == path) else {
                     continue;
                 };
-                if at != path {
-                    continue;
-                }
-                if file.hunks.is_empty() {
-                    // Too much to be looked at line by line.
-                    let id = |entry: &Option<cook_core::model::TreeEntry>| {
-                        entry.as_ref().map(|entry| entry.id.clone())
-                    };
-                    return Ok(id(&file.entry) != id(&file.was));
+                if file.hunks.is_empty() && counts(piece.outcome) {
+                    return self.is_new_text(
+                        &own,
+                        file,
+                        now.get(lines.clone()).unwrap_or_default(),
+                    );
                 }
                 let common = range.start.max(lines.start)..range.end.min(lines.end);
-                if is_telling(now.get(common).unwrap_or_default()) {
+                let common = now.get(common).unwrap_or_default();
+                let is_own = match counts(piece.outcome) {
+                    true => is_telling(common),
+                    // Of a hunk that was rewritten in part, the lines that are still its own.
+                    false if piece.outcome == TextOutcome::Rewritten => {
+                        self.is_kept_in(&own.head, &piece, common)?
+                    }
+                    false => false,
+                };
+                if is_own {
                     return Ok(true);
                 }
             }
@@ -145,16 +161,31 @@ impl Sources<'_> {
         Ok(false)
     }
 
-    /// The lines of what begins here: those that are indented deeper, and the one that ends it.
-    pub(super) fn body(&self, path: &str, first: usize) -> Result<Range<usize>, Failure> {
-        let Some(head) = &self.head.commit else {
-            return Ok(first..first);
+    /// These lines did not stand in the file at the basis: it was no text on the way, or too much to
+    /// be looked at line by line, and what stood there before is not the work's own.
+    fn is_new_text(&self, own: &Own, file: &OwnFile, here: &[String]) -> Result<bool, Failure> {
+        let source = file.from.as_deref().unwrap_or(&file.path);
+        let was = match self.repo.resolve(&own.basis)? {
+            Some(basis) => self.text(&basis, source)?,
+            None => Rc::new(Text::Gone),
         };
+        let Text::Lines(was) = &*was else {
+            return Ok(is_telling(here));
+        };
+        let new: Vec<&String> = here.iter().filter(|line| !was.contains(line)).collect();
+        Ok(is_telling(&new))
+    }
+
+    /// Among these lines are telling ones of the piece as it was at the slice's head.
+    fn is_kept_in(&self, head: &str, piece: &Piece, here: &[String]) -> Result<bool, Failure> {
+        let (path, lines) = &piece.then;
         let text = self.text(head, path)?;
-        let Text::Lines(lines) = &*text else {
-            return Ok(first..first);
+        let Text::Lines(then) = &*text else {
+            return Ok(false);
         };
-        Ok(body(lines, first))
+        let own = then.get(lines.clone()).unwrap_or_default();
+        let kept: Vec<&String> = here.iter().filter(|line| own.contains(line)).collect();
+        Ok(is_telling(&kept))
     }
 
     /// By what the record of its acceptance says, where the commit is gone.
@@ -183,8 +214,8 @@ impl Sources<'_> {
             if then.start >= anchored.end || anchored.start >= then.end {
                 continue;
             }
-            let placed = match (piece.fate, piece.now) {
-                (fate, Some((path, now))) if fate.survives() => {
+            let placed = match (piece.outcome, piece.now) {
+                (outcome, Some((path, now))) if outcome.survives() => {
                     let text = self.text(head, &path)?;
                     let lines = match &*text {
                         Text::Lines(lines) => lines.get(now.clone()).unwrap_or_default(),
@@ -193,7 +224,7 @@ impl Sources<'_> {
                     let why = "the slice's own text stands, by its digest".to_owned();
                     Placed::at(Verdict::Moved, why, &path, now.start + 1, lines)
                 }
-                (fate, _) if fate.is_lost() => {
+                (outcome, _) if outcome.is_lost() => {
                     Placed::not(Verdict::Missing, "the text was taken back, or is gone")
                 }
                 _ => Placed::not(Verdict::Changed, "another text stands there now"),
@@ -211,32 +242,36 @@ impl Sources<'_> {
         line: Option<&str>,
     ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
-            return Ok(answer(
-                Verdict::Missing,
-                "there is no commit yet",
-                &question.anchor,
-            ));
+            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
         };
-        // A line that went with its file may be back under the new name.
-        let from = match (&question.stamped_at, &question.work) {
-            (Some(stamp), _) => self.repo.resolve(stamp)?,
-            (None, Some(work)) => match self.work(work, path)? {
-                Some(own) => self.repo.resolve(&own.head)?,
-                None => None,
-            },
-            (None, None) => None,
+        let own = match &question.work {
+            Some(work) => self.work(work, path)?,
+            None => None,
         };
-        let renamed = match (line, &from, &*self.text(head, path)?) {
-            (Some(_), Some(from), Text::Gone) => self.renamed(from, head, path)?,
-            _ => None,
-        };
-        let here = renamed.as_deref().unwrap_or(path);
-        let stands = match (line, &*self.text(head, here)?) {
-            (None, _) => self.repo.tree_entry(head, path)?.is_some(),
-            (Some(line), Text::Lines(lines)) => lines.iter().any(|here| here.trim() == line),
-            (Some(_), Text::Gone) => false,
-            (Some(_), Text::No(why)) => {
-                return Ok(answer(Verdict::Unverifiable, *why, &question.anchor));
+        let stands = match line {
+            None => self.repo.tree_entry(head, path)?.is_some(),
+            Some(line) => {
+                let mut stands = false;
+                let block = match own.as_deref() {
+                    Some(own) => self.block_of(own, path, line)?,
+                    None => None,
+                };
+                for here in self.names_now(question, own.as_deref(), path, head)? {
+                    match &*self.text(head, &here)? {
+                        Text::Lines(lines) => {
+                            stands |= lines.iter().any(|it| it.trim() == line);
+                            let block = block.as_ref();
+                            stands |=
+                                block.is_some_and(|(block, at)| stands_reshaped(lines, block, *at));
+                        }
+                        Text::Gone => {}
+                        Text::No(why) if here == path => {
+                            return Ok(answer(Verdict::Unverifiable, *why, &question.anchor));
+                        }
+                        Text::No(_) => {}
+                    }
+                }
+                stands
             }
         };
         if stands {
@@ -246,12 +281,50 @@ impl Sources<'_> {
         let mut answer = answer(Verdict::Verified, "it is not at HEAD", &question.anchor);
         answer.related = match &question.work {
             None => true,
-            Some(work) => match self.work(work, path)? {
+            Some(work) => match own {
                 None => matches!(work, WorkOf::Accepted(_)),
                 Some(own) => self.is_taken_away(&own, path, line)?,
             },
         };
         Ok(answer)
+    }
+
+    /// A file's name, and those it was given where it is not there any more: by the work or on the
+    /// way to it, and since.
+    fn names_now(
+        &self,
+        question: &AnchorQuestion,
+        own: Option<&Own>,
+        path: &str,
+        head: &str,
+    ) -> Result<BTreeSet<String>, Failure> {
+        let mut names = BTreeSet::from([path.to_owned()]);
+        if !matches!(*self.text(head, path)?, Text::Gone) {
+            return Ok(names);
+        }
+        if let Some(own) = own {
+            let moved = own.files.iter();
+            let moved = moved.filter(|file| file.from.as_deref() == Some(path));
+            names.extend(moved.map(|file| file.path.clone()));
+            // Git does not see every rename: a line of a file that is gone is not in a new one.
+            if let Some(basis) = self.repo.resolve(&own.basis)? {
+                let changes = self.changes(&basis, head)?;
+                let new = changes.iter();
+                let new = new.filter(|change| change.kind == ChangeKind::Added);
+                names.extend(new.take(MAX_NEW).map(|change| change.path.clone()));
+            }
+        }
+        let from = match (&question.stamped_at, own) {
+            (Some(stamp), _) => self.repo.resolve(stamp)?,
+            (None, Some(own)) => self.repo.resolve(&own.head)?,
+            (None, None) => None,
+        };
+        if let Some(from) = from {
+            for name in names.clone() {
+                names.extend(self.repo.renamed(&from, head, &name)?);
+            }
+        }
+        Ok(names)
     }
 
     /// The work took this away: the file, or the line.
@@ -263,19 +336,33 @@ impl Sources<'_> {
         let Some(line) = line else {
             return Ok(file.entry.is_none() || file.from.as_deref() == Some(path));
         };
-        let source = file.from.as_deref().unwrap_or(&file.path);
-        let Some(basis) = self.repo.resolve(&own.basis)? else {
+        if self.repo.resolve(&own.basis)?.is_none() {
             return Ok(true);
+        }
+        Ok(self.block_of(own, path, line)?.is_some())
+    }
+
+    /// The lines that the work took away together with this one, and which of them it is.
+    fn block_of(
+        &self,
+        own: &Own,
+        path: &str,
+        line: &str,
+    ) -> Result<Option<(Vec<String>, usize)>, Failure> {
+        let is_it = |file: &&OwnFile| file.path == path || file.from.as_deref() == Some(path);
+        let (Some(file), Some(basis)) =
+            (own.files.iter().find(is_it), self.repo.resolve(&own.basis)?)
+        else {
+            return Ok(None);
         };
-        let text = self.text(&basis, source)?;
+        let text = self.text(&basis, file.from.as_deref().unwrap_or(&file.path))?;
         let Text::Lines(lines) = &*text else {
-            return Ok(false);
+            return Ok(None);
         };
-        Ok(file.hunks.iter().any(|hunk| {
-            let start = hunk.was_first.0.saturating_sub(1) as usize;
-            let removed = lines.get(start..start + hunk.was_lines.0 as usize);
-            let mut removed = removed.unwrap_or_default().iter();
-            removed.any(|was| was.trim() == line)
+        Ok(file.hunks.iter().find_map(|hunk| {
+            let removed = lines.get(hunk.was()).unwrap_or_default();
+            let at = removed.iter().position(|was| was.trim() == line)?;
+            Some((removed.to_vec(), at))
         }))
     }
 
@@ -286,11 +373,7 @@ impl Sources<'_> {
         path: &str,
     ) -> Result<AnchorAnswer, Failure> {
         let Some(head) = &self.head.commit else {
-            return Ok(answer(
-                Verdict::Missing,
-                "there is no commit yet",
-                &question.anchor,
-            ));
+            return Ok(answer(Verdict::Missing, NO_COMMIT, &question.anchor));
         };
         let Some(now) = self.repo.tree_entry(head, path)? else {
             let why = "nothing stands there at HEAD";
@@ -345,7 +428,7 @@ impl Sources<'_> {
     /// # Errors
     /// When the repository or the log cannot be read.
     pub fn survival(&self, seq: u64, accepted: &str) -> Result<Option<Survival>, Failure> {
-        let (Some(own), Some(head)) = ((self.accepted)(seq)?, &self.head.commit) else {
+        let (Some(own), Some(head)) = (self.accepted(seq)?, &self.head.commit) else {
             return Ok(None);
         };
         let mut survival = Following::new(self.repo, &own, head)?.survival()?;
@@ -356,60 +439,5 @@ impl Sources<'_> {
             };
         }
         Ok(Some(survival))
-    }
-}
-
-/// A program says in its first lines that it made the file.
-fn is_generated(lines: &[String]) -> bool {
-    lines.iter().take(HEADER).any(|line| {
-        let line = line.to_ascii_lowercase();
-        line.contains("@generated")
-            || line.contains("code generated") && line.contains("do not edit")
-            || line.contains("automatically generated") && line.contains("do not edit")
-    })
-}
-
-fn body(lines: &[String], first: usize) -> Range<usize> {
-    let depth = |line: &String| line.len() - line.trim_start().len();
-    let Some(own) = lines.get(first).map(depth) else {
-        return first..first;
-    };
-    let mut end = first + 1;
-    while let Some(line) = lines.get(end).filter(|_| end - first < MAX_BODY) {
-        let is_blank = line.trim().is_empty();
-        if !is_blank && depth(line) <= own {
-            let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
-            return first..end + usize::from(closes && depth(line) == own);
-        }
-        end += 1;
-    }
-    first..end
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_body_ends_where_the_indentation_does() {
-        let split = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        let code = split("fn a() {\n    x();\n\n    y();\n}\n\nfn b() {}\n");
-        assert_eq!(body(&code, 0), 0..5);
-        assert_eq!(body(&code, 6), 6..7);
-        let code = split("def a():\n    x()\n\ndef b():\n    y()\n");
-        assert_eq!(body(&code, 0), 0..3);
-        assert_eq!(body(&code, 3), 3..5);
-    }
-
-    #[test]
-    fn what_a_program_made_says_so() {
-        let split = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        assert!(is_generated(&split(
-            "// Code generated by x. DO NOT EDIT.\n"
-        )));
-        assert!(is_generated(&split("/* @generated */\n")));
-        assert!(!is_generated(&split(
-            "// generated names are not edited here\n"
-        )));
     }
 }

@@ -3,13 +3,13 @@
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;
 use crate::service;
-use crate::view::{Dispatched, NextAnswer, PromptAnswer};
+use crate::view::{Dispatched, NextAnswer, RolePromptAnswer};
 use clap::Args;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
     /// Print the role's whole prompt
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     pub prompt: bool,
     /// Make the agent session around this command the one that does it
     #[arg(long)]
@@ -28,7 +28,7 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     }
     if args.prompt {
         let prompts = service::role_prompts(&workspace, snapshot.as_ref(), &dispatch, &facts)?;
-        return answer(PromptAnswer(prompts.whole));
+        return answer(RolePromptAnswer::from(prompts.whole));
     }
     let head = service::head_of(&facts)?;
     let ticket = service::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;

@@ -5,8 +5,8 @@ use crate::view::{
     DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, Failed, FanoutAnswer, Gates, GraphAnswer,
     GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer,
     LogAnswer, NoteAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
-    RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer, Verified,
-    WhyAnswer,
+    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer,
+    Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -40,6 +40,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "issue-status" IssueStatusAnswer, "cook issue status --json";
         "log" LogAnswer, "cook log --json";
         "next" Dispatched, "cook next --json";
+        "next-prompt" RolePromptAnswer, "cook next --prompt --json";
         "note" NoteAnswer, "a command that recorded nothing";
         "ready" ReadyAnswer, "cook ready --json";
         "recover" RecoverAnswer, "cook recover --json";

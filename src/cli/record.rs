@@ -53,7 +53,8 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
         });
     }
     if args.repair_prompt {
-        let prompt = report::repair_prompt(role, &parsed.findings);
+        let sent = String::from_utf8_lossy(&text);
+        let prompt = report::repair_prompt(role, &parsed.findings, &sent);
         return answer(PromptAnswer(if prompt.ends_with('\n') {
             prompt
         } else {

@@ -227,12 +227,13 @@ impl Driver<'_> {
             Ok(reply) => reply,
         };
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
+        let sent = reply.answer.output.clone();
         let findings = match Heard::of(context.role, reply) {
             Heard::Malformed(findings) if breach.is_none() => findings,
             heard => return Ok((heard, breach)),
         };
         self.observer.observe(&RunEvent::Repairs(&findings));
-        let repair = report::repair_prompt(context.role, &findings);
+        let repair = report::repair_prompt(context.role, &findings, &sent);
         self.mirror.refresh()?;
         let again = self.ask(&[(context, &repair, Some(on))]).remove(0);
         let breach = self.settle(watch)?;

@@ -65,19 +65,16 @@ impl World<'_> {
 
     fn sources<'s>(&'s self, head: &'s Head) -> Result<Sources<'s>, Failure> {
         let (receipts, _) = self.gates_here()?;
-        let (messages, own) = (self.messages, self.own);
-        Ok(Sources::new(self.repo, receipts, head, messages, own))
+        let (messages, works) = (self.messages, self.works);
+        Ok(Sources::new(self.repo, receipts, head, messages, works))
     }
 
     /// The work of the slice that is to be accepted, and what became of that of done ones.
     pub(super) fn works(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
         if let Some(question) = &wanted.own {
-            let basis = self.repo.resolve(&question.basis)?;
-            let head = self.repo.resolve(&question.head)?;
-            let (Some(basis), Some(head)) = (basis, head) else {
-                return Ok(());
-            };
-            facts.own = Some(self.repo.own(&basis, &head, &question.claimed, None)?);
+            let head = self.repo.head()?;
+            let own = self.sources(&head)?.claimed_work(question, None)?;
+            facts.own = (!own.head.is_empty()).then_some(own);
         }
         if wanted.survivals.is_empty() {
             return Ok(());

@@ -85,6 +85,7 @@ impl World<'_> {
             Some(commit) => {
                 let mut runs = self.run_trusted(&commit, Some(&question.basis), gates)?;
                 self.add_losses(&question.basis, &mut runs)?;
+                self.add_failed(&mut runs)?;
                 Ok(runs)
             }
             None => Ok(gates
@@ -254,6 +255,7 @@ fn not_run(gate: GateSpec, why: &str) -> GateRun {
         problem: Some(why.to_owned()),
         remarks: Vec::new(),
         at_basis: None,
+        failed: Vec::new(),
         losses: Vec::new(),
     }
 }

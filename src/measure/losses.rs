@@ -51,6 +51,21 @@ impl World<'_> {
         }
         Ok(())
     }
+
+    /// Names the tests that a red gate's output calls failed.
+    pub(super) fn add_failed(&self, runs: &mut [GateRun]) -> Result<(), Failure> {
+        let (receipts, _) = self.gates_here()?;
+        for run in runs.iter_mut() {
+            let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.passed()) else {
+                continue;
+            };
+            let output = receipts.output(receipt)?;
+            let outcomes = test_outcomes(&output.text).into_iter();
+            let failed = outcomes.filter(|(_, outcome)| *outcome == TestOutcome::Failed);
+            run.failed = failed.map(|(name, _)| name).collect();
+        }
+        Ok(())
+    }
 }
 
 /// What edits take away from the tests.

@@ -34,7 +34,7 @@ pub struct World<'a> {
     /// anchor points to one.
     pub messages: &'a dyn Fn() -> Result<BTreeMap<String, String>, Failure>,
     /// The work that the transition of this sequence accepted; none when its record says nothing.
-    pub own: &'a dyn Fn(u64) -> Result<Option<Own>, Failure>,
+    pub works: &'a dyn Fn() -> Result<BTreeMap<u64, Own>, Failure>,
     /// What gates find of earlier runs. Where that is nothing, they run even where a receipt is kept.
     pub caches: Caches,
     /// How long a command may take at most.

@@ -3,7 +3,7 @@
 
 use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
-use crate::anchor::{Sources, natural_basis};
+use crate::anchor::Sources;
 use crate::measure::gate_commands;
 use cook_core::brief::{
     self, Attempt, Author, Brief, Budgeted, Due, Filled, Material, Proof, Weight, mentions,
@@ -341,8 +341,8 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
     let head = workspace.repo.head()?;
     let receipts = Receipts::of(&workspace.repo)?;
     let messages = || workspace.messages();
-    let own = |seq| workspace.accepted_work(seq);
-    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &own);
+    let works = || workspace.accepted_works();
+    let sources = Sources::new(&workspace.repo, &receipts, &head, &messages, &works);
     let gates = gates(workspace, &snapshot)?;
     for entry in &stored.entries {
         let mut add = |anchor: &str, basis, required, answer: AnchorAnswer| {
@@ -369,7 +369,7 @@ pub fn check(workspace: &Workspace) -> Result<Vec<CheckedAnchor>, Failure> {
             let Ok(parsed) = Anchor::parse(&anchor) else {
                 continue;
             };
-            let basis = natural_basis(&parsed);
+            let basis = parsed.basis();
             let answer = sources.recheck(&anchor, basis, None, &gates)?;
             add(&anchor, basis, false, answer);
         }

@@ -7,7 +7,7 @@ use super::scripted::{list_scripted_commands, scripted_line};
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
-use cook_core::diagnostic::{Failure, counted};
+use cook_core::diagnostic::{Failure, counted, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
 use cook_core::model::{Evidence, Role, SliceStatus, Snapshot};
 use cook_git::{ChangeKind, Edit, unified_diff};
@@ -16,6 +16,8 @@ use std::fmt::Write;
 
 /// Paths that are listed.
 const LISTED: usize = 200;
+/// Last lines of a red gate's output.
+const OUTPUT: usize = 40;
 /// Bytes of one file's diff.
 const FILE_DIFF: usize = 12_000;
 /// Bytes of the whole diff.
@@ -52,6 +54,13 @@ pub(super) fn context_text(
     for run in &snapshot.evidence.runs {
         let how = if run.passed() { "passed" } else { "failed" };
         let _ = writeln!(text, "gate `{}` {how} (receipt:{})", run.command, run.id);
+        if !run.passed() {
+            let tail = without_escapes(&run.tail);
+            let lines: Vec<&str> = tail.lines().collect();
+            for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
+                let _ = writeln!(text, "  | {line}");
+            }
+        }
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot)?;

@@ -295,7 +295,7 @@ impl Workspace {
     ) -> Result<T, Failure> {
         let outside_edits = || self.outside_edits();
         let messages = || self.messages();
-        let own = |seq| self.accepted_work(seq);
+        let works = || self.accepted_works();
         let contract_differs = || self.contract_differs(snapshot);
         let stop_verifier_stale = || self.is_stop_verifier_stale();
         let gates = match with_gates {
@@ -314,7 +314,7 @@ impl Workspace {
             stop_verifier_stale: &stop_verifier_stale,
             slice_commands: &slice_commands,
             messages: &messages,
-            own: &own,
+            works: &works,
             caches: self.caches,
             patience: self.patience,
         })

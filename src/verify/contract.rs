@@ -36,10 +36,7 @@ pub(super) fn check(
     }
     profile(workspace, outcome);
     for path in workspace.contract_differs(snapshot) {
-        let take_in = match path == machine::CONTRACT_TEXTS[0] {
-            true => "cook refocus --mission-file .agent/mission.md",
-            false => "cook init",
-        };
+        let take_in = machine::take_in_command(&path);
         let what = format!("`{path}` differs from the log's; `{take_in}` takes it in");
         outcome.find(Code::ContractEdited, what, &path);
     }

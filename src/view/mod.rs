@@ -38,7 +38,7 @@ pub(crate) use history::{
 };
 pub(crate) use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub(crate) use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
-pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, WhyAnswer};
+pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, WhyAnswer};
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;

@@ -159,7 +159,7 @@ impl Show for NextAnswer {
     }
 }
 
-/// A prompt, as it goes to an agent.
+/// A text as it is, for a file or another program.
 #[derive(Debug, Serialize)]
 pub struct PromptAnswer(pub String);
 
@@ -170,6 +170,31 @@ impl Show for PromptAnswer {
 
     fn has_json(&self) -> bool {
         false
+    }
+}
+
+/// The prompt of the role that is due, as it goes to an agent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RolePromptAnswer {
+    /// The whole prompt.
+    pub prompt: String,
+    /// Its bytes; four of them are about a token.
+    pub bytes: usize,
+}
+
+impl From<String> for RolePromptAnswer {
+    fn from(prompt: String) -> Self {
+        Self {
+            bytes: prompt.len(),
+            prompt,
+        }
+    }
+}
+
+impl Show for RolePromptAnswer {
+    fn human(&self, page: &mut Page) {
+        page.verbatim(&self.prompt);
     }
 }
 

@@ -13,7 +13,6 @@ fn wrong_usage_ends_with_two() {
     for args in [
         &["frobnicate"][..],
         &[],
-        &["next", "--prompt", "--json"],
         &["record"],
         &["verify", "everything"],
         &["criteria", "amend", "a"],

@@ -18,6 +18,7 @@ mod integrity;
 mod json;
 mod missing;
 mod output;
+mod plans;
 mod reports;
 mod scaffold;
 mod session;

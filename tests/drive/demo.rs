@@ -250,7 +250,10 @@ fn a_liar_is_caught_by_what_cook_runs_itself() {
     assert_eq!(codes(&played.json), ["commit_unknown", "gate_red"]);
     assert_eq!(played.json["sessions"], SESSIONS + 2);
     let noticed = played.json["caught"][1]["noticed"].to_string();
-    assert!(noticed.contains("not ok 2 - 9 is written"), "{noticed}");
+    assert!(
+        noticed.contains("failed: 9 is written by subtraction"),
+        "{noticed}"
+    );
 }
 
 #[test]

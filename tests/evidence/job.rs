@@ -75,7 +75,15 @@ pub struct Job {
 impl Job {
     /// Slices `a` (with these criteria) and `b`; `a` is selected.
     pub fn begin(criteria: &[&str]) -> Self {
+        Self::begin_with(criteria, &[])
+    }
+
+    /// The same with more files beside the library.
+    pub fn begin_with(criteria: &[&str], files: &[(&str, &str)]) -> Self {
         let repo = Repo::new();
+        for (path, text) in files {
+            repo.write(path, text);
+        }
         repo.write("lib.txt", with(&library(), &[]));
         repo.write("drop.txt", "this file is to go\nand this line as well\n");
         repo.write(
@@ -138,8 +146,23 @@ impl Job {
         self.repo.record("regrounder", report)
     }
 
+    /// `a` goes back, and is planned and selected anew with this gate.
+    pub fn plan_anew(&self, gate: &str) {
+        self.repo.trust(gate);
+        let report = self.repo.implementer_report(Some("a command is missing"));
+        self.repo.record("implementer", report).ok();
+        let mut slices = planned(&self.repo);
+        slices[0]["verification_commands"] = json!([gate]);
+        let plan = json!({"plan_basis": "x", "candidate_slices": slices});
+        self.reground(json!({"plan": plan, "select": "a"})).ok();
+    }
+
     pub fn select_b(&self) -> Run {
         self.reground(json!({"select": "b"}))
+    }
+
+    pub fn select(&self, slice: &str) {
+        self.reground(json!({"select": slice})).ok();
     }
 
     pub fn status(&self, slice: &str) -> String {

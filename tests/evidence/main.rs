@@ -4,10 +4,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod accepting;
+mod chance;
 mod contract;
 mod following;
 mod found;
 mod job;
+mod odd;
+mod random;
+mod runs;
 mod states;
 #[path = "../support/mod.rs"]
 mod support;

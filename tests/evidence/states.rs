@@ -48,13 +48,7 @@ fn nothing_waits_for_a_cancelled_slice() {
 fn one_line_of_output_is_no_proof_of_two_criteria() {
     let job = Job::begin(&["one", "two"]);
     let gate = "sh check.sh";
-    job.repo.trust(gate);
-    let mut slices = planned(&job.repo);
-    slices[0]["verification_commands"] = json!([gate]);
-    let report = job.repo.implementer_report(Some("a command is missing"));
-    job.repo.record("implementer", report).ok();
-    let plan = json!({"plan_basis": "x", "candidate_slices": slices});
-    job.reground(json!({"plan": plan, "select": "a"})).ok();
+    job.plan_anew(gate);
     job.repo
         .commit_for("a", "check.sh", "echo 'test it::works ... ok'\n");
     job.judge();

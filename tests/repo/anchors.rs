@@ -81,7 +81,7 @@ impl Stand {
             not_before: None,
             outside_edits: &no_edits,
             contract_differs: &Vec::new,
-            own: &|_| Ok(None),
+            works: &|| Ok(BTreeMap::new()),
             stop_verifier_stale: &|| Ok(false),
             slice_commands: &self.commands,
         }
@@ -136,6 +136,7 @@ fn question(anchor: &str, stamp: Option<&str>, range: Option<(&str, &str)>) -> A
                 basis: basis.to_owned(),
                 head: head.to_owned(),
                 claimed: BTreeSet::from([head.to_owned()]),
+                earlier: None,
             })
         }),
     }

@@ -13,6 +13,7 @@ use cook_os::process::{
     ControlFlow, DEPTH_VARIABLE, Input, Kept, Outcome, ProcessError, ROLE_VARIABLE, Supervised,
     supervise,
 };
+use cook_room::STARTS;
 use cook_store::session::{Native, SupplierErrorKind};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -21,8 +22,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often a sandbox is set up for one run at most.
-const STARTS: u32 = 5;
 /// Files that are looked at when a program's own record is searched for.
 const MAX_SEARCHED: usize = 50_000;
 /// Directories below each other there.
@@ -142,8 +141,7 @@ fn planted_failure(planted: &[PathBuf], keep: &Path) -> Option<AgentFailure> {
 
 /// The sandbox was not set up.
 fn never_began(outcome: &Outcome) -> bool {
-    let said = outcome.stderr.bytes();
-    outcome.code == Some(1) && outcome.stdout.total == 0 && said.starts_with(b"bwrap: Can't ")
+    cook_room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.bytes())
 }
 
 fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> Report {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use cook_core::diagnostic::{CATALOGUE, Code, Family};
-use cook_core::model::{Decision, Event, Reground, Role, RubricVerdict};
+use cook_core::model::{Basis, Decision, Event, Reground, Role, RubricVerdict};
 use cook_core::report::{
     DIMENSIONS, Kind, MAX_BYTES, Parsed, Provenance, Report, Reported, describe_check, event,
     fields, format, has_block, has_rubric, parse, render, repair_prompt, schema,
@@ -158,13 +158,17 @@ fn broken() -> Vec<(Code, Role, Vec<u8>)> {
     three.rubric.pop();
     let mut five = reviewer.clone();
     five.rubric.push(five.rubric[0].clone());
-    let two_blocks = format!("{}```json\n{{}}\n```\n", regrounder.text());
-    let twice = format!("{}Findings: none\n", reviewer.text());
+    let two_blocks = format!(
+        "{}```json\n{{\"select\": \"s-1\"}}\n```\n",
+        regrounder.text()
+    );
+    let reviewer_text = reviewer.text();
+    let twice = format!("{reviewer_text}Findings: none\n");
     let long = "x".repeat(20_001);
     let drafts = vec![
         (
             Code::ReportBlockInvalid,
-            regrounder.clone().block("{\"plan\": {}}"),
+            regrounder.clone().block("{\"plan\": {\"cancel\": [{}]}}"),
         ),
         (Code::ReportBlockMissing, unblocked),
         (Code::FieldMissing, reviewer.clone().without("Findings")),
@@ -255,10 +259,12 @@ fn broken() -> Vec<(Code, Role, Vec<u8>)> {
         .into_iter()
         .map(|(code, draft)| (code, draft.role, draft.text().into_bytes()))
         .collect();
+    all.push((Code::ReportEmpty, Role::Reviewer, b"\n \n".to_vec()));
+    let other = reviewer_text.replace("Findings: none", "Findings: one");
     all.push((
-        Code::ReportEmpty,
+        Code::ReportAmbiguous,
         Role::Reviewer,
-        b"\n PROGRESS: reading\n".to_vec(),
+        format!("{reviewer_text}\n{other}").into_bytes(),
     ));
     all.push((Code::ReportTooLarge, Role::Reviewer, vec![b'x'; 10 << 20]));
     all.push((
@@ -341,28 +347,19 @@ fn decoration_of_chat_answers_is_tolerated() {
 }
 
 #[test]
-fn prose_before_the_header_is_refused() {
-    let text = format!(
-        "Here is my report.\n{}",
-        Draft::valid(Role::Reviewer).text()
-    );
-    assert!(codes(&parse(Role::Reviewer, text.as_bytes())).contains(&Code::HeaderMissing));
-}
-
-#[test]
 fn control_and_direction_characters_never_reach_a_field() {
     let hostile =
         "bell\u{7} esc\u{1b}[31m rtl\u{202e} zero\u{200b} tag\u{e0041} c1\u{9b} del\u{7f}";
     let draft = Draft::valid(Role::Reviewer).set("Findings", hostile);
     assert_eq!(
         accepted(&draft).field("findings"),
-        "bell esc[31m rtl zero tag c1 del"
+        "bell esc rtl zero tag c1 del"
     );
     let block = r#"{"plan": {"candidate_slices": [{"slice_id": "s", "goal": "a\u001b[2Jb\u202e",
         "acceptance_criteria": ["c"], "priority": 1}]}}"#;
     let report = accepted(&Draft::valid(Role::Regrounder).block(block));
     let plan = report.block().unwrap().plan.as_ref().unwrap();
-    assert_eq!(plan.candidate_slices[0].goal, "a[2Jb");
+    assert_eq!(plan.candidate_slices[0].goal, "ab");
 }
 
 #[test]
@@ -504,14 +501,12 @@ fn a_broken_json_form_is_refused_once() {
         .remove("correctness_risk");
     for (code, text) in [
         (Code::ReportBlockInvalid, "{".to_owned()),
-        (Code::ReportBlockInvalid, format!("{text} x")),
         (
-            Code::ReportBlockInvalid,
-            format!("```json\n{text}\n```\nand prose"),
-        ),
-        (
-            Code::ReportBlockAmbiguous,
-            format!("```json\n{text}\n```\n```json\n{text}\n```"),
+            Code::ReportAmbiguous,
+            format!(
+                "```json\n{text}\n```\n```json\n{}\n```",
+                with("findings", json!("one"))
+            ),
         ),
         (Code::ReportBlockInvalid, with("block", json!({}))),
         (Code::ReportBlockInvalid, with("findings", json!(3))),
@@ -583,10 +578,20 @@ fn the_repair_prompt_names_each_breach_and_the_format() {
     let draft = Draft::valid(Role::Reviewer)
         .set("Acceptable as-is", "perhaps")
         .without("Findings");
-    let text = repair_prompt(Role::Reviewer, &draft.parse().findings);
+    let text = repair_prompt(Role::Reviewer, &draft.parse().findings, &draft.text());
+    assert!(text.contains("it holds `perhaps`; it must hold yes or no"));
+    assert!(text.contains("for example `Acceptable as-is (yes/no): no`"));
+    assert!(text.contains("\n    Acceptable as-is: perhaps\n"), "{text}");
+    let long = repair_prompt(
+        Role::Reviewer,
+        &[],
+        &format!("{}the end", "x\n".repeat(1 << 20)),
+    );
+    assert!(long.len() < 100_000 && long.contains("\n    the end\n"));
     assert!(text.contains("`Acceptable as-is (yes/no)`: "));
     assert!(text.contains("[field_not_yes_no]"));
-    assert!(text.contains("`Findings` is missing [field_missing]"));
+    assert!(text.contains("`Findings` is missing; it holds nothing"));
+    assert!(text.contains("[field_missing]"));
     assert!(text.ends_with(&format(Role::Reviewer)));
 }
 
@@ -733,6 +738,28 @@ fn a_question_for_the_user_is_asked() {
     // A role without the field cannot ask: the line is text of the field above.
     let reviewer = Draft::valid(Role::Reviewer).set("Input needed from user", "May I?");
     refused(&reviewer, Code::ReviewYesWithFollowUp);
+}
+
+#[test]
+fn the_basis_of_a_claim_follows_from_its_anchor() {
+    let receipt = format!("receipt:{}", "0".repeat(64));
+    for (anchor, basis) in [
+        ("test:a", Basis::Test),
+        ("cmd:cargo test#exit", Basis::Output),
+        (receipt.as_str(), Basis::Output),
+        ("user@u-1", Basis::User),
+        ("doc:README.md#Use", Basis::Doc),
+        ("src/a.rs:3", Basis::Observed),
+        ("gone:a", Basis::Observed),
+        ("no anchor at all", Basis::Observed),
+    ] {
+        let claim = json!({"evidence": [{"criterion": "c", "anchor": anchor}]});
+        let report = accepted(&Draft::valid(Role::Regrounder).block(&claim.to_string()));
+        assert_eq!(report.block().unwrap().evidence[0].basis, basis, "{anchor}");
+    }
+    let claim = r#"{"evidence": [{"criterion": "c", "anchor": "a.rs:1", "basis": "test"}]}"#;
+    let report = accepted(&Draft::valid(Role::Regrounder).block(claim));
+    assert_eq!(report.block().unwrap().evidence[0].basis, Basis::Test);
 }
 
 #[test]

@@ -35,10 +35,26 @@ impl Repo {
         if from != *to {
             let listed = self.ask(|history| history.list(Some(&from), to, MAX_COMMITS))?;
             for commit in listed.into_iter().rev() {
-                range.commits.push(self.read_commit(commit, with_paths)?);
+                let mut seen = self.read_commit(commit, with_paths)?;
+                if seen.slice.is_some() && !self.is_work(&seen.id, &from, range.ancestor)? {
+                    seen.slice = None;
+                }
+                range.commits.push(seen);
             }
         }
         Ok(range)
+    }
+
+    /// A commit can be a slice's work: it changes something, and it is built on where the range
+    /// begins. What a merge brings in from beside is somebody else's, whatever its trailer says.
+    fn is_work(&self, commit: &str, from: &str, is_on_head: bool) -> Result<bool, Failure> {
+        let parents = self.ask(|history| history.parents(commit))?;
+        if let [parent] = &parents[..]
+            && self.tree_of(parent)? == self.tree_of(commit)?
+        {
+            return Ok(false);
+        }
+        Ok(!is_on_head || self.is_ancestor(from, commit)?)
     }
 
     fn read_commit(&self, commit: Listed, with_paths: bool) -> Result<CommitSeen, Failure> {

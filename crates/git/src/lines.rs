@@ -1,8 +1,17 @@
-//! Which lines of a text are new against another.
+//! Lines of a text: which are new against another, where some stand, whether they can be told from
+//! others.
 
 use super::RepoError;
+use cook_core::digest::hex;
 use git2::{DiffOptions, Patch};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+
+/// Characters, white space not counted, that lines need to be told from others.
+const TELLING: usize = 6;
+/// Lines that are digested while some are looked for by their digest alone.
+const MAX_DIGESTED: usize = 4_000_000;
 
 /// Lines that differ, both counted from 0; one of the two may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +59,144 @@ pub fn lines_of(text: &[u8]) -> Vec<&[u8]> {
         .collect()
 }
 
+/// The lines say enough to be told from others.
+pub fn is_telling<L: AsRef<[u8]>>(lines: &[L]) -> bool {
+    let parts = lines.iter().flat_map(|line| line.as_ref().utf8_chunks());
+    let characters = parts.flat_map(|part| part.valid().chars());
+    let telling = characters.filter(|c| !c.is_whitespace());
+    telling.take(TELLING).count() == TELLING
+}
+
+/// SHA-256 of lines, whatever their ends were.
+pub fn digest_lines<L: AsRef<[u8]>>(lines: &[L]) -> String {
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line.as_ref());
+        hash.update(b"\n");
+    }
+    hex(&hash.finalize())
+}
+
+/// A line without its white space: what a formatter leaves as it is.
+fn squeeze(line: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let bytes = line.iter().copied();
+    bytes.filter(|byte| !byte.is_ascii_whitespace())
+}
+
+/// Lines that are the same but for white space, however they are broken: for each new one the old
+/// one that it is, or is a part of; none where it says something else.
+pub fn find_reshaped<L: AsRef<[u8]>>(old: &[L], new: &[L]) -> Vec<Option<usize>> {
+    let whole = |lines: &[L]| -> Vec<u8> {
+        let lines = lines.iter();
+        lines.flat_map(|line| squeeze(line.as_ref())).collect()
+    };
+    if whole(old) == whole(new) {
+        return align(old, new);
+    }
+    let mut known: BTreeMap<Vec<u8>, VecDeque<usize>> = BTreeMap::new();
+    for (at, line) in old.iter().enumerate() {
+        let line: Vec<u8> = squeeze(line.as_ref()).collect();
+        known.entry(line).or_default().push_back(at);
+    }
+    let mut is_same = |line: &L| {
+        let line: Vec<u8> = squeeze(line.as_ref()).collect();
+        known.get_mut(&line)?.pop_front()
+    };
+    new.iter().map(&mut is_same).collect()
+}
+
+/// The same characters on both sides: where each new line begins among the old ones.
+fn align<L: AsRef<[u8]>>(old: &[L], new: &[L]) -> Vec<Option<usize>> {
+    let mut ends = Vec::with_capacity(old.len());
+    let mut end = 0;
+    for line in old {
+        end += squeeze(line.as_ref()).count();
+        ends.push(end);
+    }
+    let mut begin = 0;
+    let place = |line: &L| {
+        let at = ends.partition_point(|end| *end <= begin);
+        begin += squeeze(line.as_ref()).count();
+        (at < ends.len()).then_some(at)
+    };
+    new.iter().map(place).collect()
+}
+
+/// Lines around one that are looked for together with it.
+const AROUND: usize = 8;
+
+/// The line of the block stands in the text, by itself or with those beside it, however they are
+/// broken into lines there.
+pub fn stands_reshaped<L: AsRef<[u8]>, M: AsRef<[u8]>>(text: &[L], block: &[M], at: usize) -> bool {
+    let here: Vec<Vec<u8>> = text
+        .iter()
+        .map(|line| squeeze(line.as_ref()).collect())
+        .collect();
+    let stands = |wanted: &[u8]| {
+        (0..here.len()).any(|start| {
+            let mut rest = wanted;
+            for line in &here[start..] {
+                match rest.strip_prefix(line.as_slice()) {
+                    Some([]) => return true,
+                    Some(more) => rest = more,
+                    None => return false,
+                }
+            }
+            false
+        })
+    };
+    let first = at.saturating_sub(AROUND);
+    let last = (at + AROUND).min(block.len().saturating_sub(1));
+    (first..=at).any(|from| {
+        (at..=last).any(|to| {
+            let run = block.get(from..=to).unwrap_or_default().iter();
+            let wanted: Vec<u8> = run.flat_map(|line| squeeze(line.as_ref())).collect();
+            !wanted.is_empty() && stands(&wanted)
+        })
+    })
+}
+
+/// Wherever these lines stand in the text, in linear time.
+pub fn find_lines<L: PartialEq>(text: &[L], lines: &[L]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    if lines.is_empty() {
+        return found;
+    }
+    // Knuth, Morris and Pratt: how much of the beginning ends at each line.
+    let mut borders = vec![0; lines.len()];
+    let mut matched = 0;
+    for at in 1..lines.len() {
+        while matched > 0 && lines[at] != lines[matched] {
+            matched = borders[matched - 1];
+        }
+        matched += usize::from(lines[at] == lines[matched]);
+        borders[at] = matched;
+    }
+    matched = 0;
+    for (at, line) in text.iter().enumerate() {
+        while matched > 0 && *line != lines[matched] {
+            matched = borders[matched - 1];
+        }
+        matched += usize::from(*line == lines[matched]);
+        if matched == lines.len() {
+            found.push(at + 1 - matched..at + 1);
+            matched = borders[matched - 1];
+        }
+    }
+    found
+}
+
+/// Wherever so many lines with this digest stand; nowhere when that takes too long to tell.
+pub fn find_digest<L: AsRef<[u8]>>(text: &[L], count: usize, sha256: &str) -> Vec<Range<usize>> {
+    let windows = (text.len() + 1).saturating_sub(count);
+    if count == 0 || windows.saturating_mul(count) > MAX_DIGESTED {
+        return Vec::new();
+    }
+    let here = text.windows(count).enumerate();
+    let here = here.filter(|(_, window)| digest_lines(window) == sha256);
+    here.map(|(at, _)| at..at + count).collect()
+}
+
 /// The two texts as a unified diff; empty when they are equal.
 ///
 /// # Errors
@@ -89,6 +236,30 @@ mod tests {
         assert_eq!(found(old, old), []);
         assert_eq!(found(b"", b"a\nb\n"), [(0..0, 0..2)]);
         assert_eq!(found(b"b\n", b"a\nb\n"), [(0..0, 0..1)]);
+    }
+
+    #[test]
+    fn lines_are_found_wherever_they_stand() {
+        let split = |text: &'static str| text.split(' ').collect::<Vec<_>>();
+        assert_eq!(
+            find_lines(&split("a b a b a"), &split("a b a")),
+            [0..3, 2..5]
+        );
+        assert_eq!(
+            find_lines(&split("a a b a a a b"), &split("a a b")),
+            [0..3, 4..7]
+        );
+        assert!(find_lines(&split("a b"), &split("a b c")).is_empty());
+        assert!(find_lines(&split("a b"), &[]).is_empty());
+        let wanted = digest_lines(&["b", "a"]);
+        assert_eq!(find_digest(&split("a b a b a"), 2, &wanted), [1..3, 3..5]);
+        assert!(find_digest(&split("b"), 2, &wanted).is_empty());
+    }
+
+    #[test]
+    fn braces_tell_nothing() {
+        assert!(!is_telling(&["  }", "\t)", "\u{e9}\u{e9}\u{e9}"]));
+        assert!(is_telling(&["  x(1);", "}"]));
     }
 
     #[test]

@@ -30,5 +30,5 @@ pub use error::RoomError;
 pub use fill::{Filled, Lacking};
 pub use room::Room;
 pub use rooms::{keep_within, rooms_dir};
-pub use sandbox::{Agent, Authority, Bubblewrap, Gate, is_kept};
+pub use sandbox::{Agent, Authority, Bubblewrap, Gate, STARTS, is_kept, never_began};
 pub use source::Source;

@@ -65,19 +65,20 @@ impl fmt::Display for Code {
 codes! {
     // The report grammar and its consistency rules (`protocol/completion.md#reports`).
     ReportEmpty "report_empty" Report Error "the report is empty", "write the report in the format `cook next --prompt` shows";
-    ReportTooLarge "report_too_large" Report Error "the report is larger than cook reads", "keep a report under 1 MiB";
+    ReportTooLarge "report_too_large" Report Error "the answer is larger than cook reads", "hand in the report alone, at most 1 MiB";
     ReportNotText "report_not_text" Report Error "the report is not UTF-8 text", "write the report as UTF-8";
     ReportBlockInvalid "report_block_invalid" Report Error "the report's JSON does not have the shape its role needs", "`cook next --prompt` shows the shape";
-    ReportBlockMissing "report_block_missing" Report Error "a regrounder's report lacks its JSON block", "add one fenced `json` block";
-    ReportBlockAmbiguous "report_block_ambiguous" Report Error "the report holds more than one JSON block", "keep one fenced `json` block";
+    ReportBlockMissing "report_block_missing" Report Error "a regrounder's report lacks its JSON block", "add one fenced `json` block below the last field, for example `{\"select\": \"s-1\"}`";
+    ReportBlockAmbiguous "report_block_ambiguous" Report Error "the report holds JSON blocks that differ", "keep one fenced `json` block";
+    ReportAmbiguous "report_ambiguous" Report Error "the answer holds reports that differ", "send one report; put one that you only quote into a fence";
     FieldMissing "field_missing" Report Error "a required field is missing", "add the field, with its label as `cook next --prompt` shows it";
     FieldEmpty "field_empty" Report Error "a required field is empty", "fill it in; where there is nothing to name, write `none`";
-    FieldDuplicated "field_duplicated" Report Error "a field is given twice", "give the field once";
+    FieldDuplicated "field_duplicated" Report Error "a field is given twice", "give the field once; put what you only quote into a fence";
     FieldNotYesNo "field_not_yes_no" Report Error "a yes/no field begins with neither word", "begin the field with the whole word yes or no";
     FieldNotCount "field_not_count" Report Error "a count is not a number of at least 0", "begin the field with a whole number, 0 for none";
     FieldNotInSet "field_not_in_set" Report Error "a field holds none of its allowed words", "begin the field with a value that `cook next --prompt` lists for it; without a commit, say what must change or ask the user";
     FieldTooLong "field_too_long" Report Error "a field is longer than cook keeps", "keep a field under 20,000 characters";
-    HeaderMissing "header_missing" Report Error "the report does not begin with its header", "begin with `MISSION ANCHOR: …`";
+    HeaderMissing "header_missing" Report Error "the answer holds no report that begins with its header", "begin with `MISSION ANCHOR: …` and put each field below it, with its label in the letters that `cook next --prompt` shows";
     RubricMissing "rubric_missing" Report Error "the rubric is missing", "add `Rubric:` and its four lines";
     RubricIncomplete "rubric_incomplete" Report Error "the rubric lacks a dimension", "rate all four dimensions";
     RubricInvalid "rubric_invalid" Report Error "a rubric line has no pass, concern or fail", "write `- Dimension: pass|concern|fail - why`";
@@ -113,6 +114,9 @@ codes! {
     SliceRemoved "slice_removed" Refusal Error "the plan leaves out a slice", "cancel a slice with a reason; never remove one";
     PlanTooLarge "plan_too_large" Refusal Error "the plan has more slices than cook keeps", "keep a plan under 1,000 slices";
     PlanMarksDone "plan_marks_done" Refusal Error "a plan marks a slice done", "only an accepted reconciliation makes a slice done";
+    PlanStatusIgnored "plan_status_ignored" Finding Warning "the plan gives a status to a slice that is done or cancelled", "take a done slice up again with `reopen`";
+    PlanTwice "plan_twice" Refusal Error "the plan lists every slice and its changes", "give `add`, `change`, `cancel` and `order`, or `candidate_slices`";
+    OrderUnknown "order_unknown" Refusal Error "`order` names something else than open slices, each once", "name open slices of the plan, first to last";
     PlanStatusIllegal "plan_status_illegal" Refusal Error "a plan gives a slice a status it cannot take", "leave `status` out, or write planned, blocked or cancelled; `select` selects a slice";
     CancelWithoutReason "cancel_without_reason" Refusal Error "a slice is cancelled without a reason", "add `reason` to the slice";
     CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "name what must hold: `acceptance_criteria` in the plan, `--text` and `--reason` of `cook criteria amend`";
@@ -156,6 +160,8 @@ codes! {
     BudgetSpent "budget_spent" Refusal Error "the budget is spent", "run `cook resume --budget …`";
     DoorClosed "door_closed" Refusal Error "that command does not apply now", "run `cook status`";
     AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
+    AlreadyAnswered "already_answered" Refusal Error "the user answered this question", "go on with the answer, or ask for what it leaves open";
+    AnswerUnknown "answer_unknown" Refusal Error "no answer of the user's is called that", "name one as the prompt does: `answer-NUMBER`";
     TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
     UserOnly "user_only" Refusal Error "only a person may do this, and cook was called from an agent's environment", "run it in your own terminal";
     InsideRole "inside_role" Refusal Error "a role session may not do this", "finish this session's own work, and say in its report what else is needed";
@@ -199,9 +205,9 @@ codes! {
     BasisUnresolved "basis_unresolved" Finding NeedsReground "`basis_commit` is not a commit of this repository", "fetch the commit, or run `cook next`: the re-ground selects the slice again";
     BasisNotAncestor "basis_not_ancestor" Finding NeedsReground "`basis_commit` is not an ancestor of HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground goes on from the merge base";
     SliceHeadVanished "slice_head_vanished" Finding NeedsReground "the committed slice's commit is not on HEAD", "switch to the branch that holds it, or run `cook next`: the re-ground reopens the slice";
-    ForeignCommits "foreign_commits" Finding Note "commits that belong to no slice came since the last transition", "look at them with `git log`; a commit of a slice carries the trailer `Cook-Slice: ID`";
+    ForeignCommits "foreign_commits" Finding Note "commits that belong to no slice came since the last re-ground", "look at them with `git log`; a commit of a slice carries the trailer `Cook-Slice: ID`";
     ForeignTouchesSlice "foreign_touches_slice" Finding NeedsReground "a commit that is not the slice's changes what the slice works on", "look at it with `git show`, then run `cook next`: the re-ground judges the slice again";
-    HistoryRewritten "history_rewritten" Finding NeedsReground "HEAD no longer contains the commit of the last transition", "look at `git reflog`, then run `cook next`: the re-ground judges every slice again";
+    HistoryRewritten "history_rewritten" Finding NeedsReground "HEAD no longer contains a commit that the log has seen", "look at `git reflog`, then run `cook next`: the re-ground judges every slice again";
     SelectedTwice "selected_twice" Finding NeedsReground "two slices are selected", "run `cook next`: the re-ground leaves one of them selected";
     RegroundRequired "reground_required" Finding NeedsReground "a re-ground is due", "run `cook next`, and start the regrounder";
     DispatchDiffers "dispatch_differs" Finding NeedsReground "the stored next role is not what dispatch says now", "run `cook next`";

@@ -13,7 +13,7 @@ mod text;
 pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
 pub use secret::{REDACTED, redacted};
-pub use text::{Lines, clean, counted, harmless_json, listed_are};
+pub use text::{Lines, clean, counted, harmless_json, listed_are, without_escapes};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -15,9 +15,26 @@ pub enum Lines {
     Fold,
 }
 
-/// The text without control, direction and zero-width characters. A tab becomes a blank.
+/// The text without terminal escape sequences.
+pub fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '\u{1b}' {
+            plain.push(c);
+        } else if rest.next_if_eq(&'[').is_some() {
+            // A control sequence ends with a byte from `@` to `~`; what is no part of one ends it too.
+            while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
+            rest.next_if(|c| ('@'..='~').contains(c));
+        }
+    }
+    plain
+}
+
+/// The text without control, direction and zero-width characters, and without terminal escape
+/// sequences. A tab becomes a blank.
 pub fn clean(text: &str, lines: Lines) -> String {
-    let text = text.replace("\r\n", "\n");
+    let text = without_escapes(text).replace("\r\n", "\n");
     let kept = text.chars().filter_map(|c| match c {
         '\n' | '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),
         '\t' => Some(' '),
@@ -71,8 +88,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminal_escapes_lose_their_escape_character() {
-        assert_eq!(clean("\x1b[31mred\x1b[0m\x07", Lines::Keep), "[31mred[0m");
+    fn terminal_escapes_go() {
+        assert_eq!(clean("\x1b[31mred\x1b[0m\x07", Lines::Keep), "red");
+        assert_eq!(clean("\x1b[1;\nno\x1b[", Lines::Keep), "\nno");
         assert_eq!(clean("\u{9b}31m", Lines::Keep), "31m");
     }
 

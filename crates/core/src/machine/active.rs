@@ -1,6 +1,7 @@
 //! The slice in work: the active document is a copy of its plan entry, and a reopened slice
 //! comes back into it.
 
+use super::answers;
 use super::records::attach;
 use super::work::Work;
 use crate::model::{
@@ -51,7 +52,9 @@ impl Work<'_> {
             .or_else(|| ledger.last_head.clone())
             .unwrap_or(fallback);
         ledger.last_head = Some(commit.clone());
-        ledger.review = None;
+        if let Some(review) = ledger.review.take() {
+            ledger.sent_back = Some(review);
+        }
         ledger.audit = None;
         ledger.receipts.clear();
         ledger.head_tree = None;
@@ -59,6 +62,7 @@ impl Work<'_> {
         // What was built stays the slice's: its next commit comes after the same basis.
         if let Some(accepted) = ledger.accepted.take() {
             ledger.basis = Some(accepted.basis);
+            ledger.earlier = Some(accepted.seq);
         }
         let record = self.slice_record(SliceRecordType::Reopened, id, &commit);
         record.findings = Some(findings.clone());
@@ -73,6 +77,7 @@ impl Work<'_> {
                 SliceStatus::Planned
             };
         }
+        answers::note(self);
         if active {
             self.next.active.status = ActiveStatus::InProgress;
             self.sync_handoff();

@@ -128,6 +128,7 @@ pub fn apply(
             in_wave: rule == Rule::Judge && room_is_known,
             spends_step,
             displace,
+            marks: matches!(event, Event::Regrounded { .. } | Event::Implemented { .. }),
         },
     )?;
     if let Event::Regrounded { submission, .. } = event {

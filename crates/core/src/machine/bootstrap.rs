@@ -73,6 +73,7 @@ pub(super) fn first(
         in_wave: false,
         spends_step: false,
         displace: true,
+        marks: true,
     };
     let dispatch = finish(&mut next, &facts, &before)?.dispatch;
     Ok((next, dispatch))

@@ -1,7 +1,7 @@
 //! What rule 2 looks at: does the state still speak of this repository?
 //! Also tells own commits from foreign ones.
 
-use super::facts::{FactSet, Facts, Range};
+use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::text::short;
 use super::wave;
 use crate::diagnostic::{Code, Finding, Refusal, counted};
@@ -16,6 +16,8 @@ pub(super) struct Drift {
     pub findings: Vec<Finding>,
     /// Own commits of the active slice that no report names, oldest first.
     pub unreported: Vec<String>,
+    /// The commit on HEAD that a re-ground says holds the active slice's work.
+    pub holds: Option<String>,
 }
 
 impl Drift {
@@ -37,7 +39,7 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
         head: true,
         contract: true,
         view: true,
-        since: snapshot.ledger.head_seen.clone(),
+        since: mark(snapshot).cloned(),
         ..FactSet::default()
     };
     if let Some(handoff) = &snapshot.active.handoff
@@ -50,7 +52,16 @@ pub(super) fn needs(snapshot: &Snapshot) -> FactSet {
             set.on_head.insert(head);
         }
     }
+    let holds = snapshot.ledger.slices.values();
+    set.on_head
+        .extend(holds.filter_map(|slice| slice.holds.clone()));
     set
+}
+
+/// The commit from which foreign ones count.
+pub(super) fn mark(snapshot: &Snapshot) -> Option<&String> {
+    let ledger = &snapshot.ledger;
+    ledger.mark.as_ref().or(ledger.head_seen.as_ref())
 }
 
 /// A slice is selected, in progress or committed.
@@ -95,7 +106,7 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
     if in_work(snapshot) {
         position(snapshot, facts, &mut drift)?;
     }
-    if snapshot.ledger.head_seen.is_some() {
+    if mark(snapshot).is_some() {
         // `[rules] strict`: what would only be noticed asks for a re-ground.
         let strict = facts.config.as_ref().is_some_and(|config| config.strict);
         foreign(snapshot, facts.since()?, strict, &mut drift);
@@ -272,6 +283,8 @@ fn position(snapshot: &Snapshot, facts: &Facts, drift: &mut Drift) -> Result<(),
         );
     }
     drift.unreported = unreported(snapshot, range);
+    let holds = active_ledger(snapshot).and_then(|slice| slice.holds.clone());
+    drift.holds = holds.filter(|at| facts.on_head.get(at) == Some(&true));
     if snapshot.active.status == ActiveStatus::Committed {
         let head = active_ledger(snapshot).and_then(|slice| slice.head.clone());
         let on_head = match &head {
@@ -300,10 +313,31 @@ fn unreported(snapshot: &Snapshot, range: &Range) -> Vec<String> {
         .collect()
 }
 
-/// Commits since the last transition that are not the active slice's.
+fn active_slice(snapshot: &Snapshot) -> Option<&str> {
+    let active = snapshot.active.slice_id.as_deref();
+    active.filter(|_| in_work(snapshot))
+}
+
+/// Nothing since the mark has to be named.
+pub(super) fn is_accounted_for(snapshot: &Snapshot, since: &Range) -> bool {
+    since.ancestor && list_foreign(snapshot, since).is_empty()
+}
+
+/// Commits since the mark that are not the active slice's.
+fn list_foreign<'a>(snapshot: &Snapshot, since: &'a Range) -> Vec<&'a CommitSeen> {
+    let active = active_slice(snapshot);
+    let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
+    let is_own = |commit: &CommitSeen| {
+        active.is_some() && (commit.slice.as_deref() == active || claimed.contains(&commit.id))
+    };
+    let commits = since.commits.iter();
+    commits.filter(|commit| !is_own(commit)).collect()
+}
+
+/// Names what came since the mark and is nobody's.
 fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) {
     if !since.ancestor {
-        let what = "HEAD no longer contains the commit of the last transition";
+        let what = "HEAD no longer contains a commit that the log has seen";
         match strict {
             true => drift.cause(Code::HistoryRewritten, what),
             false => drift
@@ -311,17 +345,8 @@ fn foreign(snapshot: &Snapshot, since: &Range, strict: bool, drift: &mut Drift) 
                 .push(Finding::new(Code::HistoryRewritten, what)),
         }
     }
-    let active = in_work(snapshot)
-        .then_some(snapshot.active.slice_id.as_deref())
-        .flatten();
-    let claimed = active_ledger(snapshot).map_or(&[][..], |slice| slice.claimed.as_slice());
-    let foreign: Vec<_> = since
-        .commits
-        .iter()
-        .filter(|commit| {
-            active.is_none() || (commit.slice.as_deref() != active && !claimed.contains(&commit.id))
-        })
-        .collect();
+    let active = active_slice(snapshot);
+    let foreign = list_foreign(snapshot, since);
     let Some(newest) = foreign.last() else {
         return;
     };

@@ -133,6 +133,8 @@ pub struct OwnQuestion {
     pub head: String,
     /// Commits that it claims.
     pub claimed: BTreeSet<String>,
+    /// The transition that accepted it before: what it wrote then and what still stands is its own.
+    pub earlier: Option<u64>,
 }
 
 impl AnchorQuestion {
@@ -154,8 +156,11 @@ impl AnchorQuestion {
     /// The key under which the answer stands in [`Facts::anchors`].
     pub fn key(&self) -> String {
         format!(
-            "{}\u{1f}{}\u{1f}{}",
-            self.slice_id, self.criterion, self.anchor
+            "{}\u{1f}{}\u{1f}{}\u{1f}{}",
+            self.slice_id,
+            self.criterion,
+            self.anchor,
+            self.stamped_at.as_deref().unwrap_or_default()
         )
     }
 }
@@ -223,7 +228,8 @@ pub struct OutsideEdit {
 pub struct CommitSeen {
     /// Full id.
     pub id: String,
-    /// Value of its last `Cook-Slice` trailer.
+    /// Value of its last `Cook-Slice` trailer, where it can be a slice's work: it changes something,
+    /// and is built on where the range begins.
     pub slice: Option<String>,
     /// Paths it changes against its first parent; only where paths were asked for,
     /// at most [`MAX_PATHS`].
@@ -289,6 +295,9 @@ pub struct GateRun {
     pub remarks: Vec<String>,
     /// Receipt at the basis, for a gate that must fail there.
     pub at_basis: Option<Receipt>,
+    /// Tests that its output names as failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
     /// Tests that its run at the basis names and this one does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
@@ -458,6 +467,14 @@ pub fn stale_stop_verifier() -> Finding {
 
 /// The mission and the profile: what the log was started with.
 pub const CONTRACT_TEXTS: [&str; 2] = [".agent/mission.md", ".agent/profile.json"];
+
+/// The command that makes one of [`CONTRACT_TEXTS`], as it stands, the log's.
+pub fn take_in_command(path: &str) -> &'static str {
+    match path == CONTRACT_TEXTS[0] {
+        true => "cook refocus --mission-file .agent/mission.md",
+        false => "cook init",
+    }
+}
 
 fn missing(what: &str) -> Refusal {
     Refusal::new(Code::FactMissing, format!("`{what}` was not measured"))

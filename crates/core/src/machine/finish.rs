@@ -18,6 +18,8 @@ pub(super) struct Before {
     pub spends_step: bool,
     /// What was edited outside is put aside by this transition.
     pub displace: bool,
+    /// What came before is accounted for: it was re-grounded, or implemented.
+    pub marks: bool,
 }
 
 /// What comes next.
@@ -37,6 +39,12 @@ pub(super) fn finish(
     next.ledger.seq.0 += 1;
     next.ledger.aside.0 = 0;
     next.ledger.head_seen = head.commit.clone();
+    let accounted = |since| drift::is_accounted_for(next, since);
+    let marks =
+        before.marks || next.ledger.mark.is_none() || facts.since.as_ref().is_some_and(accounted);
+    if marks {
+        next.ledger.mark = head.commit.clone();
+    }
     next.ledger.last_at = Some(facts.now.clone());
     if let Some(worktree) = &facts.worktree {
         next.ledger.status_seen = Some(worktree.digest.clone());
@@ -50,7 +58,7 @@ pub(super) fn finish(
     }
     spend_budget(next, facts, before)?;
 
-    let facts = after(next, facts, before.displace)?;
+    let facts = after(next, facts, before.displace, marks)?;
     let mut dispatch_now = dispatch(Some(next), &facts)?;
     let is_known = |next: &Snapshot| wave::room_at(next, &head).is_some();
     if dispatch_now.rule == Rule::Judge && !is_known(next) {
@@ -127,7 +135,7 @@ fn derive(next: &mut Snapshot, dispatch: &Dispatch) {
 }
 
 /// The facts as they are once this transition is in the log.
-fn after(next: &Snapshot, facts: &Facts, displace: bool) -> Result<Facts, Refusal> {
+fn after(next: &Snapshot, facts: &Facts, displace: bool, marks: bool) -> Result<Facts, Refusal> {
     let mut facts = facts.clone();
     let head = facts.head()?.clone();
     let nothing_new = Range {
@@ -136,7 +144,9 @@ fn after(next: &Snapshot, facts: &Facts, displace: bool) -> Result<Facts, Refusa
         merge_base: None,
         commits: Vec::new(),
     };
-    facts.since = Some(nothing_new.clone());
+    if marks || facts.since.is_none() {
+        facts.since = Some(nothing_new.clone());
+    }
     if displace {
         facts.outside_edits = Some(Vec::new());
     }

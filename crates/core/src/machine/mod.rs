@@ -4,6 +4,7 @@
 //! [`dispatch`] and [`apply`] decide from values alone. Nothing else moves state.
 
 mod active;
+mod answers;
 mod apply;
 mod bootstrap;
 mod brief;
@@ -33,7 +34,7 @@ pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
     CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,
     MAX_COMMITS, MAX_PATHS, OutsideEdit, OwnQuestion, Range, StopVerifierRun, Verdict, WorkOf,
-    Worktree, stale_stop_verifier,
+    Worktree, stale_stop_verifier, take_in_command,
 };
 pub use planning::MAX_SLICES;
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};

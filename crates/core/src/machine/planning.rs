@@ -1,12 +1,11 @@
 //! Merging a regrounder's plan into the log's: what a plan may change, what it may not.
 
+use super::answers::{self, conditions};
 use super::proof;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{
-    ActiveStatus, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus, Submission,
-};
+use crate::model::{ActiveStatus, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
 use std::collections::BTreeSet;
 
 /// Slices a plan may hold.
@@ -17,7 +16,7 @@ pub const MAX_SLICES: usize = 1000;
 pub(super) struct Merged {
     /// The plan differs from the one before.
     pub changed: bool,
-    /// Slices that are new or open again.
+    /// Slices that are new.
     pub opened: Vec<String>,
 }
 
@@ -26,7 +25,6 @@ pub(super) fn merge(
     work: &mut Work,
     plan: &PlanBlock,
     block: &Reground,
-    submission: &Submission,
 ) -> Result<Merged, Refusal> {
     well_formed(plan)?;
     let mut merged = Merged::default();
@@ -43,7 +41,6 @@ pub(super) fn merge(
         }
     }
     let before = work.next.plan.candidate_slices.clone();
-    let mut reopened = Vec::new();
     let mut slices = Vec::new();
     for planned in &plan.candidate_slices {
         match before
@@ -56,15 +53,6 @@ pub(super) fn merge(
             }
             Some(slice) => {
                 let next = revise(work, slice, planned, block)?;
-                if slice.status == SliceStatus::Done && next.status == SliceStatus::Planned {
-                    reopened.push((
-                        planned.slice_id.clone(),
-                        planned
-                            .reason
-                            .clone()
-                            .unwrap_or_else(|| "the plan takes it up again".to_owned()),
-                    ));
-                }
                 slices.push(next);
             }
         }
@@ -81,13 +69,9 @@ pub(super) fn merge(
         ));
     }
     require_settleable(&work.next.plan)?;
-    for (id, why) in reopened {
-        work.reopen(&id, vec![why], Some(submission));
-        merged.opened.push(id);
-    }
     unselect(work);
     note_unknown_blockers(work);
-    work.sync_handoff();
+    answers::note(work);
     merged.changed = work.next.plan.candidate_slices != before;
     Ok(merged)
 }
@@ -236,7 +220,10 @@ fn revise(
     let closed = matches!(slice.status, SliceStatus::Done | SliceStatus::Cancelled)
         && status == slice.status;
     if closed {
-        if planned.acceptance_criteria != slice.acceptance_criteria || planned.goal != slice.goal {
+        let differs =
+            planned.acceptance_criteria != slice.acceptance_criteria || planned.goal != slice.goal;
+        // What a cancelled slice was for binds nobody.
+        if slice.status == SliceStatus::Done && differs {
             return Err(Refusal::new(
                 Code::GoalChanged,
                 format!(
@@ -287,7 +274,7 @@ fn revise(
 }
 
 fn next_status(
-    work: &Work,
+    work: &mut Work,
     slice: &Slice,
     planned: &PlannedSlice,
     block: &Reground,
@@ -299,6 +286,16 @@ fn next_status(
     };
     if wanted == slice.status {
         return Ok(wanted);
+    }
+    if matches!(slice.status, Done | Cancelled) && matches!(wanted, Done | Cancelled | Planned) {
+        let what = format!(
+            "slice `{id}` is {}; that the plan calls it {} says nothing",
+            slice.status.id(),
+            wanted.id()
+        );
+        work.findings
+            .push(Finding::new(Code::PlanStatusIgnored, what).at(id.clone()));
+        return Ok(slice.status);
     }
     let committed = work.next.active.status == ActiveStatus::Committed
         && work.next.active.slice_id.as_deref() == Some(id);
@@ -327,9 +324,7 @@ fn next_status(
             }
             Ok(Cancelled)
         }
-        (Planned | Blocked | Selected | InProgress, Planned | Blocked) | (Done, Planned) => {
-            Ok(wanted)
-        }
+        (Planned | Blocked | Selected | InProgress, Planned | Blocked) => Ok(wanted),
         (from, to) => Err(illegal_status(id, from.id(), to)),
     }
 }
@@ -369,7 +364,6 @@ fn note_unknown_blockers(work: &mut Work) {
 
 /// The criteria of the active slice changed, so that review and audit are void.
 pub(super) fn key_changed(work: &Work, id: &str) -> bool {
-    let digest =
-        |slice: Option<&Slice>| slice.map(|slice| criteria_sha256(&slice.acceptance_criteria));
+    let digest = |slice: Option<&Slice>| slice.map(|slice| criteria_sha256(&conditions(slice)));
     digest(work.before.plan.slice(id)) != digest(work.next.plan.slice(id))
 }

@@ -1,5 +1,6 @@
 //! The slice graph: who waits for whom, what comes first, where it runs in a circle.
 
+use super::answers::conditions;
 use crate::digest::hex;
 use crate::model::{AuditNote, Plan, ReviewNote, Slice, SliceStatus, Snapshot};
 use petgraph::algo::tarjan_scc;
@@ -223,7 +224,7 @@ fn active_key(snapshot: &Snapshot) -> Option<(&str, String, &crate::model::Slice
     let ledger = snapshot.ledger.slices.get(id)?;
     let head = ledger.head.as_deref()?;
     let slice = snapshot.plan.slice(id)?;
-    Some((head, criteria_sha256(&slice.acceptance_criteria), ledger))
+    Some((head, criteria_sha256(&conditions(slice)), ledger))
 }
 
 /// The review of the active slice's current key.

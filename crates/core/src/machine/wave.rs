@@ -32,7 +32,7 @@ pub(super) fn unanimous(snapshot: &Snapshot, head: &Head) -> bool {
 }
 
 /// The id under which an unanswered `no` is named.
-fn blocker(vote: &Vote) -> Blocker {
+pub(super) fn blocker(vote: &Vote) -> Blocker {
     Blocker {
         id: format!("no-{}", vote.seq.0),
         what: vote.blockers.clone(),

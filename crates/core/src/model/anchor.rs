@@ -55,6 +55,21 @@ fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
 }
 
 impl Anchor {
+    /// The kind of proof that its form has by itself.
+    pub fn basis(&self) -> Basis {
+        match self {
+            Self::Lines { .. }
+            | Self::Symbol { .. }
+            | Self::Gone { .. }
+            | Self::Entry(_)
+            | Self::Commit(_) => Basis::Observed,
+            Self::Test(_) => Basis::Test,
+            Self::Command { .. } | Self::Receipt(_) => Basis::Output,
+            Self::User { .. } => Basis::User,
+            Self::Doc { .. } => Basis::Doc,
+        }
+    }
+
     /// Reads an anchor.
     ///
     /// # Errors
@@ -423,6 +438,10 @@ mod tests {
             "user@a",
             "doc:a",
         ];
+        for form in forms {
+            let anchor = Anchor::parse(form).unwrap();
+            assert!(fits(anchor.basis(), &anchor), "{form}");
+        }
         let fit = |basis| {
             let anchors = forms.iter().map(|form| Anchor::parse(form).unwrap());
             anchors

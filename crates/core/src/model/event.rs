@@ -1,12 +1,15 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
+use super::anchor::Anchor;
+use super::answer::{AnswerTo, PlaceAnswer};
 use super::brief::BriefChange;
 use super::evidence::Basis;
 use super::ledger::{Waiting, WaitingKind};
 use super::limits::Limits;
-use super::plan::{Plan, SliceStatus};
+use super::plan::Plan;
+use super::planned::PlanBlock;
 use super::report::ReportRecord;
-use super::scalar::{Count, Priority, Text, Texts};
+use super::scalar::{Count, OptionalTexts, Text, Texts};
 use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
 use super::state::{Policy, Role};
@@ -149,61 +152,9 @@ pub enum PolicyChange {
     },
 }
 
-/// One slice as a regrounder plans it. cook sets the rest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlannedSlice {
-    /// Its name.
-    #[serde(with = "Text")]
-    pub slice_id: String,
-    /// What it is for.
-    #[serde(with = "Text")]
-    pub goal: String,
-    /// What must hold.
-    #[serde(with = "Texts")]
-    pub acceptance_criteria: Vec<String>,
-    /// Contracts it serves.
-    #[serde(default, with = "Texts")]
-    pub contract_ids: Vec<String>,
-    /// 1 = first.
-    pub priority: Priority,
-    /// Where it stands; left out = as it is (`planned` when new).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<SliceStatus>,
-    /// Why it comes when it comes.
-    #[serde(default)]
-    pub why_now: String,
-    /// What must be done first.
-    #[serde(default, with = "Texts")]
-    pub blocked_on: Vec<String>,
-    /// Paths it will change.
-    #[serde(default, with = "Texts")]
-    pub implementation_surfaces: Vec<String>,
-    /// Gates of its own.
-    #[serde(default, with = "Texts")]
-    pub verification_commands: Vec<String>,
-    /// What must be respected.
-    #[serde(default, with = "Texts")]
-    pub locked_notes: Vec<String>,
-    /// Why it is cancelled or blocked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// The plan as a regrounder wants it: every slice, in order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanBlock {
-    /// What the plan was made from.
-    #[serde(default)]
-    pub plan_basis: String,
-    /// The slices.
-    pub candidate_slices: Vec<PlannedSlice>,
-}
-
 /// A claim that a criterion holds, with where to look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "GivenClaim")]
 pub struct EvidenceClaim {
     /// The slice; left out = the slice that is reconciled or active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -214,20 +165,35 @@ pub struct EvidenceClaim {
     /// Where the proof is.
     #[serde(with = "Text")]
     pub anchor: String,
-    /// What kind of proof.
+    /// What kind of proof; where a claim leaves it out, the one that its anchor's form has.
     pub basis: Basis,
 }
 
-/// An answer to a blocker that a voided wave's `no` named.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An evidence claim as it is written.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AnswerTo {
-    /// Id of the unanswered `no`, as `cook next` prints it.
+struct GivenClaim {
+    #[serde(default)]
+    slice_id: Option<String>,
     #[serde(with = "Text")]
-    pub no: String,
-    /// Why it no longer holds, or the slice that takes it up.
+    criterion: String,
     #[serde(with = "Text")]
-    pub reason: String,
+    anchor: String,
+    #[serde(default)]
+    basis: Option<Basis>,
+}
+
+impl From<GivenClaim> for EvidenceClaim {
+    fn from(given: GivenClaim) -> Self {
+        // An anchor that breaks its grammar is refused where it is looked at.
+        let natural = || Anchor::parse(&given.anchor).map_or(Basis::Observed, |a| a.basis());
+        Self {
+            basis: given.basis.unwrap_or_else(natural),
+            slice_id: given.slice_id,
+            criterion: given.criterion,
+            anchor: given.anchor,
+        }
+    }
 }
 
 /// A regrounder's JSON block. Applied in the order reconcile, plan, conclude, select, policy.
@@ -252,18 +218,29 @@ pub struct Reground {
     /// Answers to the blockers of a voided wave.
     #[serde(default)]
     pub answers: Vec<AnswerTo>,
+    /// Which slices an answer of the user's concerns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers_to: Vec<PlaceAnswer>,
     /// The slice to work on next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
     /// Stop and say what for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyChange>,
-    /// Ids of release blockers.
-    #[serde(default, with = "Texts")]
-    pub release_blocker_ids: Vec<String>,
-    /// High-value gaps, one text each.
-    #[serde(default, with = "Texts")]
-    pub high_value_gaps: Vec<String>,
+    /// Ids of release blockers; left out = those of before.
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub release_blocker_ids: Option<Vec<String>>,
+    /// High-value gaps, one text each; left out = those of before.
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub high_value_gaps: Option<Vec<String>>,
     /// What changes in the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefChange>,

@@ -2,6 +2,7 @@
 //! has to read a history: bounded by the plan's size, derived by `apply` alone,
 //! recomputed by `cook verify`.
 
+use super::answer::{AnsweredNo, Blocker, UserAnswer};
 use super::limits::Limits;
 use super::scalar::Count;
 use serde::{Deserialize, Serialize};
@@ -67,12 +68,25 @@ pub struct SliceLedger {
     pub review: Option<ReviewNote>,
     /// Audit of the current key.
     pub audit: Option<AuditNote>,
+    /// The review that sent it back, until it is accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_back: Option<ReviewNote>,
+    /// What the commit that was reported last had to fix.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed: Vec<String>,
+    /// What the implementer says of the plan and of risks in its last report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remarked: Option<String>,
     /// The commit on HEAD that holds the work of a reopened slice: it may be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
     /// The work as it was accepted, while the slice is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
+    /// Log sequence of the acceptance before the slice was taken up again: what still stands of
+    /// that work is the slice's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Count>,
 }
 
 /// The work of a done slice; the record of its acceptance says line by line what it is.
@@ -136,17 +150,6 @@ pub struct RoomCheck {
     pub tree: String,
     /// Required gates that are red, one text each; empty = all are green.
     pub red: Vec<String>,
-}
-
-/// A `no` of a wave that HEAD left behind or that was undone: it must be answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Blocker {
-    /// Short id: `no-<log sequence of the vote>`.
-    pub id: String,
-    /// What the judge named.
-    pub what: Vec<String>,
 }
 
 /// What a stopped workflow waits for.
@@ -224,6 +227,10 @@ pub struct Ledger {
     pub last_at: Option<String>,
     /// HEAD at the last transition.
     pub head_seen: Option<String>,
+    /// HEAD up to which every commit is accounted for: by a re-ground, by an implementation, or as the
+    /// slice's own. What came since is named, whatever the user did in between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
     /// Digest of `git status` at the last transition, when it was measured.
     pub status_seen: Option<String>,
     /// A re-ground of this mission is recorded.
@@ -241,6 +248,15 @@ pub struct Ledger {
     pub returned: Option<String>,
     /// The user's last answer, for the next regrounder.
     pub answered: Option<String>,
+    /// What the user answered under this mission.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<UserAnswer>,
+    /// What the last re-ground wants the next role to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// Rejections of this mission that re-grounds answered, newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered_noes: Vec<AnsweredNo>,
     /// What a stopped workflow waits for.
     pub waiting: Option<Waiting>,
     /// Amended criteria of this mission.

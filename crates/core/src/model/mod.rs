@@ -8,6 +8,7 @@
 mod access;
 mod agent;
 mod anchor;
+mod answer;
 mod brief;
 mod checkpoint;
 mod cited;
@@ -26,6 +27,7 @@ mod limits;
 mod mission;
 mod own;
 mod plan;
+mod planned;
 mod report;
 mod sandbox;
 mod scalar;
@@ -44,6 +46,7 @@ pub use agent::{
     Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
+pub use answer::{ANSWER_NOTE, AnswerTo, AnsweredNo, Blocker, PlaceAnswer, UserAnswer};
 pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
     BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
@@ -61,9 +64,8 @@ pub use contract::{
 };
 pub use directory::StateDirectory;
 pub use event::{
-    Actor, AdoptedPlan, AnswerTo, Conclude, Decision, Event, EvidenceClaim, Import, PlanBlock,
-    PlannedSlice, PolicyChange, Reconcile, Reground, Reopen, Resume, Submission, USER_DOORS,
-    Verdicts,
+    Actor, AdoptedPlan, Conclude, Decision, Event, EvidenceClaim, Import, PolicyChange, Reconcile,
+    Reground, Reopen, Resume, Submission, USER_DOORS, Verdicts,
 };
 pub use evidence::{
     ArtifactType, Basis, Caches, Evidence, EvidenceRecord, Outcome, Place, Program, Receipt,
@@ -73,13 +75,14 @@ pub use hidden::is_hidden;
 pub use history::{SliceRecord, SliceRecordType, StopRecord, StopRecordType};
 pub use known::{KnownAgent, Markers};
 pub use ledger::{
-    Accepted, Amendment, AuditNote, Blocker, Counters, Ledger, Remark, ReviewNote, RoomCheck,
-    SliceLedger, Undone, Vote, Waiting, WaitingKind, Wave,
+    Accepted, Amendment, AuditNote, Counters, Ledger, Remark, ReviewNote, RoomCheck, SliceLedger,
+    Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
-pub use own::{Fate, MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TreeEntry};
+pub use own::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
 pub use plan::{Plan, Slice, SliceStatus};
+pub use planned::{CancelledSlice, ChangedSlice, PlanBlock, PlannedSlice};
 pub use report::{ReportRecord, Rubric, RubricEntry, RubricVerdict};
 pub use sandbox::{Sandbox, SandboxMode};
 pub use scalar::{Count, Priority, SchemaVersion, Timestamp};

@@ -3,6 +3,7 @@
 
 use super::scalar::Count;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The work of a slice as it was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -74,6 +75,37 @@ pub struct OwnHunk {
     pub was_sha256: String,
 }
 
+impl OwnHunk {
+    /// Lines `old` of the basis, which stood in the place of lines `new`; both from 0.
+    pub fn new(new: &Range<usize>, sha256: String, old: &Range<usize>, was_sha256: String) -> Self {
+        let first = |lines: &Range<usize>| Count(lines.start as u64 + u64::from(!lines.is_empty()));
+        Self {
+            first: first(new),
+            lines: Count(new.len() as u64),
+            sha256,
+            was_first: first(old),
+            was_lines: Count(old.len() as u64),
+            was_sha256,
+        }
+    }
+
+    /// The own lines, from 0.
+    pub fn span(&self) -> Range<usize> {
+        range(self.first, self.lines)
+    }
+
+    /// The lines of the basis that they replaced, from 0.
+    pub fn was(&self) -> Range<usize> {
+        range(self.was_first, self.was_lines)
+    }
+}
+
+/// A side without lines is named by the line before it.
+fn range(first: Count, lines: Count) -> Range<usize> {
+    let start = first.0.saturating_sub(u64::from(lines.0 > 0)) as usize;
+    start..start + lines.0 as usize
+}
+
 fn is_zero(count: &Count) -> bool {
     count.0 == 0
 }
@@ -82,7 +114,7 @@ fn is_zero(count: &Count) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Fate {
+pub enum TextOutcome {
     /// It stands where it was, whatever came before it in the file.
     Stands,
     /// The same text stands in another place.
@@ -97,27 +129,30 @@ pub enum Fate {
     Gone,
 }
 
-impl Fate {
+impl TextOutcome {
     /// The word in documents.
     pub fn id(self) -> &'static str {
         match self {
-            Fate::Stands => "stands",
-            Fate::Moved => "moved",
-            Fate::Reshaped => "reshaped",
-            Fate::Rewritten => "rewritten",
-            Fate::Reverted => "reverted",
-            Fate::Gone => "gone",
+            TextOutcome::Stands => "stands",
+            TextOutcome::Moved => "moved",
+            TextOutcome::Reshaped => "reshaped",
+            TextOutcome::Rewritten => "rewritten",
+            TextOutcome::Reverted => "reverted",
+            TextOutcome::Gone => "gone",
         }
     }
 
     /// The work is there, in this shape or another.
     pub fn survives(self) -> bool {
-        matches!(self, Fate::Stands | Fate::Moved | Fate::Reshaped)
+        matches!(
+            self,
+            TextOutcome::Stands | TextOutcome::Moved | TextOutcome::Reshaped
+        )
     }
 
     /// The work was taken back.
     pub fn is_lost(self) -> bool {
-        matches!(self, Fate::Reverted | Fate::Gone)
+        matches!(self, TextOutcome::Reverted | TextOutcome::Gone)
     }
 }
 

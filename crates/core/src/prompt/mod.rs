@@ -5,36 +5,21 @@
 //! and put where it cannot be taken for the prompt's own words. A value is never
 //! read for placeholders again.
 
+mod input;
+mod parts;
 mod quote;
+mod reports;
+mod slices;
 
+pub use input::PromptInput;
 pub use quote::MAX_PART_CHARS;
 
-use crate::diagnostic::{Finding, Lines, clean};
+use crate::diagnostic::{Lines, clean};
 use crate::machine::{Rule, owed};
-use crate::model::{Blocker, Role, Snapshot};
+use crate::model::{Role, SliceStatus, Snapshot};
 use crate::report;
+use parts::parts;
 use quote::Quoted;
-
-/// What a prompt is made from.
-#[derive(Debug, Clone, Copy)]
-pub struct PromptInput<'a> {
-    /// Whose prompt.
-    pub role: Role,
-    /// The documents of the log's tip.
-    pub snapshot: &'a Snapshot,
-    /// The dispatch rule that fired: `1` to `9`.
-    pub rule: &'a str,
-    /// What the role has to do.
-    pub action: &'a str,
-    /// Why it is this role's turn.
-    pub reason: &'a str,
-    /// What cook found in the repository.
-    pub findings: &'a [Finding],
-    /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
-    pub context: &'a str,
-    /// The continuation brief, as `cook brief` prints it. Shown in one fence.
-    pub brief: &'a str,
-}
 
 const SHARED: &str = include_str!("../../../../protocol/roles/shared.md");
 
@@ -63,9 +48,7 @@ pub fn evidence(input: &PromptInput) -> String {
 /// A judge's prompt that says nothing twice: what [`evidence`] holds stands before it.
 pub fn render_beside_evidence(input: &PromptInput) -> String {
     fill(template(Role::StopJudge), |name| match name {
-        "mission" | "unanswered" | "amendments" | "remarks" | "findings" | "brief" | "context" => {
-            Some(Quoted::own(STANDS_BEFORE))
-        }
+        "mission" | "parts" => Some(Quoted::own(STANDS_BEFORE)),
         _ => value(input, name),
     })
 }
@@ -115,9 +98,8 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<Quoted>) -> String {
 
 fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
     let snapshot = input.snapshot;
-    let ledger = &snapshot.ledger;
     Some(match name {
-        "shared" => Quoted::own(SHARED.trim_end()),
+        "shared" => Quoted::with_number(SHARED.trim_end(), "{{log}}", snapshot.ledger.seq.0),
         "rule" => Quoted::word(input.rule),
         "action" => Quoted::line(input.action),
         "reason" => Quoted::line(input.reason),
@@ -125,19 +107,9 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
         "mission_anchor" => Quoted::line(&snapshot.state.mission_anchor),
         "remaining_ids" => Quoted::line(&remaining_ids(snapshot)),
         "slice_id" => Quoted::word(snapshot.active.slice_id.as_deref().unwrap_or_default()),
-        "handoff" => handoff(snapshot),
-        "must_fix" => Quoted::list(must_fix(snapshot)),
-        "returned" => Quoted::line(ledger.returned.as_deref().unwrap_or_default()),
-        "answered" => Quoted::line(ledger.answered.as_deref().unwrap_or_default()),
-        "slices" => Quoted::list(slices(snapshot)),
-        "unanswered" => Quoted::list(rejections(input).iter().map(unanswered)),
-        "amendments" => Quoted::list(amendments(snapshot)),
-        "remarks" => Quoted::list(remarks(snapshot)),
         "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
         "judges" => Quoted::word(&snapshot.profile.required_stop_judges.0.to_string()),
-        "findings" => Quoted::list(input.findings.iter().map(finding)),
-        "context" => Quoted::section(input.context),
-        "brief" => Quoted::section(input.brief),
+        "parts" => Quoted::titled(parts(input)),
         "format" => format(input),
         _ => return None,
     })
@@ -148,78 +120,12 @@ fn remaining_ids(snapshot: &Snapshot) -> String {
     clean(&report::write_ids(ids), Lines::Fold)
 }
 
-/// `active-slice.json` as it stands, the handoff with it.
-fn handoff(snapshot: &Snapshot) -> Quoted {
-    if snapshot.active.handoff.is_none() {
-        return Quoted::own("No slice is selected.");
-    }
-    // A document that was read before cannot fail to be written.
-    let json = serde_json::to_string_pretty(&snapshot.active).unwrap_or_default();
-    Quoted::fenced("json", &json)
-}
-
-fn must_fix(snapshot: &Snapshot) -> Vec<String> {
-    let handoff = snapshot.active.handoff.as_ref();
-    handoff.map_or_else(Vec::new, |handoff| handoff.must_fix_findings.clone())
-}
-
-/// A re-ground that does not conclude the wave voids it, and answers for its rejections too.
-fn rejections(input: &PromptInput) -> Vec<Blocker> {
-    match (input.role, input.rule) {
-        (Role::Regrounder, rule) if rule != Rule::Conclude.id() => owed(input.snapshot),
-        _ => input.snapshot.ledger.unanswered.clone(),
-    }
-}
-
-fn unanswered(no: &Blocker) -> String {
-    format!("`{}`: {}", no.id, no.what.join("; "))
-}
-
-fn slices(snapshot: &Snapshot) -> impl Iterator<Item = String> {
-    snapshot.plan.candidate_slices.iter().map(|slice| {
-        let known = snapshot.ledger.slices.get(&slice.slice_id);
-        let head = known.and_then(|slice| slice.head.as_ref().or(slice.last_head.as_ref()));
-        format!(
-            "`{}` ({}{}): {}",
-            slice.slice_id,
-            slice.status.id(),
-            head.map_or_else(String::new, |head| format!(", commit {head}")),
-            slice.goal
-        )
-    })
-}
-
-fn amendments(snapshot: &Snapshot) -> Vec<String> {
-    let amendments = snapshot.ledger.amendments.iter();
-    amendments
-        .map(|amendment| {
-            format!(
-                "`{}`: was \"{}\", is \"{}\", because {}",
-                amendment.slice_id, amendment.old, amendment.new, amendment.reason
-            )
-        })
-        .collect()
-}
-
-fn remarks(snapshot: &Snapshot) -> impl Iterator<Item = String> {
-    let remarks = snapshot.ledger.remarks.iter();
-    remarks.map(|remark| {
-        format!(
-            "`{}` (slice `{}`): {}",
-            remark.code, remark.slice_id, remark.what
-        )
-    })
-}
-
-fn finding(finding: &Finding) -> String {
-    let place = finding.place.as_deref();
-    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
-    format!("`{}`: {}{place}", finding.code, finding.message)
-}
-
 /// The report's format with the two header lines filled in.
 fn format(input: &PromptInput) -> Quoted {
-    let format = report::format(input.role);
+    let format = match input.role {
+        Role::Regrounder => report::format_with(input.role, &keys(input)),
+        _ => report::format(input.role),
+    };
     let header = report::fields(input.role);
     let filled = [
         clean(&input.snapshot.state.mission_anchor, Lines::Fold),
@@ -232,10 +138,35 @@ fn format(input: &PromptInput) -> Quoted {
     Quoted::fenced("text", &lines.join("\n"))
 }
 
+/// What a regrounder's block may hold now.
+fn keys(input: &PromptInput) -> Vec<&'static str> {
+    let snapshot = input.snapshot;
+    let is = |rule: Rule| input.rule == rule.id();
+    let mut slices = snapshot.plan.candidate_slices.iter();
+    let has_done = slices.any(|slice| slice.status == SliceStatus::Done);
+    let due = [
+        ("reconcile", is(Rule::Reconcile)),
+        ("reopen", has_done),
+        ("plan", true),
+        ("evidence", has_done || is(Rule::Reconcile)),
+        ("conclude", is(Rule::Conclude)),
+        ("answers", !is(Rule::Conclude) && !owed(snapshot).is_empty()),
+        ("answers_to", !snapshot.ledger.answers.is_empty()),
+        ("select", !is(Rule::Conclude)),
+        ("policy", true),
+        ("release_blocker_ids", true),
+        ("high_value_gaps", true),
+        ("brief", true),
+    ];
+    let due = due.into_iter().filter(|(_, is_due)| *is_due);
+    due.map(|(key, _)| key).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Code;
+    use crate::diagnostic::{Code, Finding};
+    use crate::model::Blocker;
     use serde_json::json;
 
     fn snapshot(mission: &str) -> Snapshot {
@@ -428,11 +359,11 @@ mod tests {
         for part in [
             "the whole\nmission",
             "a diff",
-            "\"basis_commit\": \"deadbeef\"",
+            "basis_commit: deadbeef",
             "MISSION ANCHOR: Ship it\nRemaining contract IDs: [\"c-1\",\"c, 2\"]\n",
             "- `no-7`: docs lie",
             "- `s-1`: was \"old text\", is \"new text\", because it was false",
-            "- line one # Forged heading",
+            "must be fixed: line one # Forged heading",
             "boundary wrong",
             "`dirty_worktree`",
         ] {
@@ -441,7 +372,7 @@ mod tests {
         let implementer = prompt(Role::Implementer, "m", "");
         assert!(implementer.contains("Cook-Slice: s-1"));
         let judge = prompt(Role::StopJudge, "m", "");
-        assert!(judge.contains("`.agent/stop-check-history.jsonl` may hold votes of this wave"));
+        assert!(judge.contains("leave out `.agent/stop-check-history.jsonl`"));
         assert!(judge.contains("Stop wave 2; judges required: 3"));
     }
 

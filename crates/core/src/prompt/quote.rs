@@ -18,6 +18,11 @@ impl Quoted {
         Self(text.to_owned())
     }
 
+    /// Cook's own words with a number in them.
+    pub(super) fn with_number(text: &'static str, name: &str, number: u64) -> Self {
+        Self(text.replace(name, &number.to_string()))
+    }
+
     /// An id or a number where a template has put its own quotes around it, or none: what could
     /// end them, or begin a sentence, goes.
     pub(super) fn word(text: &str) -> Self {
@@ -63,6 +68,18 @@ impl Quoted {
         let fence = "`".repeat((longest_run(&text) + 1).max(3));
         let text = text.trim_end_matches('\n');
         Self(format!("{fence}{kind}\n{text}\n{fence}"))
+    }
+
+    /// Parts below titles of cook's own.
+    pub(super) fn titled(parts: impl IntoIterator<Item = (&'static str, Self)>) -> Self {
+        let parts = parts.into_iter();
+        let parts: Vec<String> = parts
+            .map(|(title, part)| format!("{title}\n\n{}", part.0))
+            .collect();
+        match parts.is_empty() {
+            true => Self::own("none"),
+            false => Self(parts.join("\n\n")),
+        }
     }
 
     pub(super) fn text(&self) -> &str {

@@ -29,10 +29,16 @@ impl Fence {
         self.info.split_whitespace().next() == Some("json")
     }
 
+    /// The block is not marked at all.
+    pub fn is_bare(&self) -> bool {
+        self.info.is_empty()
+    }
+
     /// The line ends this block.
     pub fn is_closed_by(&self, line: &str) -> bool {
-        let line = line.trim();
-        line.len() >= self.length && line.chars().all(|c| c == self.mark)
+        let text = line.trim();
+        let is_bare = text.len() >= self.length && text.chars().all(|c| c == self.mark);
+        is_bare && !is_indented(line)
     }
 }
 

@@ -28,8 +28,6 @@ pub struct Field {
     pub kind: Kind,
     /// Its absence is a breach.
     pub required: bool,
-    /// The label's line may be empty when the value follows on the next lines.
-    pub below: bool,
     /// What to write, for the format in prompts.
     pub hint: &'static str,
 }
@@ -44,7 +42,6 @@ impl Field {
             key: key.leak(),
             kind,
             required: true,
-            below: matches!(kind, Kind::Text | Kind::List),
             hint,
         }
     }
@@ -61,6 +58,19 @@ impl Field {
             Kind::Choice(words) => words,
             _ => &[],
         }
+    }
+
+    /// What it must hold, and one example.
+    pub(super) fn wants(&self) -> String {
+        let example = match self.kind {
+            Kind::YesNo => "no",
+            Kind::Count => "2",
+            Kind::Choice(words) => words.last().copied().unwrap_or_default(),
+            Kind::Sha => "1a2b3c4d",
+            Kind::Text | Kind::List if self.hint.contains("none") => "none",
+            Kind::Text | Kind::List => &format!("<{}>", self.hint),
+        };
+        format!("{}; for example `{}: {example}`", self.hint, self.title())
     }
 
     /// The label with the words it takes: `Acceptable as-is (yes/no)`.

@@ -4,7 +4,6 @@
 //! Keys given twice are told apart from keys given once, which a plain JSON value
 //! would not do.
 
-use super::fence::Fence;
 use super::field::{Field, Kind};
 use super::raw::Raw;
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
@@ -80,61 +79,28 @@ fn invalid(path: &str, error: &serde_json::Error) -> Finding {
     )
 }
 
-/// Reads the JSON form; `text` begins with its brace and may end with a fence.
-pub(super) fn read(role: Role, text: &str) -> Raw {
-    let lines: Vec<&str> = text.lines().collect();
-    let end = lines
-        .iter()
-        .position(|line| Fence::open(line).is_some())
-        .unwrap_or(lines.len());
-    let after: Vec<&str> = lines[end..]
-        .iter()
-        .skip(1)
-        .copied()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    if after.iter().any(|line| Fence::open(line).is_some()) {
-        return refused(Code::ReportBlockAmbiguous, "there is more than one block");
-    }
-    if !after.is_empty() {
-        return refused(
-            Code::ReportBlockInvalid,
-            "text stands after the JSON object",
-        );
-    }
-    let body = lines[..end].join("\n");
-    let mut deserializer = serde_json::Deserializer::from_str(&body);
+/// Reads the JSON form.
+pub(super) fn read(role: Role, body: &str) -> Raw {
+    let mut deserializer = serde_json::Deserializer::from_str(body);
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&mut deserializer, &mut track);
     let object = Object { role }.deserialize(tracked);
     let mut raw = match object {
         Ok(raw) => raw,
-        Err(error) => return broken(invalid(&track.path().to_string(), &error)),
+        Err(error) => return Raw::unreadable(invalid(&track.path().to_string(), &error)),
     };
     if let Err(error) = deserializer.end() {
-        return broken(invalid(".", &error));
+        return Raw::unreadable(invalid(".", &error));
     }
     if let Some(block) = raw.block.take() {
         // It was read once, so it can be read again.
-        let given: Value = serde_json::from_str(&body).unwrap_or_default();
+        let given: Value = serde_json::from_str(body).unwrap_or_default();
         match checked(&block, &given["block"]) {
             Ok(block) => raw.block = Some(block),
             Err(finding) => raw.findings.push(finding),
         }
     }
     raw
-}
-
-fn refused(code: Code, message: &str) -> Raw {
-    broken(Finding::new(code, message))
-}
-
-fn broken(finding: Finding) -> Raw {
-    Raw {
-        findings: vec![finding],
-        unreadable: true,
-        ..Raw::default()
-    }
 }
 
 /// Reads the object key by key.

@@ -6,11 +6,14 @@
 //! when no rule is broken, and holds no control or direction character. Nothing
 //! here panics, whatever the bytes.
 
+mod block;
 mod event;
 mod fence;
 mod field;
+mod find;
 mod json;
 mod parse;
+mod passage;
 mod raw;
 mod render;
 mod rules;
@@ -23,7 +26,8 @@ pub use event::{Provenance, Reported, event};
 pub use field::{Field, Kind};
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
-pub use render::{Checked, describe_check, format, render, repair_prompt};
+pub use render::{Checked, describe_check, format, format_with, render, repair_prompt};
+pub use rules::{advice, return_reason};
 pub use schema::schema;
 pub use table::{DIMENSIONS, Dimension, fields, has_block, has_rubric};
 pub(crate) use value::write_ids;

@@ -2,10 +2,10 @@
 //! kind, then the rules between fields.
 
 use super::field::{Field, Kind};
-use super::raw::{MAX_FIELD_CHARS, Raw};
+use super::raw::{MAX_FIELD_CHARS, Raw, held};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use super::value::{MAX_COUNT, after_marker, commit, count, is_none, leading_word, yes_no};
-use super::{Parsed, Report, json, rules, text};
+use super::{Parsed, Report, find, rules};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::digest::sha256;
 use crate::model::{ReportRecord, Role};
@@ -26,7 +26,7 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
         },
     };
     if bytes.len() > MAX_BYTES {
-        let message = format!("the report has {} bytes, more than 1 MiB", bytes.len());
+        let message = format!("the answer has {} bytes, more than 1 MiB", bytes.len());
         return refused(Code::ReportTooLarge, &message);
     }
     let text = match std::str::from_utf8(bytes) {
@@ -36,20 +36,20 @@ pub fn parse(role: Role, bytes: &[u8]) -> Parsed {
             return refused(Code::ReportNotText, &message);
         }
     };
-    let Some(form) = text::form(&text) else {
-        return refused(Code::ReportEmpty, "it holds nothing but progress lines");
-    };
-    let raw = match form {
-        text::Form::Fields(body) => text::read(role, &body),
-        text::Form::Json(body) => json::read(role, &body),
-    };
+    if text.trim().is_empty() {
+        return refused(Code::ReportEmpty, "it holds no words");
+    }
+    let raw = find::read(role, &text);
     judge(role, raw, sha256(bytes))
 }
 
 fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
     let mut findings = std::mem::take(&mut raw.findings);
     if !raw.unreadable {
-        findings.extend(fields(role).iter().filter_map(|field| check(field, &raw)));
+        // Without its header the anchor is missing too.
+        let has_header = findings.iter().all(|f| f.code != Code::HeaderMissing);
+        let due = fields(role).iter().skip(usize::from(!has_header));
+        findings.extend(due.filter_map(|field| check(field, &raw)));
         findings.extend(check_rubric(role, &raw, &findings));
     }
     raw.fields.retain(|_, value| !value.is_empty());
@@ -68,14 +68,20 @@ fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
             Code::ReportBlockInvalid | Code::ReportBlockAmbiguous
         )
     });
-    let block_due = has_block(role) && rules::question(&record).is_none();
+    let block_due = has_block(role) && !raw.unreadable && rules::question(&record).is_none();
     if block_due && raw.block.is_none() && !block_lost {
         findings.push(Finding::new(
             Code::ReportBlockMissing,
-            "there is no fenced `json` block",
+            "there is no fenced `json` block in the report or after it",
         ));
     }
     findings.extend(rules::breaches(&record, raw.block.as_ref()));
+    if !raw.unreadable {
+        findings = findings
+            .into_iter()
+            .map(|finding| explain(finding, &record))
+            .collect();
+    }
     let report = findings.is_empty().then(|| Report {
         record: record.clone(),
         block: raw.block,
@@ -86,6 +92,20 @@ fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
         findings,
         read: record,
     }
+}
+
+/// The same, with what its field holds and what it must hold.
+fn explain(mut finding: Finding, record: &ReportRecord) -> Finding {
+    let place = finding.place.as_deref();
+    let field = fields(record.role)
+        .iter()
+        .find(|field| place == Some(field.key));
+    if let Some(field) = field {
+        let value = held(rules::field(record, field.key));
+        let wants = field.wants();
+        finding.message += &format!("; it holds {value}; it must hold {wants}");
+    }
+    finding
 }
 
 /// Judges one field by its kind.

@@ -1,6 +1,6 @@
 //! A report as one of the two forms holds it, before its values are judged.
 
-use super::field::Field;
+use super::field::{Field, Kind};
 use super::value::{leading_word, tidy, without_separator};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::{Reground, Rubric, RubricEntry, RubricVerdict};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub const MAX_FIELD_CHARS: usize = 20_000;
 
 /// A report as one of the two forms holds it, before its values are judged.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Raw {
     /// By key, tidied.
     pub fields: BTreeMap<&'static str, String>,
@@ -27,12 +27,21 @@ pub(super) struct Raw {
 }
 
 impl Raw {
+    /// A report that could not be read.
+    pub fn unreadable(finding: Finding) -> Self {
+        Self {
+            findings: vec![finding],
+            unreadable: true,
+            ..Self::default()
+        }
+    }
+
     /// Keeps a field's value, unless it was there already.
     pub fn put(&mut self, field: &'static Field, value: &str) {
-        let value = match field.below && field.key != "mission_anchor" {
-            true => tidy(value),
+        let value = match field.kind {
+            Kind::Text | Kind::List if field.key != "mission_anchor" => tidy(value),
             // A remark after a yes, a number or an id belongs on its line.
-            false => tidy(&clean(value, Lines::Fold)),
+            _ => tidy(&clean(value, Lines::Fold)),
         };
         if self.fields.contains_key(field.key) {
             self.findings.push(
@@ -60,10 +69,27 @@ impl Raw {
             Ok(entry) => {
                 self.rubric.insert(key.to_owned(), entry);
             }
-            Err(what) => self
-                .findings
-                .push(Finding::new(Code::RubricInvalid, format!("`{label}` {what}")).at(place)),
+            Err(what) => {
+                let held = held(verdict);
+                let message = format!(
+                    "`{label}` {what}; it holds {held}; it must hold pass, concern or fail and why; \
+                     for example `- {label}: concern - no test covers it`"
+                );
+                self.findings
+                    .push(Finding::new(Code::RubricInvalid, message).at(place));
+            }
         }
+    }
+}
+
+/// The beginning of what a field holds, on one line, for a message.
+pub(super) fn held(value: &str) -> String {
+    const MAX_CHARS: usize = 80;
+    let value = clean(value, Lines::Fold);
+    match value.chars().count() {
+        0 => "nothing".to_owned(),
+        1..=MAX_CHARS => format!("`{value}`"),
+        _ => format!("`{}…`", value.chars().take(MAX_CHARS).collect::<String>()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::field::{Field, Kind};
 use super::table::{DIMENSIONS, HEADER_FIELDS, fields, has_block, has_rubric};
-use super::{Parsed, Report};
+use super::{Parsed, Report, block};
 use crate::diagnostic::{Finding, Lines, clean};
 use crate::model::{ReportRecord, Role, Rubric, RubricVerdict};
 use serde::Serialize;
@@ -71,6 +71,11 @@ fn word(verdict: RubricVerdict) -> &'static str {
 
 /// The exact format of a role's report, with placeholders in angle brackets.
 pub fn format(role: Role) -> String {
+    format_with(role, &block::keys())
+}
+
+/// The same with these keys of the block alone.
+pub fn format_with(role: Role, keys: &[&str]) -> String {
     let mut out = String::new();
     for (place, field) in fields(role).iter().enumerate() {
         if place == HEADER_FIELDS && has_rubric(role) {
@@ -90,63 +95,33 @@ pub fn format(role: Role) -> String {
         }
     }
     if has_block(role) {
-        out.push_str(BLOCK_FORMAT);
+        out.push_str(&block::format(keys));
     }
     out
 }
 
-/// The regrounder's block with every key it may hold. A test reads it back.
-const BLOCK_FORMAT: &str = r#"
-```json
-{
-  "reconcile": {"slice_id": "<committed slice>", "decision": "accepted", "findings": []},
-  "reopen": [{"slice_id": "<done slice>", "why": "<what no longer holds>", "at": "<commit on HEAD that holds its work, if one does>"}],
-  "plan": {
-    "plan_basis": "<what you read to make this plan>",
-    "candidate_slices": [
-      {
-        "slice_id": "<one word of letters, digits, . _ ->",
-        "goal": "<what it is for>",
-        "acceptance_criteria": ["<a condition that a command or a reader can check>"],
-        "contract_ids": ["<contract id>"],
-        "priority": 1,
-        "status": "planned",
-        "why_now": "<why at this place>",
-        "blocked_on": [],
-        "implementation_surfaces": ["<path>"],
-        "verification_commands": ["<command, no shell>"],
-        "locked_notes": [],
-        "reason": "<only with cancelled or blocked>"
-      }
-    ]
-  },
-  "evidence": [
-    {"slice_id": "<slice>", "criterion": "<word for word>", "anchor": "<test:NAME, cmd:COMMAND#LINE, path:line>", "basis": "test"}
-  ],
-  "conclude": {"decision": "go_on", "reason": "<only after a whole stop wave>"},
-  "answers": [{"no": "<id of an unanswered no>", "reason": "<what became of it>"}],
-  "select": "<slice id>",
-  "policy": {"to": "await_user_input", "question": "<only when the user must decide>"},
-  "release_blocker_ids": [],
-  "high_value_gaps": [],
-  "brief": {
-    "entries": [{"slot": "learned", "lesson": "<what the next session should know>", "source": "<where it was seen>"}],
-    "reconciliation": [{"id": "<entry id>", "verdict": "retired", "by": "<entry id or user@ID>", "why": "<why>"}]
-  }
-}
-```
-Leave out every key that does not apply. `decision` is accepted or reopened; `status` is planned, blocked or
-cancelled; `basis` is observed, test, output, user or doc; `conclude` may be {"decision": "stop"}; `policy` may be
-{"to": "blocked", "why": "…", "exit": "<command>"}.
-"#;
+/// The end of a refused answer that its agent is shown again, in characters.
+const MAX_REFUSED: usize = 12_000;
 
-/// What to ask an agent for after a broken report: each breach in plain words, then the format.
-pub fn repair_prompt(role: Role, findings: &[Finding]) -> String {
+/// What to ask an agent for after a broken report: each breach in plain words, what it sent, then
+/// the format.
+pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str) -> String {
     let mut out = format!(
         "Your report as {role} could not be used. Nothing was recorded. What is wrong:\n\n"
     );
     for finding in findings {
         out.push_str(&format!("- {}\n", plain(role, finding)));
+    }
+    let sent = clean(sent.trim(), Lines::Keep);
+    let left_out = sent.chars().count().saturating_sub(MAX_REFUSED);
+    out.push_str(match left_out {
+        0 => "\nYou sent:\n\n",
+        _ => "\nThe end of what you sent:\n\n",
+    });
+    let shown: String = sent.chars().skip(left_out).collect();
+    for line in shown.lines() {
+        out.push_str(format!("{INDENT}{line}").trim_end());
+        out.push('\n');
     }
     out.push_str(
         "\nDo not repeat the work. Send the whole report once more, every field of it, true to what \

@@ -25,8 +25,15 @@ pub(super) fn follow_up<'a>(record: &'a ReportRecord, key: &str) -> Option<&'a s
         .filter(|text| is_named(text) && !is_none_or_routing(text) && !is_routing(text))
 }
 
-/// Why an implementer gives the slice back: what stands after the yes, and the residual risks.
-pub(super) fn return_reason(record: &ReportRecord) -> Option<String> {
+/// What a report wants the next role to know.
+pub fn advice(record: &ReportRecord) -> Option<String> {
+    let text = field(record, "exact_handoff_payload");
+    is_named(text).then(|| clean(text, Lines::Keep))
+}
+
+/// What an implementer says of the plan, and why it gives a slice back: what stands after the yes,
+/// and the residual risks.
+pub fn return_reason(record: &ReportRecord) -> Option<String> {
     let adjustment = after_yes_no(field(record, "plan_adjustment_required"));
     let risks = field(record, "residual_risks_discovered");
     let parts: Vec<String> = [adjustment, risks]

@@ -124,8 +124,16 @@ fn block() -> Value {
                 "properties": {
                     "plan_basis": {"type": "string"},
                     "candidate_slices": {"type": "array", "items": planned_slice()},
+                    "add": {"type": "array", "items": planned_slice()},
+                    "change": {"type": "array", "items": changed_slice()},
+                    "cancel": {"type": "array", "items": {
+                        "type": "object",
+                        "properties": {"slice_id": name, "reason": name},
+                        "required": ["slice_id", "reason"],
+                        "additionalProperties": false,
+                    }},
+                    "order": texts,
                 },
-                "required": ["candidate_slices"],
             },
             "evidence": {"type": "array", "items": evidence_claim()},
             "conclude": {"oneOf": [
@@ -150,6 +158,12 @@ fn block() -> Value {
                 "type": "object",
                 "properties": {"no": name, "reason": name},
                 "required": ["no", "reason"],
+                "additionalProperties": false,
+            }},
+            "answers_to": {"type": "array", "items": {
+                "type": "object",
+                "properties": {"answer": name, "slices": texts},
+                "required": ["answer", "slices"],
                 "additionalProperties": false,
             }},
             "select": {"type": ["string", "null"]},
@@ -212,6 +226,31 @@ fn brief() -> Value {
     })
 }
 
+fn changed_slice() -> Value {
+    let texts = json!({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}});
+    let name = json!({"type": "string", "minLength": 1});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "slice_id": name,
+            "goal": {"type": ["string", "null"]},
+            "add_criteria": {"type": "array", "items": name},
+            "drop_criteria": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+            "contract_ids": texts,
+            "priority": {"type": ["number", "null"]},
+            "status": {"enum": ["planned", "blocked", null]},
+            "why_now": {"type": ["string", "null"]},
+            "blocked_on": texts,
+            "implementation_surfaces": texts,
+            "verification_commands": texts,
+            "locked_notes": texts,
+            "reason": {"type": ["string", "null"]},
+        },
+        "required": ["slice_id"],
+    })
+}
+
 fn planned_slice() -> Value {
     let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
     let name = json!({"type": "string", "minLength": 1});
@@ -247,9 +286,9 @@ fn evidence_claim() -> Value {
             "slice_id": {"type": ["string", "null"]},
             "criterion": name,
             "anchor": name,
-            "basis": {"enum": ["observed", "test", "output", "user", "doc"]},
+            "basis": {"enum": ["observed", "test", "output", "user", "doc", null]},
         },
-        "required": ["criterion", "anchor", "basis"],
+        "required": ["criterion", "anchor"],
     })
 }
 

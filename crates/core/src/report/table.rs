@@ -34,9 +34,6 @@ pub const DIMENSIONS: [Dimension; 4] = [
     },
 ];
 
-/// Lines that may stand before the header; they feed the live view only.
-pub const PROGRESS: [&str; 5] = ["PROGRESS", "RATIONALE", "NEXT", "VERIFYING", "STATE-DELTA"];
-
 fn anchor() -> Field {
     text("MISSION ANCHOR", "the mission anchor, word for word")
 }

@@ -5,62 +5,30 @@
 
 use super::fence::{Fence, is_indented};
 use super::field::Field;
-use super::json;
+use super::passage::Passage;
 use super::raw::Raw;
-use super::table::{DIMENSIONS, Dimension, PROGRESS, fields, has_block, has_rubric};
+use super::table::{DIMENSIONS, Dimension, fields, has_rubric};
 use super::value::{after_marker, dedent};
 use crate::diagnostic::{Code, Finding};
 use crate::model::Role;
-
-/// Which of the two forms a report has, with the text that holds it.
-pub(super) enum Form {
-    /// Lines of fields.
-    Fields(String),
-    /// One JSON object.
-    Json(String),
-}
-
-/// Tells the form; none when nothing but blank, progress and fence lines is there.
-pub(super) fn form(text: &str) -> Option<Form> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut opened = None;
-    let start = lines.iter().position(|line| {
-        if let Some(fence) = Fence::open(line) {
-            opened = Some(fence);
-            return false;
-        }
-        !line.trim().is_empty() && !is_progress(line)
-    })?;
-    let mut body = &lines[start..];
-    if lines[start].trim_start().starts_with('{') {
-        return Some(Form::Json(body.join("\n")));
-    }
-    if let Some(fence) = opened {
-        let last = body.iter().rposition(|line| !line.trim().is_empty());
-        if let Some(last) = last.filter(|&last| fence.is_closed_by(body[last])) {
-            body = &body[..last];
-        }
-    }
-    Some(Form::Fields(body.join("\n")))
-}
-
-fn is_progress(line: &str) -> bool {
-    split_label(line).is_some_and(|(label, _)| {
-        PROGRESS
-            .iter()
-            .any(|word| word.eq_ignore_ascii_case(&label))
-    })
-}
+use std::collections::BTreeSet;
 
 /// Label and value of a line, decoration off, the label in lower case with single blanks.
 fn split_label(line: &str) -> Option<(String, &str)> {
-    const MARKS: [char; 2] = ['*', '`'];
+    const MARKS: [char; 3] = ['*', '`', '_'];
     if is_indented(line) {
         return None;
     }
     let line = line.trim();
+    let heading = after_hashes(line);
+    let line = heading.unwrap_or(line);
     let line = after_marker(line).unwrap_or(line);
-    let (head, value) = line.split_once(':')?;
+    let is_title = heading.is_some() || (line.starts_with("**") && line.ends_with("**"));
+    let (head, value) = match line.split_once([':', '：']) {
+        Some(pair) => pair,
+        None if is_title => (line, ""),
+        None => return None,
+    };
     if head.len() > 200 {
         return None;
     }
@@ -99,90 +67,128 @@ fn label_of(role: Role, line: &str) -> Option<(Label, &str)> {
         .map(|field| (Label::Field(field), value))
 }
 
-/// A label's section: its inline value and the lines up to the next label.
-struct Section<'a> {
-    label: Label,
-    inline: &'a str,
-    lines: Vec<&'a str>,
+/// A heading's text.
+fn after_hashes(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches('#');
+    (rest.len() < line.len() && rest.starts_with(' ')).then(|| rest.trim())
 }
 
-/// Reads the text form from its first meaningful line on.
-pub(super) fn read(role: Role, text: &str) -> Raw {
-    let mut raw = Raw::default();
-    let lines: Vec<&str> = text.lines().collect();
-    let lines = match has_block(role) {
-        true => without_block(&lines, &mut raw),
-        false => lines,
-    };
-    let mut sections: Vec<Section> = Vec::new();
-    for line in lines {
-        match (label_of(role, line), sections.last_mut()) {
-            (Some((label, inline)), _) => sections.push(Section {
-                label,
-                inline,
-                lines: Vec::new(),
-            }),
-            (None, Some(section)) => section.lines.push(line),
-            (None, None) => {}
+/// A label's section: where it stands, its inline value, and the lines up to the next label.
+pub(super) struct Section<'a> {
+    label: Label,
+    inline: &'a str,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Section<'_> {
+    /// The key of its field, or `rubric`.
+    pub fn key(&self) -> &'static str {
+        match self.label {
+            Label::Field(field) => field.key,
+            Label::Rubric => "rubric",
         }
     }
-    let first = text.lines().next().and_then(|line| label_of(role, line));
-    if !matches!(first, Some((Label::Field(field), _)) if field.key == "mission_anchor") {
+
+    /// A report begins here.
+    pub fn is_anchor(&self) -> bool {
+        self.key() == fields(Role::Reviewer)[0].key
+    }
+}
+
+/// The sections of what a passage itself says.
+pub(super) fn sections<'a>(role: Role, passage: &Passage<'a>) -> Vec<Section<'a>> {
+    let mut sections: Vec<Section> = Vec::new();
+    for (place, line) in passage.lines.iter().enumerate() {
+        let Some((label, inline)) = label_of(role, line).filter(|_| !passage.inner[place]) else {
+            continue;
+        };
+        if let Some(before) = sections.last_mut() {
+            before.end = place;
+        }
+        sections.push(Section {
+            label,
+            inline,
+            start: place,
+            end: passage.lines.len(),
+        });
+    }
+    sections
+}
+
+/// Where the value of a report's last field ends: at the first empty line after it that neither
+/// a list item nor an indented line follows, or at a line that only Markdown or a tag can mean.
+pub(super) fn end_of_value(passage: &Passage, section: &Section) -> usize {
+    let mut has_begun = !section.inline.is_empty();
+    let mut place = section.start + 1;
+    while place < section.end {
+        let line = passage.lines[place];
+        let is_own = !passage.inner[place];
+        if is_own && is_end(line) {
+            break;
+        }
+        if !is_own || !line.trim().is_empty() {
+            has_begun = true;
+            place += 1;
+            continue;
+        }
+        let rest = passage.lines[place..section.end].iter();
+        let blank = rest.take_while(|line| line.trim().is_empty()).count();
+        let next = place + blank;
+        let goes_on = next < section.end
+            && !passage.inner[next]
+            && (passage.lines[next].starts_with(' ')
+                || after_marker(passage.lines[next]).is_some());
+        if has_begun && !goes_on {
+            break;
+        }
+        place = next;
+    }
+    place
+}
+
+/// A rule, a heading, the end of a tag, or a fence that has no other end.
+fn is_end(line: &str) -> bool {
+    let text = line.trim();
+    let is_rule = text.len() >= 3
+        && ["-", "*", "_"]
+            .iter()
+            .any(|c| text.replace(c, "").is_empty());
+    !is_indented(line)
+        && (is_rule
+            || after_hashes(text).is_some()
+            || text.starts_with("</")
+            || Fence::open(line).is_some())
+}
+
+/// Reads sections; `taken` are the lines of a regrounder's block, which no field holds.
+pub(super) fn read(passage: &Passage, sections: &[Section], taken: &BTreeSet<usize>) -> Raw {
+    let mut raw = Raw::default();
+    if !sections.first().is_some_and(Section::is_anchor) {
         raw.findings.push(Finding::new(
             Code::HeaderMissing,
-            "the first line is not `MISSION ANCHOR: …`",
+            "`MISSION ANCHOR: …` does not stand before the other fields",
         ));
     }
-    for section in &sections {
+    for section in sections {
+        let lines = (section.start + 1..section.end)
+            .filter(|place| !taken.contains(place))
+            .map(|place| passage.lines[place]);
         match section.label {
-            Label::Field(field) => raw.put(field, &value(field, section)),
-            Label::Rubric => rubric(&mut raw, section),
+            Label::Field(field) => {
+                let below = dedent(&lines.collect::<Vec<_>>().join("\n"));
+                match section.inline {
+                    "" => raw.put(field, &below),
+                    inline => raw.put(field, &format!("{inline}\n{below}")),
+                }
+            }
+            Label::Rubric => rubric(&mut raw, section.inline, lines),
         }
     }
     raw
 }
 
-fn value(field: &Field, section: &Section) -> String {
-    let below = dedent(&section.lines.join("\n"));
-    match (section.inline, field.below) {
-        ("", true) => below,
-        ("", false) => String::new(),
-        (inline, _) => format!("{inline}\n{below}"),
-    }
-}
-
-/// Takes the fenced `json` blocks out of the lines and reads the one that must be there.
-fn without_block<'a>(lines: &[&'a str], raw: &mut Raw) -> Vec<&'a str> {
-    let mut kept = Vec::new();
-    let mut blocks: Vec<String> = Vec::new();
-    let mut rest = lines.iter();
-    while let Some(line) = rest.next() {
-        let Some(fence) = Fence::open(line).filter(Fence::is_json) else {
-            kept.push(*line);
-            continue;
-        };
-        let block: Vec<&str> = rest
-            .by_ref()
-            .take_while(|line| !fence.is_closed_by(line))
-            .copied()
-            .collect();
-        blocks.push(block.join("\n"));
-    }
-    match blocks.as_slice() {
-        [] => {}
-        [block] => match json::block(block) {
-            Ok(block) => raw.block = Some(block),
-            Err(finding) => raw.findings.push(finding),
-        },
-        many => raw.findings.push(Finding::new(
-            Code::ReportBlockAmbiguous,
-            format!("there are {} fenced `json` blocks, not one", many.len()),
-        )),
-    }
-    kept
-}
-
-fn rubric(raw: &mut Raw, section: &Section) {
+fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a str>) {
     if raw.has_rubric {
         raw.findings
             .push(Finding::new(Code::RubricDuplicated, "`Rubric:` is given twice").at("rubric"));
@@ -190,8 +196,7 @@ fn rubric(raw: &mut Raw, section: &Section) {
     }
     raw.has_rubric = true;
     let mut rated: Vec<(&Dimension, String)> = Vec::new();
-    let inline = Some(section.inline).filter(|inline| !inline.is_empty());
-    for line in inline.into_iter().chain(section.lines.iter().copied()) {
+    for line in std::iter::once(inline).chain(lines) {
         if line.trim().is_empty() {
             continue;
         }

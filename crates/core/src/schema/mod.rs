@@ -10,9 +10,11 @@ mod custom;
 pub mod published;
 mod read;
 mod strict;
+mod within;
 
 pub use custom::GivenSchema;
 pub use read::{Documented, MAX_DOCUMENT_BYTES, Rejection, read_document};
+pub use within::{find_json, skip_thoughts};
 
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use jsonschema::error::ValidationErrorKind;

@@ -3,11 +3,11 @@
 
 use super::invariants::{Check, Seen, require};
 use cook_core::diagnostic::Code;
-use cook_core::machine::{MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
+use cook_core::machine::{AnchorAnswer, MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Decision, Event, EvidenceClaim, Plan, Policy, Reground, Resume,
-    Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot, Submission, Verdicts,
-    WaitingKind, surface_matches, surface_names,
+    ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
+    Reground, Resume, Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot,
+    Submission, Verdicts, WaitingKind, surface_matches, surface_names,
 };
 use std::collections::BTreeSet;
 
@@ -443,8 +443,8 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
         for planned in &plan.candidate_slices {
             let id = &planned.slice_id;
             let was = seen.before.plan.slice(id).map(|slice| slice.status);
-            let cancels = planned.status == Some(SliceStatus::Cancelled)
-                && was != Some(SliceStatus::Cancelled);
+            let is_closed = matches!(was, Some(SliceStatus::Done | SliceStatus::Cancelled));
+            let cancels = planned.status == Some(SliceStatus::Cancelled) && !is_closed;
             let reason = planned.reason.as_ref();
             require(
                 !cancels || reason.is_some_and(|reason| !reason.trim().is_empty()),
@@ -456,7 +456,9 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
                 .slice(id)
                 .ok_or("a planned slice is gone")?;
             require(
-                now.goal == planned.goal && now.acceptance_criteria == planned.acceptance_criteria,
+                was == Some(SliceStatus::Cancelled)
+                    || now.goal == planned.goal
+                        && now.acceptance_criteria == planned.acceptance_criteria,
                 || format!("{id} is planned in one way and kept in another"),
             )?;
             let mut commands = planned.verification_commands.iter();
@@ -464,7 +466,7 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
             require(commands.all(|command| !words(command).is_empty()), || {
                 format!("{id} names a command of no words")
             })?;
-            let claims = planned.status == Some(SliceStatus::Done) && was != planned.status;
+            let claims = planned.status == Some(SliceStatus::Done) && !is_closed;
             require(!claims, || format!("the plan calls {id} done"))?;
         }
     }
@@ -476,6 +478,8 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
     for claim in &block.evidence {
         proved(seen, block, claim)?;
     }
+    reopened(seen, block)?;
+    news(seen, block)?;
     selected(seen, block)?;
     stops_as_it_says(seen, block)?;
     progressed(seen, block)
@@ -589,6 +593,19 @@ fn reconciled(seen: &Seen, block: &Reground) -> Check {
     })
 }
 
+/// What was found at an anchor: as it is claimed now, else as it was stamped.
+pub fn answered<'a>(
+    seen: &'a Seen,
+    id: &str,
+    criterion: &str,
+    anchor: &str,
+) -> Option<&'a AnchorAnswer> {
+    let start = format!("{id}\u{1f}{criterion}\u{1f}{anchor}\u{1f}");
+    let mut found = seen.facts.anchors.range(start.clone()..);
+    let (key, answer) = found.next()?;
+    key.starts_with(&start).then_some(answer)
+}
+
 /// Every claim of an accepted report was verified, for a slice of the plan and for itself alone.
 fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
     // A claim that names no slice speaks of the one that is reconciled or in work.
@@ -600,8 +617,7 @@ fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
     };
     let id = meant(claim).ok_or("evidence for a slice that is not there")?;
     let answer = |claim: &EvidenceClaim| {
-        let key = format!("{id}\u{1f}{}\u{1f}{}", claim.criterion, claim.anchor);
-        &seen.facts.anchors[&key]
+        answered(seen, &id, &claim.criterion, &claim.anchor).expect("a claim that was looked at")
     };
     let (verdict, target) = (answer(claim).verdict, &answer(claim).target);
     let serves = wants_acceptance(block) && reconciled == Some(&id);
@@ -617,6 +633,56 @@ fn proved(seen: &Seen, block: &Reground, claim: &EvidenceClaim) -> Check {
             && &answer(other).target == target
     });
     require(!shared, || "one proof for two criteria".to_owned())
+}
+
+/// A slice is taken up again once it is done, or at a commit on HEAD; a committed one is reconciled.
+fn reopened(seen: &Seen, block: &Reground) -> Check {
+    for reopen in &block.reopen {
+        let was = seen.before.plan.slice(&reopen.slice_id);
+        let was = was.ok_or("a slice is reopened that is not there")?;
+        let active = seen.before.active.slice_id.as_ref() == Some(&reopen.slice_id);
+        let committed = active && seen.before.active.status == ActiveStatus::Committed;
+        let may = was.status == SliceStatus::Done || was.status.is_open() && reopen.at.is_some();
+        require(may && !committed, || {
+            format!("{} is reopened and was not done", reopen.slice_id)
+        })?;
+        let at = reopen.at.as_ref();
+        require(
+            at.is_none_or(|at| seen.facts.on_head.get(at) == Some(&true)),
+            || {
+                format!(
+                    "{} is reopened at a commit that is nowhere",
+                    reopen.slice_id
+                )
+            },
+        )?;
+    }
+    let plan = &seen.after().plan;
+    let waits_for_cancelled = |slice: &Slice| {
+        let mut entries = slice
+            .blocked_on
+            .iter()
+            .filter_map(|entry| plan.slice(entry));
+        entries.any(|other| other.status == SliceStatus::Cancelled)
+    };
+    require(
+        block.plan.is_none() || !plan.open_slices().any(waits_for_cancelled),
+        || "a slice waits for one that nobody will build".to_owned(),
+    )
+}
+
+/// What is accepted rests on one thing at least that its basis did not have.
+fn news(seen: &Seen, block: &Reground) -> Check {
+    let accepted = block.reconcile.as_ref().filter(|_| wants_acceptance(block));
+    let Some(slice) = accepted.and_then(|it| seen.after().plan.slice(&it.slice_id)) else {
+        return Ok(());
+    };
+    let records = slice.evidence.iter().filter_map(Evidence::record);
+    let mut answers = records
+        .filter_map(|record| answered(seen, &slice.slice_id, &record.criterion, &record.anchor));
+    require(answers.any(|answer| answer.is_new), || {
+        format!("{} is accepted without news", slice.slice_id)
+    })
 }
 
 /// A wave is concluded where it is due, with cause; at most two are held at one HEAD.

@@ -120,6 +120,7 @@ pub fn first_plan(bounds: &Bounds) -> PlanBlock {
                 slice_plan(NAMES[index], blocked, bounds)
             })
             .collect(),
+        ..PlanBlock::default()
     }
 }
 
@@ -149,6 +150,7 @@ pub fn plan_of(snapshot: &Snapshot) -> PlanBlock {
             .iter()
             .map(restated)
             .collect(),
+        ..PlanBlock::default()
     }
 }
 
@@ -295,6 +297,7 @@ fn growth(all: &mut Blocks) {
             block.plan = Some(PlanBlock {
                 plan_basis: "nothing is left".to_owned(),
                 candidate_slices: Vec::new(),
+                ..PlanBlock::default()
             });
         });
         all.add("plan", |block| block.plan = Some(first_plan(bounds)));

@@ -4,6 +4,7 @@ use super::events::{Bounds, MISSION, Offer, doors, out_of_turn, reports, reposit
 use super::fingerprint::fingerprint;
 use super::imports::imports;
 use super::invariants;
+use super::prompts::Prompts;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
@@ -50,6 +51,8 @@ pub struct Outcome {
     pub lost: Vec<String>,
     /// The same for a stopped policy.
     pub restless: usize,
+    /// What decisions were seen to depend on.
+    pub prompts: Prompts,
     /// A few of the states, for tests of their documents.
     pub samples: Vec<Snapshot>,
 }
@@ -64,6 +67,7 @@ pub struct Explorer<'a> {
     known: HashMap<u128, u32>,
     edges: Vec<(u32, u32, Cause)>,
     outcome: Outcome,
+    prompts: Prompts,
 }
 
 /// Explores one workflow and panics with the path at the first breach.
@@ -82,6 +86,7 @@ pub fn explore(bounds: &Bounds) -> Outcome {
             name: bounds.name,
             ..Outcome::default()
         },
+        prompts: Prompts::default(),
     };
     explorer.start();
     let mut at = 0;
@@ -260,8 +265,12 @@ impl Explorer<'_> {
             let to = self.visit(Rc::clone(&snapshot), next, at, label.into());
             self.edges.push((at, to, Cause::Repository));
         }
-        for offer in self.offers(at, &snapshot, &world) {
-            self.attempt(at, &snapshot, &world, &offer);
+        let offers = self.offers(at, &snapshot, &world);
+        let mut prompts = std::mem::take(&mut self.prompts);
+        prompts.check(&snapshot, &world, &self.budget, &offers, || self.path(at));
+        self.prompts = prompts;
+        for offer in &offers {
+            self.attempt(at, &snapshot, &world, offer);
         }
     }
 
@@ -451,6 +460,7 @@ impl Explorer<'_> {
             .collect();
         self.outcome.restless = to_stop.iter().filter(|reached| !**reached).count();
         self.outcome.states = self.nodes.len();
+        self.outcome.prompts = std::mem::take(&mut self.prompts);
         self.outcome.time = started.elapsed();
         self.outcome
     }

@@ -4,6 +4,7 @@
 
 use super::events::Bounds;
 use super::world::{Touch, World, commit_of};
+use cook_core::machine::{current_audit, current_review};
 use cook_core::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
 use serde::ser::{self, Serialize};
 use std::collections::hash_map::DefaultHasher;
@@ -35,6 +36,13 @@ const IGNORED: &[&str] = &[
     "amendments",
     "returned",
     "answered",
+    "answers",
+    "answered_noes",
+    "advice",
+    "sent_back",
+    "fixed",
+    "remarked",
+    "locked_notes",
     "last_auditor_verdict",
     "head_tree",
     "receipts",
@@ -81,8 +89,19 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     snapshot.active.revision = None;
     forget_closed(&mut snapshot);
     place_accepted(&mut snapshot, world);
+    let has_review = current_review(&snapshot).is_some();
+    let has_audit = current_audit(&snapshot).is_some();
     for slice in snapshot.ledger.slices.values_mut() {
         let head = slice.head.clone();
+        slice.review.take_if(|_| !has_review);
+        slice.audit.take_if(|_| !has_audit);
+        // The user's answers are part of what it was given for, under the numbers of the log.
+        for note in slice.review.iter_mut() {
+            note.criteria_sha256.clear();
+        }
+        for note in slice.audit.iter_mut() {
+            note.criteria_sha256.clear();
+        }
         slice
             .review
             .take_if(|note| Some(&note.commit) != head.as_ref());
@@ -115,7 +134,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         order: world.chain(world.head),
         lowest: usize::MAX,
         on_chain: 0,
-        seen: snapshot.ledger.head_seen.as_deref().and_then(commit_of),
+        seen: snapshot.ledger.mark.as_deref().and_then(commit_of),
     };
     names.on_chain = names.order.len();
     let mut digest = Digest {
@@ -172,6 +191,8 @@ fn place_accepted(snapshot: &mut Snapshot, world: &World) {
             place(&mut accepted.head);
         }
         slice.holds.iter_mut().for_each(place);
+        // It names a record, and the machine asks nothing of it.
+        slice.earlier = None;
     }
 }
 

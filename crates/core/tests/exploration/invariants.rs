@@ -1,5 +1,6 @@
 //! What must hold of every transition, stated without the code that makes it.
 
+use super::admission::answered;
 use super::events::Offer;
 use cook_core::diagnostic::Code;
 use cook_core::machine::{AnchorQuestion, Dispatch, FactSet, Facts, Rule, Step, Verdict};
@@ -220,6 +221,12 @@ fn work_stands(seen: &Seen) -> Check {
             });
             let key = AnchorQuestion::stored(seen.before, slice, record).key();
             let verdict = seen.facts.anchors.get(&key).map(|answer| answer.verdict);
+            let ends = block.conclude == Some(Conclude::Stop)
+                && seen.after().state.continuation_policy == Policy::Done;
+            let holds = matches!(verdict, None | Some(Verdict::Verified | Verdict::Moved));
+            require(!ends || again || holds, || {
+                format!("done, and slice `{id}` rests on {verdict:?}")
+            })?;
             let answered = again || verdict != Some(Verdict::Changed) || !builds;
             require(
                 answered && (again || verdict != Some(Verdict::Missing)),
@@ -331,11 +338,7 @@ fn slices_only_by_acceptance(seen: &Seen) -> Check {
                 .iter()
                 .filter_map(Evidence::record)
                 .find(|record| &record.criterion == criterion);
-            let answer = proof.and_then(|proof| {
-                seen.facts
-                    .anchors
-                    .get(&format!("{id}\u{1f}{criterion}\u{1f}{}", proof.anchor))
-            });
+            let answer = proof.and_then(|proof| answered(seen, id, criterion, &proof.anchor));
             let holds = answer.is_some_and(|answer| {
                 matches!(answer.verdict, Verdict::Verified | Verdict::Moved)
                     && answer.related

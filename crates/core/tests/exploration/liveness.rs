@@ -42,6 +42,7 @@ fn an_empty_plan_goes_straight_to_the_judges() {
     let empty = PlanBlock {
         plan_basis: "all of it is there".to_owned(),
         candidate_slices: Vec::new(),
+        ..PlanBlock::default()
     };
     walk.take(walk.reground(|block| block.plan = Some(empty)));
     assert_eq!((walk.rule(), walk.wave()), (Rule::Judge, Count(1)));
@@ -68,6 +69,15 @@ fn all_slices_blocked_end_in_a_question_or_a_blocker() {
         Some("cook answer 'TEXT'")
     );
     walk.drive();
+}
+
+/// A done slice is taken up again.
+fn again(id: &str) -> Reopen {
+    Reopen {
+        slice_id: id.to_owned(),
+        why: "it is not as it should be".to_owned(),
+        at: None,
+    }
 }
 
 #[test]
@@ -713,11 +723,9 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
         }),
         Code::EvidenceShared,
     );
-    let mut plan = plan_of(&walk.snapshot);
-    plan.candidate_slices[0].status = Some(SliceStatus::Planned);
     walk.take(walk.reground(|block| {
         block.conclude = Some(Conclude::GoOn { reason: None });
-        block.plan = Some(plan);
+        block.reopen = vec![again("a")];
     }));
     walk.drive();
 }
@@ -1020,11 +1028,9 @@ fn a_claim_that_is_no_proof_is_not_helped_by_an_older_one() {
     let mut walk = Walk::new(ONE);
     walk.reach_wave();
     walk.take(walk.judged(false));
-    let mut plan = plan_of(&walk.snapshot);
-    plan.candidate_slices[0].status = Some(SliceStatus::Planned);
     walk.take(walk.reground(|block| {
         block.conclude = Some(Conclude::GoOn { reason: None });
-        block.plan = Some(plan);
+        block.reopen = vec![again("a")];
         block.select = Some("a".to_owned());
     }));
     walk.own_commit();

@@ -14,6 +14,7 @@ mod generated;
 mod imports;
 mod invariants;
 mod liveness;
+mod prompts;
 mod replay;
 mod walk;
 mod world;
@@ -145,6 +146,30 @@ static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
     });
     seen.into_inner().unwrap()
 });
+
+#[test]
+fn the_prompt_of_a_role_holds_what_its_report_is_decided_by() {
+    let found = OUTCOMES.iter().map(|outcome| &outcome.prompts);
+    let lacks: BTreeSet<&String> = found.flat_map(|found| found.lacks.values()).collect();
+    for lack in &lacks {
+        println!("{lack}");
+    }
+    assert!(lacks.is_empty(), "{} fields", lacks.len());
+    if std::env::var("COOK_EXPLORE").is_ok() {
+        return;
+    }
+    let found = OUTCOMES.iter().map(|outcome| &outcome.prompts);
+    let read: BTreeSet<&(Rule, String)> = found.flat_map(|found| &found.read).collect();
+    for (rule, field) in &read {
+        println!("rule {rule} is decided by {field}");
+    }
+    let is_read = |rule: Rule, field: &str| read.contains(&(rule, field.to_owned()));
+    assert!(is_read(
+        Rule::Reconcile,
+        "ledger.slices.*.review.acceptable"
+    ));
+    assert!(is_read(Rule::Conclude, "ledger.wave.votes.*.can_stop"));
+}
 
 #[test]
 fn from_every_state_done_and_a_stop_stay_reachable() {

@@ -401,6 +401,7 @@ impl World {
             remarks: Vec::new(),
             at_basis: (mood.gates == Gates::GreenAtBasis)
                 .then(|| self.receipt("test", 0, Place::CleanRoom)),
+            failed: Vec::new(),
             losses: Vec::new(),
         }];
         match mood.gates {
@@ -410,6 +411,7 @@ impl World {
                 problem: None,
                 remarks: Vec::new(),
                 at_basis: None,
+                failed: Vec::new(),
                 losses: Vec::new(),
             }),
             Gates::None => runs.clear(),

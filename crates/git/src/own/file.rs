@@ -4,15 +4,11 @@ use crate::history::{Entry, MAX_FILE};
 use crate::lines::lines_of;
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
-use cook_core::digest::hex;
 use cook_core::model::TreeEntry;
-use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// Bytes of a text whose lines are followed; a larger file counts as a whole.
 const MAX_TEXT: usize = MAX_FILE as usize;
-/// Characters, blanks not counted, that a text needs to be told from others.
-const TELLING: usize = 6;
 
 /// A file's text, or nothing.
 #[derive(Debug, Clone, Default)]
@@ -85,35 +81,10 @@ impl Repo {
     }
 }
 
-/// Digest of lines, whatever their ends were.
-pub(super) fn digest(lines: &[&[u8]]) -> String {
-    let mut hash = Sha256::new();
-    for line in lines {
-        hash.update(line);
-        hash.update(b"\n");
-    }
-    hex(&hash.finalize())
-}
-
-/// The lines say enough to be told from others.
-pub(super) fn is_telling(lines: &[&[u8]]) -> bool {
-    squeezed(lines).count() >= TELLING
-}
-
 /// Everything but white space.
 pub(super) fn squeezed<'a>(lines: &'a [&[u8]]) -> impl Iterator<Item = &'a u8> {
     let bytes = lines.iter().flat_map(|line| line.iter());
     bytes.filter(|byte| !byte.is_ascii_whitespace())
-}
-
-/// Where these lines stand in the text.
-pub(super) fn places(text: &[&[u8]], lines: &[&[u8]]) -> Vec<Range<usize>> {
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    let windows = text.windows(lines.len()).enumerate();
-    let here = windows.filter(|(_, window)| *window == lines);
-    here.map(|(at, _)| at..at + lines.len()).collect()
 }
 
 /// Two ranges have a line in common.

@@ -1,17 +1,22 @@
 //! What became of a slice's work.
 
-use super::fate::{Fated, Place, find_digest};
-use super::file::{Text, is_telling, places};
+use super::file::Text;
+use super::moved::{Found, find_moved};
+use super::outcome::{Comparison, Followed};
 use crate::Repo;
 use crate::history::ChangeKind;
+use crate::lines::{find_digest, find_lines, is_telling};
 use cook_core::diagnostic::Failure;
-use cook_core::model::{Fate, MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TreeEntry};
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use cook_core::model::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
 
-/// Files that changed since the slice's head that are searched for a text that moved.
-const MAX_SEARCHED: usize = 200;
+/// Pieces of one slice that are looked for in other files.
+const MAX_SOUGHT: usize = 200;
+/// Bytes of text that are kept for that.
+const MAX_KEPT: usize = 64 << 20;
 /// Own commits before the last whose text is compared.
 const MAX_ATTEMPTS: usize = 20;
 
@@ -26,6 +31,9 @@ pub struct Following<'a> {
     fork: Option<String>,
     renames: OnceCell<BTreeMap<String, String>>,
     changed: OnceCell<Vec<String>>,
+    texts: RefCell<HashMap<(bool, String), Rc<Text>>>,
+    kept: Cell<usize>,
+    sought: Cell<usize>,
 }
 
 /// A piece of the work, and what became of it.
@@ -34,7 +42,7 @@ pub struct Piece {
     /// Path and lines (from 0) at the slice's head.
     pub then: (String, Range<usize>),
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: TextOutcome,
     /// Path and lines (from 0) now, where there is something.
     pub now: Option<(String, Range<usize>)>,
     /// It says enough to be told from others.
@@ -66,6 +74,9 @@ impl<'a> Following<'a> {
             fork,
             renames: OnceCell::new(),
             changed: OnceCell::new(),
+            texts: RefCell::default(),
+            kept: Cell::new(0),
+            sought: Cell::new(0),
         })
     }
 
@@ -86,21 +97,21 @@ impl<'a> Following<'a> {
         if pieces.iter().any(|piece| piece.tells) {
             pieces.retain(|piece| piece.tells);
         }
-        let named = |wanted: fn(Fate) -> bool| -> Vec<String> {
-            let named = pieces.iter().filter(|piece| wanted(piece.fate));
+        let named = |wanted: fn(TextOutcome) -> bool| -> Vec<String> {
+            let named = pieces.iter().filter(|piece| wanted(piece.outcome));
             named.take(MAX_NAMED).map(Piece::name).collect()
         };
         let rest = match pieces.is_empty() {
             true => Rest::Whole,
-            false if pieces.iter().all(|piece| piece.fate.survives()) => Rest::Whole,
-            false if pieces.iter().all(|piece| piece.fate.is_lost()) => Rest::None,
+            false if pieces.iter().all(|piece| piece.outcome.survives()) => Rest::Whole,
+            false if pieces.iter().all(|piece| piece.outcome.is_lost()) => Rest::None,
             false => Rest::Part,
         };
         Ok(Survival {
             rest,
             on_head,
-            lost: named(Fate::is_lost),
-            rewritten: named(|fate| fate == Fate::Rewritten),
+            lost: named(TextOutcome::is_lost),
+            rewritten: named(|outcome| outcome == TextOutcome::Rewritten),
         })
     }
 
@@ -110,12 +121,9 @@ impl<'a> Following<'a> {
     /// When the repository cannot be read.
     pub fn pieces(&self, file: &OwnFile) -> Result<Vec<Piece>, Failure> {
         let here = self.repo.tree_entry(self.at, &file.path)?;
-        if here == file.entry {
-            let stands = |hunk: &OwnHunk| self.piece(file, hunk, Fate::Stands, Some(span(hunk)));
-            return match file.hunks.is_empty() {
-                true => Ok(vec![whole(file, Fate::Stands, Some(&file.path))]),
-                false => file.hunks.iter().map(stands).collect(),
-            };
+        let stands = here == file.entry;
+        if stands && file.hunks.is_empty() {
+            return Ok(vec![whole(file, TextOutcome::Stands, Some(&file.path))]);
         }
         let renamed = match (&here, &file.entry) {
             (None, Some(_)) => self.renamed(&file.path)?,
@@ -124,38 +132,59 @@ impl<'a> Following<'a> {
         let path = renamed.as_deref().unwrap_or(&file.path);
         if file.hunks.is_empty() {
             let now = self.repo.tree_entry(self.at, path)?;
-            let fate = entry_fate(file, now.as_ref(), renamed.is_some());
-            return Ok(vec![whole(file, fate, now.map(|_| path))]);
+            let outcome = entry_outcome(file, now.as_ref(), renamed.is_some());
+            return Ok(vec![whole(file, outcome, now.map(|_| path))]);
+        }
+        let then = self.repo.text_of(file.entry.as_ref())?;
+        let was_there = self.repo.text_of(file.was.as_ref())?;
+        let tells = |hunk: &OwnHunk| {
+            let (text, lines) = match hunk.lines.0 {
+                0 => (&was_there, hunk.was()),
+                _ => (&then, hunk.span()),
+            };
+            let lines = |text: &Text| is_telling(text.lines().get(lines).unwrap_or_default());
+            text.as_ref().is_none_or(lines)
+        };
+        let mut pieces = Vec::new();
+        if stands {
+            pieces.extend(file.hunks.iter().map(|hunk| Piece {
+                then: (file.path.clone(), hunk.span()),
+                outcome: TextOutcome::Stands,
+                now: Some((file.path.clone(), hunk.span())),
+                tells: tells(hunk),
+            }));
+            return Ok(pieces);
         }
         let now = self.repo.text_at(self.at, path)?;
-        let then = self.repo.text_of(file.entry.as_ref())?;
         let before = self.before(file)?;
-        let mut pieces = Vec::new();
+        let compared = match (&then, &now) {
+            (Some(then), Some(now)) => Some(Comparison::new(then, now, &before)?),
+            _ => None,
+        };
         for hunk in &file.hunks {
-            let (fate, lines) = match (&now, &then) {
-                (None, _) => (Fate::Gone, None),
-                (Some(now), Some(then)) => {
-                    let place = Place {
-                        then,
-                        lines: span(hunk),
-                        was: was(hunk),
-                        before: &before,
-                    };
-                    let Fated { fate, now } = place.fate_in(now)?;
-                    (fate, Some(now))
+            let (outcome, lines) = match (&now, &compared) {
+                (None, _) => (TextOutcome::Gone, None),
+                (Some(_), Some(compared)) => {
+                    let Followed { outcome, now } =
+                        compared.outcome_of(hunk.span(), &hunk.was())?;
+                    (outcome, Some(now))
                 }
                 (Some(now), None) => by_digest(hunk, now),
             };
-            let mut piece = self.piece(file, hunk, fate, lines)?;
-            piece.now = piece.now.map(|(_, lines)| (path.to_owned(), lines));
-            if renamed.is_some() && fate == Fate::Stands {
-                piece.fate = Fate::Moved;
+            let mut piece = Piece {
+                then: (file.path.clone(), hunk.span()),
+                outcome,
+                now: lines.map(|lines| (path.to_owned(), lines)),
+                tells: tells(hunk),
+            };
+            if renamed.is_some() && outcome == TextOutcome::Stands {
+                piece.outcome = TextOutcome::Moved;
             }
-            if let (Some(then), true) = (&then, !piece.fate.survives() && piece.tells)
-                && let Some(place) = self.elsewhere(path, then, span(hunk))?
+            if let (Some(then), true) = (&then, !piece.outcome.survives() && piece.tells)
+                && let Found::One(other, lines) = self.elsewhere(path, then, hunk.span())?
             {
-                piece.fate = Fate::Moved;
-                piece.now = Some(place);
+                piece.outcome = TextOutcome::Moved;
+                piece.now = Some((other, lines));
             }
             pieces.push(piece);
         }
@@ -178,30 +207,6 @@ impl<'a> Following<'a> {
         Ok(before)
     }
 
-    fn piece(
-        &self,
-        file: &OwnFile,
-        hunk: &OwnHunk,
-        fate: Fate,
-        now: Option<Range<usize>>,
-    ) -> Result<Piece, Failure> {
-        let (entry, lines) = match hunk.lines.0 {
-            0 => (&file.was, was(hunk)),
-            _ => (&file.entry, span(hunk)),
-        };
-        let text = self.repo.text_of(entry.as_ref())?;
-        let tells = text.is_none_or(|text| {
-            let all = text.lines();
-            is_telling(all.get(lines).unwrap_or_default())
-        });
-        Ok(Piece {
-            then: (file.path.clone(), span(hunk)),
-            fate,
-            now: now.map(|lines| (file.path.clone(), lines)),
-            tells,
-        })
-    }
-
     /// The file's name now, where git sees that it was renamed.
     ///
     /// # Errors
@@ -220,18 +225,16 @@ impl<'a> Following<'a> {
     }
 
     /// The one other file that changed and holds the text now, and did not before.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn elsewhere(
-        &self,
-        path: &str,
-        then: &Text,
-        lines: Range<usize>,
-    ) -> Result<Option<(String, Range<usize>)>, Failure> {
-        let Some(head) = &self.head else {
-            return Ok(None);
+    fn elsewhere(&self, path: &str, then: &Text, lines: Range<usize>) -> Result<Found, Failure> {
+        let all = then.lines();
+        let block = all.get(lines).unwrap_or_default();
+        let (Some(head), false) = (&self.head, block.is_empty()) else {
+            return Ok(Found::None);
         };
+        self.sought.set(self.sought.get() + 1);
+        if self.sought.get() > MAX_SOUGHT {
+            return Ok(Found::TooMany);
+        }
         if self.changed.get().is_none() {
             let changes = self.repo.changes(Some(head), self.at)?;
             let there = changes
@@ -240,27 +243,27 @@ impl<'a> Following<'a> {
             let _ = self.changed.set(there.map(|change| change.path).collect());
         }
         let changed = self.changed.get().map(Vec::as_slice).unwrap_or_default();
-        let all = then.lines();
-        let block = all.get(lines).unwrap_or_default();
-        if block.is_empty() || changed.len() > MAX_SEARCHED {
-            return Ok(None);
+        let others = changed.iter().map(String::as_str);
+        find_moved(others.filter(|other| *other != path), |other, is_now| {
+            let commit = if is_now { self.at } else { head };
+            let text = self.text(commit, other, is_now)?;
+            Ok(find_lines(&text.lines(), block))
+        })
+    }
+
+    /// A changed file's text, read once as far as there is room; nothing where it is no text.
+    fn text(&self, commit: &str, path: &str, is_now: bool) -> Result<Rc<Text>, Failure> {
+        let key = (is_now, path.to_owned());
+        if let Some(text) = self.texts.borrow().get(&key) {
+            return Ok(Rc::clone(text));
         }
-        let mut found = None;
-        for other in changed.iter().filter(|other| *other != path) {
-            let (Some(now), Some(then)) = (
-                self.repo.text_at(self.at, other)?,
-                self.repo.text_at(head, other)?,
-            ) else {
-                continue;
-            };
-            let here = places(&now.lines(), block);
-            match (&here[..], places(&then.lines(), block).is_empty()) {
-                ([], _) => {}
-                ([only], true) if found.is_none() => found = Some((other.clone(), only.clone())),
-                _ => return Ok(None),
-            }
+        let text = Rc::new(self.repo.text_at(commit, path)?.unwrap_or_default());
+        let kept = self.kept.get() + text.bytes().len();
+        if kept <= MAX_KEPT {
+            self.kept.set(kept);
+            self.texts.borrow_mut().insert(key, Rc::clone(&text));
         }
-        Ok(found)
+        Ok(text)
     }
 }
 
@@ -276,55 +279,42 @@ impl Piece {
     }
 }
 
-/// A hunk's own lines, from 0.
-pub(super) fn span(hunk: &OwnHunk) -> Range<usize> {
-    let start = hunk.first.0.saturating_sub(u64::from(hunk.lines.0 > 0)) as usize;
-    start..start + hunk.lines.0 as usize
-}
-
-/// The lines of the basis that a hunk replaced, from 0.
-pub(super) fn was(hunk: &OwnHunk) -> Range<usize> {
-    let start = hunk
-        .was_first
-        .0
-        .saturating_sub(u64::from(hunk.was_lines.0 > 0)) as usize;
-    start..start + hunk.was_lines.0 as usize
-}
-
-fn whole(file: &OwnFile, fate: Fate, now: Option<&str>) -> Piece {
+fn whole(file: &OwnFile, outcome: TextOutcome, now: Option<&str>) -> Piece {
     Piece {
         then: (file.path.clone(), 0..0),
-        fate,
+        outcome,
         now: now.map(|path| (path.to_owned(), 0..0)),
         tells: true,
     }
 }
 
-fn entry_fate(file: &OwnFile, now: Option<&TreeEntry>, renamed: bool) -> Fate {
+fn entry_outcome(file: &OwnFile, now: Option<&TreeEntry>, renamed: bool) -> TextOutcome {
     match (now, &file.entry) {
-        (now, entry) if now == entry.as_ref() && renamed => Fate::Moved,
-        (now, entry) if now == entry.as_ref() => Fate::Stands,
-        (now, _) if now == file.was.as_ref() => Fate::Reverted,
-        (None, _) => Fate::Gone,
+        (now, entry) if now == entry.as_ref() && renamed => TextOutcome::Moved,
+        (now, entry) if now == entry.as_ref() => TextOutcome::Stands,
+        (now, _) if now == file.was.as_ref() => TextOutcome::Reverted,
+        (None, _) => TextOutcome::Gone,
         // What was deleted is there as something else.
-        (Some(_), None) => Fate::Stands,
-        (Some(_), Some(_)) => Fate::Rewritten,
+        (Some(_), None) => TextOutcome::Stands,
+        (Some(_), Some(_)) => TextOutcome::Rewritten,
     }
 }
 
 /// The blob is not here any more, its digests are.
-fn by_digest(hunk: &OwnHunk, now: &Text) -> (Fate, Option<Range<usize>>) {
+fn by_digest(hunk: &OwnHunk, now: &Text) -> (TextOutcome, Option<Range<usize>>) {
     if hunk.lines.0 == 0 {
-        let back = find_digest(now, hunk.was_lines.0 as usize, &hunk.was_sha256);
+        let back = find_digest(&now.lines(), hunk.was_lines.0 as usize, &hunk.was_sha256);
         return match back.is_empty() {
-            true => (Fate::Stands, None),
-            false => (Fate::Reverted, None),
+            true => (TextOutcome::Stands, None),
+            false => (TextOutcome::Reverted, None),
         };
     }
-    let found = find_digest(now, hunk.lines.0 as usize, &hunk.sha256);
+    let found = find_digest(&now.lines(), hunk.lines.0 as usize, &hunk.sha256);
+    let back = find_digest(&now.lines(), hunk.was_lines.0 as usize, &hunk.was_sha256);
     match (&found[..], now.lines().is_empty()) {
-        ([only], _) => (Fate::Stands, Some(only.clone())),
-        ([], true) => (Fate::Gone, None),
-        _ => (Fate::Rewritten, None),
+        ([only], _) => (TextOutcome::Stands, Some(only.clone())),
+        ([], true) => (TextOutcome::Gone, None),
+        ([], _) if !back.is_empty() => (TextOutcome::Reverted, None),
+        _ => (TextOutcome::Rewritten, None),
     }
 }

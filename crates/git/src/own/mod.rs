@@ -2,11 +2,14 @@
 //!
 //! Text is followed by its lines, never by commit ids: a history may be rewritten.
 
-mod fate;
+mod carry;
 mod file;
 mod follow;
+mod moved;
+mod outcome;
 mod trace;
 
-pub use fate::{Fated, Place};
 pub use file::Text;
 pub use follow::{Following, Piece};
+pub use moved::{Found, find_moved};
+pub use outcome::{Comparison, Followed};

@@ -1,8 +1,8 @@
 //! Who wrote which line between a slice's basis and its head.
 
-use super::file::{Text, digest};
+use super::file::Text;
 use crate::history::ChangeKind;
-use crate::lines::{Hunk, hunks};
+use crate::lines::{Hunk, digest_lines, find_reshaped, hunks};
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
 use cook_core::model::{Count, Own, OwnFile, OwnHunk};
@@ -230,14 +230,9 @@ impl Repo {
             let pure = own.is_empty() && took && hunk.new.is_empty();
             let removal = pure.then_some(hunk.new.start..hunk.new.start);
             for run in own.into_iter().chain(removal) {
-                found.push(OwnHunk {
-                    first: Count(run.start as u64 + u64::from(!run.is_empty())),
-                    lines: Count(run.len() as u64),
-                    sha256: digest(lines.get(run).unwrap_or_default()),
-                    was_first: Count(hunk.old.start as u64 + u64::from(!hunk.old.is_empty())),
-                    was_lines: Count(hunk.old.len() as u64),
-                    was_sha256: digest(were.get(hunk.old.clone()).unwrap_or_default()),
-                });
+                let sha256 = digest_lines(lines.get(run.clone()).unwrap_or_default());
+                let was_sha256 = digest_lines(were.get(hunk.old.clone()).unwrap_or_default());
+                found.push(OwnHunk::new(&run, sha256, &hunk.old, was_sha256));
             }
         }
         Ok(Some(found))
@@ -303,23 +298,39 @@ impl Lineage {
             let gone = hunks(before.bytes(), other.bytes())?;
             missing.push(gone.into_iter().map(|hunk| hunk.old).collect::<Vec<_>>());
         }
-        let is_in =
-            |ranges: &[Range<usize>], at: usize| ranges.iter().any(|range| range.contains(&at));
+        let is_in = |ranges: &[Range<usize>], at: usize| {
+            let next = ranges.partition_point(|range| range.end <= at);
+            ranges.get(next).is_some_and(|range| range.contains(&at))
+        };
         let wrote = |at: usize| own && brought.iter().all(|new| is_in(new, at));
         let took = |at: usize| own && !missing.iter().any(|gone| is_in(gone, at));
         let mut lines = Vec::with_capacity(after.lines().len());
         let mut next = 0;
+        let (were, are) = (before.lines(), after.lines());
         for Hunk { old, new } in changed {
             lines.extend(self.lines.get(next..old.start).unwrap_or_default());
-            for at in old.clone() {
-                if let Some(Origin::Basis(line)) = self.lines.get(at) {
+            // Whoever only shaped a line otherwise wrote nothing.
+            let reshaped = find_reshaped(
+                were.get(old.clone()).unwrap_or_default(),
+                are.get(new.clone()).unwrap_or_default(),
+            );
+            let stays: BTreeSet<usize> = reshaped.iter().flatten().copied().collect();
+            for (place, at) in old.clone().enumerate() {
+                if let Some(Origin::Basis(line)) = self.lines.get(at)
+                    && !stays.contains(&place)
+                {
                     self.removed.insert(*line, took(at));
                 }
             }
-            lines.extend(new.map(|at| match wrote(at) {
-                true => Origin::Own,
-                false => Origin::Foreign,
-            }));
+            let origin = |(at, from): (usize, &Option<usize>)| {
+                let from = from.and_then(|place| self.lines.get(old.start + place));
+                match (from, wrote(at)) {
+                    (Some(from), _) => *from,
+                    (None, true) => Origin::Own,
+                    (None, false) => Origin::Foreign,
+                }
+            };
+            lines.extend(new.zip(&reshaped).map(origin));
             next = old.end;
         }
         lines.extend(self.lines.get(next..).unwrap_or_default());

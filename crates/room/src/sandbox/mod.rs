@@ -28,6 +28,8 @@ const RESOLVERS: [&str; 4] = [
 ];
 /// How long a trial may take.
 const TRIAL: Duration = Duration::from_secs(10);
+/// How often a sandbox is set up for one start at most.
+pub const STARTS: u32 = 5;
 
 /// bubblewrap on this machine, as this user.
 #[derive(Debug, Clone)]
@@ -116,6 +118,12 @@ fn try_argv(mut argv: Vec<OsString>) -> Result<(), String> {
         Err(error @ ProcessError::Deadline { .. }) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// The sandbox was not set up, and nothing was started in it. A socket that was to be hidden may
+/// have gone in between: with new arguments it works.
+pub fn never_began(code: Option<i32>, stdout: u64, stderr: &[u8]) -> bool {
+    code == Some(1) && stdout == 0 && stderr.starts_with(b"bwrap: Can't ")
 }
 
 /// It lies in a directory that is empty inside.

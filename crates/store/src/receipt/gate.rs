@@ -128,6 +128,7 @@ impl Gates<'_> {
                 problem: Some(problem),
                 remarks: place.remarks(),
                 at_basis: None,
+                failed: Vec::new(),
                 losses: Vec::new(),
             }),
         }
@@ -234,6 +235,7 @@ impl Gates<'_> {
             problem,
             remarks: place.remarks(),
             at_basis: None,
+            failed: Vec::new(),
             losses: Vec::new(),
         })
     }

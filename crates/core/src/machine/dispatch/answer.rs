@@ -42,8 +42,7 @@ pub(super) fn implement_answer(snapshot: &Snapshot, drift: &Drift, id: &str) -> 
             ),
         );
     }
-    let ledger = snapshot.ledger.slices.get(id);
-    if let Some(at) = ledger.and_then(|ledger| ledger.holds.as_ref()) {
+    if let Some(at) = &drift.holds {
         return Answer::new(
             format!("report slice `{id}`: commit {} holds its work", short(at)),
             "the re-ground that reopened it names the commit; it is reviewed anew as it stands",

@@ -4,7 +4,7 @@ use super::answer::{Answer, moved_since_done, stopped_words};
 use super::rules::Walk;
 use crate::diagnostic::{Code, Finding, Refusal, listed_are};
 use crate::machine::drift;
-use crate::machine::facts::{CONTRACT_TEXTS, Facts};
+use crate::machine::facts::{Facts, take_in_command};
 use crate::machine::rule::{Dispatch, Rule};
 use crate::machine::text::short;
 use crate::model::{Policy, Snapshot, surface_names};
@@ -87,10 +87,7 @@ impl Walk<'_> {
             )));
         }
         if let Some(path) = self.contract_differs() {
-            let take_in = match path == CONTRACT_TEXTS[0] {
-                true => "cook refocus --mission-file .agent/mission.md",
-                false => "cook init",
-            };
+            let take_in = take_in_command(&path);
             let since = snapshot.ledger.head_seen.as_deref().map_or("HEAD", short);
             let answer = Answer::new(
                 format!("take `{path}` in, or put it back"),

@@ -6,7 +6,9 @@ use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::{AnchorQuestion, Verdict};
 use crate::machine::work::Work;
-use crate::model::{Evidence, EvidenceRecord, Reground, Slice, Snapshot};
+use crate::model::{
+    Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus, Snapshot,
+};
 
 /// Stamps every claim of the block into its slice's evidence; a claim that does
 /// not verify refuses the report.
@@ -25,7 +27,12 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
         let answer = work.facts.anchor(&question)?;
         let id = question.slice_id.clone();
         match answer.verdict {
-            Verdict::Verified if !answer.related && question.work.is_some() => {
+            // What was a text is not shown by a run that may be green without it.
+            Verdict::Verified
+                if question.work.is_some()
+                    && (!answer.related && !is_at_rewritten(work, &question, &answer.target)
+                        || answer.receipt.is_some() && was_text(work, &question)) =>
+            {
                 wrong.push(
                     Finding::new(Code::EvidenceUnrelated, describe(&question, answer)).at(id),
                 );
@@ -54,49 +61,23 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
             recorded_at: work.now(),
         };
         let place = Place::of(&answer.target);
-        let stored = work.before.plan.slice(&id);
-        for other in stored
-            .iter()
-            .flat_map(|slice| &slice.evidence)
-            .filter_map(Evidence::record)
-        {
-            let given_anew = claims_for(work.before, block, &id, &other.criterion)
-                .next()
-                .is_some();
-            let counts =
-                stored.is_some_and(|slice| slice.acceptance_criteria.contains(&other.criterion));
-            if other.criterion == claim.criterion || given_anew || !counts {
-                continue;
-            }
-            let question =
-                AnchorQuestion::stored(work.before, stored.unwrap_or(&Slice::default()), other);
-            let Some(found) = work.facts.anchors.get(&question.key()) else {
-                continue;
-            };
-            if Place::of(&found.target).is_one_with(&place) {
-                return Err(Refusal::new(
-                    Code::EvidenceShared,
-                    format!(
-                        "`{}` and `{}` rest on the same proof ({})",
-                        other.criterion, claim.criterion, claim.anchor
-                    ),
-                ));
-            }
+        if let Some(other) = find_stored(work, block, &question, &place) {
+            return Err(shared(&other, claim));
         }
+        let before = work.before;
         let slice = work.planned(&id)?;
         if let Some(other) = slice
             .evidence
             .iter()
             .filter_map(Evidence::record)
-            .find(|other| other.anchor == record.anchor && other.criterion != record.criterion)
+            .find(|other| {
+                let again = claims_for(before, block, &id, &other.criterion);
+                other.anchor == record.anchor
+                    && other.criterion != record.criterion
+                    && again.count() == 0
+            })
         {
-            return Err(Refusal::new(
-                Code::EvidenceShared,
-                format!(
-                    "`{}` and `{}` rest on the same proof ({})",
-                    other.criterion, record.criterion, record.anchor
-                ),
-            ));
+            return Err(shared(&other.criterion, claim));
         }
         slice.evidence.retain(
             |entry| !matches!(entry, Evidence::Record(old) if old.criterion == record.criterion),
@@ -107,6 +88,72 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
         None => Ok(()),
         Some(code) => Err(Refusal::new(code, many(&wrong)).with(wrong)),
     }
+}
+
+/// Another criterion of the slice that rests on this place by its stored proof.
+fn find_stored(
+    work: &Work,
+    block: &Reground,
+    question: &AnchorQuestion,
+    place: &Place,
+) -> Option<String> {
+    let slice = work.before.plan.slice(&question.slice_id)?;
+    let is_there = |record: &&EvidenceRecord| {
+        let criterion = &record.criterion;
+        let stored = AnchorQuestion::stored(work.before, slice, record);
+        let found = work.facts.anchors.get(&stored.key());
+        *criterion != question.criterion
+            && slice.acceptance_criteria.contains(criterion)
+            && claims_for(work.before, block, &slice.slice_id, criterion)
+                .next()
+                .is_none()
+            && found.is_some_and(|found| Place::of(&found.target).is_one_with(place))
+    };
+    let mut records = slice.evidence.iter().filter_map(Evidence::record);
+    records
+        .find(is_there)
+        .map(|record| record.criterion.clone())
+}
+
+fn shared(other: &str, claim: &EvidenceClaim) -> Refusal {
+    Refusal::new(
+        Code::EvidenceShared,
+        format!(
+            "`{other}` and `{}` rest on the same proof ({})",
+            claim.criterion, claim.anchor
+        ),
+    )
+}
+
+/// The text that a done slice's criterion rests on was rewritten, and the claim shows what stands
+/// in its place: wherever that went, it is the one that cook names.
+fn is_at_rewritten(work: &Work, question: &AnchorQuestion, target: &str) -> bool {
+    let Some((slice, record)) = text_of(work, question) else {
+        return false;
+    };
+    let stored = AnchorQuestion::stored(work.before, slice, record);
+    let found = work.facts.anchors.get(&stored.key());
+    found.is_some_and(|found| {
+        found.verdict == Verdict::Changed
+            && Place::of(&found.target).is_one_with(&Place::of(target))
+    })
+}
+
+/// A done slice's criterion rests on something else than a run.
+fn was_text(work: &Work, question: &AnchorQuestion) -> bool {
+    text_of(work, question).is_some()
+}
+
+/// A done slice's stored proof of the criterion that is no run.
+fn text_of<'a>(
+    work: &Work<'a>,
+    question: &AnchorQuestion,
+) -> Option<(&'a Slice, &'a EvidenceRecord)> {
+    let slice = work.before.plan.slice(&question.slice_id)?;
+    let mut records = slice.evidence.iter().filter_map(Evidence::record);
+    let record = records
+        .find(|record| record.criterion == question.criterion && record.receipt.is_none())?;
+    (slice.status == SliceStatus::Done).then_some((slice, record))
 }
 
 /// Proof that several criteria share: one anchor may serve one criterion of a slice, and one
@@ -125,13 +172,7 @@ pub(in crate::machine) fn require_distinct(work: &Work, block: &Reground) -> Res
         if let Some((_, _, other)) = seen.iter().find(|(of, shown, criterion)| {
             *of == slice_id && *criterion != claim.criterion && shown.is_one_with(&place)
         }) {
-            return Err(Refusal::new(
-                Code::EvidenceShared,
-                format!(
-                    "`{other}` and `{}` rest on the same proof ({})",
-                    claim.criterion, claim.anchor
-                ),
-            ));
+            return Err(shared(other, claim));
         }
         seen.push((slice_id, place, &claim.criterion));
     }

@@ -147,6 +147,7 @@ fn own_question(snapshot: &Snapshot, id: &str) -> Option<OwnQuestion> {
         basis: snapshot.plan.slice(id)?.basis_commit.clone()?,
         head: ledger.head.clone()?,
         claimed: ledger.claimed.iter().cloned().collect(),
+        earlier: ledger.earlier.map(|seq| seq.0),
     })
 }
 

@@ -72,14 +72,17 @@ fn reopens(block: &Reground, id: &str) -> bool {
             .any(|planned| planned.status == Some(SliceStatus::Planned))
 }
 
+fn stops(block: &Reground) -> bool {
+    matches!(block.conclude, Some(Conclude::Stop))
+}
+
 /// The block builds on what is done: it accepts, selects, or ends the project.
 fn goes_on(block: &Reground) -> bool {
     let accepts = block
         .reconcile
         .as_ref()
         .is_some_and(|reconcile| reconcile.decision == Decision::Accepted);
-    let stops = matches!(block.conclude, Some(Conclude::Stop));
-    accepts || block.select.is_some() || stops
+    accepts || block.select.is_some() || stops(block)
 }
 
 /// Something that the report must answer.
@@ -135,7 +138,9 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     record.head_sha = work.facts.head()?.commit.clone().unwrap_or_default();
                 }
             }
-            Verdict::Changed => {
+            Verdict::Missing => lost.gone.push(describe(&question, answer)),
+            // At the end nothing rests on what cannot be told.
+            verdict if verdict == Verdict::Changed || stops(block) => {
                 let near = answer.now.as_deref().unwrap_or("PATH:LINE");
                 lost.owed.push(Owed {
                     finding: Finding::new(Code::EvidenceChanged, describe(&question, answer))
@@ -148,8 +153,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     ),
                 });
             }
-            Verdict::Missing => lost.gone.push(describe(&question, answer)),
-            Verdict::Stale | Verdict::Unverifiable | Verdict::Malformed => {
+            _ => {
                 work.findings.push(
                     Finding::new(Code::CriterionLostProof, describe(&question, answer)).at(id),
                 );

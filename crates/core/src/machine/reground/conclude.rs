@@ -6,7 +6,7 @@ use crate::machine::text::quoted;
 use crate::machine::wave;
 use crate::machine::work::Work;
 use crate::model::{
-    Caches, Conclude, Outcome, Policy, Receipt, Reground, STOP_VERIFIER, Subject,
+    AnsweredNo, Caches, Conclude, Outcome, Policy, Receipt, Reground, STOP_VERIFIER, Subject,
     VerificationEvidence,
 };
 
@@ -36,6 +36,14 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
         return Err(Refusal::new(Code::NoUnanswered, first.message.clone())
             .with(open)
             .replace_hints([shape]));
+    }
+    for no in &owed {
+        let mut given = block.answers.iter().filter(|given| given.no == no.id);
+        let answer = given.next().map_or("", |given| &given.reason).to_owned();
+        work.next.ledger.answered_noes.push(AnsweredNo {
+            no: no.clone(),
+            answer,
+        });
     }
     work.next.ledger.unanswered.clear();
     Ok(!owed.is_empty())
@@ -152,16 +160,18 @@ fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<boo
             .slice(id)
             .is_some_and(|slice| slice.status.is_open())
     });
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
     if takes_up {
-        work.next.ledger.wave.votes.clear();
+        let by = format!("slices that take it up: {}", opened.join(", "));
+        answer_wave(work, reason.unwrap_or(&by));
         return Ok(false);
     }
-    if reason.is_none_or(|reason| reason.trim().is_empty()) {
+    let Some(reason) = reason else {
         return Err(Refusal::new(
             Code::ConcludeMissing,
             "go_on needs a new or reopened slice, or a reason for another wave",
         ));
-    }
+    };
     if !wave::may_open(work.before, &head) {
         return Err(Refusal::new(
             Code::WaveLimit,
@@ -171,6 +181,16 @@ fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<boo
             "plan a slice, or stop with `policy`; the user may run `cook resume --new-wave`",
         ]));
     }
-    work.next.ledger.wave.votes.clear();
+    answer_wave(work, reason);
     Ok(true)
+}
+
+/// The wave's rejections are answered by what comes of it.
+fn answer_wave(work: &mut Work, answer: &str) {
+    let ledger = &mut work.next.ledger;
+    let noes = ledger.wave.votes.drain(..).filter(|vote| !vote.can_stop);
+    ledger.answered_noes.extend(noes.map(|vote| AnsweredNo {
+        no: wave::blocker(&vote),
+        answer: answer.to_owned(),
+    }));
 }

@@ -1,6 +1,7 @@
 //! `Regrounded`: reconcile → plan → conclude → select → policy, all or nothing.
 
 mod conclude;
+mod delta;
 mod policy;
 mod reconcile;
 mod recover;
@@ -12,8 +13,9 @@ use crate::machine::planning::Merged;
 use crate::machine::rule::Rule;
 use crate::machine::trust::named_commands;
 use crate::machine::work::Work;
-use crate::machine::{brief, drift, planning, proof, wave};
+use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
+use crate::report::advice;
 use conclude::{answer_rejections, conclude};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
@@ -22,6 +24,9 @@ use select::apply_select;
 
 /// What must be measured beside the facts of `dispatch`.
 pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
+    // What cannot be applied is refused when it is.
+    let whole = delta::expand(&snapshot.plan, block);
+    let block = whole.as_ref().map_or(block, AsRef::as_ref);
     set.worktree = true;
     set.config = true;
     set.contract_committed = block.select.is_some();
@@ -48,6 +53,8 @@ pub(super) fn apply(
     block: &Reground,
     submission: &Submission,
 ) -> Result<(), Refusal> {
+    let whole = delta::expand(&work.before.plan, block)?;
+    let block = whole.as_ref();
     if work.due.rule == Rule::Recover {
         work.displace = true;
         heal(work)?;
@@ -65,7 +72,7 @@ pub(super) fn apply(
         ));
     }
     let merged = match &block.plan {
-        Some(plan) => planning::merge(work, plan, block, submission)?,
+        Some(plan) => planning::merge(work, plan, block)?,
         None => Merged::default(),
     };
     if let Some(reconcile) = &block.reconcile
@@ -74,7 +81,7 @@ pub(super) fn apply(
         require_acceptable(work, &reconcile.slice_id)?;
         if !work.facts.worktree()?.is_clean() {
             hold_back(work, &reconcile.slice_id, submission)?;
-            record_reground(work, block);
+            record_reground(work, block, submission);
             return ask_for_trust(work);
         }
         proof::stamp(work, block)?;
@@ -82,10 +89,11 @@ pub(super) fn apply(
     } else {
         proof::stamp(work, block)?;
     }
+    let placed = answers::place(work, block)?;
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
     brief::reground(work, block.brief.as_ref(), submission)?;
-    record_reground(work, block);
+    record_reground(work, block, submission);
     if let Some(select) = &block.select {
         apply_select(work, select)?;
     }
@@ -94,23 +102,32 @@ pub(super) fn apply(
     require_progress(
         work,
         block,
-        merged.changed || !opened.is_empty() || answered || concluded,
+        merged.changed || !opened.is_empty() || answered || placed || concluded,
     )
 }
 
 /// The fields every accepted re-ground sets.
-fn record_reground(work: &mut Work, block: &Reground) {
+fn record_reground(work: &mut Work, block: &Reground, submission: &Submission) {
     let now = work.now();
     let next = &mut work.next;
     next.state.requires_reground = false;
     next.state.last_reground_at = Some(now.clone());
     next.state.slices_since_last_reground = Count(0);
-    next.state.release_blocker_ids = block.release_blocker_ids.clone();
-    next.state.remaining_release_blockers = Some(Count(block.release_blocker_ids.len() as u64));
-    next.state.remaining_high_value_gaps = Some(Count(block.high_value_gaps.len() as u64));
+    if let Some(ids) = &block.release_blocker_ids {
+        next.state.release_blocker_ids.clone_from(ids);
+    }
+    if let Some(gaps) = &block.high_value_gaps {
+        next.ledger.high_value_gaps.clone_from(gaps);
+    }
+    let (ids, gaps) = (
+        &next.state.release_blocker_ids,
+        &next.ledger.high_value_gaps,
+    );
+    next.state.remaining_release_blockers = Some(Count(ids.len() as u64));
+    next.state.remaining_high_value_gaps = Some(Count(gaps.len() as u64));
     next.plan.last_reground_at = Some(now);
-    next.ledger.high_value_gaps = block.high_value_gaps.clone();
     next.ledger.regrounded = true;
+    next.ledger.advice = advice(&submission.report);
     next.ledger.returned = None;
     next.ledger.answered = None;
 }

@@ -1,6 +1,7 @@
 //! Whether the work goes on: the report stops it, or the user must trust commands first.
 
 use crate::diagnostic::{Code, Refusal};
+use crate::machine::answers;
 use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
 use crate::machine::work::Work;
@@ -15,6 +16,9 @@ pub(super) fn apply_policy(work: &mut Work, block: &Reground) -> Result<(), Refu
             Code::ConcludeNotDue,
             "the report concludes with stop and stops for something else",
         ));
+    }
+    if let PolicyChange::AwaitUserInput { question } = change {
+        answers::require_new(work, question)?;
     }
     work.next.state.continuation_policy = match change {
         PolicyChange::AwaitUserInput { .. } => Policy::AwaitUserInput,

@@ -89,8 +89,8 @@ pub(super) fn reopen(
     Ok(opened)
 }
 
-/// What the next attempt must fix: review findings, the follow-up, open audit
-/// findings, and what the regrounder adds.
+/// What the next attempt must fix: the review's findings and follow-up, and what the regrounder
+/// adds. What an audit says of the rest of the project is the plan's.
 fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
     let mut findings: Vec<String> = Vec::new();
     let mut add = |text: &str| {
@@ -98,18 +98,14 @@ fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
             findings.push(text.to_owned());
         }
     };
-    if let Some(ledger) = work.next.ledger.slices.get(id) {
-        if let Some(review) = &ledger.review {
-            review.findings.iter().for_each(|text| add(text));
-            review.follow_up.iter().for_each(|text| add(text));
-            review
-                .fails
-                .iter()
-                .for_each(|dimension| add(&format!("the review fails {dimension}")));
-        }
-        if let Some(audit) = &ledger.audit {
-            audit.findings.iter().for_each(|text| add(text));
-        }
+    let ledger = work.next.ledger.slices.get(id);
+    if let Some(review) = ledger.and_then(|ledger| ledger.review.as_ref()) {
+        review.findings.iter().for_each(|text| add(text));
+        review.follow_up.iter().for_each(|text| add(text));
+        review
+            .fails
+            .iter()
+            .for_each(|dimension| add(&format!("the review fails {dimension}")));
     }
     more.iter().for_each(|text| add(text));
     if findings.is_empty() {
@@ -153,9 +149,13 @@ pub(super) fn accept(
     ledger.basis = None;
     ledger.review = None;
     ledger.audit = None;
+    ledger.sent_back = None;
+    ledger.fixed.clear();
+    ledger.remarked = None;
     let receipts = std::mem::take(&mut ledger.receipts);
     let own = work.facts.own()?.clone();
     let seq = work.seq();
+    work.ledger(id).earlier = None;
     work.ledger(id).accepted = Some(Accepted {
         basis: own.basis.clone(),
         head: own.head.clone(),

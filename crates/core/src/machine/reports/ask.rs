@@ -1,6 +1,7 @@
 //! What takes the place of a report: a question to the user, or one that was refused.
 
 use crate::diagnostic::{Code, Refusal};
+use crate::machine::answers;
 use crate::machine::work::Work;
 use crate::model::{Policy, Role, Waiting, WaitingKind};
 
@@ -16,6 +17,7 @@ pub(in crate::machine) fn ask(work: &mut Work, role: Role, question: &str) -> Re
             format!("the {role} reports a verdict and asks nothing"),
         ));
     }
+    answers::require_new(work, question)?;
     work.next.state.continuation_policy = Policy::AwaitUserInput;
     work.next.ledger.waiting = Some(Waiting {
         kind: WaitingKind::Question,

@@ -1,7 +1,7 @@
 //! An implementer's report: a commit of the slice, or why the plan must change first.
 
 use super::commit::{claim, commit_of, note_outside_surfaces, note_runs, surfaces};
-use crate::diagnostic::{Code, Finding, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal, without_escapes};
 use crate::machine::drift;
 use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
@@ -12,6 +12,10 @@ use crate::model::{
     ActiveStatus, Outcome, Receipt, SliceRecordType, SliceStatus, Snapshot, Subject, Submission,
     VerificationEvidence, surface_names,
 };
+use crate::report::return_reason;
+
+/// Failed tests that a finding names.
+const NAMED: usize = 10;
 
 /// What an `Implemented` wants measured.
 pub(in crate::machine) fn implement_needs(
@@ -86,6 +90,7 @@ pub(in crate::machine) fn implement(
     claim(work, slice_id, &commit)?;
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
+    work.ledger(slice_id).remarked = return_reason(&submission.report);
     if green {
         commit_slice(work, slice_id, &commit, &runs, submission)?;
     } else {
@@ -106,14 +111,13 @@ pub(in crate::machine) fn hand_back(
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
     // What its session committed stays the slice's, with a trailer or without.
-    let made: Vec<String> = match work.before.ledger.head_seen {
-        Some(_) => work
-            .facts
-            .since()?
-            .commits
-            .iter()
-            .map(|seen| seen.id.clone())
-            .collect(),
+    let made: Vec<String> = match &work.before.ledger.head_seen {
+        Some(seen) => {
+            let commits = &work.facts.since()?.commits;
+            let before = commits.iter().position(|commit| commit.id == *seen);
+            let made = &commits[before.map_or(0, |at| at + 1)..];
+            made.iter().map(|commit| commit.id.clone()).collect()
+        }
         None => Vec::new(),
     };
     let ledger = work.ledger(slice_id);
@@ -151,13 +155,18 @@ fn red_gate(run: &GateRun) -> String {
         return format!("gate `{name}` passes at the basis too, and must fail there");
     }
     let how = receipt.ending();
-    let last = receipt
-        .tail
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("");
-    format!("gate `{name}` {how}: {}", last.trim())
+    if !run.failed.is_empty() {
+        let names: Vec<&str> = run.failed.iter().take(NAMED).map(String::as_str).collect();
+        let more = match run.failed.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        return format!("gate `{name}` {how}: failed: {}{more}", names.join(", "));
+    }
+    let tail = without_escapes(&receipt.tail);
+    let lines = tail.lines().map(str::trim);
+    let last = lines.rev().find(|line| !line.is_empty()).unwrap_or("");
+    format!("gate `{name}` {how}: {last}")
 }
 
 /// Settings that the slice names as its own work are the user's from here on.
@@ -240,7 +249,8 @@ fn commit_slice(
     record.claimed = Some(claimed);
     if let Some(slice) = work.next.plan.slice_mut(slice_id) {
         slice.status = SliceStatus::InProgress;
-        slice.must_fix_findings = Some(Vec::new());
+        let fixed = slice.must_fix_findings.replace(Vec::new());
+        work.ledger(slice_id).fixed = fixed.unwrap_or_default();
     }
     work.next.active.status = ActiveStatus::Committed;
     work.sync_handoff();

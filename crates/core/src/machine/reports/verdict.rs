@@ -3,6 +3,7 @@
 use super::read_only::require_same_tree;
 use super::vote::require_new_words;
 use crate::diagnostic::{Code, Refusal};
+use crate::machine::answers::conditions;
 use crate::machine::records::attach;
 use crate::machine::slices::criteria_sha256;
 use crate::machine::work::Work;
@@ -75,7 +76,7 @@ fn committed_key(work: &Work) -> Result<(String, String, String), Refusal> {
         .next
         .plan
         .slice(&id)
-        .map(|slice| criteria_sha256(&slice.acceptance_criteria))
+        .map(|slice| criteria_sha256(&conditions(slice)))
         .unwrap_or_default();
     Ok((id, head, criteria))
 }

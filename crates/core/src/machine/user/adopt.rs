@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::planning;
 use crate::machine::work::Work;
 use crate::model::{
-    Plan, PlanBlock, PlannedSlice, Reground, ReportRecord, Role, Slice, Submission,
+    Plan, PlanBlock, PlannedSlice, Reground, ReportRecord, Role, Slice, SliceStatus, Submission,
 };
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
         plan: Some(PlanBlock {
             plan_basis: plan.plan_basis.clone(),
             candidate_slices: plan.candidate_slices.iter().map(as_planned).collect(),
+            ..PlanBlock::default()
         }),
         ..Reground::default()
     };
-    let submission = user_submission(work);
     let merged = block
         .plan
         .as_ref()
-        .map(|plan| planning::merge(work, plan, &block, &submission));
+        .map(|plan| planning::merge(work, plan, &block));
     if let Some(Err(refusal)) = merged {
         let finding = Finding::new(refusal.code, refusal.message.clone());
         return Err(Refusal::new(
@@ -56,8 +56,34 @@ pub(in crate::machine) fn adopt(work: &mut Work, plan: &Plan) -> Result<(), Refu
                 .hint("run `cook refocus --mission TEXT`"),
         );
     }
+    take_up_again(work, plan)?;
     work.displace = true;
     work.next.state.requires_reground = true;
+    Ok(())
+}
+
+/// A done slice that the user's edit calls planned is taken up again; no other closed slice changes.
+fn take_up_again(work: &mut Work, plan: &Plan) -> Result<(), Refusal> {
+    let ignored = Code::PlanStatusIgnored;
+    work.findings.retain(|finding| finding.code != ignored);
+    let submission = user_submission(work);
+    for edited in &plan.candidate_slices {
+        let id = &edited.slice_id;
+        let taken = work.next.plan.slice(id).map(|slice| slice.status);
+        match (taken, edited.status) {
+            (Some(SliceStatus::Done), SliceStatus::Planned) => {
+                let why = "the user edited the plan".to_owned();
+                work.reopen(id, vec![why], Some(&submission));
+            }
+            (Some(is), wanted) if is != wanted => {
+                return Err(Refusal::new(
+                    Code::AdoptIllegal,
+                    format!("slice `{id}` is {} and stays it", is.id()),
+                ));
+            }
+            _ => {}
+        }
+    }
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::machine::facts::FactSet;
 use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
 use crate::machine::work::Work;
-use crate::machine::{drift, wave};
+use crate::machine::{answers, drift, wave};
 use crate::model::{
     ActiveStatus, Count, Limits, Policy, Resume, SliceStatus, Snapshot, WaitingKind,
 };
@@ -111,8 +111,9 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                     "a question waits for an answer",
                 ));
             };
-            if work.next.mission.is_empty() {
-                set_mission(work, answer)?;
+            match work.next.mission.is_empty() {
+                true => set_mission(work, answer)?,
+                false => answers::keep(work, answer),
             }
             work.next.ledger.answered = Some(answer.clone());
             work.next.state.requires_reground = true;

@@ -37,6 +37,8 @@ pub(in crate::machine) fn undo(
     next.undone = Undone { seqs: undone };
     next.ledger.seq = current.ledger.seq;
     next.ledger.lease_epoch = current.ledger.lease_epoch;
+    // A re-ground is due, and what it accounts for is not asked again.
+    next.ledger.mark = current.ledger.mark.take();
     next.ledger.script_doors = current.ledger.script_doors;
     next.ledger.settings = std::mem::take(&mut current.ledger.settings);
     // Answers that came after `to` are taken back with the rest.

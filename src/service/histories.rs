@@ -2,45 +2,15 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::CONTRACT_TEXTS;
 use cook_core::model::{
-    BriefRecord, Cause, CheckpointKind, Count, Own, PROMPT_ID, Profile, SliceRecord,
-    SliceRecordType, Snapshot,
+    BriefRecord, Cause, CheckpointKind, Own, PROMPT_ID, SliceRecord, SliceRecordType,
 };
-use cook_core::schema;
-use cook_os::disk::{self, Links};
 use cook_store::store::History;
 use std::collections::BTreeMap;
 
-/// Largest contract text that is read.
-const MAX_TEXT: u64 = 4 << 20;
-
 impl Workspace {
-    /// Contract texts that are there and say something else than the log.
-    pub fn contract_differs(&self, snapshot: Option<&Snapshot>) -> Vec<String> {
-        let Some(snapshot) = snapshot else {
-            return Vec::new();
-        };
-        let [mission, profile] = CONTRACT_TEXTS;
-        let read = |path: &str| disk::read(&self.repo.root().join(path), MAX_TEXT, Links::Refuse);
-        let mut differ = Vec::new();
-        if !snapshot.mission.is_empty()
-            && let Ok(Some(bytes)) = read(mission)
-            && String::from_utf8_lossy(&bytes).trim() != snapshot.mission.trim()
-        {
-            differ.push(mission.to_owned());
-        }
-        if let Ok(Some(bytes)) = read(profile)
-            && schema::read_document::<Profile>(&bytes, schema::MAX_DOCUMENT_BYTES)
-                .map_or(true, |found| found != snapshot.profile)
-        {
-            differ.push(profile.to_owned());
-        }
-        differ
-    }
-
-    /// What the user said, by message id: what `cook brief say` kept, without what
-    /// `cook undo` took back, and what agents reported as typed.
+    /// What the user said, by message id: what `cook answer` and `cook brief say` kept, without
+    /// what `cook undo` took back, and what agents reported as typed.
     ///
     /// # Errors
     /// A log that cannot be read.
@@ -48,8 +18,11 @@ impl Workspace {
         let Some(store) = &self.store else {
             return Ok(BTreeMap::new());
         };
-        let undone = store.snapshot()?.undone.seqs;
-        let mut messages = BTreeMap::new();
+        let snapshot = store.snapshot()?;
+        let undone = snapshot.undone.seqs;
+        let answers = snapshot.ledger.answers.into_iter();
+        let mut messages: BTreeMap<String, String> =
+            answers.map(|answer| (answer.id(), answer.answer)).collect();
         for line in store.history_lines(History::Brief)? {
             let record: BriefRecord = serde_json::from_str(&line?).map_err(|error| {
                 Failure::state(Code::LogUnreadable, "a line of the brief's history")
@@ -68,13 +41,14 @@ impl Workspace {
         Ok(messages)
     }
 
-    /// The work that the transition of this sequence accepted, by its record.
+    /// The work that transitions accepted, by their sequence.
     ///
     /// # Errors
     /// A log that cannot be read.
-    pub fn accepted_work(&self, seq: u64) -> Result<Option<Own>, Failure> {
+    pub fn accepted_works(&self) -> Result<BTreeMap<u64, Own>, Failure> {
+        let mut works = BTreeMap::new();
         let Some(store) = &self.store else {
-            return Ok(None);
+            return Ok(works);
         };
         for line in store.history_lines(History::Slice)? {
             let line = line?;
@@ -85,10 +59,12 @@ impl Workspace {
                 Failure::state(Code::LogUnreadable, "a line of the slices' history")
                     .caused_by(&error)
             })?;
-            if record.kind == SliceRecordType::Accepted && record.seq == Some(Count(seq)) {
-                return Ok(record.own);
+            if let (SliceRecordType::Accepted, Some(seq), Some(own)) =
+                (record.kind, record.seq, record.own)
+            {
+                works.entry(seq.0).or_insert(own);
             }
         }
-        Ok(None)
+        Ok(works)
     }
 }

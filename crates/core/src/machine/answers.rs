@@ -1,0 +1,98 @@
+//! The user's answers: conditions that stand among the notes of the slices they concern. They are
+//! part of what a review and an audit are given for, and no plan removes one.
+
+use super::work::Work;
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{ANSWER_NOTE, Ledger, PlaceAnswer, Reground, Slice, UserAnswer};
+
+/// Writes down what the user answered to the question that is waited on.
+pub(super) fn keep(work: &mut Work, answer: &str) {
+    let waiting = work.before.ledger.waiting.as_ref();
+    let question = waiting.map_or(String::new(), |waiting| waiting.what.clone());
+    let seq = work.seq();
+    work.next.ledger.answers.push(UserAnswer {
+        seq,
+        question,
+        answer: answer.to_owned(),
+        slices: Vec::new(),
+    });
+    note(work);
+}
+
+/// A question that the user answered is not asked again.
+pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
+    let fold = |text: &str| {
+        let words = text.split_whitespace().map(str::to_lowercase);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let mut answers = work.before.ledger.answers.iter().rev();
+    let Some(known) = answers.find(|known| fold(&known.question) == fold(question)) else {
+        return Ok(());
+    };
+    Err(Refusal::new(
+        Code::AlreadyAnswered,
+        format!("the user answered this ({}): {}", known.id(), known.answer),
+    ))
+}
+
+/// Says which slices an answer concerns.
+pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+    for PlaceAnswer { answer, slices } in &block.answers_to {
+        let known = slices.iter().find(|id| work.next.plan.slice(id).is_none());
+        if let Some(id) = known {
+            return Err(Refusal::new(
+                Code::SliceUnknown,
+                format!("no slice `{id}` in the plan, for {answer}"),
+            ));
+        }
+        let mut answers = work.next.ledger.answers.iter_mut();
+        let Some(kept) = answers.find(|kept| kept.id() == *answer) else {
+            return Err(Refusal::new(
+                Code::AnswerUnknown,
+                format!("the user gave no answer that is called `{answer}`"),
+            ));
+        };
+        kept.slices.clone_from(slices);
+    }
+    let changed = work.next.ledger.answers != work.before.ledger.answers;
+    note(work);
+    Ok(changed)
+}
+
+/// Brings the notes of every open slice up to the answers.
+pub(super) fn note(work: &mut Work) {
+    let ledger = &work.next.ledger;
+    for slice in &mut work.next.plan.candidate_slices {
+        if !slice.status.is_open() {
+            continue;
+        }
+        let notes = slice.locked_notes.take().unwrap_or_default();
+        let own = notes.into_iter().filter(|note| !is_answer(note));
+        slice.locked_notes = Some(own.chain(notes_of(ledger, &slice.slice_id)).collect());
+    }
+    work.sync_handoff();
+}
+
+fn notes_of(ledger: &Ledger, id: &str) -> impl Iterator<Item = String> {
+    let concerns = move |answer: &&UserAnswer| {
+        answer.slices.is_empty() || answer.slices.iter().any(|slice| slice == id)
+    };
+    let answers = ledger.answers.iter().filter(concerns);
+    answers.map(UserAnswer::note)
+}
+
+fn is_answer(note: &str) -> bool {
+    note.starts_with(ANSWER_NOTE)
+}
+
+/// What a review and an audit are given for: the criteria, and what the user answered.
+pub(super) fn conditions(slice: &Slice) -> Vec<String> {
+    let notes = slice.locked_notes.iter().flatten();
+    let answers = notes.filter(|note| is_answer(note)).cloned();
+    slice
+        .acceptance_criteria
+        .iter()
+        .cloned()
+        .chain(answers)
+        .collect()
+}

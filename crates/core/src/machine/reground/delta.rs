@@ -1,0 +1,188 @@
+//! A plan that says what changes, made whole: every slice, in order.
+
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The block with its whole plan.
+pub(super) fn expand<'a>(plan: &Plan, block: &'a Reground) -> Result<Cow<'a, Reground>, Refusal> {
+    let Some(delta) = block.plan.as_ref().filter(|plan| plan.is_delta()) else {
+        return Ok(Cow::Borrowed(block));
+    };
+    let whole = PlanBlock {
+        plan_basis: delta.plan_basis.clone(),
+        candidate_slices: apply_delta(plan, delta)?,
+        ..PlanBlock::default()
+    };
+    Ok(Cow::Owned(Reground {
+        plan: Some(whole),
+        ..block.clone()
+    }))
+}
+
+fn apply_delta(plan: &Plan, delta: &PlanBlock) -> Result<Vec<PlannedSlice>, Refusal> {
+    if !delta.candidate_slices.is_empty() {
+        return Err(Refusal::new(
+            Code::PlanTwice,
+            "the plan lists every slice, and what changes as well",
+        ));
+    }
+    require_once(delta)?;
+    let mut slices: Vec<PlannedSlice> = plan.candidate_slices.iter().map(restate).collect();
+    for cancelled in &delta.cancel {
+        let slice = find_open(&mut slices, plan, &cancelled.slice_id)?;
+        slice.status = Some(SliceStatus::Cancelled);
+        slice.reason = Some(cancelled.reason.clone());
+    }
+    for changed in &delta.change {
+        let slice = find_open(&mut slices, plan, &changed.slice_id)?;
+        change(slice, changed)?;
+    }
+    for added in &delta.add {
+        if plan.slice(&added.slice_id).is_some() {
+            return Err(Refusal::new(
+                Code::SliceDuplicated,
+                format!("slice `{}` is in the plan already", added.slice_id),
+            )
+            .replace_hints(["name it in `change`, or give the new slice an id of its own"]));
+        }
+        slices.push(added.clone());
+    }
+    order(slices, plan, delta)
+}
+
+/// A slice stands in one of the lists, once.
+fn require_once(delta: &PlanBlock) -> Result<(), Refusal> {
+    let added = delta.add.iter().map(|slice| &slice.slice_id);
+    let changed = delta.change.iter().map(|slice| &slice.slice_id);
+    let cancelled = delta.cancel.iter().map(|slice| &slice.slice_id);
+    let mut seen = BTreeSet::new();
+    let mut all = added.chain(changed).chain(cancelled);
+    match all.find(|id| !seen.insert(*id)) {
+        None => Ok(()),
+        Some(id) => Err(Refusal::new(
+            Code::SliceDuplicated,
+            format!("the plan names slice `{id}` twice"),
+        )
+        .replace_hints(["name each slice once, in `add`, `change` or `cancel`"])),
+    }
+}
+
+/// A slice that may change: it is in the plan, and open.
+fn find_open<'a>(
+    slices: &'a mut [PlannedSlice],
+    plan: &Plan,
+    id: &str,
+) -> Result<&'a mut PlannedSlice, Refusal> {
+    if let Some(slice) = plan.slice(id)
+        && !slice.status.is_open()
+    {
+        return Err(Refusal::new(
+            Code::GoalChanged,
+            format!("slice `{id}` is {} and stays as it is", slice.status.id()),
+        )
+        .replace_hints([
+            "take a done slice up again with `reopen`; of a cancelled one add a new slice",
+        ]));
+    }
+    let mut slices = slices.iter_mut();
+    slices
+        .find(|slice| slice.slice_id == id)
+        .ok_or_else(|| Refusal::new(Code::SliceUnknown, format!("no slice `{id}` in the plan")))
+}
+
+fn restate(slice: &Slice) -> PlannedSlice {
+    PlannedSlice {
+        slice_id: slice.slice_id.clone(),
+        goal: slice.goal.clone(),
+        acceptance_criteria: slice.acceptance_criteria.clone(),
+        contract_ids: slice.contract_ids.clone(),
+        priority: slice.priority.clone(),
+        status: None,
+        why_now: slice.why_now.clone(),
+        blocked_on: slice.blocked_on.clone(),
+        implementation_surfaces: slice.implementation_surfaces.clone().unwrap_or_default(),
+        verification_commands: slice.verification_commands.clone().unwrap_or_default(),
+        locked_notes: slice.locked_notes.clone().unwrap_or_default(),
+        reason: None,
+    }
+}
+
+fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusal> {
+    let count = slice.acceptance_criteria.len();
+    let dropped: BTreeSet<usize> = changed
+        .drop_criteria
+        .iter()
+        .map(|number| usize::try_from(number.0).unwrap_or(usize::MAX))
+        .collect();
+    if let Some(number) = dropped.iter().find(|number| !(1..=count).contains(*number)) {
+        return Err(Refusal::new(
+            Code::CriteriaWeakened,
+            format!(
+                "slice `{}` has criteria 1 to {count}, and no criterion {number}",
+                slice.slice_id
+            ),
+        ));
+    }
+    let mut number = 0;
+    slice.acceptance_criteria.retain(|_| {
+        number += 1;
+        !dropped.contains(&number)
+    });
+    let added = changed.add_criteria.iter().cloned();
+    slice.acceptance_criteria.extend(added);
+    let take = |to: &mut Vec<String>, from: &Option<Vec<String>>| {
+        if let Some(from) = from {
+            to.clone_from(from);
+        }
+    };
+    take(&mut slice.contract_ids, &changed.contract_ids);
+    take(&mut slice.blocked_on, &changed.blocked_on);
+    take(
+        &mut slice.implementation_surfaces,
+        &changed.implementation_surfaces,
+    );
+    take(
+        &mut slice.verification_commands,
+        &changed.verification_commands,
+    );
+    take(&mut slice.locked_notes, &changed.locked_notes);
+    if let Some(goal) = &changed.goal {
+        slice.goal.clone_from(goal);
+    }
+    if let Some(priority) = &changed.priority {
+        slice.priority = priority.clone();
+    }
+    if let Some(why_now) = &changed.why_now {
+        slice.why_now.clone_from(why_now);
+    }
+    slice.status = changed.status;
+    slice.reason.clone_from(&changed.reason);
+    Ok(())
+}
+
+/// Open slices as they are named, the others behind them as they were.
+fn order(
+    mut slices: Vec<PlannedSlice>,
+    plan: &Plan,
+    delta: &PlanBlock,
+) -> Result<Vec<PlannedSlice>, Refusal> {
+    let mut seen = BTreeSet::new();
+    for id in &delta.order {
+        let is_closed = plan.slice(id).is_some_and(|slice| !slice.status.is_open());
+        let is_here = slices.iter().any(|slice| slice.slice_id == *id);
+        if is_closed || !is_here || !seen.insert(id) {
+            return Err(Refusal::new(
+                Code::OrderUnknown,
+                format!("`order` names `{id}`, which is no open slice, or twice"),
+            ));
+        }
+    }
+    let place = |slice: &PlannedSlice| {
+        let place = delta.order.iter().position(|id| *id == slice.slice_id);
+        place.unwrap_or(usize::MAX)
+    };
+    slices.sort_by_key(place);
+    Ok(slices)
+}

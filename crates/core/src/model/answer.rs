@@ -1,0 +1,82 @@
+//! Answers: the user's to questions, re-grounds' to judges.
+
+use super::scalar::{Count, Text, Texts};
+use serde::{Deserialize, Serialize};
+
+/// What the user answered: a condition of every slice that it concerns, and no plan removes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserAnswer {
+    /// Log sequence of the answer; its id is `answer-<seq>`.
+    pub seq: Count,
+    /// What was asked.
+    pub question: String,
+    /// What the user said.
+    pub answer: String,
+    /// The slices that it concerns; empty = every one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<String>,
+}
+
+impl UserAnswer {
+    /// The id under which it is named; `user@` stands before it in anchors and notes.
+    pub fn id(&self) -> String {
+        format!("answer-{}", self.seq.0)
+    }
+
+    /// As it stands among the notes of a slice.
+    pub fn note(&self) -> String {
+        format!(
+            "{ANSWER_NOTE}{}: asked \"{}\", the user said: {}",
+            self.seq.0, self.question, self.answer
+        )
+    }
+}
+
+/// How a note begins that holds the user's answer.
+pub const ANSWER_NOTE: &str = "user@answer-";
+
+/// A judge's rejection and what a re-ground did about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnsweredNo {
+    /// What the judge named.
+    pub no: Blocker,
+    /// The answer.
+    pub answer: String,
+}
+
+/// A `no` of a wave that HEAD left behind or that was undone: it must be answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Blocker {
+    /// Short id: `no-<log sequence of the vote>`.
+    pub id: String,
+    /// What the judge named.
+    pub what: Vec<String>,
+}
+
+/// An answer to a blocker that a voided wave's `no` named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerTo {
+    /// Id of the unanswered `no`, as `cook next` prints it.
+    #[serde(with = "Text")]
+    pub no: String,
+    /// Why it no longer holds, or the slice that takes it up.
+    #[serde(with = "Text")]
+    pub reason: String,
+}
+
+/// The slices that an answer of the user's concerns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceAnswer {
+    /// The answer, as the prompt names it: `answer-12`.
+    #[serde(with = "Text")]
+    pub answer: String,
+    /// The slices; none = every one.
+    #[serde(with = "Texts")]
+    pub slices: Vec<String>,
+}

@@ -1,0 +1,25 @@
+//! What a prompt is made from.
+
+use crate::diagnostic::Finding;
+use crate::model::{Role, Snapshot};
+
+/// What a prompt is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptInput<'a> {
+    /// Whose prompt.
+    pub role: Role,
+    /// The documents of the log's tip.
+    pub snapshot: &'a Snapshot,
+    /// The dispatch rule that fired: `1` to `9`.
+    pub rule: &'a str,
+    /// What the role has to do.
+    pub action: &'a str,
+    /// Why it is this role's turn.
+    pub reason: &'a str,
+    /// What cook found in the repository.
+    pub findings: &'a [Finding],
+    /// Diffs, receipts, verdicts: whatever the caller adds. Shown in one fence.
+    pub context: &'a str,
+    /// The continuation brief, as `cook brief` prints it. Shown in one fence.
+    pub brief: &'a str,
+}

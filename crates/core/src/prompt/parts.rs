@@ -1,0 +1,334 @@
+//! What a role decides on, out of the log: for each role and rule the reports, answers and
+//! rejections that its own report is measured against. `crates/core/tests/exploration/prompts.rs`
+//! holds it to what the machine reads.
+
+use super::input::PromptInput;
+use super::quote::Quoted;
+use super::reports::{audit_text, rejection, review_text, vote};
+use super::slices::{active_text, plan_text};
+use crate::diagnostic::Finding;
+use crate::machine::{Rule, owed};
+use crate::model::{ActiveStatus, Role, SliceLedger, Snapshot, UserAnswer};
+
+/// One part: a title and what stands below it; nothing = the part is left out.
+type Part = (&'static str, Option<Quoted>);
+
+/// The parts of a role's prompt, in order.
+pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
+    let of_role = match input.role {
+        Role::Bootstrapper => Vec::new(),
+        Role::Regrounder => regrounder(input),
+        Role::Implementer => implementer(input),
+        Role::Reviewer => reviewer(input),
+        Role::Auditor => auditor(input),
+        Role::StopJudge => judge(input),
+    };
+    let found = [
+        (
+            "What cook found:",
+            list(input.findings.iter().map(finding).collect()),
+        ),
+        (BRIEF, section(input.brief)),
+        ("The repository:", section(input.context)),
+    ];
+    let parts = of_role.into_iter().chain(found);
+    parts
+        .filter_map(|(title, part)| Some((title, part?)))
+        .collect()
+}
+
+const BRIEF: &str = "The brief, as `cook brief` prints it (`cook brief check`: which of its anchors hold; `cook brief note` adds to it):";
+const ANSWERS: &str = "What the user said; it binds as the criteria do:";
+const REVIEW: &str = "The review of its commit:";
+
+fn regrounder(input: &PromptInput) -> Vec<Part> {
+    let snapshot = input.snapshot;
+    let ledger = &snapshot.ledger;
+    let active = active_ledger(snapshot);
+    let is_end = input.rule == Rule::Conclude.id();
+    let noes = match is_end {
+        // `conclude` answers those of the wave.
+        true => ledger.unanswered.clone(),
+        false => owed(snapshot),
+    };
+    vec![
+        (ANSWERS, list(list_answers(&ledger.answers))),
+        (
+            "The user's last answer, new since the last re-ground:",
+            line(ledger.answered.as_deref()),
+        ),
+        (
+            "Given back by the implementer:",
+            line(ledger.returned.as_deref()),
+        ),
+        ("The plan:", section(&plan_text(snapshot))),
+        ("The slice in work:", section(&active_text(snapshot))),
+        (
+            "Its commit:",
+            line(active.and_then(|slice| slice.head.as_deref())),
+        ),
+        (
+            "Commits of its own that are reported:",
+            list(
+                active
+                    .map(|slice| slice.claimed.clone())
+                    .unwrap_or_default(),
+            ),
+        ),
+        (
+            REVIEW,
+            section(&review_text(active.and_then(|slice| slice.review.as_ref()))),
+        ),
+        (
+            "The audit after it:",
+            section(&audit_text(active.and_then(|slice| slice.audit.as_ref()))),
+        ),
+        (
+            "What its implementer says of the plan and of risks:",
+            line(active.and_then(|slice| slice.remarked.as_deref())),
+        ),
+        (
+            "Rejections that wait for an answer in `answers`:",
+            list(noes.iter().map(rejection).collect()),
+        ),
+        (
+            "The votes of this wave:",
+            list(
+                ledger
+                    .wave
+                    .votes
+                    .iter()
+                    .filter(|_| is_end)
+                    .map(vote)
+                    .collect(),
+            ),
+        ),
+        (
+            "The gates at HEAD in a clean room:",
+            list(
+                ledger
+                    .room
+                    .iter()
+                    .flat_map(|room| room.red.clone())
+                    .collect(),
+            ),
+        ),
+        (
+            "Waves held at this HEAD (at most 2):",
+            is_end.then(|| Quoted::word(&ledger.wave.opened.0.to_string())),
+        ),
+        (
+            "Release blockers of the last re-ground:",
+            list(snapshot.state.release_blocker_ids.clone()),
+        ),
+        (
+            "High-value gaps of the last re-ground:",
+            list(ledger.high_value_gaps.clone()),
+        ),
+        ("Criteria the user amended:", list(amendments(snapshot))),
+        (REMARKS, list(remarks(snapshot))),
+    ]
+}
+
+const REMARKS: &str = "What made the work smaller or went beyond it (judge whether each is right):";
+
+fn implementer(input: &PromptInput) -> Vec<Part> {
+    let snapshot = input.snapshot;
+    let ledger = active_ledger(snapshot);
+    vec![
+        (
+            "The exact handoff, as `.agent/active-slice.json` has it:",
+            section(&active_text(snapshot)),
+        ),
+        (ANSWERS, list(list_answers(&snapshot.ledger.answers))),
+        (
+            "The review that sent it back:",
+            section(&review_text(
+                ledger.and_then(|slice| slice.sent_back.as_ref()),
+            )),
+        ),
+        (
+            "What the re-ground says to you:",
+            section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
+        ),
+        (
+            "Its commit that was reported last:",
+            line(ledger.and_then(|slice| slice.head.as_deref().or(slice.reported.as_deref()))),
+        ),
+        (
+            "Commits of its own that are reported:",
+            list(
+                ledger
+                    .map(|slice| slice.claimed.clone())
+                    .unwrap_or_default(),
+            ),
+        ),
+        ("Criteria the user amended:", list(amendments(snapshot))),
+    ]
+}
+
+fn reviewer(input: &PromptInput) -> Vec<Part> {
+    let snapshot = input.snapshot;
+    let mut parts = committed(snapshot);
+    parts.extend([
+        ("Criteria the user amended:", list(amendments(snapshot))),
+        (REMARKS, list(remarks(snapshot))),
+    ]);
+    parts
+}
+
+fn auditor(input: &PromptInput) -> Vec<Part> {
+    let snapshot = input.snapshot;
+    let mut parts = committed(snapshot);
+    parts.extend([
+        ("The plan:", section(&plan_text(snapshot))),
+        ("Criteria the user amended:", list(amendments(snapshot))),
+        (REMARKS, list(remarks(snapshot))),
+    ]);
+    parts
+}
+
+/// A committed slice, as it is reviewed and audited.
+fn committed(snapshot: &Snapshot) -> Vec<Part> {
+    let ledger = active_ledger(snapshot);
+    vec![
+        ("The slice, committed:", section(&active_text(snapshot))),
+        (ANSWERS, list(list_answers(&snapshot.ledger.answers))),
+        (
+            "Its commit:",
+            line(ledger.and_then(|slice| slice.head.as_deref())),
+        ),
+        (
+            "The review before this attempt:",
+            section(&review_text(
+                ledger.and_then(|slice| slice.sent_back.as_ref()),
+            )),
+        ),
+        (
+            "What this attempt had to fix:",
+            list(ledger.map(|slice| slice.fixed.clone()).unwrap_or_default()),
+        ),
+        (
+            "What its implementer says of the plan and of risks:",
+            line(ledger.and_then(|slice| slice.remarked.as_deref())),
+        ),
+        (
+            "What the re-ground says to the roles after it:",
+            section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
+        ),
+    ]
+}
+
+/// A judge hears of no other's vote, and takes nobody's advice.
+fn judge(input: &PromptInput) -> Vec<Part> {
+    let snapshot = input.snapshot;
+    let ledger = &snapshot.ledger;
+    vec![
+        (ANSWERS, list(list_answers(&ledger.answers))),
+        ("The slices:", list(slices(snapshot))),
+        (
+            "The latest completed slice's commit:",
+            line(latest_commit(snapshot)),
+        ),
+        (
+            "Rejections of earlier waves, with what was done about each:",
+            list(
+                ledger
+                    .answered_noes
+                    .iter()
+                    .map(|answered| {
+                        format!("{}; answer: {}", rejection(&answered.no), answered.answer)
+                    })
+                    .collect(),
+            ),
+        ),
+        (
+            "Rejections of earlier waves that wait for an answer:",
+            list(ledger.unanswered.iter().map(rejection).collect()),
+        ),
+        ("Criteria the user amended:", list(amendments(snapshot))),
+        (REMARKS, list(remarks(snapshot))),
+    ]
+}
+
+fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
+    let id = snapshot.state.latest_completed_slice.as_ref()?;
+    snapshot.ledger.slices.get(id)?.last_head.as_deref()
+}
+
+fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
+    let is_done = snapshot.active.status == ActiveStatus::Done;
+    let id = snapshot.active.slice_id.as_ref().filter(|_| !is_done)?;
+    snapshot.ledger.slices.get(id)
+}
+
+fn line(text: Option<&str>) -> Option<Quoted> {
+    let text = text.filter(|text| !text.trim().is_empty())?;
+    Some(Quoted::line(text))
+}
+
+fn section(text: &str) -> Option<Quoted> {
+    (!text.trim().is_empty()).then(|| Quoted::section(text))
+}
+
+fn list(items: Vec<String>) -> Option<Quoted> {
+    (!items.is_empty()).then(|| Quoted::list(items))
+}
+
+fn list_answers(answers: &[UserAnswer]) -> Vec<String> {
+    let concerns = |answer: &UserAnswer| match answer.slices.is_empty() {
+        true => String::new(),
+        false => format!(" (of {})", answer.slices.join(", ")),
+    };
+    let answers = answers.iter();
+    answers
+        .map(|answer| format!("{}{}", answer.note(), concerns(answer)))
+        .collect()
+}
+
+fn slices(snapshot: &Snapshot) -> Vec<String> {
+    let slices = snapshot.plan.candidate_slices.iter();
+    slices
+        .map(|slice| {
+            let known = snapshot.ledger.slices.get(&slice.slice_id);
+            let head = known.and_then(|slice| slice.head.as_ref().or(slice.last_head.as_ref()));
+            format!(
+                "`{}` ({}{}): {}",
+                slice.slice_id,
+                slice.status.id(),
+                head.map_or_else(String::new, |head| format!(", commit {head}")),
+                slice.goal
+            )
+        })
+        .collect()
+}
+
+fn amendments(snapshot: &Snapshot) -> Vec<String> {
+    let amendments = snapshot.ledger.amendments.iter();
+    amendments
+        .map(|amendment| {
+            format!(
+                "`{}`: was \"{}\", is \"{}\", because {}",
+                amendment.slice_id, amendment.old, amendment.new, amendment.reason
+            )
+        })
+        .collect()
+}
+
+fn remarks(snapshot: &Snapshot) -> Vec<String> {
+    let remarks = snapshot.ledger.remarks.iter();
+    remarks
+        .map(|remark| {
+            format!(
+                "`{}` (slice `{}`): {}",
+                remark.code, remark.slice_id, remark.what
+            )
+        })
+        .collect()
+}
+
+fn finding(finding: &Finding) -> String {
+    let place = finding.place.as_deref();
+    let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+    format!("`{}`: {}{place}", finding.code, finding.message)
+}

@@ -1,0 +1,178 @@
+//! Slices as a prompt shows them: what they are for, what must hold, what they wait for.
+
+use crate::diagnostic::{Lines, clean};
+use crate::machine::{SliceGraph, waits_for};
+use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, Snapshot};
+use std::fmt::Write;
+
+/// Open slices whole, closed ones in a line, and what can be selected.
+pub(super) fn plan_text(snapshot: &Snapshot) -> String {
+    let plan = &snapshot.plan;
+    let mut text = String::new();
+    for slice in &plan.candidate_slices {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let accepted = known.and_then(|slice| slice.accepted.as_ref());
+        let accepted = accepted.map_or_else(String::new, |accepted| {
+            format!(
+                ", priority {}, its work is at {}",
+                number(&slice.priority),
+                accepted.head
+            )
+        });
+        let _ = writeln!(
+            text,
+            "{} ({}{accepted}): {}",
+            slice.slice_id,
+            slice.status.id(),
+            fold(&slice.goal)
+        );
+        let is_active = snapshot.active.slice_id.as_ref() == Some(&slice.slice_id);
+        if slice.status.is_open() && !is_active {
+            open_slice(&mut text, snapshot, slice);
+        } else if !is_active {
+            ids(&mut text, "contracts", &slice.contract_ids);
+        }
+    }
+    let ready = SliceGraph::new(plan).ready(plan).into_iter();
+    let ready: Vec<String> = ready.map(|row| row.slice_id).collect();
+    if !ready.is_empty() {
+        let _ = writeln!(
+            text,
+            "can be selected, first in order of work first: {}",
+            ready.join(", ")
+        );
+    }
+    text
+}
+
+fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
+    let empty = Vec::new();
+    let waits = waits_for(&snapshot.plan, slice);
+    numbered(text, &slice.acceptance_criteria);
+    row(text, "priority", &number(&slice.priority));
+    row(text, "why now", &slice.why_now);
+    ids(text, "blocked on", &slice.blocked_on);
+    ids(text, "waits for", &waits);
+    ids(text, "contracts", &slice.contract_ids);
+    ids(
+        text,
+        "paths",
+        slice.implementation_surfaces.as_ref().unwrap_or(&empty),
+    );
+    rows(
+        text,
+        "gate",
+        slice.verification_commands.as_ref().unwrap_or(&empty),
+    );
+    notes(text, slice.locked_notes.as_ref().unwrap_or(&empty));
+    rows(
+        text,
+        "must be fixed",
+        slice.must_fix_findings.as_ref().unwrap_or(&empty),
+    );
+    let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+    row(
+        text,
+        "its work may be at",
+        ledger
+            .and_then(|slice| slice.holds.as_deref())
+            .unwrap_or_default(),
+    );
+}
+
+pub(super) fn active_text(snapshot: &Snapshot) -> String {
+    let active = &snapshot.active;
+    let (Some(id), Some(goal), Some(handoff)) = (&active.slice_id, &active.goal, &active.handoff)
+    else {
+        return String::new();
+    };
+    // The one that was accepted last stands there until the next is selected.
+    if active.status == ActiveStatus::Done {
+        return String::new();
+    }
+    let mut text = String::new();
+    let _ = writeln!(text, "{id} ({}): {}", active.status.id(), fold(goal));
+    handoff_text(&mut text, handoff);
+    ids(&mut text, "contracts", &active.contract_ids);
+    let attempts = snapshot.counters.attempts.get(id);
+    if let Some(spent) = attempts.filter(|spent| spent.0 > 0) {
+        let _ = writeln!(text, "  attempts spent: {}", spent.0);
+    }
+    let ledger = snapshot.ledger.slices.get(id);
+    row(
+        &mut text,
+        "its work may be at",
+        ledger
+            .and_then(|slice| slice.holds.as_deref())
+            .unwrap_or_default(),
+    );
+    text
+}
+
+fn handoff_text(text: &mut String, handoff: &Handoff) {
+    let empty = Vec::new();
+    numbered(text, &handoff.acceptance_criteria);
+    rows(text, "must be fixed", &handoff.must_fix_findings);
+    notes(text, &handoff.locked_notes);
+    row(text, "priority", &number(&handoff.priority));
+    row(text, "why now", &handoff.why_now);
+    row(text, "basis_commit", &handoff.basis_commit);
+    ids(text, "blocked on", &handoff.blocked_on);
+    ids(
+        text,
+        "paths",
+        handoff.implementation_surfaces.as_ref().unwrap_or(&empty),
+    );
+    rows(
+        text,
+        "gate",
+        handoff.verification_commands.as_ref().unwrap_or(&empty),
+    );
+    ids(
+        text,
+        "contracts open before it",
+        &handoff.remaining_contract_ids_before,
+    );
+    let _ = writeln!(
+        text,
+        "  before it: {} release blockers, {} high-value gaps",
+        handoff.release_blocker_count_before.0, handoff.high_value_gap_count_before.0
+    );
+}
+
+fn number(priority: &Priority) -> String {
+    serde_json::to_string(priority).unwrap_or_default()
+}
+
+fn numbered(text: &mut String, criteria: &[String]) {
+    for (number, criterion) in criteria.iter().enumerate() {
+        let _ = writeln!(text, "  criterion {}: {}", number + 1, fold(criterion));
+    }
+}
+
+pub(super) fn row(text: &mut String, label: &str, value: &str) {
+    if !value.trim().is_empty() {
+        let _ = writeln!(text, "  {label}: {}", fold(value));
+    }
+}
+
+/// What the user answered stands in a part of its own.
+fn notes(text: &mut String, notes: &[String]) {
+    for note in notes.iter().filter(|note| !note.starts_with(ANSWER_NOTE)) {
+        row(text, "note", note);
+    }
+}
+
+pub(super) fn rows(text: &mut String, label: &str, values: &[String]) {
+    for value in values {
+        row(text, label, value);
+    }
+}
+
+fn ids(text: &mut String, label: &str, values: &[String]) {
+    row(text, label, &values.join(", "));
+}
+
+fn fold(text: &str) -> String {
+    clean(text, Lines::Fold)
+}

@@ -1,0 +1,111 @@
+//! The regrounder's block as it is shown, key by key. A test reads it back.
+
+/// Each key with what may stand there.
+const KEYS: [(&str, &str); 12] = [
+    (
+        "reconcile",
+        r#"{"slice_id": "<committed slice>", "decision": "accepted", "findings": []}"#,
+    ),
+    (
+        "reopen",
+        r#"[{"slice_id": "<done slice>", "why": "<what no longer holds>", "at": "<commit on HEAD that holds its work, if one does>"}]"#,
+    ),
+    (
+        "plan",
+        r#"{
+    "plan_basis": "<what you read to make this plan>",
+    "add": [
+      {
+        "slice_id": "<one word of letters, digits, . _ ->",
+        "goal": "<what it is for>",
+        "acceptance_criteria": ["<a condition that a command or a reader can check>"],
+        "contract_ids": ["<contract id>"],
+        "priority": 1,
+        "why_now": "<why at this place>",
+        "blocked_on": [],
+        "implementation_surfaces": ["<path>"],
+        "verification_commands": ["<command, no shell>"],
+        "locked_notes": []
+      }
+    ],
+    "change": [{"slice_id": "<open slice>", "priority": 2, "add_criteria": ["<one that was missing>"], "drop_criteria": [1]}],
+    "cancel": [{"slice_id": "<open slice>", "reason": "<why nobody is to build it>"}],
+    "order": ["<open slices, first to last>"]
+  }"#,
+    ),
+    (
+        "evidence",
+        r#"[
+    {"slice_id": "<slice>", "criterion": "<word for word>", "anchor": "<test:NAME, cmd:COMMAND#LINE, path:line>", "basis": "test"}
+  ]"#,
+    ),
+    (
+        "conclude",
+        r#"{"decision": "go_on", "reason": "<why judges should be heard again; none with slices that take it up>"}"#,
+    ),
+    (
+        "answers",
+        r#"[{"no": "<id of an unanswered no>", "reason": "<what became of it>"}]"#,
+    ),
+    (
+        "answers_to",
+        r#"[{"answer": "<answer-NUMBER of the user's>", "slices": ["<slices that it concerns; none = every one>"]}]"#,
+    ),
+    ("select", r#""<slice id>""#),
+    (
+        "policy",
+        r#"{"to": "await_user_input", "question": "<only when the user must decide>"}"#,
+    ),
+    ("release_blocker_ids", "[]"),
+    ("high_value_gaps", "[]"),
+    (
+        "brief",
+        r#"{
+    "entries": [{"slot": "learned", "lesson": "<what the next session should know>", "source": "<where it was seen>"}],
+    "reconciliation": [{"id": "<entry id>", "verdict": "retired", "by": "<entry id or user@ID>", "why": "<why>"}]
+  }"#,
+    ),
+];
+
+/// What stands below the block, with the keys that it speaks of.
+const WORDS: [(&str, &str); 5] = [
+    ("reconcile", "`decision` is accepted or reopened."),
+    (
+        "plan",
+        "A plan says what changes: `change` may hold any key of `add` but the criteria, and `status` planned or blocked; what is left out stays.",
+    ),
+    (
+        "evidence",
+        "`basis` is observed, test, output, user or doc, and follows from the anchor where it is left out.",
+    ),
+    ("conclude", r#"`conclude` may be {"decision": "stop"}."#),
+    (
+        "policy",
+        r#"`policy` may be {"to": "blocked", "why": "…", "exit": "<command>"}."#,
+    ),
+];
+
+/// Every key.
+pub(super) fn keys() -> Vec<&'static str> {
+    KEYS.iter().map(|(key, _)| *key).collect()
+}
+
+/// The block with these keys.
+pub(super) fn format(keys: &[&str]) -> String {
+    let shown = |key: &&(&str, &str)| keys.contains(&key.0);
+    let rows: Vec<String> = KEYS
+        .iter()
+        .filter(shown)
+        .map(|(key, value)| format!("  \"{key}\": {value}"))
+        .collect();
+    let words: Vec<&str> = WORDS
+        .iter()
+        .filter(shown)
+        .map(|(_, words)| *words)
+        .collect();
+    format!(
+        "\n```json\n{{\n{}\n}}\n```\nLeave out every key that does not apply. {}\n",
+        rows.join(",\n"),
+        words.join(" ")
+    )
+}

@@ -1,0 +1,350 @@
+//! Which words of an answer are the report.
+//!
+//! What the answer says itself comes first; what stands in its fences and quotes counts only
+//! where that holds no report, nor the better part of one. Reports that differ are none.
+
+use super::fence::Fence;
+use super::json;
+use super::passage::{Part, Passage};
+use super::raw::{Raw, held};
+use super::table::{fields, has_block, has_rubric};
+use super::text::{self, Section};
+use crate::diagnostic::{Code, Finding};
+use crate::model::{Reground, Role};
+use crate::schema::{find_json, skip_thoughts};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// How deep fences and quotes are looked into.
+const MAX_DEPTH: usize = 4;
+/// So many fields of a role are a report, though a broken one.
+const ATTEMPT: usize = 3;
+
+/// Reads the report that an answer holds.
+pub(super) fn read(role: Role, text: &str) -> Raw {
+    let lines: Vec<&str> = skip_thoughts(text).lines().collect();
+    search(role, lines.clone())
+        .or_else(|broken| {
+            // Fences within a fence around everything may have ended it too early.
+            let inside = unfenced(&lines).map(|inside| search(role, inside));
+            inside.and_then(Result::ok).ok_or(broken)
+        })
+        .unwrap_or_else(|broken| {
+            broken.map(|raw| *raw).unwrap_or_else(|| {
+                let message = format!(
+                    "no line `MISSION ANCHOR: …` is there that the fields of {role} follow"
+                );
+                Raw::unreadable(Finding::new(Code::HeaderMissing, message))
+            })
+        })
+}
+
+fn unfenced<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
+    let is_said = |line: &&str| !line.trim().is_empty();
+    let first = lines.iter().position(is_said)?;
+    let last = lines.iter().rposition(is_said)?;
+    let fence = Fence::open(lines[first]).filter(|fence| !fence.is_json())?;
+    (first < last && fence.is_closed_by(lines[last])).then(|| lines[first + 1..last].to_vec())
+}
+
+/// What one passage holds of a role's report.
+#[derive(Default)]
+struct Held {
+    whole: Vec<Raw>,
+    /// Fields beside or after the first whole one.
+    strays: Vec<Raw>,
+    /// How many fields the fullest broken one has, and that one.
+    broken: Option<(usize, Raw)>,
+}
+
+/// The report, or the fullest of the broken ones.
+fn search(role: Role, lines: Vec<&str>) -> Result<Raw, Option<Box<Raw>>> {
+    let mut passages = vec![Passage::new(lines, None)];
+    let mut level = 0..1;
+    let mut fullest: Option<(usize, Raw)> = None;
+    let mut whole: Vec<Raw> = Vec::new();
+    let mut strays: Vec<Raw> = Vec::new();
+    for _ in 0..MAX_DEPTH {
+        for place in level.clone() {
+            let mut held = look(role, &passages, place);
+            if whole.is_empty() && !held.whole.is_empty() {
+                strays.extend(beyond(role, &passages, place));
+            }
+            whole.append(&mut held.whole);
+            strays.append(&mut held.strays);
+            let broken = held
+                .broken
+                .filter(|(count, _)| fullest.as_ref().is_none_or(|(fullest, _)| count >= fullest));
+            fullest = broken.or(fullest);
+        }
+        let certain = passages[level.clone()]
+            .iter()
+            .all(|passage| !passage.unclosed);
+        if !whole.is_empty() && certain {
+            break;
+        }
+        if whole.is_empty() && fullest.as_ref().is_some_and(|(count, _)| *count >= ATTEMPT) {
+            break;
+        }
+        let next: Vec<Passage> = level
+            .clone()
+            .flat_map(|place| passages[place].parts.iter().map(move |part| (place, part)))
+            .map(|(place, part)| {
+                Passage::new(passages[place].inside(part), Some((place, part.end)))
+            })
+            .collect();
+        level = passages.len()..passages.len() + next.len();
+        passages.extend(next);
+    }
+    match whole.is_empty() {
+        true => Err(fullest.map(|(_, raw)| Box::new(raw))),
+        false => Ok(settle(role, whole, &strays)),
+    }
+}
+
+/// It is not the format with its placeholders.
+fn is_filled(role: Role, raw: &Raw) -> bool {
+    let anchor = &fields(role)[0];
+    raw.fields.get(anchor.key) != Some(&format!("<{}>", anchor.hint))
+}
+
+/// The one report of several equal ones.
+fn settle(role: Role, mut whole: Vec<Raw>, strays: &[Raw]) -> Raw {
+    // A format that was copied before it was filled in is not a report beside one.
+    if whole.iter().any(|raw| is_filled(role, raw)) {
+        whole.retain(|raw| is_filled(role, raw));
+    }
+    let count = whole.len();
+    let mut raw = whole.swap_remove(0);
+    if let Some(other) = whole.iter().find(|other| **other != raw) {
+        let field = fields(role)
+            .iter()
+            .find(|field| raw.fields.get(field.key) != other.fields.get(field.key));
+        let (place, how) = match field {
+            Some(field) => {
+                let said = |raw: &Raw| held(raw.fields.get(field.key).map_or("", String::as_str));
+                let how = format!(
+                    "`{}` holds {} in one and {} in another",
+                    field.label,
+                    said(&raw),
+                    said(other)
+                );
+                (field.key, how)
+            }
+            None if raw.rubric != other.rubric => ("rubric", "their rubrics differ".to_owned()),
+            None => ("block", "their JSON blocks differ".to_owned()),
+        };
+        let message = format!("the answer holds {count} whole reports, not all equal: {how}");
+        return Raw::unreadable(Finding::new(Code::ReportAmbiguous, message).at(place));
+    }
+    for field in fields(role) {
+        let said = raw.fields.get(field.key);
+        let other = strays
+            .iter()
+            .filter_map(|stray| stray.fields.get(field.key))
+            .find(|other| !other.is_empty() && Some(*other) != said);
+        if let Some(other) = other {
+            let message = format!(
+                "`{}` stands once more outside the report, with {}",
+                field.label,
+                held(other)
+            );
+            raw.findings
+                .push(Finding::new(Code::FieldDuplicated, message).at(field.key));
+        }
+    }
+    raw
+}
+
+/// Fields that follow a passage in those around it.
+fn beyond(role: Role, passages: &[Passage], place: usize) -> Vec<Raw> {
+    let mut strays = Vec::new();
+    let mut around = passages[place].around;
+    while let Some((place, line)) = around {
+        let mut sections = text::sections(role, &passages[place]);
+        sections.retain(|section| section.start >= line);
+        strays.push(text::read(&passages[place], &sections, &BTreeSet::new()));
+        around = passages[place].around;
+    }
+    strays
+}
+
+fn look(role: Role, passages: &[Passage], place: usize) -> Held {
+    let passage = &passages[place];
+    let own = passage.own_text();
+    let is_json = own.trim_start().starts_with('{');
+    let mut held = match is_json {
+        true => Held::default(),
+        false => look_for_text(role, passages, place),
+    };
+    let has_text = held
+        .broken
+        .as_ref()
+        .is_some_and(|(count, _)| *count >= ATTEMPT);
+    if !has_text && !held.whole.iter().any(|raw| is_filled(role, raw)) {
+        let json = look_for_json(role, &own, is_json && place == 0);
+        held.whole.extend(json.whole);
+        held.broken = json.broken.or(held.broken);
+    }
+    held
+}
+
+/// Objects with a mission anchor; `due` = the answer is JSON, whatever it holds.
+fn look_for_json(role: Role, own: &str, due: bool) -> Held {
+    let key = fields(role)[0].key;
+    let is_report = |text: &&str| {
+        serde_json::from_str::<Value>(text).is_ok_and(|value| value.get(key).is_some())
+    };
+    let named = own.find(&format!("\"{key}\""));
+    if !due && named.is_none() {
+        return Held::default();
+    }
+    let whole: Vec<Raw> = find_json(own)
+        .into_iter()
+        .filter(is_report)
+        .map(|text| json::read(role, text))
+        .collect();
+    let start = named.and_then(|place| own[..place].rfind('{'));
+    let broken = whole.is_empty() && (due || start.is_some());
+    Held {
+        whole,
+        broken: broken.then(|| (ATTEMPT, json::read(role, &own[start.unwrap_or(0)..]))),
+        ..Held::default()
+    }
+}
+
+fn look_for_text(role: Role, passages: &[Passage], place: usize) -> Held {
+    let passage = &passages[place];
+    let mut sections = text::sections(role, passage);
+    let mut held = Held::default();
+    let mut fullest: Option<(usize, &[Section])> = None;
+    let anchors: Vec<usize> = sections
+        .iter()
+        .filter(|section| section.is_anchor())
+        .map(|section| section.start)
+        .collect();
+    let read = |report: &[Section]| {
+        let after = anchors.partition_point(|anchor| *anchor <= report[0].start);
+        let end = anchors.get(after).copied().unwrap_or(passage.lines.len());
+        read_text(role, passages, place, report, end)
+    };
+    for report in sections.chunk_by_mut(|_, next| !next.is_anchor()) {
+        if report[0].is_anchor() && end_whole(role, passage, report) {
+            held.whole.push(read(report));
+            continue;
+        }
+        let labels: BTreeSet<&str> = report.iter().map(Section::key).collect();
+        if !held.whole.is_empty() || labels.len() >= ATTEMPT {
+            held.strays
+                .push(text::read(passage, report, &BTreeSet::new()));
+        }
+        let is_fullest = fullest.is_none_or(|(count, _)| labels.len() >= count);
+        if is_fullest && (labels.len() > 1 || report[0].is_anchor()) {
+            fullest = Some((labels.len(), report));
+        }
+    }
+    held.broken = fullest.map(|(count, report)| (count, read(report)));
+    held
+}
+
+/// Whether every field that must be there is; then the values from the last one on end where
+/// the report does.
+fn end_whole(role: Role, passage: &Passage, report: &mut [Section]) -> bool {
+    let required = fields(role).iter().filter(|field| field.required);
+    let mut missing: BTreeSet<&str> = required.map(|field| field.key).collect();
+    missing.extend(has_rubric(role).then_some("rubric"));
+    let last = report.iter().position(|section| {
+        missing.remove(section.key());
+        missing.is_empty()
+    });
+    let Some(last) = last else { return false };
+    for section in &mut report[last..] {
+        section.end = text::end_of_value(passage, section);
+    }
+    true
+}
+
+/// Reads a report and, up to the line `end`, its block.
+fn read_text(
+    role: Role,
+    passages: &[Passage],
+    place: usize,
+    report: &[Section],
+    end: usize,
+) -> Raw {
+    let passage = &passages[place];
+    let (Some(first), Some(last)) = (report.first(), report.last()) else {
+        return Raw::default();
+    };
+    if !has_block(role) {
+        return text::read(passage, report, &BTreeSet::new());
+    }
+    let mut blocks = blocks(passage, first.start..end, last.end);
+    let taken = blocks.lines.clone();
+    let mut around = passage.around;
+    while let (true, Some((place, line))) = (blocks.texts.is_empty(), around) {
+        blocks = self::blocks(&passages[place], line..passages[place].lines.len(), line);
+        around = passages[place].around;
+    }
+    let mut raw = text::read(passage, report, &taken);
+    let read: Vec<Result<Reground, Finding>> =
+        blocks.texts.iter().map(|text| json::block(text)).collect();
+    match read.split_first() {
+        None => {}
+        Some((first, rest)) if rest.iter().any(|other| other != first) => {
+            let message = format!("there are {} `json` blocks, not all equal", read.len());
+            raw.findings
+                .push(Finding::new(Code::ReportBlockAmbiguous, message).at("block"));
+        }
+        Some((Ok(block), _)) => raw.block = Some(block.clone()),
+        Some((Err(finding), _)) => raw.findings.push(finding.clone()),
+    }
+    raw
+}
+
+/// A regrounder's blocks, and the lines they stand on.
+#[derive(Default)]
+struct Blocks {
+    texts: Vec<String>,
+    lines: BTreeSet<usize>,
+}
+
+/// The blocks of a range: fences that are marked as JSON; else, from `end` on, fences without a
+/// mark; else objects without a fence.
+fn blocks(passage: &Passage, range: Range<usize>, end: usize) -> Blocks {
+    let from = passage
+        .parts
+        .partition_point(|part| part.start < range.start);
+    let within = |part: &&Part| part.start < range.end;
+    let parts = || passage.parts[from..].iter().take_while(within);
+    let text = |part: &Part| passage.inside(part).join("\n");
+    let fence = |part: &Part, is: fn(&Fence) -> bool| part.fence.as_ref().is_some_and(is);
+    let marked: Vec<&Part> = parts().filter(|part| fence(part, Fence::is_json)).collect();
+    let is_object = |part: &&Part| {
+        let bare = part.start >= end && fence(part, Fence::is_bare);
+        bare && text(part).trim_start().starts_with('{')
+    };
+    let found = match marked.is_empty() {
+        true => parts().filter(is_object).collect(),
+        false => marked,
+    };
+    if !found.is_empty() {
+        return Blocks {
+            texts: found.iter().map(|part| text(part)).collect(),
+            lines: found.iter().flat_map(|part| part.start..part.end).collect(),
+        };
+    }
+    let own: Vec<&str> = (end..range.end)
+        .filter(|place| !passage.inner[*place])
+        .map(|place| passage.lines[place])
+        .collect();
+    Blocks {
+        texts: find_json(&own.join("\n"))
+            .into_iter()
+            .filter(|text| text.starts_with('{'))
+            .map(str::to_owned)
+            .collect(),
+        ..Blocks::default()
+    }
+}

@@ -1,0 +1,461 @@
+//! The ways in which models wrap a report: each is read as the plain one is, or refused with the
+//! way to mend it, and never read as another one.
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+use cook_core::diagnostic::Code;
+use cook_core::model::{Reground, ReportRecord, Role};
+use cook_core::report::{DIMENSIONS, Kind, fields, format, has_block, has_rubric, parse};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Values {
+    Short,
+    /// Lists with empty lines between their items, indented lines, fences.
+    Long,
+}
+
+fn value(role: Role, key: &str, values: Values) -> String {
+    let kind = fields(role)
+        .iter()
+        .find(|field| field.key == key)
+        .unwrap()
+        .kind;
+    let long = values == Values::Long;
+    match (key, kind) {
+        ("mission_anchor", _) => "Ship the thing: soon".to_owned(),
+        ("commit_sha" | "latest_completed_slice_commit", _) => "0123456789abcdef".to_owned(),
+        ("slice_id", _) => "s-1".to_owned(),
+        ("plan_adjustment_required", _) => "no".to_owned(),
+        ("smallest_follow_up_slice" | "next_mandatory_slice" | "worktree_blockers", _)
+        | ("open_top_level_contract_ids" | "exact_remaining_open_top_level_contract_ids", _)
+        | ("reconciled_slice_id", _) => "none".to_owned(),
+        (_, Kind::YesNo) => if long { "Yes - it is" } else { "yes" }.to_owned(),
+        (_, Kind::Count) => "0".to_owned(),
+        (_, Kind::Choice(_)) => "none".to_owned(),
+        (_, Kind::List) if long => {
+            "\n- one: a\n\n- two\n  and more\n\n  and a paragraph".to_owned()
+        }
+        (_, Kind::Text) if long => "\n    if x:\n        y\n\n    Findings: quoted".to_owned(),
+        _ => "none".to_owned(),
+    }
+}
+
+fn plain(role: Role, values: Values) -> String {
+    let mut out = String::new();
+    for (place, field) in fields(role)
+        .iter()
+        .filter(|field| field.required)
+        .enumerate()
+    {
+        if place == 2 && has_rubric(role) {
+            out.push_str("Rubric:\n");
+            for dimension in DIMENSIONS {
+                out.push_str(&format!("- {}: pass - it holds\n", dimension.label));
+            }
+        }
+        let value = value(role, field.key, values);
+        let blank = if value.starts_with('\n') { "" } else { " " };
+        out.push_str(&format!("{}:{blank}{value}\n", field.label));
+    }
+    if has_block(role) {
+        out.push_str("\n```json\n{\n  \"select\": \"s-2\"\n}\n```\n");
+    }
+    out
+}
+
+fn as_json(role: Role) -> String {
+    let mut object = Map::new();
+    for field in fields(role).iter().filter(|field| field.required) {
+        object.insert(
+            field.key.to_owned(),
+            json!(value(role, field.key, Values::Short)),
+        );
+    }
+    if has_rubric(role) {
+        let entry = json!({"verdict": "pass", "why": "it holds"});
+        let rubric = DIMENSIONS.map(|dimension| (dimension.key.to_owned(), entry.clone()));
+        object.insert("rubric".to_owned(), Value::Object(Map::from_iter(rubric)));
+    }
+    if has_block(role) {
+        object.insert("block".to_owned(), json!({"select": "s-2"}));
+    }
+    serde_json::to_string_pretty(&Value::Object(object)).unwrap()
+}
+
+/// Another whole report of the same role.
+fn another(role: Role) -> String {
+    plain(role, Values::Short)
+        .replace("Remaining contract IDs", "REMAINING contract ids")
+        .replacen(": none", ": c-other", 1)
+}
+
+type Read = (ReportRecord, Option<Reground>);
+
+fn read(role: Role, text: &str) -> Result<Read, Vec<cook_core::diagnostic::Finding>> {
+    let parsed = parse(role, text.as_bytes());
+    match parsed.report {
+        Some(report) => Ok((report.record(), report.block().cloned())),
+        None => Err(parsed.findings),
+    }
+}
+
+fn each_line(text: &str, change: impl Fn(&str) -> String) -> String {
+    text.lines().map(|line| change(line) + "\n").collect()
+}
+
+/// Each line that begins a field, its label and its value.
+fn each_label(role: Role, text: &str, change: impl Fn(&str, &str) -> String) -> String {
+    each_line(text, |line| {
+        let known = |label: &&str| {
+            *label == "Rubric" || fields(role).iter().any(|field| field.label == *label)
+        };
+        match line.split_once(':').filter(|(label, _)| known(label)) {
+            Some((label, value)) => change(label, value.trim()),
+            None => line.to_owned(),
+        }
+    })
+}
+
+type Wrap = fn(Role, &str) -> String;
+
+/// Each is read as the plain report is.
+const READ: &[(&str, Wrap)] = &[
+    ("prose before", |_, r| format!("Here is my report:\n\n{r}")),
+    ("prose right before", |_, r| {
+        format!("Here is my report:\n{r}")
+    }),
+    ("prose after", |_, r| {
+        format!("{r}\nI hope this helps! Note: all is well.\n\n- and a list\n")
+    }),
+    ("prose around", |_, r| {
+        format!("I looked: all holds.\n\n{r}\nLet me know.\n")
+    }),
+    ("a heading", |_, r| {
+        format!("# Report\n\n{r}\n## Notes\n\nnone\n")
+    }),
+    ("rules", |_, r| {
+        format!("Done.\n\n---\n{r}---\nThat is all.\n")
+    }),
+    ("progress", |_, r| {
+        format!("PROGRESS: reading\nVERIFYING: tests\n\n{r}")
+    }),
+    ("progress after", |_, r| format!("{r}\nPROGRESS: done\n")),
+    ("a fence", |_, r| format!("```\n{r}```\n")),
+    ("a fence with a language", |_, r| {
+        format!("Here:\n```markdown\n{r}```\nBye.\n")
+    }),
+    ("a fence of text", |_, r| format!("```text\n{r}\n```")),
+    ("tildes", |_, r| format!("So:\n~~~\n{r}~~~\n")),
+    ("a long fence", |_, r| format!("So:\n````md\n{r}````\nBye.")),
+    ("an indented fence", |_, r| {
+        format!(
+            "1. The report:\n\n   ```\n{}   ```\n",
+            each_line(r, |line| format!("   {line}"))
+        )
+    }),
+    ("a fence without an end", |_, r| format!("```text\n{r}")),
+    ("an end without a fence", |_, r| format!("{r}```\n")),
+    ("a quote", |_, r| {
+        format!("My report:\n\n{}", each_line(r, |line| format!("> {line}")))
+    }),
+    ("a fence in a quote", |_, r| {
+        each_line(&format!("```\n{r}```"), |line| format!("> {line}"))
+    }),
+    ("tags", |_, r| format!("<report>\n{r}</report>\n")),
+    ("tags and words", |_, r| {
+        format!("Sure.\n<answer>\n{r}</answer>\nDone.")
+    }),
+    ("thoughts", |_, r| {
+        format!("<think>Findings: many?\nMISSION ANCHOR: no</think>\n{r}")
+    }),
+    ("thoughts that drafted", |role, r| {
+        format!("<think>\n{}\n</think>\n\n{r}", another(role))
+    }),
+    ("the end of thoughts", |role, r| {
+        format!("{}\n</think>\n{r}", another(role))
+    }),
+    ("thinking", |_, r| {
+        format!("<thinking>\nhm\n</thinking>\nHere it is:\n\n{r}")
+    }),
+    ("CRLF and a mark", |_, r| {
+        format!("\u{feff}Hello.\n\n{r}").replace('\n', "\r\n")
+    }),
+    ("blanks", |_, r| format!("\n\n  \n{r}\n\n \n")),
+    ("two blanks before each line", |_, r| {
+        each_line(r, |line| format!("  {line}"))
+    }),
+    ("code before", |_, r| {
+        format!("I ran\n\n```sh\ncargo test # Findings: x\n```\n\n{r}")
+    }),
+    ("code after", |_, r| {
+        format!("{r}\nI ran\n\n```sh\ncargo test\n```\n")
+    }),
+    ("braces", |_, r| {
+        format!("The set {{a, b}} of [1] holds.\n\n{r}\nSee [2] and x{{}}.\n")
+    }),
+    ("the anchor said first", |_, r| {
+        format!("MISSION ANCHOR: Ship the thing: soon\n\nNow:\n\n{r}")
+    }),
+    ("the format said first", |role, r| {
+        format!("{}\n{r}", format(role))
+    }),
+    ("the format in a fence", |role, r| {
+        format!("````\n{}````\n\n{r}", format(role))
+    }),
+    ("said twice", |_, r| format!("{r}\nOnce more:\n\n{r}")),
+    ("said twice, once in a fence", |_, r| {
+        format!("{r}\nOnce more:\n\n````\n{r}````\n")
+    }),
+    ("two equal fences", |_, r| {
+        format!("````\n{r}````\nAgain:\n````\n{r}````\n")
+    }),
+    ("another one quoted before", |role, r| {
+        format!(
+            "They wrote:\n\n{}\n{r}",
+            each_line(&another(role), |line| format!("> {line}"))
+        )
+    }),
+    ("another one in a fence before", |role, r| {
+        format!("They wrote:\n\n````\n{}````\n\n{r}", another(role))
+    }),
+    ("another role's report in a fence", |role, r| {
+        let other = Role::ALL.into_iter().find(|other| *other != role).unwrap();
+        format!("````\n{}````\n\n{r}", plain(other, Values::Short))
+    }),
+    ("a word of a finding before", |_, r| {
+        format!("Findings: I looked for them.\n\n{r}")
+    }),
+];
+
+/// Ways to write the labels of the text form, read as the plain report is.
+const LABELS: &[(&str, Wrap)] = &[
+    ("bold labels", |role, r| {
+        each_label(role, r, |label, value| format!("**{label}:** {value}"))
+    }),
+    ("bold labels, colon outside", |role, r| {
+        each_label(role, r, |label, value| format!("**{label}**: {value}"))
+    }),
+    ("underlined labels", |role, r| {
+        each_label(role, r, |label, value| format!("__{label}:__ {value}"))
+    }),
+    ("code labels", |role, r| {
+        each_label(role, r, |label, value| format!("`{label}`: {value}"))
+    }),
+    ("bullets", |role, r| {
+        each_label(role, r, |label, value| format!("- {label}: {value}"))
+    }),
+    ("stars", |role, r| {
+        each_label(role, r, |label, value| format!("* **{label}:** {value}"))
+    }),
+    ("numbers", |role, r| {
+        each_label(role, r, |label, value| format!("1. {label}: {value}"))
+    }),
+    ("headings", |role, r| {
+        each_label(role, r, |label, value| format!("### {label}: {value}"))
+    }),
+    ("headings alone", |role, r| {
+        each_label(role, r, |label, value| format!("## {label}\n\n{value}"))
+    }),
+    ("bold lines alone", |role, r| {
+        each_label(role, r, |label, value| format!("**{label}**\n{value}"))
+    }),
+    ("values below", |role, r| {
+        each_label(role, r, |label, value| format!("{label}:\n{value}"))
+    }),
+    ("capitals", |role, r| {
+        each_label(role, r, |label, value| {
+            format!("{}: {value}", label.to_uppercase())
+        })
+    }),
+    ("wide colons", |role, r| {
+        each_label(role, r, |label, value| format!("{label}：{value}"))
+    }),
+    ("blanks between", |role, r| {
+        each_label(role, r, |label, value| format!("\n{label}: {value}"))
+    }),
+];
+
+/// Each is refused with this code.
+const REFUSED: &[(&str, Code, Wrap)] = &[
+    ("two that differ", Code::ReportAmbiguous, |role, r| {
+        format!("{r}\n{}", another(role))
+    }),
+    (
+        "two that differ, in fences",
+        Code::ReportAmbiguous,
+        |role, r| format!("````\n{r}````\n````\n{}````\n", another(role)),
+    ),
+    (
+        "a report that is cut, another quoted",
+        Code::FieldMissing,
+        |role, r| {
+            let last = fields(role)
+                .iter()
+                .rfind(|field| field.required)
+                .unwrap()
+                .label;
+            let cut = &r[..r.find(&format!("\n{last}:")).unwrap()];
+            format!("{cut}\n\n````\n{}````\n", another(role))
+        },
+    ),
+    (
+        "a report without its header, another quoted",
+        Code::HeaderMissing,
+        |role, r| {
+            let rest = r.split_once('\n').unwrap().1;
+            format!("{rest}\n\n````\n{}````\n", another(role))
+        },
+    ),
+    ("a correction after it", Code::FieldDuplicated, |role, r| {
+        format!("{r}\nWait.\n\n{}: c-9\n", fields(role)[1].label)
+    }),
+    (
+        "a correction after its fence",
+        Code::FieldDuplicated,
+        |role, r| format!("````\n{r}````\nWait.\n\n{}: c-9\n", fields(role)[1].label),
+    ),
+    (
+        "letters of another alphabet",
+        Code::HeaderMissing,
+        |_, r| {
+            r.replace('A', "\u{410}")
+                .replace('e', "\u{435}")
+                .replace('o', "\u{43e}")
+        },
+    ),
+    ("a table", Code::HeaderMissing, |role, r| {
+        each_label(role, r, |label, value| format!("| {label} | {value} |"))
+    }),
+    ("10 MB of prose", Code::ReportTooLarge, |_, r| {
+        format!("{}\n\n{r}", "so it is. ".repeat(1 << 20))
+    }),
+    ("nothing but prose", Code::HeaderMissing, |_, _| {
+        "All is well.".to_owned()
+    }),
+];
+
+#[test]
+fn wrapped_reports_are_read_as_the_plain_ones() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for role in Role::ALL {
+        let (short, long, json) = (
+            plain(role, Values::Short),
+            plain(role, Values::Long),
+            as_json(role) + "\n",
+        );
+        for plain in [&short, &long, &json] {
+            let wanted = read(role, plain);
+            assert!(wanted.is_ok(), "{role}: {wanted:?}\n{plain}");
+            let labels = if plain == &json { &[] } else { LABELS };
+            for (name, wrap) in READ.iter().chain(labels) {
+                let text = wrap(role, plain);
+                count += 1;
+                if read(role, &text) != wanted {
+                    wrong.push(format!("{role}, {name}: {:?}\n{text}", read(role, &text)));
+                }
+            }
+            for (name, wrap) in READ {
+                for (label, write) in labels {
+                    count += 1;
+                    let text = wrap(role, &write(role, plain));
+                    if read(role, &text) != wanted {
+                        wrong.push(format!(
+                            "{role}, {name}, {label}: {:?}\n{text}",
+                            read(role, &text)
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(count >= 200, "{count}");
+    println!("{count} wrappings");
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}:\n{}",
+        wrong.len(),
+        wrong.join("\n=====\n")
+    );
+}
+
+#[test]
+fn what_is_refused_says_how_to_mend_it() {
+    let start = std::time::Instant::now();
+    for role in Role::ALL {
+        for values in [Values::Short, Values::Long] {
+            let plain = plain(role, values);
+            for (name, code, wrap) in REFUSED {
+                let text = wrap(role, &plain);
+                let found = read(role, &text).unwrap_err();
+                let codes: BTreeSet<Code> = found.iter().map(|finding| finding.code).collect();
+                let shown: String = text.chars().take(2_000).collect();
+                assert!(codes.contains(code), "{role}, {name}: {found:?}\n{shown}");
+                for finding in &found {
+                    assert!(!finding.code.hint().is_empty());
+                    let in_field = fields(role)
+                        .iter()
+                        .any(|f| finding.place.as_deref() == Some(f.key));
+                    let says = finding.message.contains("it holds ")
+                        && finding.message.contains("it must hold ")
+                        && finding.message.contains("for example `");
+                    assert!(
+                        !in_field || says || *code == Code::ReportAmbiguous,
+                        "{finding:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
+}
+
+/// What stands around a report; a fence in it has two ends.
+fn any_prose() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => "[ -_a-z]{0,60}",
+        2 => prop::sample::select(vec![
+            "Here is my report:", "- a list", "1. a number", "# A heading", "> a quote", "---",
+            "MISSION ANCHOR: something", "MISSION ANCHOR", "Note: this", "Findings: some",
+            "Acceptable as-is: no", "Blocker count: 7", "Commit SHA: none", "Rubric:",
+            "    indented", "</report>", "<think>", "{\"a\": 1}", "{", "[1]",
+            "```\ncode\n```", "~~~text\nFindings: x\n~~~", "| a | b |", "**bold**", "\u{202e}x",
+        ]).prop_map(str::to_owned),
+        1 => prop::sample::select(Role::ALL.to_vec())
+            .prop_map(|role| format!("````\n{}````", another(role))),
+        1 => prop::sample::select(Role::ALL.to_vec())
+            .prop_map(|role| each_line(&another(role), |line| format!("> {line}"))),
+        1 => prop::sample::select(Role::ALL.to_vec())
+            .prop_map(|role| format!("```json\n{}\n```", as_json(role).replace("none", "c-7"))),
+    ];
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.join("\n\n"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_prose_makes_another_report_of_one(
+        role in prop::sample::select(Role::ALL.to_vec()),
+        form in 0..3,
+        before in any_prose(),
+        after in any_prose(),
+        fenced in any::<bool>(),
+    ) {
+        let plain = match form {
+            0 => plain(role, Values::Short),
+            1 => plain(role, Values::Long),
+            _ => as_json(role) + "\n",
+        };
+        let wanted = read(role, &plain).unwrap();
+        let report = if fenced { format!("````\n{plain}````\n") } else { plain };
+        let text = format!("{before}\n\n{report}\nSo much for that.\n\n{after}");
+        if let Ok(found) = read(role, &text) {
+            // A whole report that stands outside is the answer where this one is in a fence.
+            prop_assert_eq!(found, wanted, "{}", text);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a slice wrote before it was taken up again stays its own.
+
+use super::file::overlap;
+use super::follow::Following;
+use crate::Repo;
+use crate::lines::digest_lines;
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Own, OwnFile, OwnHunk};
+use std::ops::Range;
+
+impl Repo {
+    /// The work since the basis, and with it what an earlier acceptance of the slice recorded and
+    /// still stands at its head, by whichever commit it came there.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn carry(&self, mut own: Own, earlier: &Own) -> Result<Own, Failure> {
+        let head = own.head.clone();
+        let following = Following::new(self, earlier, &head)?;
+        for file in &earlier.files {
+            for (number, piece) in following.pieces(file)?.into_iter().enumerate() {
+                if !piece.outcome.survives() {
+                    continue;
+                }
+                let (path, lines) = piece.now.unwrap_or_else(|| (file.path.clone(), 0..0));
+                match file.hunks.get(number) {
+                    Some(hunk) => self.carry_hunk(&mut own, file, hunk, (path, lines))?,
+                    None if own.files.iter().any(|known| known.path == path) => {}
+                    None => own.files.push(self.carried(&head, file, path)?),
+                }
+            }
+        }
+        own.files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(own)
+    }
+
+    fn carry_hunk(
+        &self,
+        own: &mut Own,
+        file: &OwnFile,
+        hunk: &OwnHunk,
+        (path, lines): (String, Range<usize>),
+    ) -> Result<(), Failure> {
+        let is_there = |known: &OwnHunk| match lines.is_empty() {
+            true => known.lines.0 == 0 && known.was_first == hunk.was_first,
+            false => overlap(&known.span(), &lines),
+        };
+        let index = own.files.iter().position(|known| known.path == path);
+        if let Some(index) = index {
+            let known = &own.files[index];
+            // As a whole it is listed already; what was taken from another text is told by that one.
+            let of_another = lines.is_empty() && known.was != file.was;
+            if known.hunks.is_empty() || of_another || known.hunks.iter().any(is_there) {
+                return Ok(());
+            }
+        }
+        let text = self.text_at(&own.head, &path)?.unwrap_or_default();
+        let sha256 = digest_lines(text.lines().get(lines.clone()).unwrap_or_default());
+        let mut carried = OwnHunk::new(&lines, sha256, &hunk.was(), hunk.was_sha256.clone());
+        match index {
+            Some(index) => {
+                let known = &mut own.files[index];
+                if known.was != file.was {
+                    let nothing = digest_lines::<&[u8]>(&[]);
+                    carried = OwnHunk::new(&lines, carried.sha256, &(0..0), nothing);
+                }
+                known.hunks.push(carried);
+                known.hunks.sort_by_key(|hunk| hunk.first.0);
+            }
+            None => {
+                let mut new = self.carried(&own.head, file, path)?;
+                new.hunks.push(carried);
+                own.files.push(new);
+            }
+        }
+        Ok(())
+    }
+
+    /// The file as it is at the head, without its hunks.
+    fn carried(&self, head: &str, file: &OwnFile, path: String) -> Result<OwnFile, Failure> {
+        Ok(OwnFile {
+            entry: self.tree_entry(head, &path)?,
+            from: match path == file.path {
+                true => file.from.clone(),
+                false => file.from.clone().or_else(|| Some(file.path.clone())),
+            },
+            was: file.was.clone(),
+            path,
+            hunks: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! What became of some lines between two texts.
+
+use super::file::{Text, overlap, squeezed};
+use crate::RepoError;
+use crate::lines::{Hunk, find_lines, hunks, is_telling};
+use cook_core::model::TextOutcome;
+use memchr::memmem;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+/// A file's text when work stood in it, and now.
+pub struct Comparison<'a> {
+    then: Vec<&'a [u8]>,
+    now: Vec<&'a [u8]>,
+    squeezed: Vec<u8>,
+    /// Where the two differ, white space aside.
+    changes: Vec<Hunk>,
+    /// The file's text at the basis, then at other commits that the work was not in yet; and where
+    /// now differs from them.
+    before: Vec<(&'a Text, OnceCell<Vec<Hunk>>)>,
+}
+
+/// What became of them, and the lines that are there now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Followed {
+    /// What became of them.
+    pub outcome: TextOutcome,
+    /// The lines in their place, from 0.
+    pub now: Range<usize>,
+}
+
+impl Followed {
+    pub(super) fn new(outcome: TextOutcome, now: Range<usize>) -> Self {
+        Self { outcome, now }
+    }
+}
+
+impl<'a> Comparison<'a> {
+    /// # Errors
+    /// When the texts cannot be compared.
+    pub fn new(then: &'a Text, now: &'a Text, before: &'a [Text]) -> Result<Self, RepoError> {
+        let squeezed = now.squeezed();
+        Ok(Self {
+            then: then.lines(),
+            now: now.lines(),
+            changes: hunks(&then.squeezed(), &squeezed)?,
+            squeezed,
+            before: before.iter().map(|text| (text, OnceCell::new())).collect(),
+        })
+    }
+
+    /// What stands in the place of these lines (from 0; none = something was removed before the
+    /// first) now. `was` are the lines of the first text before that they replaced.
+    ///
+    /// # Errors
+    /// When the texts cannot be compared.
+    pub fn outcome_of(
+        &self,
+        lines: Range<usize>,
+        was: &Range<usize>,
+    ) -> Result<Followed, RepoError> {
+        if lines.is_empty() {
+            return self.outcome_of_removal(lines.start, was);
+        }
+        let changes = &self.changes;
+        let touching: Vec<&Hunk> = changes
+            .iter()
+            .filter(|hunk| overlap(&hunk.old, &lines))
+            .collect();
+        let (then, text) = (&self.then, &self.now);
+        let block = then.get(lines.clone()).unwrap_or_default();
+        let (Some(first), Some(last)) = (touching.first(), touching.last()) else {
+            let image = image(changes, &lines);
+            let kept = block.iter().all(|line| {
+                let here = text.get(image.clone()).unwrap_or_default();
+                here.contains(line)
+            });
+            let outcome = if kept {
+                TextOutcome::Stands
+            } else {
+                TextOutcome::Reshaped
+            };
+            return Ok(Followed::new(outcome, image));
+        };
+        if is_telling(block)
+            && find_lines(then, block).len() == 1
+            && let [only] = &find_lines(text, block)[..]
+        {
+            return Ok(Followed::new(TextOutcome::Moved, only.clone()));
+        }
+        let start = image(changes, &(lines.start..lines.start + 1)).start;
+        let end = match lines.end > last.old.end {
+            true => image(changes, &(lines.end - 1..lines.end)).end,
+            false => last.new.end,
+        };
+        let region = match lines.start < first.old.start {
+            true => start..end,
+            false => first.new.start..end,
+        };
+        if let Some(reshaped) = find_squeezed(text, &region, block) {
+            return Ok(Followed::new(TextOutcome::Reshaped, reshaped));
+        }
+        let replaced: Vec<usize> = touching.iter().flat_map(|hunk| hunk.new.clone()).collect();
+        if replaced.is_empty() {
+            let outcome = match was.is_empty() {
+                true => TextOutcome::Reverted,
+                false => TextOutcome::Gone,
+            };
+            return Ok(Followed::new(outcome, region));
+        }
+        for number in 0..self.before.len() {
+            let new = self.since(number)?;
+            // Whatever became of the lines around them.
+            let is_back = number == 0 && !was.is_empty() && !touches(new, was);
+            if is_back || replaced.iter().all(|at| !is_new(new, *at)) {
+                return Ok(Followed::new(TextOutcome::Reverted, region));
+            }
+        }
+        Ok(Followed::new(TextOutcome::Rewritten, region))
+    }
+
+    /// What was taken away is back, or it is not.
+    fn outcome_of_removal(&self, at: usize, was: &Range<usize>) -> Result<Followed, RepoError> {
+        if self.before.is_empty() {
+            return Ok(Followed::new(TextOutcome::Stands, at..at));
+        }
+        let gone = self.since(0)?;
+        let outcome = match touches(gone, was) {
+            true => TextOutcome::Stands,
+            false => TextOutcome::Reverted,
+        };
+        Ok(Followed::new(outcome, image(gone, was)))
+    }
+
+    /// Where the text now differs from one before.
+    fn since(&self, number: usize) -> Result<&[Hunk], RepoError> {
+        let (before, known) = &self.before[number];
+        if known.get().is_none() {
+            let _ = known.set(hunks(&before.squeezed(), &self.squeezed)?);
+        }
+        Ok(known.get().map(Vec::as_slice).unwrap_or_default())
+    }
+}
+
+/// A change touches these lines of the old text.
+fn touches(changes: &[Hunk], lines: &Range<usize>) -> bool {
+    changes.iter().any(|hunk| overlap(&hunk.old, lines))
+}
+
+/// A change wrote this line of the new text.
+fn is_new(changes: &[Hunk], at: usize) -> bool {
+    let next = changes.partition_point(|hunk| hunk.new.end <= at);
+    changes.get(next).is_some_and(|hunk| hunk.new.contains(&at))
+}
+
+/// Where lines are that no change touched: what comes before them may have grown or shrunk.
+fn image(changes: &[Hunk], lines: &Range<usize>) -> Range<usize> {
+    let shifted = |at: usize, is_end: bool| {
+        let before = changes.iter().filter(|hunk| match is_end {
+            true => hunk.old.end < at || hunk.old.end == at && !hunk.old.is_empty(),
+            false => hunk.old.end <= at,
+        });
+        let (old, new) = before.fold((0, 0), |(old, new), hunk| {
+            (old + hunk.old.len(), new + hunk.new.len())
+        });
+        (at + new).saturating_sub(old)
+    };
+    let start = shifted(lines.start, false);
+    start..shifted(lines.end, true).max(start)
+}
+
+/// The lines of the region that hold the block's text, white space aside; none when there is no
+/// such place, or more than one.
+fn find_squeezed(text: &[&[u8]], region: &Range<usize>, block: &[&[u8]]) -> Option<Range<usize>> {
+    let wanted: Vec<u8> = squeezed(block).copied().collect();
+    let (mut bytes, mut of_line) = (Vec::new(), Vec::new());
+    for at in region.clone() {
+        let line = text.get(at..=at).unwrap_or_default();
+        for byte in squeezed(line) {
+            bytes.push(*byte);
+            of_line.push(at);
+        }
+    }
+    if wanted.is_empty() || bytes.len() < wanted.len() {
+        return None;
+    }
+    let whole = bytes == wanted;
+    let at = memmem::find(&bytes, &wanted)?;
+    let is_alone = memmem::find(&bytes[at + 1..], &wanted).is_none();
+    (is_alone && (whole || is_telling(block)))
+        .then(|| of_line[at]..of_line[at + wanted.len() - 1] + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(lines: &str) -> Text {
+        Text::of(lines.as_bytes().to_vec()).unwrap()
+    }
+
+    fn outcome(
+        before: &str,
+        then: &str,
+        lines: Range<usize>,
+        now: &str,
+    ) -> (TextOutcome, Range<usize>) {
+        let (then, before) = (text(then), [text(before)]);
+        let now = text(now);
+        let compared = Comparison::new(&then, &now, &before).unwrap();
+        let followed = compared.outcome_of(lines, &(1..2)).unwrap();
+        (followed.outcome, followed.now)
+    }
+
+    #[test]
+    fn what_becomes_of_a_line() {
+        let of = |now| {
+            outcome(
+                "head\nold line\ntail\n",
+                "head\nnew line here\ntail\n",
+                1..2,
+                now,
+            )
+        };
+        assert_eq!(
+            of("head\nnew line here\ntail\n"),
+            (TextOutcome::Stands, 1..2)
+        );
+        assert_eq!(
+            of("top\nhead\nnew line here\ntail\n"),
+            (TextOutcome::Stands, 2..3)
+        );
+        assert_eq!(
+            of("head\ntail\nmore\nnew line here\n"),
+            (TextOutcome::Moved, 3..4)
+        );
+        assert_eq!(
+            of("head\n  new  line\n  here\ntail\n"),
+            (TextOutcome::Reshaped, 1..3)
+        );
+        assert_eq!(of("head\nother\ntail\n"), (TextOutcome::Rewritten, 1..2));
+        assert_eq!(of("head\nold line\ntail\n"), (TextOutcome::Reverted, 1..2));
+        assert_eq!(of("head\ntail\n").0, TextOutcome::Gone);
+        assert_eq!(
+            of("head\r\nnew line here\r\ntail\r\n"),
+            (TextOutcome::Stands, 1..2)
+        );
+    }
+
+    #[test]
+    fn a_removal_is_lost_when_the_lines_are_back() {
+        let of = |now| outcome("head\nold line\ntail\n", "head\ntail\n", 1..1, now).0;
+        assert_eq!(of("head\ntail\n"), TextOutcome::Stands);
+        assert_eq!(of("head\nold line\ntail\n"), TextOutcome::Reverted);
+        assert_eq!(of(""), TextOutcome::Stands);
+    }
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Slices built and accepted while the history is amended, rebased, merged, reverted and reset by a seed.
+#
+#   proofs/histories.sh                 2,000 histories
+#   proofs/histories.sh --short         what `cargo test` runs
+#   proofs/histories.sh --histories N --from K --jobs J
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+usage() {
+  echo "usage: proofs/histories.sh [--short] [--histories N] [--from K] [--jobs J]" >&2
+  exit 2
+}
+
+profile=(--release)
+histories=2000
+from=0
+while (($# > 0)); do
+  case $1 in
+    --short) profile=() histories=6 ;;
+    --histories) histories=${2:?} && shift ;;
+    --from) from=${2:?} && shift ;;
+    --jobs) export COOK_HISTORIES_JOBS=${2:?} && shift ;;
+    *) usage ;;
+  esac
+  shift
+done
+
+export COOK_HISTORIES=$histories COOK_HISTORIES_FROM=$from
+exec cargo test ${profile[@]+"${profile[@]}"} --test evidence random -- --nocapture

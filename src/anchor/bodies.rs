@@ -1,0 +1,310 @@
+//! Tests by their bodies: that a name is green says little once another test has it.
+
+use super::output::TestOutcome;
+use super::sources::{Sources, Text};
+use super::text::has_word;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorQuestion, WorkOf};
+use cook_core::model::{Own, Receipt};
+use cook_git::{ChangeKind, Following};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Lines of a body that are looked at.
+const MAX_BODY: usize = 1_000;
+/// Files that changed since the work that a test is looked for in.
+const MAX_SEARCHED: usize = 200;
+
+impl Sources<'_> {
+    /// Whether the test that proves a done slice is the one that was stamped, as far as the work
+    /// holds it.
+    pub(super) fn is_same_test(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+    ) -> Result<bool, Failure> {
+        let (Some((own, stamp)), Some(head)) = (self.stamped(question)?, &self.head.commit) else {
+            return Ok(true);
+        };
+        let Some(then) = self.stamped_test(&own, &stamp, name)? else {
+            return Ok(true);
+        };
+        let name = last_part(name);
+        for path in self.places(&own, head)? {
+            let text = self.text(head, &path)?;
+            if let Text::Lines(lines) = &*text
+                && let Some(found) = find_body(lines, name)
+                && Body::of(&lines[found], name) == then
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The name of the one passed test that has the body of the stamped one now.
+    pub(super) fn renamed_test(
+        &self,
+        question: &AnchorQuestion,
+        name: &str,
+        receipts: &[Receipt],
+    ) -> Result<Option<String>, Failure> {
+        let (Some((own, stamp)), Some(head)) = (self.stamped(question)?, &self.head.commit) else {
+            return Ok(None);
+        };
+        let Some(then) = self.stamped_test(&own, &stamp, name)? else {
+            return Ok(None);
+        };
+        let mut named = BTreeSet::new();
+        for path in self.places(&own, head)? {
+            let text = self.text(head, &path)?;
+            let Text::Lines(lines) = &*text else {
+                continue;
+            };
+            let same = (0..lines.len()).filter(|at| then.is_body_at(lines, *at));
+            for line in same.map(|at| &lines[at]) {
+                for receipt in receipts.iter().filter(|receipt| receipt.passed()) {
+                    let said = self.read_output(receipt)?;
+                    let passed = said
+                        .tests
+                        .iter()
+                        .filter(|(_, how)| *how == TestOutcome::Passed);
+                    let here = passed.filter(|(name, _)| has_word(line, last_part(name)));
+                    named.extend(here.map(|(name, _)| name.clone()));
+                }
+            }
+        }
+        Ok(match named.len() {
+            1 => named.pop_first(),
+            _ => None,
+        })
+    }
+
+    /// Whether the test is the work's own, or stands in the place of its own.
+    pub(super) fn is_own_test(&self, work: &WorkOf, name: &str) -> Result<bool, Failure> {
+        let Some(head) = &self.head.commit else {
+            return Ok(false);
+        };
+        let Some(own) = self.work(work, "")? else {
+            return Ok(true);
+        };
+        for path in self.places(&own, head)? {
+            let text = self.text(head, &path)?;
+            if let Text::Lines(lines) = &*text
+                && let Some(found) = find_body(lines, last_part(name))
+                && self.is_work(work, &path, &found)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The work of a done slice, and the commit that its stored proof was stamped at.
+    fn stamped(&self, question: &AnchorQuestion) -> Result<Option<(Rc<Own>, String)>, Failure> {
+        let (Some(work @ WorkOf::Accepted(_)), Some(stamp)) =
+            (&question.work, &question.stamped_at)
+        else {
+            return Ok(None);
+        };
+        let (Some(own), Some(stamp)) = (self.work(work, "")?, self.repo.resolve(stamp)?) else {
+            return Ok(None);
+        };
+        Ok(Some((own, stamp)))
+    }
+
+    fn places_then(&self, own: &Own) -> BTreeSet<String> {
+        own.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// Where the work's text may stand at a later commit.
+    fn places(&self, own: &Own, head: &str) -> Result<BTreeSet<String>, Failure> {
+        let mut places = self.places_then(own);
+        let Some(from) = self.repo.resolve(&own.head)? else {
+            return Ok(places);
+        };
+        let following = Following::new(self.repo, own, head)?;
+        for path in self.places_then(own) {
+            places.extend(following.renamed(&path)?);
+        }
+        let changes = self.changes(&from, head)?;
+        let there = changes
+            .iter()
+            .filter(|change| change.kind != ChangeKind::Deleted);
+        places.extend(there.take(MAX_SEARCHED).map(|change| change.path.clone()));
+        Ok(places)
+    }
+
+    /// The test as it was stamped: in the work's own files, else where its text had gone by then.
+    fn stamped_test(&self, own: &Own, stamp: &str, name: &str) -> Result<Option<Body>, Failure> {
+        match self.find_test(stamp, &self.places_then(own), name)? {
+            Some(found) => Ok(Some(found)),
+            None => self.find_test(stamp, &self.places(own, stamp)?, name),
+        }
+    }
+
+    fn find_test(
+        &self,
+        commit: &str,
+        places: &BTreeSet<String>,
+        name: &str,
+    ) -> Result<Option<Body>, Failure> {
+        let name = last_part(name);
+        for path in places {
+            let text = self.text(commit, path)?;
+            if let Text::Lines(lines) = &*text
+                && let Some(found) = find_body(lines, name)
+            {
+                return Ok(Some(Body::of(&lines[found], name)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The lines of what begins here: those that are indented deeper, and the one that ends it.
+    pub(super) fn body(&self, path: &str, first: usize) -> Result<Range<usize>, Failure> {
+        let Some(head) = &self.head.commit else {
+            return Ok(first..first);
+        };
+        let text = self.text(head, path)?;
+        let Text::Lines(lines) = &*text else {
+            return Ok(first..first);
+        };
+        Ok(body(lines, first))
+    }
+}
+
+/// A test without its name and without white space.
+#[derive(Debug, PartialEq, Eq)]
+struct Body {
+    /// The line that names it.
+    head: String,
+    rest: String,
+}
+
+impl Body {
+    fn of(lines: &[String], name: &str) -> Self {
+        let (head, rest) = lines
+            .split_first()
+            .map_or(("", &[][..]), |(head, rest)| (head.as_str(), rest));
+        Self {
+            head: squeeze(&head.replacen(name, "", 1)),
+            rest: rest.iter().map(|line| squeeze(line)).collect(),
+        }
+    }
+
+    /// The same stands behind the line, whatever the line says. What stands in one line is not told
+    /// from others without its name.
+    fn is_body_at(&self, lines: &[String], at: usize) -> bool {
+        if self.rest.is_empty()
+            || lines
+                .get(at + 1)
+                .is_none_or(|next| !self.rest.starts_with(&squeeze(next)))
+        {
+            return false;
+        }
+        let found = body(lines, at);
+        let rest = lines.get(at + 1..found.end).unwrap_or_default();
+        rest.iter().map(|line| squeeze(line)).collect::<String>() == self.rest
+    }
+}
+
+fn squeeze(line: &str) -> String {
+    line.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// The part of a test's full name that its source says: no module, class or file, no parameters.
+fn last_part(name: &str) -> &str {
+    let name = match name.split_once('[') {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => name,
+    };
+    let marks = ["::", " > ", " \u{203a} ", "#"];
+    let last = marks.iter().fold(name, |name, mark| {
+        name.rsplit_once(mark).map_or(name, |(_, last)| last)
+    });
+    // `TestX/case` is a case of `TestX`; a dot ends a class.
+    let last = last.split_once('/').map_or(last, |(test, _)| test);
+    match last.rsplit_once('.') {
+        Some((_, method)) if !method.is_empty() && !method.contains(' ') => method,
+        _ => last,
+    }
+}
+
+/// The lines of what has this name: the first place where something belongs to it, else the only one.
+fn find_body(lines: &[String], name: &str) -> Option<Range<usize>> {
+    let named = |at: &usize| has_word(&lines[*at], name);
+    let mut all = (0..lines.len()).filter(named).map(|at| body(lines, at));
+    let first = all.next()?;
+    if first.len() > 1 {
+        return Some(first);
+    }
+    let mut rest = all.peekable();
+    match rest.peek() {
+        None => Some(first),
+        Some(_) => rest.find(|found| found.len() > 1),
+    }
+}
+
+fn body(lines: &[String], first: usize) -> Range<usize> {
+    let depth = |line: &String| line.len() - line.trim_start().len();
+    let Some(own) = lines.get(first).map(depth) else {
+        return first..first;
+    };
+    let mut end = first + 1;
+    while let Some(line) = lines.get(end).filter(|_| end - first < MAX_BODY) {
+        let is_blank = line.trim().is_empty();
+        if !is_blank && depth(line) <= own {
+            let closes = line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
+            return first..end + usize::from(closes && depth(line) == own);
+        }
+        end += 1;
+    }
+    first..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_body_ends_where_the_indentation_does() {
+        let code = split("fn a() {\n    x();\n\n    y();\n}\n\nfn b() {}\n");
+        assert_eq!(body(&code, 0), 0..5);
+        assert_eq!(body(&code, 6), 6..7);
+        let code = split("def a():\n    x()\n\ndef b():\n    y()\n");
+        assert_eq!(body(&code, 0), 0..3);
+        assert_eq!(body(&code, 3), 3..5);
+    }
+
+    #[test]
+    fn a_test_is_found_by_the_part_of_its_name_that_its_source_says() {
+        for (full, part) in [
+            ("a::tests::adds", "adds"),
+            ("tests/t.py::TestA::test_x[1-2]", "test_x"),
+            ("TestX/a_case", "TestX"),
+            ("m.C::adds", "adds"),
+            ("pkg.mod.Class.test_y", "test_y"),
+            ("sum > adds up", "adds up"),
+            ("it ends. Always.", "it ends. Always."),
+        ] {
+            assert_eq!(last_part(full), part, "{full}");
+        }
+        let code = split("// see adds\nrun(adds);\nfn adds() {\n    x();\n}\n");
+        assert_eq!(find_body(&code, "adds"), Some(2..5));
+        assert_eq!(find_body(&code, "add"), None);
+    }
+
+    #[test]
+    fn a_body_is_the_same_under_another_name() {
+        let then = Body::of(&split("fn adds() {\n    x();\n}\n"), "adds");
+        let now = split("fn sums_up() {\n  x( );\n}\nfn other() {\n    y();\n}\n");
+        assert!(then.is_body_at(&now, 0));
+        assert!(!then.is_body_at(&now, 3));
+    }
+}

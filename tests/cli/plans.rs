@@ -1,0 +1,213 @@
+//! Plans as changes, and the user's answers as conditions of slices.
+
+use crate::support::Repo;
+use crate::support::reports::{plan, slice, waiting_slice};
+use serde_json::{Value, json};
+
+/// `s1` is selected, `s2` waits for it.
+fn planned() -> Repo {
+    let repo = Repo::with_mission("Ship it");
+    let slices = [slice("s1"), waiting_slice("s2", "s1"), slice("s3")];
+    repo.hand_in_reground(&json!({"plan": plan(&slices), "select": "s1"}));
+    repo
+}
+
+fn reground(repo: &Repo, block: &Value) -> crate::support::Run {
+    repo.record("regrounder", repo.regrounder_report(block))
+}
+
+/// A re-ground is due: the slice in work was given back.
+fn given_back() -> Repo {
+    let repo = planned();
+    let report = repo.implementer_report(Some("it is cut at the wrong place"));
+    repo.record("implementer", report).ok();
+    repo
+}
+
+fn of<'a>(plan: &'a Value, id: &str) -> &'a Value {
+    let slices = plan["candidate_slices"].as_array().unwrap();
+    slices.iter().find(|slice| slice["slice_id"] == id).unwrap()
+}
+
+#[test]
+fn a_plan_says_what_changes_and_the_rest_stays() {
+    let repo = given_back();
+    let before = repo.document("plan.json");
+    let block = json!({"plan": {
+        "basis": "what came back",
+        "add": [slice("s4")],
+        "change": [{"slice_id": "s2", "blocked_on": ["s4"], "priority": 1, "add_criteria": ["it is fast"]}],
+        "cancel": [{"slice_id": "s3", "reason": "nobody wants it"}],
+        "order": ["s4", "s2"],
+    }});
+    reground(&repo, &block).ok();
+    let after = repo.document("plan.json");
+    let order: Vec<&str> = after["candidate_slices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|slice| slice["slice_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(order, ["s4", "s2", "s1", "s3"]);
+    assert_eq!(of(&after, "s2")["blocked_on"], json!(["s4"]));
+    assert_eq!(
+        of(&after, "s2")["acceptance_criteria"]
+            .as_array()
+            .unwrap()
+            .last(),
+        Some(&json!("it is fast"))
+    );
+    assert_eq!(of(&after, "s3")["status"], "cancelled");
+    for key in ["goal", "acceptance_criteria", "status"] {
+        assert_eq!(of(&after, "s1")[key], of(&before, "s1")[key]);
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_be_applied_is_refused_with_the_way_on() {
+    let change = |id: &str| json!({"slice_id": id, "priority": 1});
+    let cancel = |id: &str| json!({"slice_id": id, "reason": "no"});
+    let wrong = [
+        (
+            json!({"add": [slice("s4"), slice("s4")]}),
+            "slice_duplicated",
+        ),
+        (json!({"add": [slice("s1")]}), "slice_duplicated"),
+        (
+            json!({"change": [change("s2")], "cancel": [cancel("s2")]}),
+            "slice_duplicated",
+        ),
+        (json!({"change": [change("s9")]}), "slice_unknown"),
+        (json!({"cancel": [cancel("s1")]}), "blocked_on_cancelled"),
+        (
+            json!({"cancel": [{"slice_id": "s3", "reason": " "}]}),
+            "cancel_without_reason",
+        ),
+        (json!({"order": ["s9"]}), "order_unknown"),
+        (json!({"order": ["s1", "s1"]}), "order_unknown"),
+        (
+            json!({"change": [{"slice_id": "s2", "drop_criteria": [7]}]}),
+            "criteria_weakened",
+        ),
+        (
+            json!({"change": [{"slice_id": "s2", "drop_criteria": [1], "add_criteria": ["another"]}]}),
+            "criteria_weakened",
+        ),
+        (
+            json!({"add": [slice("s4")], "candidate_slices": [slice("s1")]}),
+            "plan_twice",
+        ),
+    ];
+    let repo = given_back();
+    let before = repo.fingerprint();
+    for (delta, code) in wrong {
+        let run = reground(&repo, &json!({"plan": delta}));
+        assert_ne!(run.code, 0, "{delta}");
+        run.says(code).says("next: ");
+        assert_eq!(repo.fingerprint(), before);
+    }
+    // What others wait for may go when the same report says what they wait for instead.
+    let both = json!({"plan": {"cancel": [cancel("s1")], "change": [{"slice_id": "s2", "blocked_on": []}]}});
+    reground(&repo, &both).ok();
+    let closed = json!({"plan": {"change": [change("s1")]}});
+    reground(&repo, &closed).exits(4).says("goal_changed");
+    let closed = json!({"plan": {"order": ["s1"]}});
+    reground(&repo, &closed).exits(4).says("order_unknown");
+}
+
+/// What is left out stays, of blockers and gaps too.
+#[test]
+fn blockers_and_gaps_stay_until_a_list_is_given() {
+    let repo = given_back();
+    let block =
+        json!({"release_blocker_ids": ["B-1"], "high_value_gaps": ["no manual"], "select": "s3"});
+    reground(&repo, &block).ok();
+    repo.record("implementer", repo.implementer_report(Some("not yet")))
+        .ok();
+    reground(&repo, &json!({"select": "s1"})).ok();
+    assert_eq!(
+        repo.document("state.json")["release_blocker_ids"],
+        json!(["B-1"])
+    );
+    repo.record(
+        "implementer",
+        repo.implementer_report(Some("not this either")),
+    )
+    .ok();
+    reground(&repo, &json!({"release_blocker_ids": [], "select": "s3"})).ok();
+    assert_eq!(
+        repo.document("state.json")["release_blocker_ids"],
+        json!([])
+    );
+    assert_eq!(repo.document("state.json")["remaining_high_value_gaps"], 1);
+}
+
+fn notes(repo: &Repo, id: &str) -> Vec<String> {
+    let plan = repo.document("plan.json");
+    let notes = of(&plan, id)["locked_notes"].as_array().unwrap().clone();
+    notes
+        .iter()
+        .map(|note| note.as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn ask(repo: &Repo, question: &str) -> crate::support::Run {
+    let block = json!({"policy": {"to": "await_user_input", "question": question}});
+    reground(repo, &block)
+}
+
+#[test]
+fn an_answer_is_a_condition_that_no_plan_removes() {
+    let repo = given_back();
+    ask(&repo, "which port?").ok();
+    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    for id in ["s1", "s2", "s3"] {
+        assert!(notes(&repo, id)[0].contains("asked \"which port?\", the user said: 8080"));
+    }
+    let drop =
+        json!({"plan": {"change": [{"slice_id": "s2", "locked_notes": []}], "add": [slice("s4")]}});
+    reground(&repo, &drop).ok();
+    assert_eq!(notes(&repo, "s2").len(), 1);
+    assert_eq!(notes(&repo, "s4").len(), 1, "a new slice has it too");
+    // The question is not asked again, in whatever case.
+    let report = repo.implementer_report(Some("again"));
+    if repo.rule() == "4" {
+        repo.record("implementer", report).ok();
+    }
+    ask(&repo, "Which  port?")
+        .exits(4)
+        .says("already_answered")
+        .says("8080");
+    let seq = repo.document("plan.json")["candidate_slices"][0]["locked_notes"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let id = seq
+        .split(':')
+        .next()
+        .unwrap()
+        .trim_start_matches("user@")
+        .to_owned();
+    let nobody = json!({"answers_to": [{"answer": "answer-999", "slices": []}]});
+    reground(&repo, &nobody).exits(4).says("answer_unknown");
+    let place = json!({"answers_to": [{"answer": id, "slices": ["s3"]}]});
+    reground(&repo, &place).ok();
+    assert!(notes(&repo, "s1").is_empty());
+    assert_eq!(notes(&repo, "s3").len(), 1);
+}
+
+/// What a review was given for has changed with the answer.
+#[test]
+fn an_answer_after_a_review_makes_one_due_again() {
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1"), slice("s2")]);
+    repo.build_slice("s1");
+    assert_eq!(repo.rule(), "7");
+    ask(&repo, "in which language?").ok();
+    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    assert_eq!(repo.rule(), "2");
+    reground(&repo, &json!({})).ok();
+    assert_eq!(repo.rule(), "5");
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(prompt.contains("the user said: Frisian"), "{prompt}");
+}

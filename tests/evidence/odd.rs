@@ -1,0 +1,154 @@
+//! Histories and files that are odd: each has its code and a way on, and takes bounded time.
+
+use crate::job::{Job, OWN, library, proof, with};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// What any one report may take here, however large the files are.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn entry(path: &str) -> serde_json::Value {
+    proof("a", "a works", &format!("entry:{path}"), "observed")
+}
+
+fn at(anchor: &str) -> serde_json::Value {
+    proof("a", "a works", anchor, "observed")
+}
+
+impl Job {
+    /// `a` is judged with this file as its work.
+    fn with_file(path: &str, bytes: &[u8]) -> Self {
+        let job = Self::begin(&["a works"]);
+        job.repo.write(path, bytes);
+        job.repo.commit("Work on a", Some("a"));
+        job.judge();
+        job
+    }
+}
+
+#[test]
+fn a_history_that_was_written_anew_from_its_root_is_followed() {
+    let job = Job::done();
+    job.git(&[
+        "-c",
+        "core.safecrlf=false",
+        "filter-branch",
+        "-f",
+        "--env-filter",
+        "GIT_AUTHOR_NAME=Nobody",
+        "HEAD",
+    ]);
+    job.git(&["update-ref", "-d", "refs/original/refs/heads/main"]);
+    job.git(&["reflog", "expire", "--expire=now", "--all"]);
+    job.git(&["gc", "-q", "--prune=now"]);
+    job.stands().says("rebound");
+}
+
+#[test]
+fn a_commit_serves_one_slice() {
+    let job = Job::done();
+    job.select_b().ok();
+    job.report().exits(4).says("commit_not_after_basis");
+    job.repo.commit_for("b", "b.txt", "b works\n");
+    job.report().ok();
+}
+
+#[test]
+fn a_slice_whose_basis_is_gone_is_selected_anew() {
+    let job = Job::begin(&["a works"]);
+    job.git(&["checkout", "-q", "--orphan", "new"]);
+    job.git(&["commit", "-q", "-m", "All anew"]);
+    job.git(&["branch", "-q", "-M", "new", "main"]);
+    job.git(&["reflog", "expire", "--expire=now", "--all"]);
+    job.git(&["gc", "-q", "--prune=now"]);
+    let due = job.repo.due();
+    assert_eq!(due["rule"], "2", "{due}");
+    job.reground(json!({})).ok();
+    if job.repo.rule() == "3" {
+        job.select("a");
+    }
+    job.write_own("a");
+    job.judge();
+    job.accept(&[at("lib.txt:5")]).ok();
+}
+
+#[test]
+fn a_file_too_large_to_read_is_proved_as_a_whole() {
+    let line = [vec![b'x'; 10 << 20], b"\n".to_vec()].concat();
+    let lines = b"a line of a large file\n".repeat((100 << 20) / 23);
+    for (path, bytes) in [("line.txt", line), ("lines.txt", lines)] {
+        let job = Job::with_file(path, &bytes);
+        let started = Instant::now();
+        job.accept(&[at(&format!("{path}:1"))])
+            .exits(4)
+            .says("evidence_unverified");
+        job.accept(&[entry(path)]).ok();
+        assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+        job.git(&["rm", "-q", path]);
+        job.repo.commit("Take it away", None);
+        job.is_reopened();
+    }
+}
+
+#[test]
+fn text_in_two_bytes_a_character_has_no_lines() {
+    let text: Vec<u8> = "a line of text\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let job = Job::with_file("wide.txt", &text);
+    job.accept(&[at("wide.txt:1")])
+        .exits(4)
+        .says("evidence_unverified");
+    job.accept(&[entry("wide.txt")]).ok();
+}
+
+#[test]
+fn carriage_returns_alone_end_no_line() {
+    let job = Job::with_file("mac.txt", b"one line\rtwo lines\rthree lines\r");
+    job.accept(&[at("mac.txt:2")])
+        .exits(4)
+        .says("evidence_unverified");
+    job.accept(&[at("mac.txt:1")]).ok();
+    job.repo
+        .write("mac.txt", "one line\rtwo others\rthree lines\r");
+    job.repo.commit("Change a part", None);
+    job.must_answer("evidence_changed");
+}
+
+#[test]
+fn a_storm_of_renames_is_followed() {
+    let job = Job::begin(&["a works"]);
+    for number in 0..3_000 {
+        let path = format!("many/{number}.txt");
+        job.repo.write(&path, format!("file {number} of many\n"));
+    }
+    let own = with(&library(), &OWN);
+    job.repo.write("many/own.txt", &own);
+    job.repo.commit("Work on a", Some("a"));
+    job.judge();
+    job.accept(&[at("many/own.txt:5")]).ok();
+    job.git(&["mv", "many", "more"]);
+    job.repo.commit("Move all of it", None);
+    let started = Instant::now();
+    job.stands();
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert_eq!(job.anchor("a"), "more/own.txt:5");
+}
+
+#[test]
+fn a_submodule_that_is_gone_is_no_proof() {
+    let job = Job::begin(&["a works"]);
+    let commit = job.repo.head();
+    let info = format!("160000,{commit},sub");
+    job.git(&["update-index", "--add", "--cacheinfo", &info]);
+    job.git(&["commit", "-q", "-m", "Add it\n\nCook-Slice: a"]);
+    job.git(&["rm", "-q", "--cached", "sub"]);
+    job.git(&["commit", "-q", "-m", "Take it away\n\nCook-Slice: a"]);
+    job.write_own("a");
+    job.judge();
+    job.accept(&[entry("sub")])
+        .exits(4)
+        .says("evidence_unverified");
+    job.accept(&[at("lib.txt:5")]).ok();
+}

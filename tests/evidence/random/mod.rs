@@ -1,0 +1,124 @@
+//! Histories by chance: slices are built and accepted while the history is amended, rebased, merged, reverted
+//! and reset. Where the project is done, what proves it stands at HEAD; and there is always a way on.
+//!
+//! `COOK_HISTORIES=N` runs that many, `COOK_HISTORIES_FROM=K` from that seed on, `COOK_HISTORIES_JOBS=J` so many
+//! at a time (`proofs/histories.sh`).
+
+mod draft;
+mod driver;
+mod edits;
+mod events;
+mod figures;
+mod oracle;
+mod read;
+mod refused;
+mod setup;
+mod world;
+
+use driver::Went;
+use figures::Figures;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use world::{Rng, World};
+
+/// Histories when nothing else is said.
+const FEW: u64 = 6;
+/// Events of each history that are dealt in turn, so that each kind comes up in five histories.
+const DEALT: usize = 4;
+/// Reports until the project must be done.
+const BOUND: usize = 120;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
+}
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn whatever_becomes_of_the_history_done_means_proved() {
+    let first = number("COOK_HISTORIES_FROM", 0);
+    let end = first + number("COOK_HISTORIES", FEW);
+    let next = AtomicU64::new(first);
+    let (wrong, figures) = (Mutex::new(Vec::new()), Mutex::new(Figures::default()));
+    let work = || loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        if seed >= end {
+            break;
+        }
+        let found = std::panic::catch_unwind(|| history(seed));
+        let (found, seen) = found.unwrap_or_else(|_| {
+            let failed = format!("seed {seed}: the test itself failed");
+            (vec![failed], Figures::default())
+        });
+        for one in &found {
+            println!("{one}");
+        }
+        wrong.lock().unwrap().extend(found);
+        *figures.lock().unwrap() += seen;
+    };
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..number("COOK_HISTORIES_JOBS", cores as u64) {
+            scope.spawn(work);
+        }
+    });
+    let (wrong, figures) = (wrong.into_inner().unwrap(), figures.into_inner().unwrap());
+    println!("{}", figures.told(wrong.len()));
+    assert!(wrong.is_empty(), "{} things are wrong", wrong.len());
+    figures.require_enough();
+}
+
+/// What is wrong with one history, and what came up in it.
+#[allow(clippy::print_stdout)]
+fn history(seed: u64) -> (Vec<String>, Figures) {
+    let mut world = World::begin(Rng(seed).below(usize::MAX) as u64);
+    let mut wrong = Vec::new();
+    let events = DEALT + world.rng.below(5);
+    for number in 0..events {
+        let reports = world.rng.below(10);
+        report(&mut world, reports, true, &mut wrong);
+        if !wrong.is_empty() {
+            break;
+        }
+        world.say("== event");
+        let dealt = (number < DEALT).then(|| seed as usize * DEALT + number);
+        world.event(dealt);
+    }
+    if wrong.is_empty() {
+        report(&mut world, BOUND, false, &mut wrong);
+    }
+    let odd = std::mem::take(&mut world.odd);
+    if wrong.is_empty() && !world.is_done {
+        wrong.push(format!("not done after {BOUND} more reports"));
+    }
+    wrong.extend(odd);
+    let told = |what: String| format!("seed {seed}: {what}");
+    world.figures.unexplained = world.unexplained.len();
+    for refused in &world.unexplained {
+        println!("{}", told(refused.clone()));
+    }
+    let mut told: Vec<String> = wrong.into_iter().map(told).collect();
+    if let Some(last) = told.last_mut() {
+        last.push_str(&format!("\n{}", world.log.join("\n")));
+    }
+    world.figures.histories = 1;
+    (told, world.figures)
+}
+
+/// So many reports, or until there is nothing to report.
+fn report(world: &mut World, reports: usize, may_lie: bool, wrong: &mut Vec<String>) {
+    for _ in 0..reports {
+        world.is_done = false;
+        match world.step(may_lie) {
+            Went::On => {}
+            Went::Done => {
+                world.is_done = true;
+                world.figures.done += 1;
+                world.say("== done");
+                wrong.extend(world.violations("HEAD"));
+                wrong.extend(world.unnoticed());
+                return;
+            }
+            Went::Wrong(why) => return wrong.push(why),
+        }
+    }
+}
