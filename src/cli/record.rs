@@ -4,7 +4,7 @@ use super::caller;
 use super::context::{Answer, Context, answer};
 use super::{follow, init, input, queued, transition};
 use crate::lifecycle;
-use crate::service::{self, Applied, Workspace};
+use crate::service::{self, Applied, Foresight, Workspace};
 use crate::view::{CheckAnswer, PromptAnswer};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
@@ -18,7 +18,8 @@ pub(super) struct RecordArgs {
     pub role: String,
     /// The report (`-` or nothing = standard input)
     pub file: Option<PathBuf>,
-    /// Check grammar and consistency only; needs no repository
+    /// Say what would refuse it, without running or writing anything; its form alone where there
+    /// is no repository
     #[arg(long, conflicts_with_all = ["dry_run", "repair_prompt"])]
     pub check: bool,
     /// Everything but writing
@@ -47,10 +48,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let text = input::read(args.file.as_deref())?;
     let parsed = report::parse(role, &text);
     if args.check {
-        return answer(CheckAnswer {
-            report: report::describe_check(role, &parsed),
-            breaches: parsed.findings.clone(),
-        });
+        return check(context, role, &parsed);
     }
     if args.repair_prompt {
         let sent = String::from_utf8_lossy(&text);
@@ -107,6 +105,35 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     }
     let summary = summary(&event, &applied);
     answer(transition::transition_answer(applied, summary, findings))
+}
+
+/// What is wrong with the report itself; where a repository waits for it, what would refuse it.
+fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
+    let mut report = report::describe_check(role, parsed);
+    let mut breaches = parsed.findings.clone();
+    if let (Some(read), true) = (&parsed.report, breaches.is_empty())
+        && let Reported::Event(event) = report::event(read, Provenance::default())
+        && let Some(foresight) = foresee(context, role, &event)?
+    {
+        report.valid = foresight.refusals.is_empty();
+        report.findings.clone_from(&foresight.refusals);
+        report.assumed = foresight.assumed;
+        (report.against, report.not_held) = match foresight.against {
+            Ok(state) => (Some(state), None),
+            Err(why) => (None, Some(why)),
+        };
+        breaches = foresight.refusals;
+    }
+    answer(CheckAnswer { report, breaches })
+}
+
+/// Nothing where there is no repository.
+fn foresee(context: &Context, role: Role, event: &Event) -> Result<Option<Foresight>, Failure> {
+    match context.workspace() {
+        Ok(workspace) => service::foresee(&workspace, role, event).map(Some),
+        Err(failure) if failure.code == Code::NotARepository => Ok(None),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// The report, or the refusal that lists every breach.

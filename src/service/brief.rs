@@ -44,6 +44,22 @@ impl WholeBrief {
             .collect();
         brief::within(&self.brief, &weights, max_bytes.unwrap_or(usize::MAX))
     }
+
+    /// What a role's prompt does not say already, as far as it fits.
+    pub fn beside_prompt(&self, max_bytes: usize) -> String {
+        let kept = self
+            .entries
+            .iter()
+            .filter(|entry| !entry.stands_in_prompt());
+        let (lines, weights): (Vec<_>, Vec<_>) = kept
+            .map(|entry| (entry.line.clone(), entry.weight.clone()))
+            .unzip();
+        let brief = Brief {
+            lines,
+            ..Brief::default()
+        };
+        brief::within(&brief, &weights, max_bytes).text
+    }
 }
 
 /// One anchor of the brief.

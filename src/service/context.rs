@@ -4,12 +4,13 @@
 
 use super::dispatch::head_of;
 use super::scripted::{list_scripted_commands, scripted_line};
+use super::slice_rows::add_slice_rows;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
-use cook_core::model::{Evidence, Role, SliceStatus, Snapshot};
+use cook_core::model::{Evidence, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, unified_diff};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -44,13 +45,19 @@ pub(super) fn context_text(
         None => Vec::new(),
     };
     if let (Some((basis, upto)), Some(id)) = (&span, &snapshot.active.slice_id) {
-        let _ = writeln!(text, "basis of slice {id}: {basis}");
-        let _ = writeln!(text, "its work up to: {upto}");
+        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+        let _ = write!(
+            text,
+            "slice {id} from its basis {} to {}: ",
+            short(basis),
+            short(upto)
+        );
         let slices = snapshot.plan.candidate_slices.iter();
         let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
         let gates = gate_commands(workspace.config()?, commands);
         list_paths(&mut text, &edits, &gates);
     }
+    add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
     for run in &snapshot.evidence.runs {
         let how = if run.passed() { "passed" } else { "failed" };
         let _ = writeln!(text, "gate `{}` {how} (receipt:{})", run.command, run.id);
@@ -63,10 +70,10 @@ pub(super) fn context_text(
         }
     }
     if role != Role::Implementer {
-        list_criteria(&mut text, workspace, snapshot)?;
+        list_criteria(&mut text, workspace, snapshot, role)?;
     }
     let opened = snapshot.ledger.script_doors.0;
-    if opened > 0 {
+    if opened > 0 && role != Role::Implementer {
         let commands = list_scripted_commands(workspace, snapshot)?;
         let _ = writeln!(
             text,
@@ -105,18 +112,11 @@ fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
         .iter()
         .map(|(class, count)| format!("{count} {class}"))
         .collect();
-    let _ = writeln!(
-        text,
-        "{} between the two{}",
-        match edits.len() {
-            1 => "1 file differs".to_owned(),
-            files => format!("{files} files differ"),
-        },
-        match classes.is_empty() {
-            true => String::new(),
-            false => format!(": {}", classes.join(", ")),
-        }
-    );
+    let _ = match edits.len() {
+        0 => writeln!(text, "no file differs"),
+        1 => writeln!(text, "1 file differs: {}", classes.join(", ")),
+        files => writeln!(text, "{files} files differ: {}", classes.join(", ")),
+    };
     for edit in edits.iter().take(LISTED) {
         let kind = match edit.change.kind {
             ChangeKind::Added => "added",
@@ -132,11 +132,13 @@ fn list_paths(text: &mut String, edits: &[Edit], gates: &[String]) {
 }
 
 /// Each criterion of slices that are in work or done, and what its proof is worth now by the
-/// receipts that are kept: no gate is run for a prompt.
+/// receipts that are kept: no gate is run for a prompt. Judges are shown all of them, other roles
+/// those that do not simply stand.
 fn list_criteria(
     text: &mut String,
     workspace: &Workspace,
     snapshot: &Snapshot,
+    role: Role,
 ) -> Result<(), Failure> {
     let active = snapshot.active.slice_id.as_deref();
     let slices = snapshot.plan.candidate_slices.iter().filter(|slice| {
@@ -166,24 +168,45 @@ fn list_criteria(
         true => Facts::default(),
         false => workspace.measure(&wanted, Some(snapshot))?,
     };
-    let _ = writeln!(text, "criteria and what their proof is worth now:");
+    let is_judge = role == Role::StopJudge;
+    let mut standing = 0_u64;
+    let mut shown = String::new();
     for (slice, criterion, questions) in rows {
-        let mut proofs: Vec<String> = questions
-            .iter()
-            .filter_map(|question| {
-                let answer = facts.anchors.get(&question.key())?;
-                Some(format!("{} ({})", answer.verdict.id(), question.anchor))
-            })
-            .collect();
-        if proofs.is_empty() {
-            proofs.push("no proof is given yet".to_owned());
+        let known = questions.iter().filter_map(|question| {
+            let answer = facts.anchors.get(&question.key())?;
+            Some((answer.verdict, &question.anchor))
+        });
+        let known: Vec<_> = known.collect();
+        let mut verdicts = known.iter().map(|(verdict, _)| *verdict);
+        let stands = verdicts.all(|verdict| verdict == Verdict::Verified);
+        if stands && !known.is_empty() && !is_judge {
+            standing += 1;
+            continue;
         }
+        // Before a slice is accepted nobody gives proof.
+        if known.is_empty() && slice.status != SliceStatus::Done {
+            continue;
+        }
+        let proofs = match known.is_empty() {
+            true => "no proof is given".to_owned(),
+            false => {
+                let proofs = known.iter();
+                let proofs = proofs.map(|(verdict, anchor)| format!("{} ({anchor})", verdict.id()));
+                proofs.collect::<Vec<_>>().join(", ")
+            }
+        };
+        let _ = writeln!(shown, "  {}: {criterion}: {proofs}", slice.slice_id);
+    }
+    if standing > 0 {
+        let proofs = counted(standing, "proof");
         let _ = writeln!(
             text,
-            "  {}: {criterion}: {}",
-            slice.slice_id,
-            proofs.join(", ")
+            "{proofs} that simply stand: `cook brief check` lists all"
         );
+    }
+    if !shown.is_empty() {
+        let _ = writeln!(text, "criteria and what their proof is worth now:");
+        text.push_str(&shown);
     }
     Ok(())
 }

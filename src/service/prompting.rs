@@ -71,7 +71,7 @@ pub fn role_prompts(
         reason: &dispatch.reason,
         findings: &dispatch.findings,
         context: &context_text(workspace, snapshot, facts, role)?,
-        brief: &brief.within(Some(DEFAULT_BYTES)).text,
+        brief: &brief.beside_prompt(DEFAULT_BYTES),
     };
     let beside = || {
         (

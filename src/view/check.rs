@@ -1,4 +1,4 @@
-//! `cook record --check`, `--repair-prompt`: reports judged without a repository.
+//! `cook record --check`: a report's form, and what in the repository stands against it.
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
@@ -23,6 +23,7 @@ impl Show for CheckAnswer {
         if self.breaches.is_empty() {
             page.toned(Tone::Good, "valid");
             page.line(&format!("  a {role} report"));
+            self.held(page);
             return;
         }
         page.toned(Tone::Bad, "not valid");
@@ -30,6 +31,7 @@ impl Show for CheckAnswer {
         for finding in &self.breaches {
             finding_line(page, finding);
         }
+        self.held(page);
     }
 
     fn exit(&self) -> Exit {
@@ -37,6 +39,21 @@ impl Show for CheckAnswer {
             Exit::Ok
         } else {
             Exit::CheckFailed
+        }
+    }
+}
+
+impl CheckAnswer {
+    fn held(&self, page: &mut Page) {
+        if let Some(state) = &self.report.against {
+            page.line(&format!("held against {state}"));
+        }
+        if let Some(why) = &self.report.not_held {
+            page.line(&format!("its form alone: {why}"));
+        }
+        if !self.report.assumed.is_empty() {
+            let assumed = self.report.assumed.join(", ");
+            page.line(&format!("not run, taken for green: {assumed}"));
         }
     }
 }

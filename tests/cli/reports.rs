@@ -2,6 +2,7 @@
 //! stale, doubled, contradictory, hostile.
 
 use crate::support::Repo;
+use crate::support::reports::{proof, slice};
 use crate::support::story::{MISSION, plan};
 use serde_json::json;
 
@@ -377,4 +378,67 @@ fn a_question_waits_for_the_user_and_the_answer_goes_on() {
     repo.cook(&["answer", "8080", "--as-user"]).exits(0);
     assert_eq!(repo.rule(), "2");
     repo.cook(&["next", "--prompt"]).exits(0).says("8080");
+}
+
+/// Beside its form a check says what the repository has against a report, where one waits for it.
+#[test]
+fn a_check_says_what_would_refuse_the_report() {
+    let repo = Repo::committed();
+    let before = repo.fingerprint();
+    let check = |role: &str, report: String, exit: i32| {
+        let run = repo.record_with(&[role, "--check", "--json"], report);
+        run.exits(exit).json()
+    };
+    let good = check("reviewer", repo.review(true), 0);
+    assert!(good["against"].as_str().unwrap().starts_with("transition "));
+    // Another role's report is read, and that is all.
+    let early = check("auditor", repo.audit("b"), 0);
+    assert_eq!(early["not_held"], "rule 5 waits for the reviewer");
+    // A contract id that the state does not hold.
+    let wrong = repo.review(true).replace("C-a, C-b", "C-a");
+    let wrong = check("reviewer", wrong, 1);
+    assert_eq!(wrong["valid"], false);
+    assert_eq!(wrong["findings"][0]["code"], "remaining_ids_mismatch");
+    assert!(before == repo.fingerprint(), "a check changed something");
+}
+
+/// A proof that no text could ever give is told of before anything is recorded; what only a run
+/// can tell is not held against the report.
+#[test]
+fn a_check_looks_evidence_up_and_runs_nothing() {
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1")]);
+    repo.build_slice("s1");
+    let before = repo.fingerprint();
+    let check = |anchor: &str, exit: i32| {
+        let criterion = &proof("s1")[0]["criterion"];
+        let report = repo.regrounder_report(&json!({
+            "reconcile": {"slice_id": "s1", "decision": "accepted"},
+            "evidence": [{"slice_id": "s1", "criterion": criterion, "anchor": anchor}],
+        }));
+        let run = repo.record_with(&["regrounder", "--check", "--json"], report);
+        run.exits(exit).json()
+    };
+    check("s1.txt:1", 0);
+    let wrong = check("s1.txt:9", 1);
+    assert_eq!(
+        wrong["findings"][0]["code"], "evidence_unverified",
+        "{wrong}"
+    );
+    let gate = check("cmd:sh nothing.sh#done", 1);
+    assert_eq!(gate["findings"][0]["code"], "evidence_unverified", "{gate}");
+    assert!(before == repo.fingerprint(), "a check changed something");
+    let repo = Repo::selected();
+    let run = |commit: &str, exit: i32| {
+        let report = repo.implementation("a", commit);
+        let run = repo.record_with(&["implementer", "--check", "--json"], report);
+        run.exits(exit).json()
+    };
+    let unknown = run("0123456789", 1);
+    assert_eq!(unknown["findings"][0]["code"], "commit_unknown");
+    // Its gate would be red; a check does not start it.
+    repo.write("a.txt", "one\n");
+    let head = repo.commit("no results", Some("a"));
+    let foreseen = run(&head, 0);
+    assert_eq!(foreseen["assumed"], json!(["the gates at the commit"]));
 }

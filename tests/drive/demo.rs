@@ -213,6 +213,35 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
     let rows = log["worktrees"][0]["transitions"].as_array().unwrap();
     let by_script = rows.iter().filter(|row| row["actor"] == "script").count();
     assert_eq!(by_script, 2, "{log:#}");
+    let sizes = prompts_of_attempts(&stage, &played);
+    assert_eq!(sizes.len(), 4, "three slices, one of them sent back");
+    // 8,000 tokens of four bytes.
+    assert!(sizes.iter().all(|size| *size <= 32_000), "{sizes:?}");
+}
+
+/// Bytes of the four prompts of each attempt: implementer, reviewer, auditor, regrounder.
+fn prompts_of_attempts(stage: &Stage, played: &Played) -> Vec<usize> {
+    let ask = |arguments: &[&str]| -> Value {
+        let mut command = stage.command(COOK, &played.root);
+        let answer = command.args(arguments).arg("--json").output().unwrap();
+        serde_json::from_slice(&answer.stdout).unwrap()
+    };
+    let log = ask(&["session", "log", "-n", "99"]);
+    // Newest first.
+    let calls: Vec<&Value> = log["calls"].as_array().unwrap().iter().rev().collect();
+    let attempts = calls.windows(4).filter(|four| {
+        let roles = four.iter().map(|call| call["call"]["role"].as_str());
+        roles.eq(["implementer", "reviewer", "auditor", "regrounder"].map(Some))
+    });
+    let bytes = |call: &&Value| {
+        let said = ask(&[
+            "session",
+            "show",
+            call["call"]["exchange"].as_str().unwrap(),
+        ]);
+        said["value"]["input"].as_str().unwrap().len()
+    };
+    attempts.map(|four| four.iter().map(bytes).sum()).collect()
 }
 
 #[test]

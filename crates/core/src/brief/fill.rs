@@ -3,7 +3,7 @@
 
 use super::field::{normalise, settle};
 use super::identity::line_digest;
-use super::material::{Filled, Material, Proof};
+use super::material::{Filled, Material, PROTECTED, Proof};
 use super::render::{Brief, Weight};
 use crate::diagnostic::Severity;
 use crate::model::{
@@ -146,7 +146,7 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
     for path in material.protected {
         let line = BriefLine::Forbid {
             rule: format!("Do not change `{path}` unless the slice names it."),
-            source: "`rules.protected` in .agent/cook.toml".to_owned(),
+            source: PROTECTED.to_owned(),
         };
         slots.add(line, Weight::Kept);
     }

@@ -93,3 +93,18 @@ pub struct Filled {
     /// How much it matters when room is short.
     pub weight: Weight,
 }
+
+impl Filled {
+    /// A role's prompt says it in a part of its own: criteria, gates, findings, who is due.
+    pub fn stands_in_prompt(&self) -> bool {
+        self.own
+            && match &self.line {
+                BriefLine::Learned { .. } => false,
+                BriefLine::Forbid { source, .. } => source != PROTECTED,
+                _ => true,
+            }
+    }
+}
+
+/// The source of a rule that comes from the settings.
+pub(super) const PROTECTED: &str = "`rules.protected` in .agent/cook.toml";

@@ -83,12 +83,13 @@ pub fn line_text(line: &BriefLine) -> String {
     }
 }
 
-/// The whole brief; no trailing newline.
+/// The whole brief; no trailing newline. Empty fields, which only an extract has, are left out.
 pub fn render(brief: &Brief) -> String {
-    let mut sections = vec![
-        format!("## Task\n{}", brief.task),
-        format!("## Done When\n{}", brief.done_when),
-    ];
+    let fields = [("Task", &brief.task), ("Done When", &brief.done_when)];
+    let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut sections: Vec<String> = fields
+        .map(|(heading, text)| format!("## {heading}\n{text}"))
+        .collect();
     for slot in Slot::ALL {
         let bullets: Vec<String> = brief
             .of(slot)

@@ -66,10 +66,7 @@ pub(super) fn mark(snapshot: &Snapshot) -> Option<&String> {
 
 /// A slice is selected, in progress or committed.
 pub(super) fn in_work(snapshot: &Snapshot) -> bool {
-    matches!(
-        snapshot.active.status,
-        ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-    )
+    snapshot.slice_in_work().is_some()
 }
 
 /// Every slice is closed: the project's end is what comes next.

@@ -198,9 +198,7 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
     let limits = &facts.config()?.limits;
     let granted = &next.counters.granted;
     let steps = limits.steps().saturating_add(granted.steps.unwrap_or(0));
-    let attempts = limits
-        .attempts()
-        .saturating_add(granted.attempts_per_slice.unwrap_or(0));
+    let attempts = limits.attempts_with(granted);
     let spent_slice = next
         .active
         .slice_id

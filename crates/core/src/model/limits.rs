@@ -33,6 +33,12 @@ impl Limits {
         self.attempts_per_slice.unwrap_or(ATTEMPTS_PER_SLICE.get())
     }
 
+    /// The same with what the user granted besides.
+    pub fn attempts_with(&self, granted: &Limits) -> u64 {
+        self.attempts()
+            .saturating_add(granted.attempts_per_slice.unwrap_or(0))
+    }
+
     /// Role events a workflow may take.
     pub fn steps(&self) -> u64 {
         self.steps.unwrap_or(STEPS.get())

@@ -6,7 +6,7 @@ use super::evidence::VerificationEvidence;
 use super::history::{SliceRecord, StopRecord};
 use super::ledger::{Counters, Ledger, Undone};
 use super::plan::Plan;
-use super::slice::ActiveSlice;
+use super::slice::{ActiveSlice, ActiveStatus};
 use super::state::State;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,17 @@ pub struct Snapshot {
     /// `brief.json`; none until somebody adds to the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefDocument>,
+}
+
+impl Snapshot {
+    /// The slice that is selected, in progress or committed.
+    pub fn slice_in_work(&self) -> Option<&str> {
+        let is_in_work = matches!(
+            self.active.status,
+            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+        );
+        self.active.slice_id.as_deref().filter(|_| is_in_work)
+    }
 }
 
 /// History records that one transition appends.

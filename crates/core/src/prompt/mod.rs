@@ -384,14 +384,14 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join(" ");
             for part in [
-                ".agent/mission.md",
-                ".agent/README.md",
-                ".agent/profile.json",
-                ".agent/state.json",
-                ".agent/plan.json",
-                ".agent/active-slice.json",
-                ".agent/slice-history.jsonl",
-                ".agent/stop-check-history.jsonl",
+                "`mission.md`",
+                "`README.md`",
+                "`profile.json`",
+                "`state.json`",
+                "`plan.json`",
+                "`active-slice.json`",
+                "`slice-history.jsonl`",
+                "`stop-check-history.jsonl`",
                 "After a compaction",
                 "smallest correct change",
                 "deterministic proof come first, focused checks next, broad ones last",

@@ -8,7 +8,7 @@ use super::reports::{audit_text, rejection, review_text, vote};
 use super::slices::{active_text, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, owed};
-use crate::model::{ActiveStatus, Role, SliceLedger, Snapshot, UserAnswer};
+use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
 type Part = (&'static str, Option<Quoted>);
@@ -37,7 +37,8 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
         .collect()
 }
 
-const BRIEF: &str = "The brief, as `cook brief` prints it (`cook brief check`: which of its anchors hold; `cook brief note` adds to it):";
+const BRIEF: &str =
+    "What the brief says besides (`cook brief check` tells which of its anchors hold):";
 const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const REVIEW: &str = "The review of its commit:";
 
@@ -69,11 +70,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Commits of its own that are reported:",
-            list(
-                active
-                    .map(|slice| slice.claimed.clone())
-                    .unwrap_or_default(),
-            ),
+            list(claimed_besides(active)),
         ),
         (
             REVIEW,
@@ -157,11 +154,7 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Commits of its own that are reported:",
-            list(
-                ledger
-                    .map(|slice| slice.claimed.clone())
-                    .unwrap_or_default(),
-            ),
+            list(claimed_besides(ledger)),
         ),
         ("Criteria the user amended:", list(amendments(snapshot))),
     ]
@@ -257,9 +250,18 @@ fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
 }
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
-    let is_done = snapshot.active.status == ActiveStatus::Done;
-    let id = snapshot.active.slice_id.as_ref().filter(|_| !is_done)?;
-    snapshot.ledger.slices.get(id)
+    snapshot.ledger.slices.get(snapshot.slice_in_work()?)
+}
+
+/// The commits that a slice claims, where they are not just its newest one.
+fn claimed_besides(ledger: Option<&SliceLedger>) -> Vec<String> {
+    let Some(ledger) = ledger else {
+        return Vec::new();
+    };
+    match (&ledger.claimed[..], &ledger.head) {
+        ([only], Some(head)) if only == head => Vec::new(),
+        (claimed, _) => claimed.to_vec(),
+    }
 }
 
 fn line(text: Option<&str>) -> Option<Quoted> {

@@ -8,6 +8,7 @@ use std::fmt::Write;
 /// Open slices whole, closed ones in a line, and what can be selected.
 pub(super) fn plan_text(snapshot: &Snapshot) -> String {
     let plan = &snapshot.plan;
+    let in_work = snapshot.slice_in_work();
     let mut text = String::new();
     for slice in &plan.candidate_slices {
         let known = snapshot.ledger.slices.get(&slice.slice_id);
@@ -26,7 +27,7 @@ pub(super) fn plan_text(snapshot: &Snapshot) -> String {
             slice.status.id(),
             fold(&slice.goal)
         );
-        let is_active = snapshot.active.slice_id.as_ref() == Some(&slice.slice_id);
+        let is_active = in_work == Some(slice.slice_id.as_str());
         if slice.status.is_open() && !is_active {
             open_slice(&mut text, snapshot, slice);
         } else if !is_active {
@@ -34,7 +35,9 @@ pub(super) fn plan_text(snapshot: &Snapshot) -> String {
         }
     }
     let ready = SliceGraph::new(plan).ready(plan).into_iter();
-    let ready: Vec<String> = ready.map(|row| row.slice_id).collect();
+    let ready = ready.map(|row| row.slice_id);
+    // The one in work stands in a part of its own.
+    let ready: Vec<String> = ready.filter(|id| Some(id.as_str()) != in_work).collect();
     if !ready.is_empty() {
         let _ = writeln!(
             text,

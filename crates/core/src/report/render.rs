@@ -161,6 +161,15 @@ pub struct Checked {
     pub rubric: Option<Rubric>,
     /// What is wrong with it, without places.
     pub findings: Vec<Finding>,
+    /// The state of the repository that it was held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// Why it was not held against one; absent where there is no repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_held: Option<String>,
+    /// What was taken for green because a check runs nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
 }
 
 /// What is told of a report that was read.
@@ -174,5 +183,8 @@ pub fn describe_check(role: Role, parsed: &Parsed) -> Checked {
         findings: findings
             .map(|finding| Finding::new(finding.code, finding.message.clone()))
             .collect(),
+        against: None,
+        not_held: None,
+        assumed: Vec::new(),
     }
 }

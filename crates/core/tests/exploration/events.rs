@@ -4,9 +4,10 @@
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook_core::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook_core::model::{
-    ActiveStatus, Actor, AnswerTo, Basis, Conclude, Count, Decision, Event, EvidenceClaim, Limits,
-    PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile, Reground, Reopen, ReportRecord,
-    Resume, Role, Slice, SliceStatus, Snapshot, Submission, Verdicts, WaitingKind,
+    ActiveStatus, Actor, AnswerTo, Basis, CancelledSlice, Conclude, Count, Decision, Event,
+    EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile,
+    Reground, Reopen, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot, Submission,
+    Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -220,6 +221,13 @@ impl Blocks<'_> {
 
     fn plan(&mut self, label: impl Into<String>, change: impl FnOnce(&mut PlanBlock)) {
         let mut plan = plan_of(self.snapshot);
+        change(&mut plan);
+        self.add(label, |block| block.plan = Some(plan));
+    }
+
+    /// A plan that says what changes.
+    fn changes(&mut self, label: impl Into<String>, change: impl FnOnce(&mut PlanBlock)) {
+        let mut plan = PlanBlock::default();
         change(&mut plan);
         self.add(label, |block| block.plan = Some(plan));
     }
@@ -546,6 +554,22 @@ fn hostile_plans(all: &mut Blocks) {
     });
     all.add("reconcile nobody", |block| {
         block.reconcile = reconcile("nobody", Decision::Reopened);
+    });
+    all.add("place an answer of nobody", |block| {
+        block.answers_to = vec![PlaceAnswer {
+            answer: "answer-0".to_owned(),
+            slices: Vec::new(),
+        }];
+    });
+    all.changes("add and cancel one", |plan| {
+        plan.add = vec![slice_plan("z", &[], bounds)];
+        plan.cancel = vec![CancelledSlice {
+            slice_id: "z".to_owned(),
+            reason: "nobody needs it".to_owned(),
+        }];
+    });
+    all.changes("put nobody first", |plan| {
+        plan.order = vec!["nobody".to_owned()];
     });
     all.plan("a slice that is done", |plan| {
         let mut slice = slice_plan("z", &[], bounds);

@@ -1,0 +1,110 @@
+//! What a prompt says of the slice in work out of settings and worktree: attempts, the gates
+//! that will decide, and whose what is uncommitted would be.
+
+use super::workspace::Workspace;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::Facts;
+use cook_core::model::{Place, Role, Snapshot, surface_matches};
+use cook_store::receipt::merge_gates;
+use std::fmt::Write;
+
+/// Paths that are named of each kind.
+const NAMED: usize = 20;
+
+/// Adds the rows that this role decides on; none where no slice is in work.
+pub(super) fn add_slice_rows(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    role: Role,
+) -> Result<(), Failure> {
+    let Some(id) = snapshot.slice_in_work() else {
+        return Ok(());
+    };
+    if matches!(role, Role::Implementer | Role::Regrounder) {
+        let limits = &workspace.config()?.limits();
+        let allowed = limits.attempts_with(&snapshot.counters.granted);
+        let spent = snapshot.counters.attempts.get(id);
+        let spent = spent.map_or(0, |spent| spent.0);
+        let left = allowed.saturating_sub(spent);
+        let _ = writeln!(text, "attempts left at slice {id}: {left} of {allowed}");
+    }
+    match role {
+        Role::Implementer => list_gates(text, workspace, snapshot),
+        Role::Regrounder => {
+            split_dirty(text, snapshot, facts, id);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The gates that run at the commit, whether they may, and how long they took last.
+fn list_gates(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+) -> Result<(), Failure> {
+    let handoff = snapshot.active.handoff.as_ref();
+    let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
+    let gates = merge_gates(
+        workspace.config()?.gate_specs(),
+        &commands.unwrap_or_default(),
+    );
+    let trust = workspace.trust()?;
+    for gate in gates {
+        let mut about = Vec::new();
+        about.push(match gate.place {
+            Place::CleanRoom => "runs at your commit, in a clean checkout",
+            Place::Worktree => "runs in the worktree",
+        });
+        if !gate.required {
+            about.push("may fail");
+        }
+        if gate.must_fail_at_basis {
+            about.push("must fail at the basis");
+        }
+        if !trust.is_trusted(&gate.run) {
+            about.push("is not trusted here yet, so it does not run");
+        }
+        let _ = write!(text, "gate `{}`: {}", gate.run, about.join(", "));
+        let runs = snapshot.evidence.runs.iter().rev();
+        let last = runs.into_iter().find(|run| run.command == gate.run);
+        if let Some(run) = last {
+            let _ = write!(text, "; took {} ms last", run.duration_ms.0);
+        }
+        text.push('\n');
+    }
+    Ok(())
+}
+
+/// What is uncommitted on the slice's surfaces, and what beside them.
+fn split_dirty(text: &mut String, snapshot: &Snapshot, facts: &Facts, id: &str) {
+    let Some(worktree) = facts.worktree.as_ref().filter(|tree| !tree.is_clean()) else {
+        return;
+    };
+    let handoff = snapshot.active.handoff.as_ref();
+    let surfaces = handoff.and_then(|handoff| handoff.implementation_surfaces.as_ref());
+    let surfaces = surfaces.map(Vec::as_slice).unwrap_or_default();
+    let is_own = |path: &&String| {
+        surfaces
+            .iter()
+            .any(|surface| surface_matches(surface, path))
+    };
+    let (own, beside): (Vec<_>, Vec<_>) = worktree.dirty.iter().partition(is_own);
+    let mut list = |label: &str, paths: &[&String], more: u64| {
+        if paths.is_empty() {
+            return;
+        }
+        let named: Vec<&str> = paths.iter().take(NAMED).map(|path| path.as_str()).collect();
+        let more = more + (paths.len() - named.len()) as u64;
+        let _ = write!(text, "{label}: {}", named.join(", "));
+        let _ = match more {
+            0 => writeln!(text),
+            more => writeln!(text, " and {more} more"),
+        };
+    };
+    list(&format!("uncommitted on the surfaces of {id}"), &own, 0);
+    list("uncommitted beside them", &beside, worktree.more);
+}
