@@ -1,13 +1,13 @@
 //! The verdict on an anchor (`docs/brief.md#anchors-and-verdicts`).
 
 use super::answer::{NO_COMMIT, Placed, answer};
+use super::section::find_section;
 use super::sources::{Sources, Text};
 use super::then::short;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Anchor, PROMPT_DIGEST, Verdict, fits};
-use std::ops::Range;
 
 impl Sources<'_> {
     /// What an anchor is worth now. `gates` are the commands whose receipts may
@@ -243,26 +243,4 @@ impl Sources<'_> {
         };
         Ok(answer)
     }
-}
-
-/// The lines of a section: from its heading to the next one that is no deeper.
-fn find_section(lines: &[String], section: &str) -> Option<Range<usize>> {
-    let depth = |line: &str| line.chars().take_while(|c| *c == '#').count();
-    let wanted = slug(section);
-    let is_it =
-        |line: &String| line.starts_with('#') && slug(line.trim_start_matches('#')) == wanted;
-    let start = lines.iter().position(is_it)?;
-    let own = depth(&lines[start]);
-    let ends = |line: &String| (1..=own).contains(&depth(line));
-    let rest = lines[start + 1..].iter().position(ends);
-    Some(start..rest.map_or(lines.len(), |rest| start + 1 + rest))
-}
-
-fn slug(text: &str) -> String {
-    text.trim()
-        .to_lowercase()
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
-        .map(|c| if c == ' ' { '-' } else { c })
-        .collect()
 }

@@ -11,6 +11,7 @@ mod judge;
 mod output;
 mod place;
 mod receipts;
+mod section;
 mod sources;
 mod stamp;
 mod text;

@@ -203,11 +203,16 @@ impl Sources<'_> {
                 "the output is not kept whole".to_owned(),
                 text.to_owned(),
             ),
-            None => (
-                Verdict::Missing,
-                "no line of its output says that".to_owned(),
-                text.to_owned(),
-            ),
+            None => {
+                let holds = said.lines.iter().find(|line| line.contains(text));
+                let why = holds.map_or_else(
+                    || "no line of its output says that".to_owned(),
+                    |line| {
+                        format!("no line of its output begins with that; one holds it: `{line}`")
+                    },
+                );
+                (Verdict::Missing, why, text.to_owned())
+            }
         })
     }
 

@@ -259,12 +259,7 @@ fn reground_summary(block: &cook_core::model::Reground, applied: &Applied) -> St
             format!("slice `{}` {:?}", reconcile.slice_id, reconcile.decision).to_lowercase(),
         );
     }
-    if let Some(plan) = &block.plan {
-        parts.push(format!(
-            "plan of {}",
-            counted(plan.candidate_slices.len() as u64, "slice")
-        ));
-    }
+    parts.extend(applied.slice_changes());
     if applied.step.snapshot.state.project_done {
         parts.push("the project is done".to_owned());
     } else if block.conclude.is_some() {

@@ -2,6 +2,7 @@
 
 use cook_core::diagnostic::Finding;
 use cook_core::machine::{self, Step};
+use cook_core::model::{Slice, SliceStatus};
 use cook_store::store::Tip;
 
 /// What an event did.
@@ -17,4 +18,54 @@ pub struct Applied {
     pub head: machine::Head,
     /// What was noticed on the way.
     pub findings: Vec<Finding>,
+    /// The slices as they were before it.
+    pub before: Vec<Slice>,
+}
+
+impl Applied {
+    /// What became of slices, in words: `added s3`, `reopened s1`.
+    pub fn slice_changes(&self) -> Vec<String> {
+        let slices = &self.step.snapshot.plan.candidate_slices;
+        let named = |word: &str, is: &dyn Fn(Option<&Slice>, &Slice) -> bool| {
+            let before = |id: &str| self.before.iter().find(|slice| slice.slice_id == id);
+            let found = slices
+                .iter()
+                .filter(|slice| is(before(&slice.slice_id), slice));
+            let names: Vec<String> = found.map(|slice| format!("`{}`", slice.slice_id)).collect();
+            (!names.is_empty()).then(|| format!("{word} {}", names.join(", ")))
+        };
+        let became = |before: Option<&Slice>, now: &Slice, status: SliceStatus| {
+            now.status == status && before.is_some_and(|before| before.status != status)
+        };
+        let changes = [
+            named("added", &|before, _| before.is_none()),
+            named("reopened", &|before, now| {
+                now.status.is_open() && before.is_some_and(|before| !before.status.is_open())
+            }),
+            named("cancelled", &|before, now| {
+                became(before, now, SliceStatus::Cancelled)
+            }),
+            named("blocked", &|before, now| {
+                became(before, now, SliceStatus::Blocked)
+            }),
+            named("changed", &|before, now| {
+                let same = |before: &Slice| {
+                    // Evidence and what cook sets are not the plan's.
+                    let planned = Slice {
+                        evidence: now.evidence.clone(),
+                        basis_commit: now.basis_commit.clone(),
+                        must_fix_findings: now.must_fix_findings.clone(),
+                        ..before.clone()
+                    };
+                    before.status != now.status || planned == *now
+                };
+                before.is_some_and(|before| !same(before))
+            }),
+            named("less proof for", &|before, now| {
+                let is_done = now.status == SliceStatus::Done;
+                is_done && before.is_some_and(|before| before.evidence.len() > now.evidence.len())
+            }),
+        ];
+        changes.into_iter().flatten().collect()
+    }
 }

@@ -198,10 +198,9 @@ fn list_criteria(
         let _ = writeln!(shown, "  {}: {criterion}: {proofs}", slice.slice_id);
     }
     if standing > 0 {
-        let proofs = counted(standing, "proof");
         let _ = writeln!(
             text,
-            "{proofs} that simply stand: `cook brief check` lists all"
+            "proofs that simply stand: {standing} (`cook brief check` lists all)"
         );
     }
     if !shown.is_empty() {

@@ -10,7 +10,7 @@ use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
-use cook_core::model::{Actor, Event, Receipt, Snapshot};
+use cook_core::model::{Actor, Event, Receipt, Slice, Snapshot};
 use cook_store::store::{Lease, Recovery, Store, Transition};
 use std::time::Duration;
 
@@ -95,7 +95,12 @@ pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<App
         findings: decided.step.findings.clone(),
         step: decided.step,
         head: decided.head,
+        before: slices_of(snapshot.as_ref()),
     })
+}
+
+fn slices_of(snapshot: Option<&Snapshot>) -> Vec<Slice> {
+    snapshot.map_or_else(Vec::new, |snapshot| snapshot.plan.candidate_slices.clone())
 }
 
 /// A step with the facts it was judged by.
@@ -173,6 +178,7 @@ fn attempt(
         step: decided.step,
         head: decided.head,
         findings,
+        before: slices_of(snapshot.as_ref()),
     };
     // The lock went with the commit.
     notify::notify(workspace, snapshot.as_ref(), &mut applied);

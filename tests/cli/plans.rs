@@ -211,3 +211,38 @@ fn an_answer_after_a_review_makes_one_due_again() {
     let prompt = repo.cook(&["next", "--prompt"]).ok().out;
     assert!(prompt.contains("the user said: Frisian"), "{prompt}");
 }
+
+/// Who builds the slice asked, so who builds it goes on, with the answer.
+#[test]
+fn an_implementers_question_leads_back_to_it() {
+    let repo = planned();
+    let asks = || {
+        let report = repo.implementer_report(None);
+        let commit = report.lines().find(|line| line.starts_with("Commit SHA:"));
+        let report = report.replace(commit.unwrap(), "Commit SHA: none");
+        report + "Input needed from user: in which language?\n"
+    };
+    repo.record("implementer", asks()).ok();
+    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    assert_eq!(repo.rule(), "4");
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(prompt.contains("the user said: Frisian"), "{prompt}");
+    repo.record("implementer", asks())
+        .exits(4)
+        .says("already_answered");
+}
+
+/// Where the repository moved under the question, the plan is looked at first.
+#[test]
+fn an_answer_after_the_repository_moved_leads_to_a_reground() {
+    let repo = planned();
+    let report = repo.implementer_report(None);
+    let commit = report.lines().find(|line| line.starts_with("Commit SHA:"));
+    let report = report.replace(commit.unwrap(), "Commit SHA: none");
+    repo.record("implementer", report + "Input needed from user: which?\n")
+        .ok();
+    repo.write("else.txt", "moved\n");
+    repo.commit("Move on", None);
+    repo.cook(&["answer", "this", "--as-user"]).ok();
+    assert_eq!(repo.rule(), "2");
+}

@@ -376,7 +376,7 @@ fn a_question_waits_for_the_user_and_the_answer_goes_on() {
     repo.cook(&["resume", "--as-user"])
         .fails(4, "answer_missing");
     repo.cook(&["answer", "8080", "--as-user"]).exits(0);
-    assert_eq!(repo.rule(), "2");
+    assert_eq!(repo.rule(), "4");
     repo.cook(&["next", "--prompt"]).exits(0).says("8080");
 }
 

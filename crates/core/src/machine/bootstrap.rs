@@ -65,6 +65,7 @@ pub(super) fn first(
             what: "what is the mission of this repository? name the whole job in a few sentences"
                 .to_owned(),
             exit: "cook answer 'TEXT'".to_owned(),
+            asker: None,
         });
     }
     let facts = with_contract(facts, &next.ledger.settings);
@@ -193,6 +194,7 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
                 import.reason.clone()
             },
             exit: "cook resume".to_owned(),
+            asker: None,
         });
     }
 }

@@ -227,6 +227,7 @@ fn spend_budget(next: &mut Snapshot, facts: &Facts, before: &Before) -> Result<(
         kind: WaitingKind::Budget,
         what,
         exit: exit.to_owned(),
+        asker: None,
     });
     Ok(())
 }

@@ -63,6 +63,9 @@ pub struct Verdicts {
     pub positive: bool,
     /// Rubric dimensions with a `fail`.
     pub fails: Vec<String>,
+    /// What its rubric says of each dimension that it does not pass: `KEY (concern): why`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub concerns: Vec<String>,
     /// Findings, blockers or the reason, one text each.
     pub findings: Vec<String>,
     /// The follow-up or next slice it names.
@@ -556,11 +559,13 @@ impl From<&PolicyChange> for Waiting {
                 kind: WaitingKind::Question,
                 what: question.clone(),
                 exit: "cook answer 'TEXT'".to_owned(),
+                asker: None,
             },
             PolicyChange::Blocked { why, exit } => Waiting {
                 kind: WaitingKind::Outside,
                 what: why.clone(),
                 exit: exit.clone(),
+                asker: None,
             },
         }
     }

@@ -5,6 +5,7 @@
 use super::answer::{AnsweredNo, Blocker, UserAnswer};
 use super::limits::Limits;
 use super::scalar::Count;
+use super::state::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,9 @@ pub struct ReviewNote {
     pub acceptable: bool,
     /// Dimensions with a `fail`.
     pub fails: Vec<String>,
+    /// What its rubric says of each dimension that it does not pass: `KEY (concern): why`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub concerns: Vec<String>,
     /// What it found.
     pub findings: Vec<String>,
     /// Smallest follow-up, when it named one.
@@ -40,6 +44,12 @@ pub struct AuditNote {
     pub criteria_sha256: String,
     /// Open contracts, blockers and gaps it named, one text each.
     pub findings: Vec<String>,
+    /// What its rubric says of each dimension that it does not pass: `KEY (concern): why`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub concerns: Vec<String>,
+    /// The slice it wants next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_slice: Option<String>,
     /// Digest of the report.
     pub report_sha256: String,
     /// Log sequence of the record.
@@ -184,6 +194,9 @@ pub struct Waiting {
     pub what: String,
     /// The command that leaves it.
     pub exit: String,
+    /// Whose question it is; none where a plan asked or nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asker: Option<Role>,
 }
 
 /// An amended criterion; shown to reviewers and judges.

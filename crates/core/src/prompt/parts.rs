@@ -260,6 +260,7 @@ fn claimed_besides(ledger: Option<&SliceLedger>) -> Vec<String> {
     };
     match (&ledger.claimed[..], &ledger.head) {
         ([only], Some(head)) if only == head => Vec::new(),
+        ([], Some(_)) => vec!["none".to_owned()],
         (claimed, _) => claimed.to_vec(),
     }
 }

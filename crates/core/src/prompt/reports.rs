@@ -1,6 +1,7 @@
 //! Reviews, audits and votes as a prompt shows them.
 
 use super::slices::{row, rows};
+use crate::diagnostic::counted;
 use crate::model::{AuditNote, Blocker, ReviewNote, Vote};
 use std::fmt::Write;
 
@@ -14,7 +15,11 @@ pub(super) fn review_text(review: Option<&ReviewNote>) -> String {
         false => "not acceptable",
     };
     let _ = writeln!(text, "{verdict}, of {}", review.commit);
-    rows(&mut text, "fails", &review.fails);
+    // An older log has no reasons beside what failed.
+    match review.concerns.is_empty() {
+        true => rows(&mut text, "fails", &review.fails),
+        false => rows(&mut text, "rubric", &review.concerns),
+    }
     rows(&mut text, "finding", &review.findings);
     row(
         &mut text,
@@ -33,6 +38,12 @@ pub(super) fn audit_text(audit: Option<&AuditNote>) -> String {
         true => text.push_str("  nothing is open\n"),
         false => rows(&mut text, "open", &audit.findings),
     }
+    rows(&mut text, "rubric", &audit.concerns);
+    row(
+        &mut text,
+        "wants next",
+        audit.next_slice.as_deref().unwrap_or_default(),
+    );
     text
 }
 
@@ -42,8 +53,11 @@ pub(super) fn vote(vote: &Vote) -> String {
         false => "no",
     };
     let mut text = format!(
-        "number {}, at {}: {says}, {} blockers, {} high-value gaps",
-        vote.seq.0, vote.head, vote.blocker_count.0, vote.high_value_gap_count.0
+        "number {}, at {}: {says}, {}, {}",
+        vote.seq.0,
+        vote.head,
+        counted(vote.blocker_count.0, "blocker"),
+        counted(vote.high_value_gap_count.0, "high-value gap")
     );
     for reason in &vote.blockers {
         let _ = write!(text, "; {reason}");

@@ -1,6 +1,6 @@
 //! Slices as a prompt shows them: what they are for, what must hold, what they wait for.
 
-use crate::diagnostic::{Lines, clean};
+use crate::diagnostic::{Lines, clean, counted};
 use crate::machine::{SliceGraph, waits_for};
 use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, Snapshot};
 use std::fmt::Write;
@@ -138,8 +138,9 @@ fn handoff_text(text: &mut String, handoff: &Handoff) {
     );
     let _ = writeln!(
         text,
-        "  before it: {} release blockers, {} high-value gaps",
-        handoff.release_blocker_count_before.0, handoff.high_value_gap_count_before.0
+        "  before it: {}, {}",
+        counted(handoff.release_blocker_count_before.0, "release blocker"),
+        counted(handoff.high_value_gap_count_before.0, "high-value gap")
     );
 }
 

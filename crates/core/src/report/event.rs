@@ -96,9 +96,16 @@ fn verdicts(report: &Report, positive: bool, findings: Vec<String>) -> Verdicts 
         .filter(|(_, entry)| entry.verdict == RubricVerdict::Fail)
         .map(|(key, _)| key.clone())
         .collect();
+    let entries = report.rubric().into_iter().flatten();
+    let concerns = entries.filter(|(_, entry)| entry.verdict != RubricVerdict::Pass);
+    let concerns = concerns.map(|(key, entry)| match entry.verdict {
+        RubricVerdict::Fail => format!("{key} (fail): {}", entry.why),
+        _ => format!("{key} (concern): {}", entry.why),
+    });
     Verdicts {
         positive,
         fails,
+        concerns: concerns.collect(),
         findings,
         follow_up: None,
         open_contract_ids: Vec::new(),

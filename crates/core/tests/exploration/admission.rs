@@ -325,7 +325,10 @@ fn left_with_what_it_needs(seen: &Seen, resume: &Resume) -> Check {
     let answered = resume.answer.as_ref();
     let brought = match waiting(seen.before) {
         Some(WaitingKind::Question) => {
-            regrounds && answered.is_some_and(|text| !text.trim().is_empty())
+            // Who builds the slice goes on; who plans looks at the plan again.
+            let asker = ledger.waiting.as_ref().and_then(|waiting| waiting.asker);
+            let goes_on = asker == Some(Role::Implementer);
+            (regrounds || goes_on) && answered.is_some_and(|text| !text.trim().is_empty())
         }
         Some(WaitingKind::Trust) => trusted(
             seen,

@@ -80,6 +80,7 @@ pub fn verdicts(positive: bool) -> Verdicts {
     Verdicts {
         positive,
         fails: Vec::new(),
+        concerns: Vec::new(),
         findings: if positive { Vec::new() } else { said("a hole") },
         follow_up: (!positive).then(|| "close the hole".to_owned()),
         open_contract_ids: Vec::new(),
@@ -567,6 +568,10 @@ fn hostile_plans(all: &mut Blocks) {
             slice_id: "z".to_owned(),
             reason: "nobody needs it".to_owned(),
         }];
+    });
+    all.plan("every slice and an order", |plan| {
+        let ids = plan.candidate_slices.iter();
+        plan.order = ids.map(|slice| slice.slice_id.clone()).collect();
     });
     all.changes("put nobody first", |plan| {
         plan.order = vec!["nobody".to_owned()];

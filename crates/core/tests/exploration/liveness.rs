@@ -1129,7 +1129,7 @@ fn those_who_judge_ask_nothing() {
 }
 
 #[test]
-fn an_implementers_question_is_answered_and_planned_on() {
+fn an_implementers_question_is_answered_and_the_work_goes_on() {
     let mut walk = Walk::new(ONE);
     walk.plan_and_select();
     walk.take(walk.asked(Role::Implementer));
@@ -1137,8 +1137,9 @@ fn an_implementers_question_is_answered_and_planned_on() {
     walk.take(resumed(|resume| {
         resume.answer = Some("the first".to_owned())
     }));
-    assert_eq!(walk.rule(), Rule::Recover);
-    assert!(walk.due().reason.contains("the first"));
+    assert_eq!(walk.rule(), Rule::Implement);
+    let notes = |walk: &Walk| walk.snapshot.plan.candidate_slices[0].locked_notes.clone();
+    assert!(notes(&walk).unwrap().concat().contains("the first"));
     walk.drive();
 }
 

@@ -7,7 +7,7 @@ use crate::machine::facts::Verdict;
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{
-    Conclude, Decision, Evidence, Reground, Rest, SliceStatus, Submission, Survival,
+    Basis, Conclude, Decision, Evidence, Reground, Rest, SliceStatus, Submission, Survival,
 };
 
 /// Reopens done slices whose work or proof is gone. Where it was rewritten, what goes on from there
@@ -141,7 +141,12 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             Verdict::Missing => lost.gone.push(describe(&question, answer)),
             // At the end nothing rests on what cannot be told.
             verdict if verdict == Verdict::Changed || stops(block) => {
-                let near = answer.now.as_deref().unwrap_or("PATH:LINE");
+                let near = match (&answer.now, record.basis) {
+                    (Some(now), _) => now,
+                    // A section that says something else may be anchored as it is.
+                    (None, Basis::Doc) => &record.anchor,
+                    (None, _) => "PATH:LINE",
+                };
                 lost.owed.push(Owed {
                     finding: Finding::new(Code::EvidenceChanged, describe(&question, answer))
                         .at(id),

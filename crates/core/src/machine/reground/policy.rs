@@ -47,6 +47,7 @@ pub(super) fn ask_for_trust(work: &mut Work) -> Result<(), Refusal> {
         kind: WaitingKind::Trust,
         what: format!("may cook run these commands: {}", commands.join(" · ")),
         exit,
+        asker: None,
     });
     Ok(())
 }

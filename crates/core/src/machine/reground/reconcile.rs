@@ -102,10 +102,14 @@ fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
     if let Some(review) = ledger.and_then(|ledger| ledger.review.as_ref()) {
         review.findings.iter().for_each(|text| add(text));
         review.follow_up.iter().for_each(|text| add(text));
-        review
-            .fails
-            .iter()
-            .for_each(|dimension| add(&format!("the review fails {dimension}")));
+        for dimension in &review.fails {
+            let named = format!("{dimension} (fail): ");
+            let mut concerns = review.concerns.iter();
+            match concerns.find(|concern| concern.starts_with(&named)) {
+                Some(concern) => add(concern),
+                None => add(&format!("the review fails {dimension}")),
+            }
+        }
     }
     more.iter().for_each(|text| add(text));
     if findings.is_empty() {
@@ -216,6 +220,7 @@ pub(super) fn hold_back(work: &mut Work, id: &str, submission: &Submission) -> R
                 "slice `{id}` can be accepted on a clean worktree only; commit, stash or ignore: {paths}"
             ),
             exit: "cook resume".to_owned(),
+            asker: None,
         });
         return Ok(());
     }

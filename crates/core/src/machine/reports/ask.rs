@@ -23,6 +23,7 @@ pub(in crate::machine) fn ask(work: &mut Work, role: Role, question: &str) -> Re
         kind: WaitingKind::Question,
         what: question.to_owned(),
         exit: "cook answer 'TEXT'".to_owned(),
+        asker: Some(role),
     });
     Ok(())
 }

@@ -26,6 +26,7 @@ pub(in crate::machine) fn review(
         criteria_sha256: criteria.clone(),
         acceptable: verdicts.positive,
         fails: verdicts.fails.clone(),
+        concerns: verdicts.concerns.clone(),
         findings: verdicts.findings.clone(),
         follow_up: verdicts.follow_up.clone(),
         report_sha256: submission.report_sha256.clone(),
@@ -50,6 +51,8 @@ pub(in crate::machine) fn audit(
         commit: head.clone(),
         criteria_sha256: criteria.clone(),
         findings: verdicts.findings.clone(),
+        concerns: verdicts.concerns.clone(),
+        next_slice: verdicts.follow_up.clone(),
         report_sha256: submission.report_sha256.clone(),
         seq,
     });

@@ -1,7 +1,7 @@
 //! A judge's report: a vote of the current wave, from a session of its own.
 
 use super::read_only::require_same_tree;
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Refusal, counted};
 use crate::digest::hex;
 use crate::machine::text::short;
 use crate::machine::work::Work;
@@ -29,8 +29,9 @@ pub(in crate::machine) fn judge(
     }
     if verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0 {
         blockers.push(format!(
-            "{} blockers, {} high-value gaps",
-            verdicts.blocker_count.0, verdicts.high_value_gap_count.0
+            "{}, {}",
+            counted(verdicts.blocker_count.0, "blocker"),
+            counted(verdicts.high_value_gap_count.0, "high-value gap")
         ));
     }
     let wave = &mut work.next.ledger.wave;

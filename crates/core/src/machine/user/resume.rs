@@ -9,7 +9,7 @@ use crate::machine::trust::open_commands;
 use crate::machine::work::Work;
 use crate::machine::{answers, drift, wave};
 use crate::model::{
-    ActiveStatus, Count, Limits, Policy, Resume, SliceStatus, Snapshot, WaitingKind,
+    ActiveStatus, Count, Limits, Policy, Resume, Role, SliceStatus, Snapshot, WaitingKind,
 };
 
 /// What a `Resumed` wants measured.
@@ -116,7 +116,11 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
                 false => answers::keep(work, answer),
             }
             work.next.ledger.answered = Some(answer.clone());
-            work.next.state.requires_reground = true;
+            // Who builds the slice goes on with the answer; who plans looks at the plan again.
+            let waiting = work.before.ledger.waiting.as_ref();
+            if waiting.and_then(|waiting| waiting.asker) != Some(Role::Implementer) {
+                work.next.state.requires_reground = true;
+            }
         }
         (_, Some(WaitingKind::Trust)) => {
             let untrusted = work.facts.untrusted(&open_commands(work.before))?;

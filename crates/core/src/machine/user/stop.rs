@@ -24,6 +24,7 @@ fn wait(work: &mut Work, policy: Policy, kind: WaitingKind, what: &str, exit: &s
         kind,
         what: what.to_owned(),
         exit: exit.to_owned(),
+        asker: None,
     });
 }
 
