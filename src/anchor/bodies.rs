@@ -210,7 +210,7 @@ impl Body {
     }
 }
 
-fn squeeze(line: &str) -> String {
+pub(super) fn squeeze(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
@@ -247,7 +247,7 @@ fn find_body(lines: &[String], name: &str) -> Option<Range<usize>> {
     }
 }
 
-fn body(lines: &[String], first: usize) -> Range<usize> {
+pub(super) fn body(lines: &[String], first: usize) -> Range<usize> {
     let depth = |line: &String| line.len() - line.trim_start().len();
     let Some(own) = lines.get(first).map(depth) else {
         return first..first;

@@ -7,7 +7,11 @@ use super::then::short;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
-use cook_core::model::{Anchor, PROMPT_DIGEST, Verdict, fits};
+use cook_core::model::{Anchor, PROMPT_DIGEST, PROMPT_ID, Verdict, fits};
+
+/// Any process of the agent's can say that the user typed something.
+const HEARD: &str =
+    "(heard) a hook reported it; only what the user says to cook itself counts as theirs";
 
 impl Sources<'_> {
     /// What an anchor is worth now. `gates` are the commands whose receipts may
@@ -59,7 +63,7 @@ impl Sources<'_> {
             (None, _) => (Verdict::Missing, "no message of the user's has that id"),
             (Some(text), Some(quote)) if text.starts_with(PROMPT_DIGEST) => {
                 match text[PROMPT_DIGEST.len()..] == sha256(fold(quote)) {
-                    true => (Verdict::Verified, "the message is exactly that"),
+                    true => (Verdict::Unverifiable, HEARD),
                     false => (
                         Verdict::Unverifiable,
                         "only the digest of the message is kept",
@@ -69,6 +73,7 @@ impl Sources<'_> {
             (Some(text), Some(quote)) if !fold(text).contains(&fold(quote)) => {
                 (Verdict::Missing, "the message does not say that")
             }
+            (Some(_), _) if id.starts_with(PROMPT_ID) => (Verdict::Unverifiable, HEARD),
             (Some(_), Some(_)) => (Verdict::Verified, "the message says that"),
             (Some(_), None) => (Verdict::Verified, "the message is there"),
         };

@@ -199,11 +199,12 @@ impl Sources<'_> {
                 Verdict::Missing,
                 format!("the text was taken back: `{path}` stands there as before"),
             ),
-            _ if now.is_none() => gone(path),
-            _ => Placed::not(
-                Verdict::Missing,
-                format!("the text is gone from `{path}`, and nothing stands in its place"),
-            ),
+            (there, _) if now.is_none() => unsearched(gone(path), &there),
+            (there, _) => {
+                let why =
+                    format!("the text is gone from `{path}`, and nothing stands in its place");
+                unsearched(Placed::not(Verdict::Missing, why), &there)
+            }
         })
     }
 
@@ -277,10 +278,10 @@ impl Sources<'_> {
                 Verdict::Unverifiable,
                 format!("ambiguous: `{symbol}` stands in several files now"),
             ),
-            Found::None | Found::TooMany => Placed::not(
-                Verdict::Missing,
-                format!("`{path}` no longer names `{symbol}`"),
-            ),
+            there => {
+                let why = format!("`{path}` no longer names `{symbol}`");
+                unsearched(Placed::not(Verdict::Missing, why), &there)
+            }
         })
     }
 }
@@ -298,6 +299,15 @@ fn followed(
     };
     let compared = Comparison::new(&then, &now, before)?;
     Ok(Some(compared.outcome_of(first - 1..last, &was)?))
+}
+
+/// The place is gone whatever was searched; where its text is now may be unknown, and is said so.
+fn unsearched(mut placed: Placed, there: &Found) -> Placed {
+    if matches!(there, Found::TooMany) {
+        let rest = "; too many files changed to look for it in all of them";
+        placed.why.push_str(rest);
+    }
+    placed
 }
 
 fn gone(path: &str) -> Placed {

@@ -1,10 +1,17 @@
 //! Anchors of the brief: stamped when they are written down, held against the stamp
 //! afterwards.
 
-use super::sources::Sources;
+use super::answer::Placed;
+use super::bodies::{body, squeeze};
+use super::section::find_section;
+use super::sources::{Sources, Text};
+use super::text::first_occurrence;
+use super::then::Then;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion};
 use cook_core::model::{Anchor, Basis, Stamp, Verdict, fits};
+use cook_git::digest_lines;
+use std::ops::Range;
 
 fn question(anchor: &str, basis: Basis) -> AnchorQuestion {
     AnchorQuestion {
@@ -36,15 +43,20 @@ impl Sources<'_> {
         };
         if let (Some(head), Ok(parsed)) = (&self.head.commit, Anchor::parse(anchor)) {
             let place = match &parsed {
-                Anchor::Lines { path, first, last } => Some((path, *first, *last)),
-                // The line that was found for it.
-                Anchor::Symbol { path, .. } => {
-                    line_of(&answer.target).map(|line| (path, line, line))
+                Anchor::Lines { path, first, last } => Some((path, first - 1..*last)),
+                // What stands below the line that was found for it.
+                Anchor::Symbol { path, .. } => match line_of(&answer.target) {
+                    Some(line) => Some((path, self.body(path, line - 1)?)),
+                    None => None,
+                },
+                Anchor::Doc { place, section } => {
+                    let lines = self.section(head, place, section.as_deref())?;
+                    lines.map(|lines| (place, lines))
                 }
                 _ => None,
             };
-            if let Some((path, first, last)) = place {
-                stamp = self.stamp_lines(head, path, first, last)?;
+            if let Some((path, lines)) = place {
+                stamp = self.stamp_lines(head, path, lines.start + 1, lines.end)?;
             }
         }
         stamp.branch.clone_from(&self.head.branch);
@@ -74,13 +86,26 @@ impl Sources<'_> {
         let (path, symbol) = match &parsed {
             Anchor::Lines { path, .. } => (path, None),
             Anchor::Symbol { path, symbol } => (path, Some(symbol.as_str())),
+            Anchor::Doc { place, section } => {
+                let mut answer = self.judge(&asked, gates)?;
+                let now = self.section_digest(head, place, section.as_deref())?;
+                if answer.verdict == Verdict::Verified && now != stamp.text_sha256 {
+                    answer.verdict = Verdict::Changed;
+                    answer.why = "the document says something else there now".to_owned();
+                }
+                return Ok(answer);
+            }
             _ => return self.judge(&asked, gates),
         };
         let placed = match (self.read_then(stamp, path)?, &parsed) {
             (Some(then), Anchor::Lines { first, last, .. }) => {
                 self.lines_from(&then, head, path, (*first, *last), (&[], 0..0))?
             }
-            (Some(then), _) => self.symbol_from(&then, head, path, symbol.unwrap_or_default())?,
+            (Some(then), _) => {
+                let symbol = symbol.unwrap_or_default();
+                let placed = self.symbol_from(&then, head, path, symbol)?;
+                self.with_body(&then, head, symbol, placed)?
+            }
             (None, _) => self.by_digest(head, path, stamp)?,
         };
         let mut answer = self.answer_placed(&asked, placed, symbol)?;
@@ -94,6 +119,67 @@ impl Sources<'_> {
             answer.now = None;
         }
         Ok(answer)
+    }
+
+    /// A symbol is what stands below its line too.
+    fn with_body(
+        &self,
+        then: &Then,
+        head: &str,
+        symbol: &str,
+        placed: Placed,
+    ) -> Result<Placed, Failure> {
+        let (Some((path, first, _)), Some(at)) =
+            (&placed.found, first_occurrence(&then.lines, symbol))
+        else {
+            return Ok(placed);
+        };
+        let text = self.text(head, path)?;
+        let Text::Lines(now) = &*text else {
+            return Ok(placed);
+        };
+        let squeezed = |lines: &[String], range: Range<usize>| -> String {
+            let lines = lines.get(range).unwrap_or_default().iter();
+            lines.map(|line| squeeze(line)).collect()
+        };
+        let was = squeezed(&then.lines, body(&then.lines, at));
+        Ok(match was == squeezed(now, body(now, first - 1)) {
+            true => placed,
+            false => Placed::not(
+                Verdict::Changed,
+                format!("what stands at `{symbol}` in `{path}` changed"),
+            ),
+        })
+    }
+
+    /// The lines of a document's section, or all of it; none where they are not there.
+    fn section(
+        &self,
+        head: &str,
+        place: &str,
+        section: Option<&str>,
+    ) -> Result<Option<Range<usize>>, Failure> {
+        if place.contains("://") {
+            return Ok(None);
+        }
+        Ok(match (&*self.text(head, place)?, section) {
+            (Text::Lines(lines), Some(section)) => find_section(lines, section),
+            (Text::Lines(lines), None) => Some(0..lines.len()),
+            _ => None,
+        })
+    }
+
+    fn section_digest(
+        &self,
+        head: &str,
+        place: &str,
+        section: Option<&str>,
+    ) -> Result<Option<String>, Failure> {
+        let lines = self.section(head, place, section)?;
+        Ok(match (lines, &*self.text(head, place)?) {
+            (Some(range), Text::Lines(lines)) => lines.get(range).map(digest_lines),
+            _ => None,
+        })
     }
 }
 

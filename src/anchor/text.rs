@@ -1,4 +1,4 @@
-//! Lines of a file, and words in them.
+//! Lines of a file, words in them, and sections of a document.
 
 /// Lines in which a file says that a program made it.
 const HEADER: usize = 8;

@@ -8,8 +8,9 @@ use crate::scaffold::{read_text_file, write_text_file};
 use crate::service::{self, DEFAULT_BYTES, WholeBrief};
 use crate::view::{ArtifactAnswer, BriefAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry};
 use clap::{Args, Subcommand};
-use cook_core::brief::{self, Artifact, Guide};
+use cook_core::brief::{self, Artifact, Brief, Guide};
 use cook_core::diagnostic::{Code, Finding, Refusal};
+use cook_core::model::BriefLine;
 use cook_git::unified_diff;
 use std::path::{Path, PathBuf};
 
@@ -170,8 +171,20 @@ fn render(file: Option<&Path>) -> Answer {
 fn export(context: &Context) -> Answer {
     let workspace = context.workspace()?;
     let (_, snapshot) = workspace.require()?;
-    let WholeBrief { brief, .. } = service::assemble(&workspace)?;
-    let guide = snapshot.brief.and_then(|brief| brief.guide);
+    let WholeBrief { brief, entries, .. } = service::assemble(&workspace)?;
+    let (kept, guide) = match snapshot.brief {
+        Some(stored) => (stored.entries, stored.guide),
+        None => (Vec::new(), None),
+    };
+    // As they are kept, whatever is shown of them: what comes back is what went out.
+    let own = entries.into_iter().filter(|entry| entry.own);
+    let mut lines: Vec<BriefLine> = own.map(|entry| entry.line).collect();
+    for entry in kept {
+        if !lines.contains(&entry.line) {
+            lines.push(entry.line);
+        }
+    }
+    let brief = Brief { lines, ..brief };
     let artifact = Artifact {
         brief,
         guide: match guide {

@@ -4,13 +4,14 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
 use super::{input, queued};
-use crate::service::{self, Asked, Workspace};
+use crate::service::{self, Asked, WholeBrief, Workspace};
 use crate::view::BriefChangeAnswer;
 use clap::{Args, ValueEnum};
 use cook_core::brief as contract;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted};
 use cook_core::model::{
-    Actor, BriefChange, BriefLine, BriefOutcome, Cause, Event, GuideProposal, Role, Slot,
+    Actor, BriefChange, BriefDocument, BriefLine, BriefOutcome, Cause, Event, GuideProposal, Role,
+    Slot,
 };
 use cook_os::process::ROLE_VARIABLE;
 use serde_json::{Map, Value};
@@ -222,6 +223,7 @@ pub(super) fn import(
             warnings.push(Finding::new(Code::BriefNotTaken, what).at(field));
         }
     }
+    let stored = workspace.require()?.1.brief.unwrap_or_default();
     // What cook fills in by itself comes back with every brief and is not stored.
     let filled = |line: &BriefLine| {
         whole
@@ -237,6 +239,7 @@ pub(super) fn import(
             .lines
             .into_iter()
             .filter(|line| !filled(line))
+            .map(|line| as_kept(line, &whole, &stored))
             .collect(),
         reconciliation,
         whole: true,
@@ -246,6 +249,15 @@ pub(super) fn import(
         }),
     };
     record(&workspace, change, author, warnings)
+}
+
+/// An entry that the brief shows otherwise than it is kept, as it is kept: a claim that nothing
+/// proves is shown as a question.
+fn as_kept(line: BriefLine, whole: &WholeBrief, stored: &BriefDocument) -> BriefLine {
+    let mut shown = whole.entries.iter();
+    let entry = shown.find(|entry| !entry.own && entry.line == line);
+    let kept = entry.and_then(|entry| stored.entries.iter().find(|kept| kept.id == entry.id));
+    kept.map_or(line, |kept| kept.line.clone())
 }
 
 fn record(
@@ -289,7 +301,10 @@ fn name(author: &BriefAuthorArgs, actor: Actor) -> Result<String, Failure> {
         if by.chars().count() > 100 {
             return Err(Failure::usage("`--by` is longer than 100 characters"));
         }
-        return Ok(by);
+        return match actor {
+            Actor::User | Actor::Script => Ok(contract::name_user(&by)),
+            _ => contract::not_user(by).map_err(Failure::from),
+        };
     }
     let role = std::env::var(ROLE_VARIABLE)
         .ok()

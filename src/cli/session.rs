@@ -12,7 +12,7 @@ use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmle
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
     Archive, Entry, GitStore, On, Reason, Ref, RefKind, SessionError, SessionStore, clear,
-    load_episode, load_exchange, load_series, reads_as_ref, verify,
+    load_episode, load_exchange, load_series, preview_clear, reads_as_ref, verify,
 };
 use cook_store::store::Store;
 use serde_json::json;
@@ -66,7 +66,11 @@ pub(super) enum SessionCommand {
         file: Option<PathBuf>,
     },
     /// Let go of what no name holds and nobody used for a while
-    Gc,
+    Gc {
+        /// Say what would go, and let go of nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Fork the agent's own session and start its own interface on it
     Open {
         /// Which
@@ -96,7 +100,7 @@ pub(super) fn session(context: &Context, args: &SessionArgs) -> Answer {
         SessionCommand::Name { name, label } => give_name(&store, name, label),
         SessionCommand::Export { name, output } => export(context, &store, name, output.as_deref()),
         SessionCommand::Import { file } => import(context, &workspace, &store, file.as_deref()),
-        SessionCommand::Gc => gc(&workspace, &store),
+        SessionCommand::Gc { dry_run } => gc(&workspace, &store, *dry_run),
         SessionCommand::Open { name } => open(&workspace, &store, name),
     }
 }
@@ -304,7 +308,7 @@ fn refuse_file(error: SessionError) -> Failure {
     failure
 }
 
-fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
+fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
     let now = workspace.clock.epoch_millis();
     let keep = workspace.config()?.sessions.keep.length();
     let since = u64::try_from(now).unwrap_or_default();
@@ -316,10 +320,17 @@ fn gc(workspace: &Workspace, store: &GitStore) -> Answer {
             log.each_cited_exchange(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
         }
     }
-    let cleared = clear(store, since, &cited, &workspace.clock.now())?;
+    let now = workspace.clock.now();
+    let (cleared, verb) = match dry_run {
+        true => (
+            preview_clear(store, since, &cited, &now)?,
+            "would let go of",
+        ),
+        false => (clear(store, since, &cited, &now)?, "let go of"),
+    };
     let mut lines = vec![
         format!(
-            "let go of {}, {} and {} of failed calls",
+            "{verb} {}, {} and {} of failed calls",
             counted(cleared.expired.len() as u64, "ref"),
             counted(cleared.objects as u64, "object"),
             counted(cleared.attempts as u64, "output")

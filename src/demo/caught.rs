@@ -281,10 +281,8 @@ mod tests {
 
     fn kept(workspace: &Workspace) -> Vec<String> {
         let path = workspace.repo.root().join("roman");
-        let store = workspace.store().unwrap();
         let files = [(b"roman".to_vec(), path)];
-        store
-            .rescue_keep(&files, "a test")
+        cook_store::store::rescue_keep(&workspace.place(), &files, "a test")
             .unwrap()
             .into_iter()
             .collect()

@@ -10,7 +10,7 @@ use cook_core::machine::OutsideEdit;
 use cook_core::model::Role;
 use cook_git::{Baseline, Difference, Repo};
 use cook_os::disk::{self, Links};
-use cook_store::store::{MAX_KEPT, Store, Tip};
+use cook_store::store::{MAX_KEPT, Store, Tip, rescue_keep};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,9 @@ pub struct Watch {
 #[serde(deny_unknown_fields)]
 struct Note {
     role: Role,
+    /// It is a question of the user's own, and no role's.
+    #[serde(default)]
+    asked: bool,
     /// The log's tip when the session began.
     tip: Option<String>,
     /// Files of `.agent/` that differed from the log already.
@@ -95,15 +98,35 @@ impl Watch {
         apart: bool,
         dir: &Path,
     ) -> Result<Self, Failure> {
-        let baseline = workspace.repo.baseline(dir)?;
-        let store = workspace.store()?;
         let note = Note {
             role,
+            asked: false,
             apart,
-            tip: tip(store)?,
-            edits: store.outside_edits()?,
+            tip: tip(workspace)?,
+            edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
+        Self::noted(workspace, note, dir)
+    }
+
+    /// Begins to watch a question of the user's: it may change as little as a reader's session.
+    ///
+    /// # Errors
+    /// As [`Watch::begin`].
+    pub fn of_question(workspace: &Workspace, dir: &Path) -> Result<Self, Failure> {
+        let note = Note {
+            role: Role::Reviewer,
+            asked: true,
+            apart: false,
+            tip: tip(workspace)?,
+            edits: outside_edits(workspace)?,
+            locks: workspace.repo.locks()?,
+        };
+        Self::noted(workspace, note, dir)
+    }
+
+    fn noted(workspace: &Workspace, note: Note, dir: &Path) -> Result<Self, Failure> {
+        let baseline = workspace.repo.baseline(dir)?;
         let path = dir.join(NOTE);
         let written = serde_json::to_vec(&note)
             .map_err(std::io::Error::other)
@@ -179,11 +202,10 @@ impl Watch {
         leads: Vec<Difference>,
     ) -> Result<Violation, Failure> {
         let repo = &workspace.repo;
-        let store = workspace.store()?;
         let mut breach = Violation::default();
-        if tip(store)? != self.note.tip {
-            match &self.note.tip {
-                Some(begun) if store.lock(LOCK_WAIT)?.forward(begun)? => breach
+        if tip(workspace)? != self.note.tip {
+            match (&self.note.tip, &workspace.store) {
+                (Some(begun), Some(store)) if store.lock(LOCK_WAIT)?.forward(begun)? => breach
                     .what
                     .push("the log was set back, which went on from there again".to_owned()),
                 // Whoever came after it may have used cook.
@@ -211,9 +233,11 @@ impl Watch {
         let id = cook_store::store::fresh_id();
         if !forbidden.is_empty() {
             breach.what.extend(list_differences(&forbidden));
-            let why = format!("a session of the {} changed it", self.note.role);
+            let why = format!("{} changed it", self.whose());
             let (small, large) = files(repo, &forbidden);
-            breach.copies.extend(store.rescue_keep(&small, &why)?);
+            breach
+                .copies
+                .extend(rescue_keep(&workspace.place(), &small, &why)?);
             breach.moved = move_away(repo, &id, &large)?;
             breach.refs = self.baseline.keep_refs(repo, &forbidden, &id)?;
             self.baseline.put_back(repo, &forbidden)?;
@@ -227,8 +251,17 @@ impl Watch {
         }
         self.keep_before(workspace, &later, &id, &mut breach)?;
         let documents = repo.root().join(".agent");
-        self.settle_view(store, &documents, &mut breach)?;
+        if let Some(store) = &workspace.store {
+            self.settle_view(store, &documents, &mut breach)?;
+        }
         Ok(breach)
+    }
+
+    fn whose(&self) -> String {
+        match self.note.asked {
+            true => "an agent that was asked".to_owned(),
+            false => format!("a session of the {}", self.note.role),
+        }
     }
 
     /// What is not as it was and would have to be put back.
@@ -266,8 +299,8 @@ impl Watch {
             }
             _ => None,
         }));
-        let why = format!("it stood there before a session of the {}", self.note.role);
-        let kept = workspace.store()?.rescue_keep(&before, &why)?;
+        let why = format!("it stood there before {}", self.whose());
+        let kept = rescue_keep(&workspace.place(), &before, &why)?;
         breach.before.extend(kept);
         Ok(())
     }
@@ -388,8 +421,14 @@ const NOTE: &str = "session.json";
 /// Beside `cook/` in the git dir: files that were too large for a copy.
 const MOVED_DIR: &str = "cook-rescued";
 
-fn tip(store: &Store) -> Result<Option<String>, Failure> {
-    Ok(store.current()?.map(|(Tip { commit, .. }, _)| commit))
+fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
+    let tip = workspace.store.as_ref().map(Store::current).transpose()?;
+    Ok(tip.flatten().map(|(Tip { commit, .. }, _)| commit))
+}
+
+fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>, Failure> {
+    let edits = workspace.store.as_ref().map(Store::outside_edits);
+    Ok(edits.transpose()?.unwrap_or_default())
 }
 
 fn list_differences(differences: &[Difference]) -> Vec<String> {

@@ -99,7 +99,10 @@ pub fn checkpoint(
         workspace.store()?;
     }
     let (item, mut findings) = current_item(workspace, tracker.as_deref())?;
-    let entry = said(&workspace.clock.now(), item, text)?;
+    let entry = Checkpoint {
+        commit: workspace.repo.head()?.commit,
+        ..said(&workspace.clock.now(), item, text)?
+    };
     keep(workspace, &entry)?;
     if let Some(tracker) = &tracker {
         let told = StateDir::of(&workspace.repo, workspace.store.is_some())

@@ -2,9 +2,10 @@
 
 use super::world::World;
 use crate::anchor::{Anchor, Sources, basis_of};
+use cook_core::brief::{is_users, mentions};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, BriefFacts, BriefQuestion, FactSet, Facts, Head};
-use cook_core::model::{BriefLine, BriefStanding, Caches, Rest, Survival, Verdict};
+use cook_core::model::{BriefLine, BriefStanding, Caches, PROMPT_ID, Rest, Survival, Verdict};
 use cook_store::receipt::words;
 use std::collections::BTreeSet;
 
@@ -102,11 +103,17 @@ impl World<'_> {
         let gates = self.every_gate();
         let mut facts = BriefFacts::default();
         for entry in &question.entries {
-            let BriefLine::Established {
-                evidence, basis, ..
-            } = &entry.line
-            else {
-                continue;
+            let (evidence, basis) = match &entry.line {
+                BriefLine::Established {
+                    evidence, basis, ..
+                } => (evidence, basis),
+                BriefLine::Forbid { source, .. } if !is_users(&entry.by) => {
+                    if let Some(standing) = unsourced(&sources, source, &gates)? {
+                        facts.standings.insert(entry.id.clone(), standing);
+                    }
+                    continue;
+                }
+                _ => continue,
             };
             let answer = sources.recheck(evidence, *basis, entry.stamp.as_ref(), &gates)?;
             if answer.verdict == Verdict::Verified {
@@ -123,12 +130,19 @@ impl World<'_> {
             facts.standings.insert(entry.id.clone(), standing(answer));
         }
         for (number, line) in question.lines.iter().enumerate() {
-            let BriefLine::Established {
-                evidence, basis, ..
-            } = line
-            else {
-                facts.stamps.push(None);
-                continue;
+            let (evidence, basis) = match line {
+                BriefLine::Established {
+                    evidence, basis, ..
+                } => (evidence, basis),
+                other => {
+                    facts.stamps.push(None);
+                    if let BriefLine::Forbid { source, .. } = other
+                        && let Some(standing) = unsourced(&sources, source, &gates)?
+                    {
+                        facts.unproved.insert(number, standing);
+                    }
+                    continue;
+                }
             };
             let (answer, stamp) = sources.stamp(evidence, *basis, &gates)?;
             facts.stamps.push(Some(stamp));
@@ -139,13 +153,36 @@ impl World<'_> {
         if !question.messages.is_empty() {
             let known = sources.messages()?;
             let asked = question.messages.iter();
-            facts.messages = asked
-                .filter(|id| known.contains_key(*id))
-                .cloned()
-                .collect();
+            // What a hook reported is nobody's word, and ends nothing.
+            let said = |id: &&String| known.contains_key(*id) && !id.starts_with(PROMPT_ID);
+            facts.messages = asked.filter(said).cloned().collect();
         }
         Ok(facts)
     }
+}
+
+/// Why the source of a forbid is none: none of the places that it names is there.
+fn unsourced(
+    sources: &Sources,
+    source: &str,
+    gates: &[String],
+) -> Result<Option<BriefStanding>, Failure> {
+    let mut standing = BriefStanding {
+        verdict: Verdict::Unverifiable,
+        why: "it names no place and no message of the user's".to_owned(),
+        now: None,
+    };
+    for named in mentions(source) {
+        let Ok(anchor) = Anchor::parse(&named) else {
+            continue;
+        };
+        let answer = sources.recheck(&named, anchor.basis(), None, gates)?;
+        if answer.verdict == Verdict::Verified {
+            return Ok(None);
+        }
+        standing = self::standing(answer);
+    }
+    Ok(Some(standing))
 }
 
 fn standing(answer: AnchorAnswer) -> BriefStanding {

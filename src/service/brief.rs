@@ -6,15 +6,16 @@ use super::workspace::Workspace;
 use crate::anchor::Sources;
 use crate::measure::gate_commands;
 use cook_core::brief::{
-    self, Attempt, Author, Brief, Budgeted, Due, Filled, Material, Proof, Weight, mentions,
+    self, Attempt, Author, Brief, Budgeted, Due, Filled, Here, LastCheckpoint, Material, Proof,
+    Weight, mentions,
 };
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::{
     self, AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, Dispatch, FactSet, Facts,
 };
 use cook_core::model::{
-    Anchor, Basis, BriefDocument, BriefLine, Count, Event, Evidence, SliceRecord, SliceRecordType,
-    Snapshot, Timestamp, Verdict,
+    Anchor, Basis, BriefDocument, BriefLine, Checkpoint, CheckpointKind, Count, Event, Evidence,
+    SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_store::receipt::Receipts;
 use cook_store::store::{History, Store};
@@ -120,6 +121,8 @@ pub fn put_together(
     let (brief, entries) = brief::fill(&Material {
         snapshot,
         due: due(dispatch),
+        here: here(workspace, facts)?,
+        checkpoint: last_checkpoint(workspace)?,
         findings: &dispatch.findings,
         proofs: &proofs,
         reopened: &past.reopened,
@@ -155,6 +158,50 @@ fn due(dispatch: &Dispatch) -> Due {
         reason: dispatch.reason.clone(),
         command: dispatch.blocking_command.clone(),
     }
+}
+
+/// On what the worktree stands; the brief's own file and `.agent/` are cook's.
+fn here(workspace: &Workspace, facts: &Facts) -> Result<Here, Failure> {
+    let measured = match &facts.worktree {
+        Some(worktree) => worktree.clone(),
+        None => workspace.repo.status()?.worktree,
+    };
+    let head = workspace.repo.head()?;
+    let written = workspace.config().map(|config| config.brief.path.clone());
+    let is_ours = |path: &String| {
+        path.starts_with(".agent/") || written.as_ref().is_ok_and(|own| own == path)
+    };
+    Ok(Here {
+        branch: head.branch,
+        head: head.commit,
+        dirty: measured
+            .dirty
+            .into_iter()
+            .filter(|path| !is_ours(path))
+            .collect(),
+        more: measured.more,
+    })
+}
+
+/// Entries of the trail that are looked through for what was said last.
+const NEWEST: usize = 200;
+
+/// What the last checkpoint says; what it says is done counts until a commit came after it.
+fn last_checkpoint(workspace: &Workspace) -> Result<Option<LastCheckpoint>, Failure> {
+    let entries = workspace.store()?.checkpoints(NEWEST)?.entries;
+    let is_said =
+        |entry: &&Checkpoint| matches!(entry.kind, CheckpointKind::Manual | CheckpointKind::Auto);
+    let Some(at) = entries.iter().rposition(|entry| is_said(&entry)) else {
+        return Ok(None);
+    };
+    let last = &entries[at];
+    let is_shown = last.commit.is_some() && last.commit != workspace.repo.head()?.commit;
+    let (done, next) = brief::split_checkpoint(&last.text);
+    Ok(Some(LastCheckpoint {
+        at: last.at.display(),
+        done: done.filter(|_| !is_shown),
+        next,
+    }))
 }
 
 fn standings(
@@ -253,6 +300,7 @@ impl Past {
         let undone = &snapshot.undone.seqs;
         let mut past = Past::default();
         let mut since = 0;
+        let mut is_answered = false;
         for meta in store.entries()? {
             let meta = meta?;
             if undone.contains(&meta.seq) {
@@ -263,7 +311,10 @@ impl Past {
                     since = meta.seq;
                     break;
                 }
-                "implemented" | "returned" | "refused" => {
+                "reviewed" if !is_answered => {}
+                "implemented" | "returned" | "refused" | "reviewed" => {
+                    // The newest first: a review is answered by the attempt after it.
+                    is_answered |= meta.event == "implemented";
                     let entry = store.entry(&meta.commit)?;
                     past.attempts
                         .extend(attempts(&entry.event, &entry.facts, meta.seq));
@@ -318,6 +369,9 @@ fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
                 )
             })
             .collect(),
+        Event::Reviewed { verdicts, .. } if !verdicts.positive => {
+            vec![attempt(None, "rejected", verdicts.findings.join("; "))]
+        }
         Event::Returned { slice_id, why, .. } => {
             vec![attempt(Some(slice_id), "returned", why.clone())]
         }

@@ -2,6 +2,7 @@
 //! anything and without writing.
 
 use super::dispatch::dispatch_now;
+use super::transition::in_own_words;
 use super::workspace::Workspace;
 use crate::measure::gate_commands;
 use cook_core::diagnostic::{Code, Failure, Finding};
@@ -34,6 +35,7 @@ pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Fores
         let due = dispatch.role.map_or("the user", |role| role.short());
         return Ok(not_held(format!("rule {rule} waits for the {due}")));
     }
+    let event = &in_own_words(event, Some(&snapshot));
     let (facts, mut assumed) = measure_without_running(workspace, &snapshot, event)?;
     let refusals = match machine::apply(Some(&snapshot), &facts, event, Actor::Role) {
         Ok(_) => Vec::new(),

@@ -8,6 +8,7 @@
 
 use super::transition::{transition, transition_without_gates};
 use super::workspace::Workspace;
+use cook_core::brief::not_user;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Lines, clean, redacted};
 use cook_core::machine;
 use cook_core::model::{
@@ -307,7 +308,7 @@ fn checkpoint(
         item,
         session,
         agent: None,
-        commit: None,
+        commit: workspace.repo.head()?.commit,
     };
     if entry.id.len() > 90 {
         return Err(refused("its name is too long"));
@@ -327,7 +328,8 @@ fn note(
     if change.whole || change.guide.is_some() {
         return Err(refused("a note adds entries and nothing else"));
     }
-    let by = clean(by, Lines::Fold).chars().take(100).collect();
+    let by: String = clean(by, Lines::Fold).chars().take(100).collect();
+    let by = not_user(by)?;
     let event = Event::Briefed {
         change,
         by,

@@ -11,6 +11,7 @@ use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
 use cook_core::model::{Actor, Event, Receipt, Slice, Snapshot};
+use cook_core::prompt;
 use cook_store::store::{Lease, Recovery, Store, Transition};
 use std::time::Duration;
 
@@ -88,6 +89,7 @@ fn needs_lease(event: &Event) -> bool {
 /// As [`transition`].
 pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<Applied, Failure> {
     let (_, snapshot) = workspace.current()?;
+    let event = &in_own_words(event, snapshot.as_ref());
     let decided = decide(workspace, snapshot.as_ref(), event, actor, false)?;
     Ok(Applied {
         tip: None,
@@ -101,6 +103,14 @@ pub fn dry_run(workspace: &Workspace, event: &Event, actor: Actor) -> Result<App
 
 fn slices_of(snapshot: Option<&Snapshot>) -> Vec<Slice> {
     snapshot.map_or_else(Vec::new, |snapshot| snapshot.plan.candidate_slices.clone())
+}
+
+/// What a role says as the prompt showed it, as the documents say it.
+pub(super) fn in_own_words(event: &Event, snapshot: Option<&Snapshot>) -> Event {
+    match snapshot {
+        Some(snapshot) if event.submission().is_some() => prompt::in_own_words(event, snapshot),
+        _ => event.clone(),
+    }
 }
 
 /// A step with the facts it was judged by.
@@ -139,6 +149,7 @@ fn attempt(
     runs_gates: bool,
 ) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
+    let event = &in_own_words(event, snapshot.as_ref());
     let decided = decide(workspace, snapshot.as_ref(), event, actor, runs_gates)?;
     let exchanges = cited::cite(workspace, event)?;
     let created;

@@ -58,7 +58,9 @@ impl Show for SessionLogAnswer {
                 None => page.text(&format!(" {}", word(line.transport))),
             }
             let refs = [word(line.episode), word(line.series)];
-            page.line(&format!(" {}", refs.join(" ").trim()));
+            page.text(&format!(" {}", refs.join(" ").trim()));
+            let said = line.said.as_deref().unwrap_or_default();
+            page.toned_line(Tone::Dim, &format!(" {said}"));
         }
     }
 }

@@ -134,7 +134,7 @@ fn a_turn_from_greeting_to_stop_reason() {
     });
     assert_eq!(report.failure, None);
     // What came before the tool was not the answer.
-    assert_eq!(report.text, "done: ü\nand more");
+    assert_eq!(report.text, "done: ü\nand \u{202e}more");
     assert!(report.swept && report.session.is_some());
     assert_eq!(report.exit, Some(0), "it leaves when its input ends");
     let usage = json!({"inputTokens": 10, "outputTokens": 2});

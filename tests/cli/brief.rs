@@ -264,7 +264,7 @@ fn every_door_refuses_to_lose_an_entry() {
     assert!(trail().unwrap().contains("half"));
     // A re-ground, a note and a checkpoint that say nothing of an entry leave it alone.
     repo.cook(&["checkpoint", "more"]).exits(0);
-    assert_eq!(id_of(&repo, "one"), one);
+    assert_eq!(id_of(&repo, "one — source"), one);
     // With a cause each of them passes.
     let two = id_of(&repo, "two");
     let fates = json!([{"id": one, "verdict": "superseded", "by": two, "why": "two says it"}]);
@@ -309,6 +309,7 @@ fn a_forbid_is_the_users_to_end_and_say_is_a_user_door() {
         "Do not edit vendor/.",
         "--source",
         "a note",
+        "--as-user",
     ])
     .exits(0);
     let id = id_of(&repo, "vendor/");

@@ -13,6 +13,7 @@ mod commands;
 mod faults;
 #[cfg(unix)]
 mod gates;
+mod handing_on;
 mod input;
 mod integrity;
 mod json;

@@ -4,7 +4,7 @@
 
 use crate::support::agents::{Scripted, is_alive, pid_in, settle, wait_for};
 use crate::support::{Repo, Run, run};
-use cook_store::session::{Episode, GitStore, Kind, SessionStore, replay_prompt};
+use cook_store::session::{Episode, Exchange, GitStore, Kind, SessionStore, replay_prompt};
 use cook_store::store::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -259,11 +259,11 @@ fn a_text_agent_that_reports_nothing_is_compacted_once_by_estimate() {
         &"b".repeat(300),
         &["--on-series", first.series.as_deref().unwrap()],
     );
-    assert_eq!(second["recap"], "THE RECAP");
+    assert_eq!(second["recap"], "THE RECAP\n");
     let current = desk.episode(second["refs"]["episode"].as_str().unwrap());
     assert_eq!(current.exchanges().len(), 2);
     assert_eq!(current.exchanges()[0].kind(), Kind::Recap);
-    assert_eq!(current.exchanges()[0].output(), "THE RECAP");
+    assert_eq!(current.exchanges()[0].output(), "THE RECAP\n");
     // The prompt is the recap and what is said now, and no more.
     let window = Episode::of(vec![current.exchanges()[0].clone()], None);
     assert_eq!(
@@ -332,7 +332,7 @@ fn a_compacted_series_is_gone_on_from_again_and_again() {
     let mut seen = Vec::new();
     for letter in ["b", "c", "d"] {
         let reply = desk.json("plain", &letter.repeat(300), &on);
-        assert_eq!(reply["recap"], "THE RECAP");
+        assert_eq!(reply["recap"], "THE RECAP\n");
         let branch = reply["refs"]["series"].as_str().unwrap().to_owned();
         let shown = desk.repo.cook(&["session", "show", &branch, "--json"]);
         let episodes = shown.exits(0).json()["value"]["episodes"].clone();
@@ -385,7 +385,7 @@ fn data_is_printed_without_what_acts_on_a_terminal_and_stays_the_same() {
     assert!(!run.out.contains(is_raw), "{:?}", run.out);
     let reply = run.json();
     assert_eq!(reply["data"], value);
-    assert_eq!(reply["output"], json!(said));
+    assert_eq!(reply["output"], json!(format!("{said}\n")));
     let fan = ["fanout", "q", "--agents", "one,one", "--schema", &schema];
     let run = desk.repo.cook(&fan).exits(0);
     assert!(!run.out.contains(is_raw), "{:?}", run.out);
@@ -695,7 +695,7 @@ fn fact_6_read_only_violated_keeps_the_exchange() {
         ),
         (
             json!([{"run": ["git", "commit", "-q", "--allow-empty", "-m", "x"]}, {"reply": "looked"}]),
-            "HEAD",
+            "refs/heads/main",
         ),
     ] {
         desk.plays("one", steps);
@@ -706,6 +706,98 @@ fn fact_6_read_only_violated_keeps_the_exchange() {
         desk.plays("one", json!([{"reply": "ok"}]));
         desk.asked("one", "on", &["--on-episode", &kept]);
     }
+}
+
+#[test]
+fn what_a_question_changed_is_put_back_and_named() {
+    let desk = desk(&[("one", "pi", "")]);
+    let repo = &desk.repo;
+    let root = repo.root.display().to_string();
+    repo.write("tracked.txt", "as it was");
+    repo.commit("a file", None);
+    repo.write("dirty.txt", "not committed");
+    let head = repo.head();
+    let settings = repo.read(".git/config");
+    desk.plays(
+        "one",
+        json!([
+            {"enter": root},
+            {"write": ["dirty.txt", "changed"]},
+            {"write": ["new.txt", "x"]},
+            {"write": [".agent/tmp/new.txt", "x"]},
+            {"write": [".agent/cook.toml", "# mine"]},
+            {"write": [".git/hooks/post-commit", "#!/bin/sh\n"]},
+            {"write": [".git/info/exclude", "secret.txt\n"]},
+            {"run": ["git", "config", "core.hooksPath", "elsewhere"]},
+            {"run": ["git", "update-index", "--assume-unchanged", "tracked.txt"]},
+            {"write": ["tracked.txt", "hidden"]},
+            {"run": ["git", "commit", "-q", "--allow-empty", "-m", "x"]},
+            {"reply": "looked"}
+        ]),
+    );
+    let cook_toml = repo.read(".agent/cook.toml");
+    let error = desk.error("one", "look", &[], 5, "read_only_violated");
+    let said = error["message"].as_str().unwrap();
+    for what in [
+        "dirty.txt",
+        "new.txt",
+        "hooks/post-commit",
+        "info/exclude",
+        "config",
+        "tracked.txt",
+        "put back",
+        "cook rescue show",
+    ] {
+        assert!(said.contains(what), "{what}: {said}");
+    }
+    let kept = prior(&error, "episode");
+    assert_eq!(desk.episode(&kept).exchanges()[0].output(), "looked");
+    assert_eq!(repo.head(), head);
+    assert_eq!(repo.read("dirty.txt"), "not committed");
+    assert_eq!(repo.read("tracked.txt"), "as it was");
+    assert_eq!(repo.read(".agent/cook.toml"), cook_toml);
+    assert_eq!(repo.read(".git/config"), settings);
+    assert!(
+        !repo
+            .git(&["ls-files", "-v", "tracked.txt"])
+            .starts_with('h')
+    );
+    for gone in ["new.txt", ".git/hooks/post-commit"] {
+        assert!(!repo.root.join(gone).exists(), "{gone}");
+    }
+    assert!(!repo.read(".git/info/exclude").contains("secret"));
+    // A question that only reads is none of this.
+    desk.plays("one", json!([{"reply": "ok"}]));
+    desk.asked("one", "look", &[]);
+}
+
+#[test]
+fn an_answer_is_kept_byte_for_byte_and_secrets_go_before_it_is_a_value() {
+    let desk = desk(&[("one", "pi", ""), ("plain", "text", "")]);
+    let said = "  \u{1b}[31mred\u{202e}\r\n\ttab \u{200b} \n\n";
+    desk.plays("one", json!([{"reply": said}]));
+    let asked = desk.asked("one", "q", &[]);
+    assert_eq!(desk.episode(&asked.episode).exchanges()[0].output(), said);
+    let run = desk.ask("one", "q", &[]).exits(0);
+    assert!(!run.out.contains(is_raw), "{:?}", run.out);
+    desk.plays("plain", json!([{"bytes": b"a\r\nb \n"}]));
+    let asked = desk.asked("plain", "q", &[]);
+    assert_eq!(
+        desk.episode(&asked.episode).exchanges()[0].output(),
+        "a\r\nb \n"
+    );
+    let key = format!("sk-{}", "a1".repeat(12));
+    desk.plays(
+        "one",
+        json!([{"reply": format!("use {key} and {{\"token\": 3}}")}]),
+    );
+    let asked = desk.asked("one", "q", &[]);
+    let episode = desk.episode(&asked.episode);
+    let exchange = &episode.exchanges()[0];
+    assert_eq!(exchange.output(), "use [redacted] and {\"token\": 3}");
+    let again = Exchange::new(Kind::Say, "q", exchange.output(), None);
+    assert_eq!(exchange.hash(), again.hash());
+    desk.repo.cook(&["session", "verify"]).exits(0);
 }
 
 #[test]
@@ -1565,6 +1657,84 @@ fn what_no_name_holds_goes_after_a_while() {
 }
 
 #[test]
+fn what_was_used_or_taken_in_lately_stays() {
+    let desk = desk(&[("one", "pi", "")]);
+    settle(&desk.repo, &desk.agents, "[sessions]\nkeep = \"1h\"\n");
+    let series = |refs: &Refs| refs.series.clone().unwrap();
+    let held = desk.asked("one", "held", &[]);
+    let lost = desk.asked("one", "lost", &[]);
+    // Refs hold the moment they were given at; calls the moment that this clock says.
+    let at = |args: &[&str], hours: i64| {
+        let now = time_in(hours);
+        let mut command = desk.repo.cook_command(args);
+        command.env("COOK_NOW", now);
+        run(command, b"")
+    };
+    at(
+        &[
+            "ask",
+            "again",
+            "--agent",
+            "one",
+            "--on-series",
+            &series(&held),
+        ],
+        10,
+    )
+    .exits(0);
+    let file = desk.file("moved.json", "");
+    std::fs::remove_file(&file).unwrap();
+    desk.repo
+        .cook(&["session", "export", &series(&lost), "--output", &file])
+        .exits(0);
+    let dry = at(&["session", "gc", "--dry-run"], 10).exits(0);
+    assert!(dry.out.contains("would let go of"), "{}", dry.out);
+    desk.repo
+        .cook(&["session", "show", &series(&lost)])
+        .exits(0);
+    at(&["session", "gc"], 10).exits(0);
+    desk.repo
+        .cook(&["session", "show", &series(&held)])
+        .exits(0);
+    desk.repo
+        .cook(&["session", "show", &series(&lost)])
+        .fails(1, "series_not_found");
+    at(&["session", "import", &file], 10).exits(0);
+    at(&["session", "gc"], 10).exits(0);
+    desk.repo
+        .cook(&["session", "show", &series(&lost)])
+        .exits(0);
+    at(&["session", "gc"], 12).exits(0);
+    desk.repo
+        .cook(&["session", "show", &series(&lost)])
+        .fails(1, "series_not_found");
+}
+
+/// So many hours from now.
+fn time_in(hours: i64) -> String {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    cook_os::clock::Clock::of_epoch(now.as_secs().cast_signed() + hours * 3_600)
+}
+
+#[test]
+fn the_log_shows_the_first_words_of_each_question() {
+    let desk = desk(&[("one", "pi", "")]);
+    desk.asked(
+        "one",
+        &format!("why is\n it\u{1b}[31m red {}", "so ".repeat(40)),
+        &[],
+    );
+    desk.plays("one", json!([{"exit": 3}]));
+    desk.ask("one", "and what failed", &[]);
+    let log = desk.repo.cook(&["session", "log"]).exits(0);
+    log.says("why is it red so")
+        .says("…")
+        .says("and what failed");
+}
+
+#[test]
 fn only_a_trusted_agent_of_the_repository_is_run_and_never_inside_another() {
     let desk = desk(&[("one", "pi", "")]);
     let text = desk.repo.read(".agent/cook.toml");
@@ -1717,11 +1887,11 @@ fn a_question_that_edits_the_settings_or_rewrites_history_is_caught() {
     for (steps, what) in [
         (
             json!([{"run": ["git", "reset", "-q", "--hard", "HEAD~1"]}, {"reply": "x"}]),
-            "HEAD",
+            "refs/heads/main",
         ),
         (
             json!([{"enter": "/"}, {"reply": "x"}, {"run": ["git", "-C", desk.repo.root, "stash", "-q", "-u"]}]),
-            "refs/stash",
+            "the stash",
         ),
     ] {
         desk.plays("one", steps);

@@ -35,6 +35,6 @@ pub use redact::redact;
 pub use run::{Report, open_command, run, transcript_digest};
 pub use sandbox::{Directories, Sandbox};
 pub use spent::Spent;
-pub use supplier::{AgentSupplier, Watch};
+pub use supplier::{AgentSupplier, PutBack, Watch};
 pub use surroundings::Surroundings;
 pub use task::Task;

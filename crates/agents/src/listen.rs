@@ -5,7 +5,7 @@ use super::failure::{AgentFailure, FailureClass, class_of, moment};
 use super::usage::Counter;
 use super::{Preset, event};
 use cook_core::diagnostic::{Lines, clean};
-use cook_core::model::{EventFormat, Rule, is_hidden};
+use cook_core::model::{EventFormat, Rule};
 use cook_os::process::{ControlFlow, Ending, Line, Listener, Outcome, Source};
 use cook_store::session::SupplierErrorKind;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub enum Progress<'a> {
 /// What came of listening to a program.
 #[derive(Default)]
 pub(super) struct Told {
-    /// The answer, harmless to show and to tell on.
+    /// The answer, byte for byte.
     pub text: String,
     /// Structured data beside it.
     pub data: Option<Value>,
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
             self.told.cost.report(self.preset.cost_counting(), &cost);
         }
         if let Some(recap) = text(&set.compaction).filter(|recap| !recap.trim().is_empty()) {
-            self.told.compaction = Some(harmless(&recap));
+            self.told.compaction = Some(recap);
         }
         if let Some(at) = text(&set.reset_at) {
             self.reset_at = moment(&at);
@@ -176,11 +176,9 @@ impl<'a> Reader<'a> {
             (EventFormat::Json, Some(text)) => text.clone(),
             (EventFormat::Json, None) => self.delta.clone(),
         };
-        let text = harmless(&text);
-        let text = text.trim();
-        match (&self.told.data, text.is_empty()) {
+        match (&self.told.data, text.trim().is_empty()) {
             (Some(data), true) => data.to_string(),
-            _ => text.to_owned(),
+            _ => text,
         }
     }
 
@@ -226,7 +224,7 @@ impl<'a> Reader<'a> {
         if long {
             return odd("the answer is longer than cook takes".to_owned());
         }
-        if answer.is_empty() {
+        if says_nothing(answer) {
             return fail(
                 FailureClass::Agent,
                 SupplierErrorKind::Failed("the answer is empty".to_owned()),
@@ -286,12 +284,9 @@ pub(super) fn is_session_id(id: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':'))
 }
 
-/// Text without characters that act on a terminal or hide; tabs stay.
-pub(super) fn harmless(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c))
-        .collect()
+/// Whether nobody would see anything of it.
+pub(super) fn says_nothing(answer: &str) -> bool {
+    clean(answer, Lines::Fold).is_empty()
 }
 
 /// A text of the program's as one line of a message.

@@ -1,7 +1,8 @@
 //! Takes secrets out of what is kept: those of the usual shapes, and the values of this
 //! process's own variables whose names say that they are secret.
 
-use cook_core::diagnostic::{REDACTED, redacted};
+use cook_core::diagnostic::{REDACTED, redacted, without_tokens};
+use serde_json::Value;
 
 /// Endings of the names of variables that hold a secret.
 const SECRET_NAMES: [&str; 6] = [
@@ -18,6 +19,26 @@ const LEAST: usize = 8;
 
 /// The text without the secrets that are recognised.
 pub fn redact(text: &str) -> String {
+    redacted(&without_own(text))
+}
+
+/// An answer without secrets. Reports and data are read out of it: what only may be a secret stays.
+pub fn redact_answer(text: &str) -> String {
+    without_tokens(&without_own(text))
+}
+
+/// The same of data, text by text.
+pub fn redact_data(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = redact_answer(text),
+        Value::Array(items) => items.iter_mut().for_each(redact_data),
+        Value::Object(fields) => fields.values_mut().for_each(redact_data),
+        _ => {}
+    }
+}
+
+/// The text without the values of this process's own secrets.
+fn without_own(text: &str) -> String {
     let mut text = text.to_owned();
     for (name, value) in std::env::vars() {
         let upper = name.to_ascii_uppercase();
@@ -25,7 +46,7 @@ pub fn redact(text: &str) -> String {
             text = text.replace(&value, REDACTED);
         }
     }
-    redacted(&text)
+    text
 }
 
 #[cfg(test)]

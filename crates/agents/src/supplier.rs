@@ -1,6 +1,7 @@
 //! An agent program as a supplier of conversations.
 
 use super::listen::Progress;
+use super::redact::{redact_answer, redact_data};
 use super::run::{Report, run, transcript_digest};
 use super::task::Task;
 use super::usage;
@@ -20,6 +21,12 @@ use std::path::PathBuf;
 /// Sees what goes on, and may stop it.
 pub type Watch<'a> = Box<dyn FnMut(Progress) -> ControlFlow + 'a>;
 
+/// Puts back what a question changed, and says what that was, one line each; none = it was not
+/// looked at.
+pub type PutBack<'a> = Box<dyn FnOnce() -> Result<Option<Vec<String>>, diagnostic::Failure> + 'a>;
+/// Begins to watch a question.
+pub type Guard<'a> = dyn Fn() -> Result<PutBack<'a>, diagnostic::Failure> + 'a;
+
 /// An agent with what it may do. It works in one directory; calls follow one another.
 pub struct AgentSupplier<'a> {
     preset: Preset,
@@ -28,6 +35,8 @@ pub struct AgentSupplier<'a> {
     clocks: Clocks,
     /// The repository that is compared before and after each call.
     pub repo: Option<&'a Repo>,
+    /// Holds a question to reading; none = what it changed is named alone.
+    pub guard: Option<Box<Guard<'a>>>,
     /// A model other than its own choice.
     pub model: Option<String>,
     /// The role of the workflow that it plays.
@@ -59,6 +68,7 @@ impl<'a> AgentSupplier<'a> {
         Self {
             preset,
             repo: None,
+            guard: None,
             dir: dir.into(),
             root: root.into(),
             clocks,
@@ -140,6 +150,8 @@ impl Supplier for AgentSupplier<'_> {
 
     fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
         let before = self.surroundings()?;
+        let guard = self.guard.as_ref().filter(|_| turn.action == Action::Ask);
+        let put_back = guard.map(|begin| begin()).transpose().map_err(unseen)?;
         let invocation = turn.name.to_string();
         let task = Task {
             preset: &self.preset,
@@ -165,12 +177,14 @@ impl Supplier for AgentSupplier<'_> {
             .cost_micro_usd
             .or_else(|| by_price.and_then(|(price, usage)| usage::priced(price, usage)));
         *self.last.borrow_mut() = Some(report.clone());
+        // Its hash is of what is kept, so secrets go before there is a value.
+        report.data.iter_mut().for_each(redact_data);
         let mut answer = Answer {
-            output: report.text,
+            output: redact_answer(&report.text),
             data: report.data,
             exid: report.session,
             native: report.native,
-            compaction: report.compaction,
+            compaction: report.compaction.as_deref().map(redact_answer),
             usage: report.usage,
             cost_micro_usd: report.cost_micro_usd,
             duration_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),
@@ -180,7 +194,14 @@ impl Supplier for AgentSupplier<'_> {
             workflow: self.workflow.clone(),
             ..Answer::default()
         };
+        let put_back = match put_back {
+            Some(put_back) => put_back().map_err(unseen)?,
+            None => None,
+        };
         self.measure(&before, &mut answer)?;
+        if let Some(put_back) = put_back {
+            answer.changed = put_back;
+        }
         match report.failure {
             None => Ok(answer),
             Some(failed) => Err(SupplierError {

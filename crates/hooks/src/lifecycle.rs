@@ -103,7 +103,8 @@ impl Step<'_> {
         let next = last.or(self.facts.last_line.clone());
         let text = summary::auto(&self.state, next.as_deref(), command);
         let id = format!("auto:{}", self.key());
-        self.entry(CheckpointKind::Auto, id, text, None);
+        let head = self.facts.head.clone();
+        self.entry(CheckpointKind::Auto, id, text, head);
         self.state.since = Since::default();
         self.state.checkpointed();
     }

@@ -13,7 +13,7 @@ use self::answer::{choice_of_model, error_text, permission};
 use self::message::Message;
 use super::failure::{AgentFailure, FailureClass, class_of, moment};
 use super::listen::{
-    MAX_ANSWER, Progress, Told, harmless, is_session_id, last_words, line, strongest,
+    MAX_ANSWER, Progress, Told, is_session_id, last_words, line, says_nothing, strongest,
 };
 use super::task::Task;
 use cook_core::diagnostic::{Lines, clean};
@@ -347,7 +347,7 @@ impl<'a> Conversation<'a> {
             true => &self.earlier,
             false => &self.text,
         };
-        self.told.text = harmless(said).trim().to_owned();
+        self.told.text = said.clone();
         self.told.failure = self.verdict(outcome, &self.told.text);
         self.told.session = Some(self.id).filter(|id| is_session_id(id));
         self.told
@@ -373,7 +373,7 @@ impl<'a> Conversation<'a> {
         if self.too_long {
             return odd("the answer is longer than cook takes".to_owned());
         }
-        if answer.is_empty() {
+        if says_nothing(answer) {
             let why = match &self.denied {
                 Some(tool) => format!("the answer is empty: it was not allowed `{tool}`"),
                 None => "the answer is empty".to_owned(),

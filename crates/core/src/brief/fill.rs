@@ -1,16 +1,15 @@
 //! What the documents and histories say by themselves, slot by slot, before the
 //! entries that were added. No model, no memory: the same state gives the same brief.
 
-use super::field::{normalise, settle};
-use super::identity::line_digest;
+use super::field::normalise;
+use super::going_on::{fill_next, fill_said};
 use super::material::{Filled, Material, PROTECTED, Proof};
 use super::render::{Brief, Weight};
-use crate::diagnostic::Severity;
+use super::slots::{Slots, cut, short};
+use crate::diagnostic::{Severity, without_tags};
 use crate::model::{
-    Anchor, Basis, BriefLine, MAX_ENTRIES, MAX_FIELD_CHARS, Policy, Receipt, Slot, Snapshot,
-    Verdict,
+    Anchor, Basis, BriefLine, BriefStanding, Policy, Receipt, Slot, Snapshot, Verdict,
 };
-use std::collections::BTreeMap;
 
 /// The whole brief, and its entries with where they come from, in the same order.
 pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
@@ -23,63 +22,15 @@ pub fn fill(material: &Material) -> (Brief, Vec<Filled>) {
     fill_added(material, &mut slots);
     let entries: Vec<Filled> = slots.0.into_values().flatten().collect();
     let brief = Brief {
-        task: fit(&task(material.snapshot)),
-        done_when: fit(&done_when(material.snapshot)),
+        task: without_tags(&fit(&task(material.snapshot))),
+        done_when: without_tags(&fit(&done_when(material.snapshot))),
         lines: entries.iter().map(|entry| entry.line.clone()).collect(),
     };
     (brief, entries)
 }
 
-#[derive(Default)]
-struct Slots(BTreeMap<Slot, Vec<Filled>>);
-
-impl Slots {
-    /// Adds what cook says itself; a text that says nothing is not an entry.
-    fn add(&mut self, mut line: BriefLine, weight: Weight) {
-        for (_, text) in line.texts_mut() {
-            match normalise(&cut(text)) {
-                Ok(kept) => *text = settle(&kept),
-                Err(_) => return,
-            }
-        }
-        let list = self.0.entry(line.slot()).or_default();
-        if !list.iter().any(|known| known.line == line) {
-            list.push(Filled {
-                id: line_digest(&line),
-                by: "cook".to_owned(),
-                own: true,
-                line,
-                weight,
-            });
-        }
-    }
-
-    /// Keeps the newest of a slot that could grow without end.
-    fn keep_newest(&mut self, slot: Slot) {
-        if let Some(list) = self.0.get_mut(&slot)
-            && list.len() > MAX_ENTRIES
-        {
-            list.drain(..list.len() - MAX_ENTRIES);
-        }
-    }
-}
-
-/// A text that fits a field, said so when it does not.
-fn cut(text: &str) -> String {
-    /// Room for the mark.
-    const LONGEST: usize = MAX_FIELD_CHARS - 4;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{} …", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 fn fit(text: &str) -> String {
     normalise(&cut(text)).unwrap_or_else(|_| "not known yet".to_owned())
-}
-
-fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
 }
 
 fn task(snapshot: &Snapshot) -> String {
@@ -103,9 +54,6 @@ fn is_open(snapshot: &Snapshot, id: &str) -> bool {
 }
 
 fn done_when(snapshot: &Snapshot) -> String {
-    if snapshot.state.continuation_policy == Policy::Done {
-        return "It is done: the judges of the last wave agreed at this HEAD.".to_owned();
-    }
     let active = snapshot.active.slice_id.as_deref();
     if let (Some(handoff), Some(id)) = (&snapshot.active.handoff, active)
         && is_open(snapshot, id)
@@ -121,9 +69,16 @@ fn done_when(snapshot: &Snapshot) -> String {
         }
         return text;
     }
+    let held = match (
+        snapshot.state.continuation_policy,
+        &snapshot.ledger.head_seen,
+    ) {
+        (Policy::Done, Some(head)) => format!(" All of it held at HEAD `{}`.", short(head)),
+        _ => String::new(),
+    };
     format!(
         "No slice is open, {} judges of one wave say yes at one HEAD without a blocker or a gap, and \
-         `bash .agent/verify_completion_stop.sh` exits 0 on a clean worktree.",
+         `bash .agent/verify_completion_stop.sh` exits 0 on a clean worktree.{held}",
         snapshot.profile.required_stop_judges.0
     )
 }
@@ -240,6 +195,17 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
     for (seq, line) in lessons {
         slots.add(line, Weight::Learned(seq));
     }
+    for answered in &material.snapshot.ledger.answered_noes {
+        let line = BriefLine::Learned {
+            lesson: format!(
+                "A judge said no: {}; the answer was: {}",
+                answered.no.what.join("; "),
+                answered.answer
+            ),
+            source: format!("`{}`", answered.no.id),
+        };
+        slots.add(line, Weight::Learned(u64::MAX));
+    }
     for amendment in &material.snapshot.ledger.amendments {
         let line = BriefLine::Learned {
             lesson: format!(
@@ -249,6 +215,9 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
             source: "the user, by `cook criteria amend`".to_owned(),
         };
         slots.add(line, Weight::Learned(u64::MAX));
+    }
+    if let Some(last) = &material.checkpoint {
+        fill_said(last, slots);
     }
     slots.keep_newest(Slot::Learned);
 }
@@ -349,56 +318,62 @@ pub fn last_line(text: &str) -> String {
     line.map_or_else(|| "nothing".to_owned(), |line| line.trim().to_owned())
 }
 
-fn fill_next(material: &Material, slots: &mut Slots) {
-    let due = &material.due;
-    let first = match &due.command {
-        Some(command) => format!(" First run `{command}`."),
-        None => String::new(),
-    };
-    let line = match due.role {
-        Some(role) => BriefLine::Next {
-            action: format!(
-                "As the {role}: {}.{first} `cook next --prompt` says how.",
-                due.action
-            ),
-            outcome: format!("`cook record {role} FILE` takes the report."),
-        },
-        None => BriefLine::Next {
-            action: format!("{}.{first}", due.action),
-            outcome: format!("The work goes on; it stands still because {}.", due.reason),
-        },
-    };
-    slots.add(line, Weight::Kept);
-}
-
 /// The entries that agents and the user added.
 fn fill_added(material: &Material, slots: &mut Slots) {
     for entry in &material.added.entries {
-        let slot = entry.line.slot();
+        let standing = material.standings.get(&entry.id);
+        let claimed = standing.and_then(|standing| claimed(&entry.line, standing));
+        let mut line = claimed.unwrap_or_else(|| entry.line.clone());
+        for (_, text) in line.texts_mut() {
+            *text = without_tags(text);
+        }
+        let slot = line.slot();
         let list = slots.0.entry(slot).or_default();
         // What cook says itself need not be said twice.
-        if list.iter().any(|known| known.line == entry.line) {
+        if list.iter().any(|known| known.line == line) {
             continue;
         }
-        let standing = material.standings.get(&entry.id);
         let weight = match slot {
             Slot::Forbid => Weight::Kept,
             Slot::Open if entry.demoted_from.is_some() => Weight::Failed,
-            Slot::Open => Weight::Open,
+            Slot::Open => match standing.map(|standing| standing.verdict) {
+                None | Some(Verdict::Unverifiable) => Weight::Open,
+                Some(_) => Weight::Failed,
+            },
             Slot::Next => Weight::Later,
             Slot::Learned => Weight::Learned(entry.seq.0),
             Slot::Established => match standing.map(|standing| standing.verdict) {
-                None | Some(Verdict::Moved) => Weight::Established(entry.recorded_at.display()),
+                // A page that cannot be read here goes first.
                 Some(Verdict::Unverifiable) => Weight::Established(String::new()),
-                Some(_) => Weight::Failed,
+                _ => Weight::Established(entry.recorded_at.display()),
             },
         };
         list.push(Filled {
-            line: entry.line.clone(),
+            line,
             id: entry.id.clone(),
             by: entry.by.clone(),
             own: false,
             weight,
         });
     }
+}
+
+/// What nothing here proves, as the question that it is until something does. A page elsewhere is
+/// nobody's to check from here, and the claim says that it is one.
+fn claimed(line: &BriefLine, standing: &BriefStanding) -> Option<BriefLine> {
+    let is_page = match line {
+        BriefLine::Established {
+            evidence, basis, ..
+        } => *basis == Basis::Doc && evidence.contains("://"),
+        BriefLine::Forbid { .. } => false,
+        _ => true,
+    };
+    if standing.verdict == Verdict::Moved || is_page {
+        return None;
+    }
+    let (tail, verdict) = (line.tail(), standing.verdict.id());
+    Some(BriefLine::Open {
+        question: cut(&format!("Claimed, not verified: {}", line.head())),
+        verifies: cut(&format!("{tail} is {verdict}: {}", standing.why)),
+    })
 }

@@ -31,7 +31,7 @@ pub struct Proof {
 pub struct Attempt {
     /// The slice, when it is known.
     pub slice_id: Option<String>,
-    /// One word: `gate_red`, `returned`, `refused`.
+    /// One word: `gate_red`, `returned`, `refused`, `rejected`.
     pub class: &'static str,
     /// The last line of the error, or the reason.
     pub line: String,
@@ -52,6 +52,30 @@ pub struct Due {
     pub command: Option<String>,
 }
 
+/// On what the worktree stands.
+#[derive(Debug, Clone, Default)]
+pub struct Here {
+    /// The branch; none = detached.
+    pub branch: Option<String>,
+    /// The commit.
+    pub head: Option<String>,
+    /// What is not committed, cook's own files left out.
+    pub dirty: Vec<String>,
+    /// How many more paths there are.
+    pub more: u64,
+}
+
+/// What somebody wrote down before the context went.
+#[derive(Debug, Clone)]
+pub struct LastCheckpoint {
+    /// When.
+    pub at: String,
+    /// What it says is done, while no commit came after it.
+    pub done: Option<String>,
+    /// What it says is next.
+    pub next: Option<String>,
+}
+
 /// Everything the slots are filled from.
 #[derive(Debug, Clone)]
 pub struct Material<'a> {
@@ -59,6 +83,10 @@ pub struct Material<'a> {
     pub snapshot: &'a Snapshot,
     /// Who is due.
     pub due: Due,
+    /// On what the worktree stands.
+    pub here: Here,
+    /// The last checkpoint of this mission.
+    pub checkpoint: Option<LastCheckpoint>,
     /// What was noticed on the way.
     pub findings: &'a [Finding],
     /// Evidence of the plan's criteria.
@@ -101,6 +129,7 @@ impl Filled {
             && match &self.line {
                 BriefLine::Learned { .. } => false,
                 BriefLine::Forbid { source, .. } => source != PROTECTED,
+                BriefLine::Next { outcome, .. } => !outcome.starts_with(CHECKPOINT),
                 _ => true,
             }
     }
@@ -108,3 +137,6 @@ impl Filled {
 
 /// The source of a rule that comes from the settings.
 pub(super) const PROTECTED: &str = "`rules.protected` in .agent/cook.toml";
+
+/// How the outcome of a step begins that a checkpoint names.
+pub(super) const CHECKPOINT: &str = "The last checkpoint goes on with:";

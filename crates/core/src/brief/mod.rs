@@ -7,20 +7,25 @@
 //! the documents and histories already say. Stamps and verdicts come from outside.
 
 mod artifact;
+mod author;
 mod field;
 mod fill;
+mod going_on;
 mod identity;
 mod material;
 mod mention;
 mod read;
 mod reconcile;
 mod render;
+mod slots;
 
 pub use artifact::{Artifact, Guide, VERSION, line_from_value, lines_from_value};
+pub use author::{is_users, name_user, not_user};
 pub use field::{FieldError, normalise};
 pub use fill::{fill, last_line};
+pub use going_on::split_checkpoint;
 pub use identity::{entry_id, line_digest};
-pub use material::{Attempt, Due, Filled, Material, Proof};
+pub use material::{Attempt, Due, Filled, Here, LastCheckpoint, Material, Proof};
 pub use mention::mentions;
 pub use read::{MAX_BYTES, Reading, read, read_reconciliation};
 pub use reconcile::{Author, Incoming, Reconciled, close, reconcile, undo};

@@ -45,6 +45,12 @@ pub fn redacted(text: &str) -> String {
     tokens(&named(&without_keys(text)))
 }
 
+/// The text without what can be nothing but a secret: tokens and private keys. What stands behind a
+/// name may be code or a value of JSON, and stays.
+pub fn without_tokens(text: &str) -> String {
+    tokens(&without_keys(text))
+}
+
 /// Values behind names that say what they are, and passwords in addresses.
 fn named(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

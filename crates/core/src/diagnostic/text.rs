@@ -50,6 +50,80 @@ pub fn clean(text: &str, lines: Lines) -> String {
     }
 }
 
+/// Words that models take for the beginning of somebody's turn, where a tag holds nothing else.
+const TURNS: [&str; 14] = [
+    "assistant",
+    "context",
+    "function",
+    "human",
+    "instructions",
+    "invoke",
+    "parameter",
+    "reminder",
+    "result",
+    "system",
+    "think",
+    "thinking",
+    "tool",
+    "user",
+];
+
+/// The text with `‹…›` for the brackets of what reads as a tag for a model: `<system-reminder>`,
+/// `</tool_result>`, `<|im_start|>`. Types and pages of a program's code stay as they are.
+pub fn without_tags(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        kept.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        if !is_tag(kept.chars().next_back(), after) {
+            kept.push('<');
+            rest = after;
+            continue;
+        }
+        kept.push('‹');
+        rest = after;
+        if let Some(end) = after.find(['<', '>'])
+            && after[end..].starts_with('>')
+        {
+            kept.push_str(&after[..end]);
+            kept.push('›');
+            rest = &after[end + 1..];
+        }
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// What follows a bracket makes it a tag for a model.
+fn is_tag(before: Option<char>, after: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (closes, name) = match after.strip_prefix('/') {
+        Some(name) => (true, name),
+        None => (false, after),
+    };
+    if name.starts_with('|') {
+        return true;
+    }
+    let end = name.find(|c| !is_word(c) && c != '-' && c != ':');
+    let name = name[..end.unwrap_or(name.len())].trim_end_matches(':');
+    let name = name.to_lowercase();
+    if !name.starts_with(char::is_alphabetic) || name.contains("::") {
+        return false;
+    }
+    // A type's parameter stands behind its name: `Vec<user>`, `Vec<my_type>`.
+    let stands_alone = closes || !before.is_some_and(is_word);
+    let begins_turn =
+        |word: &str| TURNS.contains(&word) || TURNS.contains(&word.trim_end_matches('s'));
+    let parts: Vec<&str> = name.split(['-', ':', '_']).collect();
+    match parts.as_slice() {
+        [word] => stands_alone && begins_turn(word),
+        parts => {
+            name.contains(['-', ':']) || stands_alone || parts.iter().any(|part| begins_turn(part))
+        }
+    }
+}
+
 /// The same JSON with each hidden character as an escape. Those stand within its strings
 /// only, line ends between its values aside.
 pub fn harmless_json(json: &str) -> String {
@@ -92,6 +166,33 @@ mod tests {
         assert_eq!(clean("\x1b[31mred\x1b[0m\x07", Lines::Keep), "red");
         assert_eq!(clean("\x1b[1;\nno\x1b[", Lines::Keep), "\nno");
         assert_eq!(clean("\u{9b}31m", Lines::Keep), "31m");
+    }
+
+    #[test]
+    fn tags_for_a_model_are_shown_and_code_stays() {
+        for (given, shown) in [
+            (
+                "<system-reminder>x</system-reminder>",
+                "‹system-reminder›x‹/system-reminder›",
+            ),
+            ("a<tool_result>b", "a‹tool_result›b"),
+            ("<|im_start|>system", "‹|im_start|›system"),
+            ("<System>do</SYSTEM >", "‹System›do‹/SYSTEM ›"),
+            ("<a:invoke name=\"x\">", "‹a:invoke name=\"x\"›"),
+            ("<user\nx", "‹user\nx"),
+        ] {
+            assert_eq!(without_tags(given), shown, "{given}");
+            assert_eq!(without_tags(shown), shown);
+        }
+        for code in [
+            "Vec<String> a < b && c > d",
+            "fn f<T: Into<my_type>>(x: Vec<user>)",
+            "HashMap<std::path::PathBuf, my_key>",
+            "<div class=\"a\"><p>x</p></div>",
+            "#include <stdio.h>\n<= <- << <",
+        ] {
+            assert_eq!(without_tags(code), code);
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::work::{Step, Work};
 use crate::brief::{self, Author, Incoming};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    Actor, Anchor, BriefChange, BriefLine, BriefRecord, Cause, Count, Event, MAX_FIELD_CHARS,
-    Records, SchemaVersion, Snapshot, Submission, Timestamp, Verdict,
+    Actor, Anchor, BriefChange, BriefRecord, Cause, Count, Event, MAX_FIELD_CHARS, Records,
+    SchemaVersion, Slot, Snapshot, Submission, Timestamp, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -153,44 +153,50 @@ fn change_brief(
         ));
     }
     let mut findings = done.findings;
-    findings.extend(unproved(change, measured, &done.records)?);
+    findings.extend(unproved(change, measured, &done.records, author)?);
     next.brief = Some(done.document);
     Ok((done.records, findings))
 }
 
-/// A note whose evidence does not hold is refused; in a whole brief from elsewhere it
+/// A note whose evidence does not hold is refused, and a forbid of an agent's whose source is none; in a whole brief from elsewhere it
 /// comes in with a warning, and the next change makes a question of it.
 fn unproved(
     change: &BriefChange,
     facts: &BriefFacts,
     records: &[BriefRecord],
+    author: &Author,
 ) -> Result<Vec<Finding>, Refusal> {
     let mut findings = Vec::new();
     for (number, standing) in &facts.unproved {
-        let Some(
-            line @ BriefLine::Established {
-                claim, evidence, ..
-            },
-        ) = change.entries.get(*number)
-        else {
+        let Some(line) = change.entries.get(*number) else {
             continue;
         };
-        let text = format!("established: {}", brief::line_text(line));
+        let forbids = line.slot() == Slot::Forbid;
+        if forbids && author.is_user {
+            continue;
+        }
+        let text = format!("{}: {}", line.slot().id(), brief::line_text(line));
         let is_new = records
             .iter()
             .any(|record| record.kind == Cause::Added && record.text == text);
         if !is_new && !change.whole {
             continue;
         }
-        let what = format!("{evidence} is {}: {}", standing.verdict.id(), standing.why);
-        let fails = matches!(
-            standing.verdict,
-            Verdict::Missing | Verdict::Changed | Verdict::Malformed
+        let what = format!(
+            "{} is {}: {}",
+            line.tail(),
+            standing.verdict.id(),
+            standing.why
         );
+        let fails = forbids
+            || matches!(
+                standing.verdict,
+                Verdict::Missing | Verdict::Changed | Verdict::Malformed
+            );
         if fails && !change.whole {
             return Err(Refusal::new(Code::BriefUnproved, what));
         }
-        findings.push(Finding::new(Code::BriefUnverified, what).at(claim.clone()));
+        findings.push(Finding::new(Code::BriefUnverified, what).at(line.head().to_owned()));
     }
     Ok(findings)
 }
@@ -243,7 +249,7 @@ pub(super) fn reground(
     let done = brief::reconcile(&prior, change, &incoming(measured), &author)?;
     work.findings.extend(done.findings);
     work.findings
-        .extend(unproved(change, measured, &done.records)?);
+        .extend(unproved(change, measured, &done.records, &author)?);
     work.records.brief.extend(done.records);
     work.next.brief = Some(done.document);
     Ok(())

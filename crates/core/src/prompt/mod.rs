@@ -5,12 +5,14 @@
 //! and put where it cannot be taken for the prompt's own words. A value is never
 //! read for placeholders again.
 
+mod echo;
 mod input;
 mod parts;
 mod quote;
 mod reports;
 mod slices;
 
+pub use echo::in_own_words;
 pub use input::PromptInput;
 pub use quote::MAX_PART_CHARS;
 

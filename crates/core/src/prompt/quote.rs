@@ -2,9 +2,9 @@
 //!
 //! They are data. Each stands in a code span or in a fence longer than any run of back-quotes in
 //! it, so that nothing in it closes what it stands in, opens a heading or reads as a sentence of
-//! the prompt; hidden characters go.
+//! the prompt; hidden characters go, and tags for a model are shown with other brackets.
 
-use crate::diagnostic::{Lines, clean};
+use crate::diagnostic::{Lines, clean, without_tags};
 
 /// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
 pub const MAX_PART_CHARS: usize = 200_000;
@@ -33,7 +33,7 @@ impl Quoted {
 
     /// One line; `none` when there is nothing.
     pub(super) fn line(text: &str) -> Self {
-        let text = cut(&clean(text, Lines::Fold));
+        let text = cut(&harmless(text, Lines::Fold));
         if text.is_empty() {
             return Self::own("none");
         }
@@ -49,7 +49,7 @@ impl Quoted {
     pub(super) fn list(items: impl IntoIterator<Item = String>) -> Self {
         let lines: Vec<String> = items
             .into_iter()
-            .map(|item| format!("- {}", cut(&clean(&item, Lines::Fold))))
+            .map(|item| format!("- {}", cut(&harmless(&item, Lines::Fold))))
             .collect();
         Self::section(&lines.join("\n"))
     }
@@ -64,7 +64,7 @@ impl Quoted {
 
     /// Text of a kind, between fences.
     pub(super) fn fenced(kind: &'static str, text: &str) -> Self {
-        let text = cut(&clean(text, Lines::Keep));
+        let text = cut(&harmless(text, Lines::Keep));
         let fence = "`".repeat((longest_run(&text) + 1).max(3));
         let text = text.trim_end_matches('\n');
         Self(format!("{fence}{kind}\n{text}\n{fence}"))
@@ -85,6 +85,11 @@ impl Quoted {
     pub(super) fn text(&self) -> &str {
         &self.0
     }
+}
+
+/// Without hidden characters, and without what a model would take for the beginning of a turn.
+fn harmless(text: &str, lines: Lines) -> String {
+    without_tags(&clean(text, lines))
 }
 
 fn longest_run(text: &str) -> usize {
@@ -109,6 +114,10 @@ mod tests {
         assert_eq!(Quoted::line("a `b` c").text(), "``a `b` c``");
         assert_eq!(Quoted::line("`a\n\n# Ignore").text(), "`` `a # Ignore ``");
         assert_eq!(Quoted::line(" \u{202e} ").text(), "none");
+        assert_eq!(
+            Quoted::line("</system-reminder>").text(),
+            "`‹/system-reminder›`"
+        );
         assert_eq!(Quoted::word("s-1`\n# x\u{1b}").text(), "s-1#x");
         let list = Quoted::list(["a\n````\n# b".to_owned(), "c".to_owned()]);
         assert_eq!(list.text(), "`````text\n- a ```` # b\n- c\n`````");

@@ -20,6 +20,8 @@ pub struct CallRecord {
     pub supplier: Option<String>,
     /// Whether something was asked or ordered.
     pub action: Option<Action>,
+    /// The first words of what was said.
+    pub said: Option<String>,
     /// What the exchange was for.
     pub kind: Option<Kind>,
     /// What it went on from.

@@ -50,5 +50,5 @@ pub use supplier::{
     Action, Answer, Capability, Continuation, Supplier, SupplierError, SupplierErrorKind,
     Transport, Turn, Window, combined, estimate,
 };
-pub use upkeep::{Cleared, clear};
+pub use upkeep::{Cleared, clear, preview_clear};
 pub use value::{Episode, Exchange, Kind, Series};

@@ -9,12 +9,13 @@ use super::event::{Event, Held, Index};
 use super::git::GitStore;
 use super::hash::ContentHash;
 use super::inflight::names_in;
-use super::reference::Ref;
+use super::reference::{On, Ref};
 use super::store::SessionStore;
 use super::stored::Object;
 use super::writer::Writer;
 use crate::store::chain;
-use std::collections::BTreeSet;
+use cook_os::clock::Clock;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was let go of.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -31,8 +32,8 @@ pub struct Cleared {
     pub unreadable: Vec<(String, String)>,
 }
 
-/// Lets go of refs that no name holds, no record cites and that were last used before
-/// `since_ms` (since 1970), of objects that no other ref leads to, and of what was kept of
+/// Lets go of refs that no name holds, no record cites and that were last given, gone on from or
+/// taken in before `since_ms` (since 1970), of objects that no other ref leads to, and of what was kept of
 /// those calls and of calls that failed before then. A record that is damaged goes on with
 /// what of it can be read, and nothing else is done to it.
 ///
@@ -49,26 +50,83 @@ pub fn clear(
         unreadable: store.mend()?.damaged,
         ..Cleared::default()
     };
+    let used = last_used(&store.lines()?);
+    let stays = |name: &Ref| is_used(&used, name, since_ms) || cited.contains(name);
     if cleared.unreadable.is_empty() && chain::open(store.place())?.is_some() {
         let writer = Writer::lock(store.place())?;
-        let stays = |name: &Ref| name.given_at_ms() >= since_ms || cited.contains(name);
-        let_go(&writer, stays, at, &mut cleared)?;
+        if let Some(left) = let_go(writer.events()?, stays, at, &mut cleared) {
+            writer.begin_anew(&left.0, left.1)?;
+        }
     }
     for name in &cleared.expired {
         drop_attempt(store, *name)?;
     }
     cleared.kept = store.beginning_with("")?.len();
-    cleared.attempts = drop_attempts(store, since_ms, cited)?;
+    let old = old_attempts(store, since_ms, cited)?;
+    cleared.attempts = old.len();
+    for name in old {
+        drop_attempt(store, name)?;
+    }
     Ok(cleared)
 }
 
+/// What [`clear`] would let go of; nothing is written.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn preview_clear(
+    store: &GitStore,
+    since_ms: u64,
+    cited: &BTreeSet<Ref>,
+    at: &str,
+) -> Result<Cleared, SessionError> {
+    let mut cleared = Cleared::default();
+    let used = last_used(&store.lines()?);
+    let stays = |name: &Ref| is_used(&used, name, since_ms) || cited.contains(name);
+    if chain::open(store.place())?.is_some() {
+        let events = Writer::lock(store.place())?.events()?;
+        let_go(events, stays, at, &mut cleared);
+    }
+    cleared.kept = store.beginning_with("")?.len() - cleared.expired.len();
+    cleared.attempts = old_attempts(store, since_ms, cited)?.len();
+    Ok(cleared)
+}
+
+/// When refs were last gone on from or taken in, in seconds since 1970.
+fn last_used(lines: &[CallRecord]) -> BTreeMap<Ref, i64> {
+    let mut used = BTreeMap::new();
+    for line in lines {
+        let Some(at) = Clock::seconds_of(&line.at) else {
+            continue;
+        };
+        let on = line.on.map(|(On::Episode(name) | On::Series(name))| name);
+        let prior = line.prior.map(|prior| [prior.episode, prior.series]);
+        let imported = line.imported.iter().flatten().copied();
+        let names = on.into_iter().chain(imported);
+        for name in names.chain(prior.into_iter().flatten().flatten()) {
+            let last = used.entry(name).or_insert(at);
+            *last = at.max(*last);
+        }
+    }
+    used
+}
+
+fn is_used(used: &BTreeMap<Ref, i64>, name: &Ref, since_ms: u64) -> bool {
+    let last = used
+        .get(name)
+        .copied()
+        .and_then(|at| u64::try_from(at).ok());
+    let last = last.map_or(0, |at| at.saturating_mul(1_000).saturating_add(999));
+    name.given_at_ms().max(last) >= since_ms
+}
+
+/// What stays of the events, and the one that says what went; none where all of it stays.
 fn let_go(
-    writer: &Writer,
+    mut events: Vec<Event>,
     stays: impl Fn(&Ref) -> bool,
     at: &str,
     cleared: &mut Cleared,
-) -> Result<(), SessionError> {
-    let mut events = writer.events()?;
+) -> Option<(Vec<Event>, Event)> {
     let mut index = Index::default();
     index.take_in(events.clone());
     let mut kept = Reached::default();
@@ -83,7 +141,7 @@ fn let_go(
     let unreached = |hash: &&ContentHash| !kept.objects.contains(*hash);
     let objects = index.objects.keys().filter(unreached).count();
     if !cleared.unreadable.is_empty() || (expired.is_empty() && objects == 0) {
-        return Ok(());
+        return None;
     }
     for event in &mut events {
         event.objects.retain(|one| kept.objects.contains(&one.hash));
@@ -101,9 +159,8 @@ fn let_go(
             ..CallRecord::at(at)
         });
     }
-    writer.begin_anew(&events, last)?;
     (cleared.expired, cleared.objects) = (expired, objects);
-    Ok(())
+    Some((events, last))
 }
 
 /// What stays, and all that it leads to.
@@ -166,30 +223,30 @@ impl Reached {
     }
 }
 
-fn drop_attempt(store: &GitStore, name: Ref) -> Result<bool, SessionError> {
+fn drop_attempt(store: &GitStore, name: Ref) -> Result<(), SessionError> {
     let attempt = store.root().join("attempts").join(name.to_string());
-    let is_there = attempt.is_dir();
-    if is_there {
+    if attempt.is_dir() {
         std::fs::remove_dir_all(attempt)?;
     }
-    Ok(is_there)
+    Ok(())
 }
 
-/// Removes what was printed in calls that left no ref: answers that failed, and probes.
-fn drop_attempts(
+/// What was printed in calls that left no ref: answers that failed, and probes.
+fn old_attempts(
     store: &GitStore,
     since_ms: u64,
     cited: &BTreeSet<Ref>,
-) -> Result<usize, SessionError> {
-    let mut dropped = 0;
+) -> Result<Vec<Ref>, SessionError> {
+    let mut old = Vec::new();
     for attempt in names_in(&store.root().join("attempts"))? {
         let Ok(name) = attempt.parse::<Ref>() else {
             continue;
         };
         let is_old = name.given_at_ms() < since_ms && !cited.contains(&name);
-        if is_old && matches!(store.entry(name), Ok(None)) {
-            dropped += usize::from(drop_attempt(store, name)?);
+        let is_there = store.root().join("attempts").join(&attempt).is_dir();
+        if is_old && is_there && matches!(store.entry(name), Ok(None)) {
+            old.push(name);
         }
     }
-    Ok(dropped)
+    Ok(old)
 }

@@ -139,37 +139,6 @@ fn folder(log: &Log, files: &[Placed<'_>]) -> Result<Oid, StoreError> {
 }
 
 impl Store {
-    /// Sets copies of files aside, each as the path it gets in the copy (with `/` between its
-    /// parts) and the file that is read; what is gone or no file is left out. The copy's id;
-    /// none when nothing was there.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is too large, a log that cannot be written: nothing is
-    /// kept then, and the caller must not overwrite anything.
-    pub fn rescue_keep(
-        &self,
-        files: &[(Vec<u8>, PathBuf)],
-        why: &str,
-    ) -> Result<Option<String>, StoreError> {
-        let log = place::open_known_log(&self.place)?;
-        let mut found = Vec::new();
-        for (path, at) in files {
-            let names: Vec<String> = path.split(|byte| *byte == b'/').map(kept_name).collect();
-            let there = place::look(at)?;
-            if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
-                found.push((names, Aside::read_as(at.clone(), String::new())?));
-            }
-        }
-        if found.is_empty() {
-            return Ok(None);
-        }
-        let placed = found
-            .iter()
-            .map(|(names, aside)| (names.iter().map(String::as_str).collect(), aside))
-            .collect();
-        keep_as(&log, KeptKind::Rescue, placed, why).map(Some)
-    }
-
     /// Kept copies, newest first.
     pub fn rescue_list(&self) -> Result<Vec<KeptCopy>, StoreError> {
         let log = self.open_with_users_objects()?;
@@ -416,6 +385,41 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Sets copies of files aside, each as the path it gets in the copy (with `/` between its
+/// parts) and the file that is read; what is gone or no file is left out. The copy's id;
+/// none when nothing was there.
+///
+/// # Errors
+/// A file that cannot be read or is too large, a log that cannot be written: nothing is
+/// kept then, and the caller must not overwrite anything.
+pub fn rescue_keep(
+    place: &Place,
+    files: &[(Vec<u8>, PathBuf)],
+    why: &str,
+) -> Result<Option<String>, StoreError> {
+    // Where no workflow runs there may be no log yet; one that is gone is not made anew.
+    if place::read_id(place)?.is_none() {
+        place::create_log(place)?;
+    }
+    let log = place::open_known_log(place)?;
+    let mut found = Vec::new();
+    for (path, at) in files {
+        let names: Vec<String> = path.split(|byte| *byte == b'/').map(kept_name).collect();
+        let there = place::look(at)?;
+        if there.is_some_and(|there| there.is_file() || there.is_symlink()) {
+            found.push((names, Aside::read_as(at.clone(), String::new())?));
+        }
+    }
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let placed = found
+        .iter()
+        .map(|(names, aside)| (names.iter().map(String::as_str).collect(), aside))
+        .collect();
+    keep_as(&log, KeptKind::Rescue, placed, why).map(Some)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ mod write;
 pub use aside::MAX_KEPT;
 pub use claim::Unclaimed;
 pub use difference::{Difference, DifferenceKind};
-pub use displaced::{KeptCopy, KeptFile, KeptKind};
+pub use displaced::{KeptCopy, KeptFile, KeptKind, rescue_keep};
 pub use error::StoreError;
 pub use fsck::FsckReport;
 pub use lease::{Lease, LeaseHolder};

@@ -187,7 +187,12 @@ fn is_lost(line: &BriefLine, standing: &BriefStanding) -> bool {
     };
     let in_git = matches!(
         Anchor::parse(evidence),
-        Ok(Anchor::Lines { .. } | Anchor::Symbol { .. } | Anchor::Commit(_))
+        Ok(Anchor::Lines { .. }
+            | Anchor::Symbol { .. }
+            | Anchor::Commit(_)
+            | Anchor::Doc { .. }
+            | Anchor::Gone { .. }
+            | Anchor::Entry(_))
     );
     match standing.verdict {
         Verdict::Changed => true,

@@ -1,6 +1,7 @@
 //! The next brief while it is made: who makes it, from what, and what becomes of it.
 
 use super::contradict::contradictions;
+use crate::brief::author::is_users;
 use crate::brief::render::line_text;
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
@@ -46,6 +47,15 @@ pub struct Reconciled {
     pub records: Vec<BriefRecord>,
     /// Warnings: demotions, contradictions, `reopen: none`.
     pub findings: Vec<Finding>,
+}
+
+/// Bytes of what agents forbid, together: it is never left out of a brief.
+const MAX_FORBIDS: usize = 2_048;
+
+fn agents_forbids(entries: &[BriefEntry]) -> usize {
+    let entries = entries.iter();
+    let theirs = entries.filter(|entry| entry.line.slot() == Slot::Forbid && !is_users(&entry.by));
+    theirs.map(|entry| line_text(&entry.line).len()).sum()
 }
 
 pub(super) type Outcomes<'a> = BTreeMap<&'a str, &'a BriefOutcome>;
@@ -119,6 +129,16 @@ impl Next<'_> {
                     ),
                 ));
             }
+        }
+        let (before, now) = (
+            agents_forbids(&self.prior.entries),
+            agents_forbids(&self.live),
+        );
+        if now > MAX_FORBIDS && now > before {
+            return Err(Refusal::new(
+                Code::BriefFull,
+                format!("what agents forbid would take {now} of {MAX_FORBIDS} bytes"),
+            ));
         }
         self.findings.extend(contradictions(&self.live));
         let guide = match &change.guide {

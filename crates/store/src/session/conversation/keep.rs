@@ -12,6 +12,19 @@ use crate::session::seed::begin_window;
 use crate::session::stored::{Entry, Object};
 use crate::session::supplier::Answer;
 use crate::session::value::{Exchange, Kind};
+use cook_core::diagnostic::{Lines, clean, redacted};
+
+/// Characters of a question by which it is known again.
+const FIRST: usize = 60;
+
+/// The beginning of what was said, on one line, without secrets.
+fn first_words(say: &str) -> String {
+    let line = redacted(&clean(say, Lines::Fold));
+    match line.char_indices().nth(FIRST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
 
 impl Talk<'_> {
     /// What is noted before anything is started.
@@ -31,6 +44,7 @@ impl Talk<'_> {
             supplier: Some(self.supplier.name().to_owned()),
             action: Some(self.action),
             on: self.call.on,
+            said: Some(first_words(self.call.say)),
             ..CallRecord::at(self.call.at)
         }
     }

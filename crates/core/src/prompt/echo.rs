@@ -1,0 +1,49 @@
+//! Words that a prompt shows otherwise than they stand, and a report gives back as it saw them.
+
+use crate::diagnostic::without_tags;
+use crate::model::{Event, Snapshot};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Mission, goals, criteria and notes in an event as the documents have them: what a role read
+/// without tags it names without tags. The report itself stays what was handed in.
+pub fn in_own_words(event: &Event, snapshot: &Snapshot) -> Event {
+    let slices = snapshot.plan.candidate_slices.iter();
+    let texts = slices.flat_map(|slice| {
+        let notes = slice.locked_notes.iter().flatten();
+        let own = std::iter::once(&slice.goal).chain(&slice.acceptance_criteria);
+        own.chain(notes)
+    });
+    let own: BTreeMap<String, &String> = std::iter::once(&snapshot.state.mission_anchor)
+        .chain(texts)
+        .map(|text| (without_tags(text), text))
+        .filter(|(shown, text)| shown != *text)
+        .collect();
+    if own.is_empty() {
+        return event.clone();
+    }
+    let replaced = serde_json::to_value(event).map(|mut value| {
+        replace(&mut value, &own);
+        serde_json::from_value(value)
+    });
+    match replaced {
+        Ok(Ok(event)) => event,
+        _ => event.clone(),
+    }
+}
+
+fn replace(value: &mut Value, own: &BTreeMap<String, &String>) {
+    match value {
+        Value::String(text) => {
+            if let Some(known) = own.get(text) {
+                text.clone_from(known);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, own)),
+        Value::Object(fields) => fields
+            .iter_mut()
+            .filter(|(key, _)| *key != "report")
+            .for_each(|(_, item)| replace(item, own)),
+        _ => {}
+    }
+}

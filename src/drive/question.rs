@@ -1,0 +1,82 @@
+//! A question of the user's own, held to reading as a reader's session is.
+
+use super::authority::{Violation, Watch};
+use super::left::left_in;
+use crate::service::Workspace;
+use cook_agents::PutBack;
+use cook_core::diagnostic::Failure;
+use std::path::Path;
+use std::time::Duration;
+
+/// Where the baselines of questions lie: beside those of runs, which settle what they find.
+const QUESTIONS: &str = "questions";
+/// No question takes longer.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+/// Begins to watch a question; what it changed is put back by the call that this gives. Nothing is
+/// put back while somebody drives: the changes may be a session's that has the right to them.
+///
+/// # Errors
+/// When the repository cannot be read, or the baseline not be written.
+pub fn guard(workspace: &Workspace) -> Result<PutBack<'_>, Failure> {
+    let is_driven = match &workspace.store {
+        Some(store) => store.lease_holder()?.is_some(),
+        None => false,
+    };
+    if is_driven {
+        return Ok(Box::new(|| Ok(None)));
+    }
+    let questions = workspace.repo.cook_dir()?.join("watch").join(QUESTIONS);
+    forget_old(workspace, &questions)?;
+    let dir = questions.join(cook_store::store::fresh_id());
+    let watch = Watch::of_question(workspace, &dir)?;
+    Ok(Box::new(move || {
+        let leads = watch.put_leads_back()?;
+        // The session may have changed the settings.
+        let now = Workspace::open(workspace.repo.root())?;
+        watch.unlock(&now)?;
+        let breach = watch.settle(&now, leads)?;
+        watch.end(&now.repo)?;
+        Ok(Some(name_changes(&breach)))
+    }))
+}
+
+/// Removes what a killed cook left of its questions.
+fn forget_old(workspace: &Workspace, dir: &Path) -> Result<(), Failure> {
+    for left in left_in(dir)? {
+        let made = left.metadata().and_then(|found| found.modified());
+        let age = made.ok().and_then(|made| made.elapsed().ok());
+        if age.is_some_and(|age| age > LONGEST)
+            && let Some(watch) = Watch::left_behind(&left, None)?
+        {
+            watch.end(&workspace.repo)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was changed, that it is put back, and where the changed files are now.
+fn name_changes(breach: &Violation) -> Vec<String> {
+    if breach.what.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = breach.what.clone();
+    lines.push(match breach.left.as_slice() {
+        [] => "all of it is put back".to_owned(),
+        left => format!("put back but for {}", left.join(", ")),
+    });
+    let copies = breach
+        .copies
+        .iter()
+        .map(|id| format!("`cook rescue show {id}`"));
+    let refs = breach.refs.iter().map(|name| format!("`{name}`"));
+    let moved = breach
+        .moved
+        .iter()
+        .map(|path| format!("`{}`", path.display()));
+    let kept: Vec<String> = copies.chain(refs).chain(moved).collect();
+    if !kept.is_empty() {
+        lines.push(format!("what was there is kept: {}", kept.join(", ")));
+    }
+    lines
+}
