@@ -6,6 +6,11 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod handover;
+#[path = "../handover/prompt.rs"]
+mod prompt;
+#[path = "../handover/roles.rs"]
+mod roles;
 #[path = "../support/mod.rs"]
 mod support;
 
