@@ -192,7 +192,12 @@ fn a_whole_job_is_driven_to_done() {
     job.repo.cook(&["cost"]).exits(0).says("unknown");
     // Each judge spoke in a session of its own.
     let log = job.repo.cook(&["session", "log", "--json"]).exits(0);
-    assert_eq!(log.out.matches("stop-judge").count(), 6, "{}", log.out);
+    assert_eq!(
+        log.out.matches("\"role\": \"stop-judge\"").count(),
+        6,
+        "{}",
+        log.out
+    );
 }
 
 #[track_caller]

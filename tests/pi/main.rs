@@ -212,7 +212,8 @@ fn whole_job(sandbox: &str) {
     let cost = job.repo.cook(&["cost", "--json"]).exits(0).json();
     assert_eq!(cost["total"]["calls"], SESSIONS, "{cost}");
     let log = job.repo.cook(&["session", "log", "--json"]).exits(0);
-    assert_eq!(log.out.matches("stop-judge").count(), 3, "{}", log.out);
+    let judges = log.out.matches("\"role\": \"stop-judge\"").count();
+    assert_eq!(judges, 3, "{}", log.out);
 }
 
 /// A repository for calls by hand, and a model that says what it was asked for.
