@@ -300,7 +300,6 @@ impl Past {
         let undone = &snapshot.undone.seqs;
         let mut past = Past::default();
         let mut since = 0;
-        let mut is_answered = false;
         for meta in store.entries()? {
             let meta = meta?;
             if undone.contains(&meta.seq) {
@@ -311,10 +310,7 @@ impl Past {
                     since = meta.seq;
                     break;
                 }
-                "reviewed" if !is_answered => {}
-                "implemented" | "returned" | "refused" | "reviewed" => {
-                    // The newest first: a review is answered by the attempt after it.
-                    is_answered |= meta.event == "implemented";
+                "implemented" | "returned" | "refused" => {
                     let entry = store.entry(&meta.commit)?;
                     past.attempts
                         .extend(attempts(&entry.event, &entry.facts, meta.seq));
@@ -369,9 +365,6 @@ fn attempts(event: &Event, facts: &Facts, seq: u64) -> Vec<Attempt> {
                 )
             })
             .collect(),
-        Event::Reviewed { verdicts, .. } if !verdicts.positive => {
-            vec![attempt(None, "rejected", verdicts.findings.join("; "))]
-        }
         Event::Returned { slice_id, why, .. } => {
             vec![attempt(Some(slice_id), "returned", why.clone())]
         }

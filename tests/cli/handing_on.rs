@@ -224,7 +224,7 @@ fn next_names_where_the_work_stands_and_a_checkpoint_is_believed_by_its_commit()
 fn what_was_rejected_is_learned_when_it_is_answered() {
     let repo = Repo::committed();
     repo.record("reviewer", repo.review(false)).exits(0);
-    lacks(&section(&repo, "Learned"), "(rejected)");
+    lacks(&section(&repo, "Learned"), "was reopened: ");
     repo.record("auditor", repo.audit("a")).exits(0);
     let block =
         json!({"reconcile": {"slice_id": "a", "decision": "reopened", "findings": ["two is odd"]}});
@@ -234,7 +234,7 @@ fn what_was_rejected_is_learned_when_it_is_answered() {
     let sha = repo.commit("again", Some("a"));
     repo.record("implementer", repo.implementation("a", &sha))
         .exits(0);
-    holds(&section(&repo, "Learned"), "failed (rejected): ");
+    holds(&section(&repo, "Learned"), "was reopened: two is odd");
 }
 
 #[test]

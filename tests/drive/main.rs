@@ -1117,7 +1117,7 @@ fn whoever_reads_is_shown_the_diff_the_proofs_and_what_became_of_the_tests() {
         "-check \"a missing file is an error\"",
         "+check \"the most frequent word comes first\"",
         "words: a file that is not there is an error: missing (test:a missing file is an error)",
-        "top: the most frequent word comes first: no proof is given yet",
+        "criterion 1: the most frequent word comes first",
         "gate `bash tests/run.sh` passed (receipt:",
         "`test_deleted` (slice `top`): `bash tests/run.sh` does not name any more what it named at the basis: a missing file is an error",
     ] {

@@ -31,7 +31,7 @@ pub struct Proof {
 pub struct Attempt {
     /// The slice, when it is known.
     pub slice_id: Option<String>,
-    /// One word: `gate_red`, `returned`, `refused`, `rejected`.
+    /// One word: `gate_red`, `returned`, `refused`.
     pub class: &'static str,
     /// The last line of the error, or the reason.
     pub line: String,

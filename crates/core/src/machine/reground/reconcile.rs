@@ -105,8 +105,10 @@ fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
         for dimension in &review.fails {
             let named = format!("{dimension} (fail): ");
             let mut concerns = review.concerns.iter();
-            match concerns.find(|concern| concern.starts_with(&named)) {
-                Some(concern) => add(concern),
+            match concerns.find_map(|concern| concern.strip_prefix(&named)) {
+                // Often it is a finding's own words.
+                Some(why) if review.findings.iter().any(|text| text.contains(why)) => {}
+                Some(why) => add(&format!("{named}{why}")),
                 None => add(&format!("the review fails {dimension}")),
             }
         }
