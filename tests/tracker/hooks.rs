@@ -308,7 +308,8 @@ fn the_issue_of_a_slice_hears_what_is_done_for_it() {
     let text = session.start("compact").context();
     for (part, times) in [
         ("commit: ", 1),
-        ("half of it", 2),
+        // In the trail twice, and in the brief as what is said to be done.
+        ("half of it", 3),
         ("a colleague's word", 1),
         ("Auto-checkpoint", 1),
     ] {

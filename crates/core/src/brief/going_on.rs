@@ -95,9 +95,15 @@ pub fn split_checkpoint(text: &str) -> (Option<String>, Option<String>) {
         Some(at) => &before[at + "done:".len()..],
         None => before,
     };
-    // What else cook itself keeps before a compaction is no deed.
+    // What else cook itself keeps before a compaction is not what was done.
     let done = done.split_once(". Files: ").map_or(done, |(done, _)| done);
-    (said(done, "nothing committed"), next)
+    // A commit shows itself, and who is due is said by cook.
+    let done: Vec<&str> = done
+        .split("; ")
+        .filter(|part| !part.trim_start().starts_with("commit "))
+        .collect();
+    let next = next.filter(|next| !next.starts_with("cook next"));
+    (said(&done.join("; "), "nothing committed"), next)
 }
 
 #[cfg(test)]
@@ -121,8 +127,13 @@ mod tests {
                 "",
             ),
             (
+                "half of it; commit 1a. Files: a. Next: cook next --prompt",
+                "half of it",
+                "",
+            ),
+            (
                 "Auto-checkpoint (before compaction). Done: commit 1a; ran `t`. Files: x. Turns since the last checkpoint: 2. Next: mend it",
-                "commit 1a; ran `t`",
+                "ran `t`",
                 "mend it",
             ),
         ] {
