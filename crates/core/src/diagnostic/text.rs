@@ -106,7 +106,13 @@ fn is_tag(before: Option<char>, after: &str) -> bool {
         return true;
     }
     let end = name.find(|c| !is_word(c) && c != '-' && c != ':');
-    let name = name[..end.unwrap_or(name.len())].trim_end_matches(':');
+    let end = end.unwrap_or(name.len());
+    // A tag's name ends with the tag, or attributes follow.
+    let follows = name[end..].chars().next();
+    if follows.is_some_and(|c| !c.is_whitespace() && !matches!(c, '>' | '/')) {
+        return false;
+    }
+    let name = name[..end].trim_end_matches(':');
     let name = name.to_lowercase();
     if !name.starts_with(char::is_alphabetic) || name.contains("::") {
         return false;
@@ -189,6 +195,7 @@ mod tests {
             "fn f<T: Into<my_type>>(x: Vec<user>)",
             "HashMap<std::path::PathBuf, my_key>",
             "<div class=\"a\"><p>x</p></div>",
+            "<test:NAME, path:line>",
             "#include <stdio.h>\n<= <- << <",
         ] {
             assert_eq!(without_tags(code), code);
