@@ -383,6 +383,28 @@ fn wrapped_reports_are_read_as_the_plain_ones() {
 }
 
 #[test]
+fn a_quoted_report_never_stands_in_for_ones_own() {
+    for role in Role::ALL {
+        let (own, other) = (plain(role, Values::Short), another(role));
+        let quoted = format!("````\n{other}````");
+        let around = |own: &str| format!("{quoted}\n\n{{\"a\": 1}}\n\n{own}\n{quoted}");
+        assert_eq!(
+            read(role, &around(&own)).unwrap(),
+            read(role, &own).unwrap()
+        );
+        // In a fence of its own it is as good as the quoted one, whatever its form.
+        let fenced = format!("````\n{}\n````\n", as_json(role));
+        assert!(read(role, &around(&fenced)).is_err(), "{role}");
+        // One that lacks a field is refused for that field.
+        let lines: Vec<&str> = own.lines().collect();
+        let broken = lines[..lines.len() - 1].join("\n");
+        assert!(read(role, &around(&broken)).is_err(), "{role}");
+        let plainly = format!("{quoted}\n\n{broken}\n\n{quoted}");
+        assert!(read(role, &plainly).is_err(), "{role}");
+    }
+}
+
+#[test]
 fn what_is_refused_says_how_to_mend_it() {
     let start = std::time::Instant::now();
     for role in Role::ALL {

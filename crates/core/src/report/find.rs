@@ -26,8 +26,10 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
     let lines: Vec<&str> = skip_thoughts(text).lines().collect();
     search(role, lines.clone())
         .or_else(|broken| {
-            // Fences within a fence around everything may have ended it too early.
-            let inside = unfenced(&lines).map(|inside| search(role, inside));
+            // Fences within a fence around everything may have ended it too early; not where
+            // a report begins outside of them.
+            let inside = unfenced(&lines).filter(|_| !begins_outside(role, &lines));
+            let inside = inside.map(|inside| search(role, inside));
             inside.and_then(Result::ok).ok_or(broken)
         })
         .unwrap_or_else(|broken| {
@@ -38,6 +40,15 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
                 Raw::unreadable(Finding::new(Code::HeaderMissing, message))
             })
         })
+}
+
+fn begins_outside(role: Role, lines: &[&str]) -> bool {
+    let passage = Passage::new(lines.to_vec(), None);
+    let begins = text::sections(role, &passage);
+    let named = passage
+        .own_text()
+        .contains(&format!("\"{}\"", fields(role)[0].key));
+    named || begins.iter().any(Section::is_anchor)
 }
 
 fn unfenced<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
@@ -173,11 +184,12 @@ fn beyond(role: Role, passages: &[Passage], place: usize) -> Vec<Raw> {
 fn look(role: Role, passages: &[Passage], place: usize) -> Held {
     let passage = &passages[place];
     let own = passage.own_text();
-    let is_json = own.trim_start().starts_with('{');
-    let mut held = match is_json {
-        true => Held::default(),
-        false => look_for_text(role, passages, place),
-    };
+    let mut held = look_for_text(role, passages, place);
+    // An answer in JSON, though its texts may look like fields; an object before a report is none.
+    let is_json = held.whole.is_empty() && is_json(role, passage, &own);
+    if is_json {
+        held = Held::default();
+    }
     let has_text = held
         .broken
         .as_ref()
@@ -190,19 +202,35 @@ fn look(role: Role, passages: &[Passage], place: usize) -> Held {
     held
 }
 
+/// Whether the text is one object, whole or broken; one that is none of a report beside
+/// something else is not.
+fn is_json(role: Role, passage: &Passage, own: &str) -> bool {
+    let own = own.trim();
+    let is_other = |object: &str| {
+        let beside = own != object || !passage.parts.is_empty();
+        beside && own.starts_with(object) && !is_report(role, object)
+    };
+    own.starts_with('{')
+        && !find_json(own)
+            .first()
+            .is_some_and(|object| is_other(object))
+}
+
+fn is_report(role: Role, object: &str) -> bool {
+    let key = fields(role)[0].key;
+    serde_json::from_str::<Value>(object).is_ok_and(|value| value.get(key).is_some())
+}
+
 /// Objects with a mission anchor; `due` = the answer is JSON, whatever it holds.
 fn look_for_json(role: Role, own: &str, due: bool) -> Held {
     let key = fields(role)[0].key;
-    let is_report = |text: &&str| {
-        serde_json::from_str::<Value>(text).is_ok_and(|value| value.get(key).is_some())
-    };
     let named = own.find(&format!("\"{key}\""));
     if !due && named.is_none() {
         return Held::default();
     }
     let whole: Vec<Raw> = find_json(own)
         .into_iter()
-        .filter(is_report)
+        .filter(|text| is_report(role, text))
         .map(|text| json::read(role, text))
         .collect();
     let start = named.and_then(|place| own[..place].rfind('{'));
