@@ -1,7 +1,7 @@
 //! Text on its way to a terminal: whatever comes from a repository is cleaned,
 //! colour is added here and nowhere else.
 
-use cook_core::diagnostic::{Lines, clean, harmless_json};
+use cook_core::diagnostic::{Lines, clean, harmless_json, without_tags};
 use serde_json::Value;
 
 /// What a piece of text says about itself.
@@ -40,7 +40,7 @@ impl Page {
 
     /// Text without a line end.
     pub fn text(&mut self, text: &str) {
-        self.text.push_str(&clean(text, Lines::Keep));
+        self.text.push_str(&shown(text));
     }
 
     /// A whole line.
@@ -66,7 +66,7 @@ impl Page {
         if self.color {
             self.text.push_str(&format!("\u{1b}[{code}m"));
         }
-        self.text.push_str(&clean(text, Lines::Keep));
+        self.text.push_str(&shown(text));
         if self.color {
             self.text.push_str("\u{1b}[0m");
         }
@@ -102,4 +102,9 @@ impl Page {
     pub fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
     }
+}
+
+/// What acts on a terminal, or reads as a tag to a model, is taken off.
+fn shown(text: &str) -> String {
+    without_tags(&clean(text, Lines::Keep))
 }

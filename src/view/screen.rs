@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::page::{Page, Tone};
 use super::{Answer, to_json};
 use cook_core::diagnostic::{
-    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, harmless_json,
+    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, harmless_json, without_tags,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Screen {
             self.notes(answer.findings());
         }
         if let Some(aside) = answer.aside() {
-            write_err(&format!("{}\n", clean(aside, Lines::Fold)));
+            write_err(&format!("{}\n", shown(aside)));
         }
         answer.exit()
     }
@@ -159,7 +159,7 @@ impl Screen {
     /// A line for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            write_err(&format!("{}\n", clean(text, Lines::Fold)));
+            write_err(&format!("{}\n", shown(text)));
         }
     }
 }
@@ -190,6 +190,11 @@ pub(super) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<S
     let series = series.map(|name| format!("series {name}"));
     let words: Vec<String> = episode.into_iter().chain(series).collect();
     (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// A line of somebody's words on stderr.
+fn shown(text: &str) -> String {
+    without_tags(&clean(text, Lines::Fold))
 }
 
 fn json_text(value: &Value) -> String {

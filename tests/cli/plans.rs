@@ -246,3 +246,105 @@ fn an_answer_after_the_repository_moved_leads_to_a_reground() {
     repo.cook(&["answer", "this", "--as-user"]).ok();
     assert_eq!(repo.rule(), "2");
 }
+
+/// A done slice that was accepted before the answer takes nothing up.
+#[test]
+fn an_answer_is_placed_where_it_binds() {
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1"), slice("s2"), slice("s3")]);
+    repo.build_slice("s1");
+    repo.accept_slice("s1");
+    ask(&repo, "which port?").ok();
+    repo.cook(&["answer", "8080", "--as-user"]).ok();
+    let note = notes(&repo, "s2")[0].clone();
+    let id = note.split(':').next().unwrap();
+    let id = id.trim_start_matches("user@");
+    let place = |slices: &[&str]| json!({"answers_to": [{"answer": id, "slices": slices}]});
+    for slices in [&["s1"][..], &["s1", "s2"]] {
+        reground(&repo, &place(slices))
+            .exits(4)
+            .says("answer_unplaced")
+            .says("s1");
+    }
+    reground(&repo, &place(&["s2"])).ok();
+    assert!(notes(&repo, "s3").is_empty());
+    // With its slice gone it concerns the others again.
+    let cancel = json!({"plan": {"cancel": [{"slice_id": "s2", "reason": "nobody wants it"}]}});
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(prompt.contains("(of s2)"), "{prompt}");
+    reground(&repo, &cancel).ok();
+    assert_eq!(notes(&repo, "s3"), [note]);
+}
+
+/// What the regrounder itself calls missing is taken up, or taken back, before judges are asked.
+#[test]
+fn nothing_that_is_named_as_missing_is_left_at_the_end() {
+    for key in ["release_blocker_ids", "high_value_gaps"] {
+        let repo = Repo::with_mission("Ship it");
+        let first = json!({"plan": plan(&[slice("s1")]), "select": "s1", key: ["RB-1"]});
+        repo.hand_in_reground(&first);
+        repo.build_slice("s1");
+        let mut accept = json!({
+            "reconcile": {"slice_id": "s1", "decision": "accepted"},
+            "evidence": crate::support::reports::proof("s1"),
+        });
+        reground(&repo, &accept)
+            .exits(4)
+            .says("blockers_open")
+            .says("RB-1");
+        assert_eq!(repo.rule(), "7", "nothing was taken");
+        let mut asks = accept.clone();
+        asks["policy"] = json!({"to": "await_user_input", "question": "who mends RB-1?"});
+        let report = repo.regrounder_report(&asks);
+        repo.record_with(&["regrounder", "--check"], report).ok();
+        let mut opens = accept.clone();
+        opens["plan"] = json!({"add": [slice("s2")]});
+        let report = repo.regrounder_report(&opens);
+        repo.record_with(&["regrounder", "--check"], report).ok();
+        accept[key] = json!([]);
+        reground(&repo, &accept).ok();
+        assert_eq!(repo.rule(), "8");
+    }
+}
+
+/// What a list of every slice leaves out of one stays, as in a change.
+#[test]
+fn a_whole_list_leaves_what_it_does_not_name() {
+    let repo = given_back();
+    let mut noted = slice("s3");
+    noted["locked_notes"] = json!(["never as root"]);
+    noted["blocked_on"] = json!(["s2"]);
+    let whole =
+        |third: Value| json!({"plan": {"candidate_slices": [slice("s1"), slice("s2"), third]}});
+    reground(&repo, &whole(noted)).ok();
+    let report = repo.implementer_report(Some("once more"));
+    if repo.rule() == "4" {
+        repo.record("implementer", report).ok();
+    }
+    let mut bare = slice("s3");
+    bare["why_now"] = json!("it is last");
+    for key in ["locked_notes", "blocked_on", "contract_ids"] {
+        bare.as_object_mut().unwrap().remove(key);
+    }
+    reground(&repo, &whole(bare)).ok();
+    let after = repo.document("plan.json");
+    assert_eq!(of(&after, "s3")["locked_notes"], json!(["never as root"]));
+    assert_eq!(of(&after, "s3")["blocked_on"], json!(["s2"]));
+    assert_eq!(of(&after, "s3")["why_now"], json!("it is last"));
+}
+
+/// Nobody is offered what is refused: a committed slice waits for its review.
+#[test]
+fn a_reground_beside_a_committed_slice_is_offered_no_selection() {
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1"), slice("s2")]);
+    repo.build_slice("s1");
+    ask(&repo, "in which language?").ok();
+    repo.cook(&["answer", "Frisian", "--as-user"]).ok();
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(!prompt.contains("\"select\""), "{prompt}");
+    assert!(
+        prompt.contains("A review that no longer counts"),
+        "{prompt}"
+    );
+}

@@ -1704,7 +1704,13 @@ fn what_was_used_or_taken_in_lately_stays() {
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .exits(0);
+    // What is there already is taken in again, and stays from then on.
+    at(&["session", "import", &file], 12).exits(0);
     at(&["session", "gc"], 12).exits(0);
+    desk.repo
+        .cook(&["session", "show", &series(&lost)])
+        .exits(0);
+    at(&["session", "gc"], 14).exits(0);
     desk.repo
         .cook(&["session", "show", &series(&lost)])
         .fails(1, "series_not_found");

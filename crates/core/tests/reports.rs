@@ -629,10 +629,14 @@ fn reviewers_auditors_and_judges_give_verdicts() {
     };
     assert!(verdicts.positive && verdicts.findings.is_empty() && verdicts.follow_up.is_none());
     assert_eq!(submission.worktree_clean, Some(true));
-    for (label, value) in [
-        (OPEN_IDS, "c-1"),
-        ("Blocker count", "1"),
-        ("High-value gap count", "2 of them"),
+    for (label, value, counted) in [
+        (OPEN_IDS, "c-1", "open contracts: c-1"),
+        ("Blocker count", "1", "1 blocker, 0 high-value gaps"),
+        (
+            "High-value gap count",
+            "2 of them",
+            "0 blockers, 2 high-value gaps",
+        ),
     ] {
         let open = Draft::valid(Role::Auditor)
             .set(label, value)
@@ -642,7 +646,7 @@ fn reviewers_auditors_and_judges_give_verdicts() {
             panic!("not audited")
         };
         assert!(!verdicts.positive, "{label}");
-        assert_eq!(verdicts.findings, ["docs", "tests"]);
+        assert_eq!(verdicts.findings, ["docs", "tests", counted]);
         assert_eq!(verdicts.follow_up.as_deref(), Some("docs"));
     }
 

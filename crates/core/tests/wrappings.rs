@@ -405,6 +405,30 @@ fn a_quoted_report_never_stands_in_for_ones_own() {
 }
 
 #[test]
+fn an_object_beside_a_text_is_a_second_report() {
+    for role in Role::ALL {
+        let own = plain(role, Values::Short);
+        let mut other: Value = serde_json::from_str(&as_json(role)).unwrap();
+        other["remaining_contract_ids"] = json!("c-other");
+        other["remaining_contract_ids_before_slice"] = json!("c-other");
+        let key = fields(role)[1].key;
+        other
+            .as_object_mut()
+            .unwrap()
+            .retain(|name, _| name == key || !name.starts_with("remaining_contract_ids"));
+        for text in [format!("{own}\n\n{other}"), format!("{other}\n\n{own}")] {
+            let found = read(role, &text).unwrap_err();
+            assert!(
+                found
+                    .iter()
+                    .any(|finding| finding.code == Code::ReportAmbiguous),
+                "{role}: {found:?}\n{text}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_is_refused_says_how_to_mend_it() {
     let start = std::time::Instant::now();
     for role in Role::ALL {

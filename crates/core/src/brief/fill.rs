@@ -129,7 +129,13 @@ fn fill_established(material: &Material, slots: &mut Slots) {
         };
         slots.add(line, Weight::Established(receipt.started_at.display()));
     }
-    for (slice, commit) in material.commits {
+    let is_lost = |slice: &str| {
+        let mut proofs = material.proofs.iter();
+        proofs.any(|proof| {
+            proof.slice_id == slice && !matches!(proof.verdict, Verdict::Verified | Verdict::Moved)
+        })
+    };
+    for (slice, commit) in material.commits.iter().filter(|(slice, _)| !is_lost(slice)) {
         let goal = material.snapshot.plan.slice(slice);
         let goal = goal.map_or(String::new(), |slice| format!(": {}", slice.goal));
         let line = BriefLine::Established {

@@ -108,6 +108,7 @@ codes! {
     HeadMoved "head_moved" Refusal Error "HEAD moved since the role was dispatched", "run `cook next`";
     DuplicateReport "duplicate_report" Refusal Error "this report is already recorded", "record each role's own report; judges need sessions of their own";
     NoProgress "no_progress" Refusal Error "the same rule would answer again on the same facts", "reconcile, select a slice, change the plan, or stop with a question or a blocker";
+    BlockersOpen "blockers_open" Refusal Error "release blockers or high-value gaps are named while no slice is open", "open or reopen a slice that takes them up, ask the user, or give the list empty: `\"release_blocker_ids\": []`, `\"high_value_gaps\": []`";
     SliceUnknown "slice_unknown" Refusal Error "no slice has that id", "run `cook status`";
     SliceDuplicated "slice_duplicated" Refusal Error "two slices have the same id", "give each slice of the plan an id of its own";
     SliceIdInvalid "slice_id_invalid" Refusal Error "a slice id is not one word of letters, digits, `.`, `_`, `-`", "begin the id with a letter or digit and use only letters, digits, `.`, `_`, `-`, at most 100";
@@ -162,6 +163,7 @@ codes! {
     AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
     AlreadyAnswered "already_answered" Refusal Error "the user answered this question", "go on with the answer, or ask for what it leaves open";
     AnswerUnknown "answer_unknown" Refusal Error "no answer of the user's is called that", "name one as the prompt does: `answer-NUMBER`";
+    AnswerUnplaced "answer_unplaced" Refusal Error "the user's answer would bind no slice", "name an open slice, or reopen the done one in the same report";
     TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
     UserOnly "user_only" Refusal Error "only a person may do this, and cook was called from an agent's environment", "run it in your own terminal";
     InsideRole "inside_role" Refusal Error "a role session may not do this", "finish this session's own work, and say in its report what else is needed";

@@ -130,13 +130,16 @@ fn is_tag(before: Option<char>, after: &str) -> bool {
     }
 }
 
-/// The same JSON with each hidden character as an escape. Those stand within its strings
+/// The same JSON with each hidden character, and the bracket of what reads as a tag for a model,
+/// as an escape. Those stand within its strings
 /// only, line ends between its values aside.
 pub fn harmless_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
+    let mut before = None;
+    for (at, c) in json.char_indices() {
         match c {
             '\n' => text.push(c),
+            '<' if is_tag(before, &json[at + 1..]) => text.push_str("\\u003c"),
             c if is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}') => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     text.push_str(&format!("\\u{unit:04x}"));
@@ -144,6 +147,7 @@ pub fn harmless_json(json: &str) -> String {
             }
             c => text.push(c),
         }
+        before = Some(c);
     }
     text
 }

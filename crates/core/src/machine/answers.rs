@@ -3,7 +3,9 @@
 
 use super::work::Work;
 use crate::diagnostic::{Code, Refusal};
-use crate::model::{ANSWER_NOTE, Ledger, PlaceAnswer, Reground, Slice, UserAnswer};
+use crate::model::{
+    ANSWER_NOTE, Ledger, PlaceAnswer, Plan, Reground, Slice, SliceStatus, UserAnswer,
+};
 
 /// Writes down what the user answered to the question that is waited on.
 pub(super) fn keep(work: &mut Work, answer: &str) {
@@ -53,14 +55,39 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
             ));
         };
         kept.slices.clone_from(slices);
+        let note = kept.note();
+        let misses = |id: &&String| !binds(&work.next.plan, id, &note);
+        if let Some(id) = slices.iter().find(misses) {
+            return Err(Refusal::new(
+                Code::AnswerUnplaced,
+                format!("slice `{id}` was closed before the user gave {answer}"),
+            ));
+        }
     }
     let changed = work.next.ledger.answers != work.before.ledger.answers;
     note(work);
     Ok(changed)
 }
 
-/// Brings the notes of every open slice up to the answers.
+/// An open slice takes an answer up; a done one was accepted under it.
+fn binds(plan: &Plan, id: &str, note: &String) -> bool {
+    plan.slice(id).is_some_and(|slice| {
+        let notes = slice.locked_notes.as_ref();
+        let has_it = notes.is_some_and(|notes| notes.contains(note));
+        slice.status.is_open() || (slice.status == SliceStatus::Done && has_it)
+    })
+}
+
+/// Brings the notes of every open slice up to the answers. An answer whose slices were all
+/// cancelled concerns every slice again.
 pub(super) fn note(work: &mut Work) {
+    let plan = &work.next.plan;
+    for kept in &mut work.next.ledger.answers {
+        let note = kept.note();
+        if !kept.slices.iter().any(|id| binds(plan, id, &note)) {
+            kept.slices.clear();
+        }
+    }
     let ledger = &work.next.ledger;
     for slice in &mut work.next.plan.candidate_slices {
         if !slice.status.is_open() {

@@ -222,7 +222,11 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             verdicts,
             submission,
         } => reports::judge(work, verdicts, submission),
-        Event::Asked { role, question, .. } => reports::ask(work, *role, question),
+        Event::Asked {
+            role,
+            question,
+            submission,
+        } => reports::ask(work, *role, question, submission),
         Event::Refused { .. } => {
             if work.before.state.continuation_policy != Policy::Continue {
                 return Err(Refusal::new(Code::DoorClosed, "the work is stopped"));

@@ -129,6 +129,7 @@ fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
         if let Some(command) = slice
             .verification_commands
             .iter()
+            .flatten()
             .find(|command| shell_words::split(command).map_or(true, |words| words.is_empty()))
         {
             return Err(Refusal::new(
@@ -183,14 +184,31 @@ fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
 fn with_plan_fields(mut slice: Slice, planned: &PlannedSlice, status: SliceStatus) -> Slice {
     slice.goal = planned.goal.clone();
     slice.acceptance_criteria = planned.acceptance_criteria.clone();
-    slice.contract_ids = planned.contract_ids.clone();
+    if let Some(ids) = &planned.contract_ids {
+        slice.contract_ids.clone_from(ids);
+    }
     slice.priority = planned.priority.clone();
     slice.status = status;
-    slice.why_now = planned.why_now.clone();
-    slice.blocked_on = planned.blocked_on.clone();
-    slice.implementation_surfaces = Some(planned.implementation_surfaces.clone());
-    slice.verification_commands = Some(planned.verification_commands.clone());
-    slice.locked_notes = Some(planned.locked_notes.clone());
+    if !planned.why_now.is_empty() {
+        slice.why_now.clone_from(&planned.why_now);
+    }
+    if let Some(ids) = &planned.blocked_on {
+        slice.blocked_on.clone_from(ids);
+    }
+    for (kept, given) in [
+        (
+            &mut slice.implementation_surfaces,
+            &planned.implementation_surfaces,
+        ),
+        (
+            &mut slice.verification_commands,
+            &planned.verification_commands,
+        ),
+        (&mut slice.locked_notes, &planned.locked_notes),
+    ] {
+        let given = given.as_ref().or(kept.as_ref());
+        *kept = Some(given.cloned().unwrap_or_default());
+    }
     slice
 }
 
@@ -260,7 +278,8 @@ fn revise(
     }
     let commands = slice.verification_commands.as_deref().unwrap_or_default();
     for command in commands {
-        if in_work && !planned.verification_commands.contains(command) {
+        let given = planned.verification_commands.as_ref();
+        if in_work && given.is_some_and(|given| !given.contains(command)) {
             let what = format!("`{command}` no longer has to pass");
             work.remark(Code::CommandDropped, id, what);
         }

@@ -9,7 +9,7 @@ pub(super) fn named_commands(snapshot: &Snapshot, block: &Reground) -> BTreeSet<
     let planned = block.plan.iter().flat_map(|plan| &plan.candidate_slices);
     let kept = &snapshot.plan.candidate_slices;
     planned
-        .flat_map(|slice| &slice.verification_commands)
+        .flat_map(|slice| slice.verification_commands.iter().flatten())
         .chain(
             kept.iter()
                 .flat_map(|slice| slice.verification_commands.iter().flatten()),

@@ -4,7 +4,8 @@ use super::plan::SliceStatus;
 use super::scalar::{Count, OptionalText, OptionalTexts, Priority, Text, Texts};
 use serde::{Deserialize, Serialize};
 
-/// One slice as a regrounder plans it. cook sets the rest.
+/// One slice as a regrounder plans it. cook sets the rest; of a slice that is in the plan, what is
+/// left out stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedSlice {
@@ -18,8 +19,12 @@ pub struct PlannedSlice {
     #[serde(with = "Texts")]
     pub acceptance_criteria: Vec<String>,
     /// Contracts it serves.
-    #[serde(default, with = "Texts")]
-    pub contract_ids: Vec<String>,
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub contract_ids: Option<Vec<String>>,
     /// 1 = first.
     pub priority: Priority,
     /// Where it stands; left out = as it is (`planned` when new).
@@ -29,17 +34,33 @@ pub struct PlannedSlice {
     #[serde(default)]
     pub why_now: String,
     /// What must be done first.
-    #[serde(default, with = "Texts")]
-    pub blocked_on: Vec<String>,
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub blocked_on: Option<Vec<String>>,
     /// Paths it will change.
-    #[serde(default, with = "Texts")]
-    pub implementation_surfaces: Vec<String>,
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub implementation_surfaces: Option<Vec<String>>,
     /// Gates of its own.
-    #[serde(default, with = "Texts")]
-    pub verification_commands: Vec<String>,
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub verification_commands: Option<Vec<String>>,
     /// What must be respected.
-    #[serde(default, with = "Texts")]
-    pub locked_notes: Vec<String>,
+    #[serde(
+        default,
+        with = "OptionalTexts",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub locked_notes: Option<Vec<String>>,
     /// Why it is cancelled or blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

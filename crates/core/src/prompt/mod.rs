@@ -18,7 +18,7 @@ pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean};
 use crate::machine::{Rule, owed};
-use crate::model::{Role, SliceStatus, Snapshot};
+use crate::model::{ActiveStatus, Role, SliceStatus, Snapshot};
 use crate::report;
 use parts::parts;
 use quote::Quoted;
@@ -146,6 +146,9 @@ fn keys(input: &PromptInput) -> Vec<&'static str> {
     let is = |rule: Rule| input.rule == rule.id();
     let mut slices = snapshot.plan.candidate_slices.iter();
     let has_done = slices.any(|slice| slice.status == SliceStatus::Done);
+    // A committed slice is reviewed before anything else is selected.
+    let is_committed = snapshot.active.status == ActiveStatus::Committed;
+    let waits_for_review = is_committed && !is(Rule::Reconcile);
     let due = [
         ("reconcile", is(Rule::Reconcile)),
         ("reopen", has_done),
@@ -154,7 +157,7 @@ fn keys(input: &PromptInput) -> Vec<&'static str> {
         ("conclude", is(Rule::Conclude)),
         ("answers", !is(Rule::Conclude) && !owed(snapshot).is_empty()),
         ("answers_to", !snapshot.ledger.answers.is_empty()),
-        ("select", !is(Rule::Conclude)),
+        ("select", !is(Rule::Conclude) && !waits_for_review),
         ("policy", true),
         ("release_blocker_ids", true),
         ("high_value_gaps", true),

@@ -7,7 +7,7 @@ use super::quote::Quoted;
 use super::reports::{audit_text, rejection, review_text, vote};
 use super::slices::{active_text, plan_text};
 use crate::diagnostic::Finding;
-use crate::machine::{Rule, owed};
+use crate::machine::{Rule, current_review, owed};
 use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
@@ -41,6 +41,7 @@ const BRIEF: &str =
     "What the brief says besides (`cook brief check` tells which of its anchors hold):";
 const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const REVIEW: &str = "The review of its commit:";
+const VOID_REVIEW: &str = "A review that no longer counts: its commit, the criteria or what the user said is another now:";
 
 fn regrounder(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
@@ -73,7 +74,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
             list(claimed_besides(active)),
         ),
         (
-            REVIEW,
+            match current_review(snapshot) {
+                Some(_) => REVIEW,
+                None => VOID_REVIEW,
+            },
             section(&review_text(active.and_then(|slice| slice.review.as_ref()))),
         ),
         (
@@ -147,6 +151,10 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         (
             "What the re-ground says to you:",
             section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
+        ),
+        (
+            "What was said before of the plan and of risks, in its last report:",
+            line(ledger.and_then(|slice| slice.remarked.as_deref())),
         ),
         (
             "Its commit that was reported last:",

@@ -139,19 +139,40 @@ fn auditor(report: &Report) -> Verdicts {
         false => report.items("why_the_project_is_still_not_done"),
     };
     findings.extend(report.items("worktree_blockers"));
-    Verdicts {
+    let mut verdicts = Verdicts {
         follow_up: follow_up(report, "next_mandatory_slice"),
         open_contract_ids: report.ids(open_key),
         ..verdicts(report, positive, findings)
-    }
+    };
+    verdicts.findings.extend(rules::counts(&verdicts));
+    let answers = [
+        contrary(report, "stale_or_conflicting_canonical_state", false),
+        contrary(
+            report,
+            "plan_truthfully_captures_remaining_slice_backlog",
+            true,
+        ),
+    ];
+    verdicts.concerns.extend(answers.into_iter().flatten());
+    verdicts
+}
+
+/// What a report says to a question whose answer is otherwise when all is well.
+fn contrary(report: &Report, key: &str, well: bool) -> Option<String> {
+    let answer = report.yes(key)?;
+    let text = clean(report.field(key), Lines::Fold);
+    (answer != well).then(|| format!("{key}: {text}"))
 }
 
 fn stop_judge(report: &Report) -> Verdicts {
     let positive = report.yes("can_the_project_stop_now") == Some(true);
     let reasons = items(report.field("brief_justification"));
-    Verdicts {
+    let mut verdicts = Verdicts {
         open_contract_ids: report.ids("exact_remaining_open_top_level_contract_ids"),
         commit: report.commit("latest_completed_slice_commit"),
         ..verdicts(report, positive, reasons)
-    }
+    };
+    let docs = "docs_config_runbooks_match_shipped_behavior";
+    verdicts.concerns.extend(contrary(report, docs, true));
+    verdicts
 }

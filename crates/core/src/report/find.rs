@@ -190,12 +190,15 @@ fn look(role: Role, passages: &[Passage], place: usize) -> Held {
     if is_json {
         held = Held::default();
     }
-    let has_text = held
+    let json = look_for_json(role, &own, is_json && place == 0);
+    // An object beside a text is a second report, and one that may say something else.
+    if held.whole.iter().any(|raw| is_filled(role, raw)) {
+        held.whole.extend(json.whole);
+    } else if held
         .broken
         .as_ref()
-        .is_some_and(|(count, _)| *count >= ATTEMPT);
-    if !has_text && !held.whole.iter().any(|raw| is_filled(role, raw)) {
-        let json = look_for_json(role, &own, is_json && place == 0);
+        .is_none_or(|(count, _)| *count < ATTEMPT)
+    {
         held.whole.extend(json.whole);
         held.broken = json.broken.or(held.broken);
     }

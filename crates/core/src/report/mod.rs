@@ -27,7 +27,7 @@ pub use field::{Field, Kind};
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, format_with, render, repair_prompt};
-pub use rules::{advice, return_reason};
+pub use rules::{advice, counts, items_of, return_reason};
 pub use schema::schema;
 pub use table::{DIMENSIONS, Dimension, fields, has_block, has_rubric};
 pub(crate) use value::write_ids;

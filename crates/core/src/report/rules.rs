@@ -3,11 +3,11 @@
 //! grammar has spoken already.
 
 use super::value::{
-    after_yes_no, commit, count, is_named, is_none, is_none_or_routing, is_routing, leading_word,
-    yes_no,
+    after_yes_no, commit, count, is_named, is_none, is_none_or_routing, is_routing, items,
+    leading_word, yes_no,
 };
-use crate::diagnostic::{Code, Finding, Lines, clean};
-use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict};
+use crate::diagnostic::{Code, Finding, Lines, clean, counted};
+use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
 
 /// A field of a record; empty when it is not there.
 pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {
@@ -27,8 +27,37 @@ pub(super) fn follow_up<'a>(record: &'a ReportRecord, key: &str) -> Option<&'a s
 
 /// What a report wants the next role to know.
 pub fn advice(record: &ReportRecord) -> Option<String> {
-    let text = field(record, "exact_handoff_payload");
-    is_named(text).then(|| clean(text, Lines::Keep))
+    let handoff = field(record, "exact_handoff_payload");
+    let deviations = match record.role {
+        Role::Regrounder => field(record, "canonical_blockers_or_deviations"),
+        _ => "",
+    };
+    let parts: Vec<String> = [handoff, deviations]
+        .into_iter()
+        .filter(|text| is_named(text))
+        .map(|text| clean(text, Lines::Keep))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// The items of a list field; none where it says none.
+pub fn items_of(record: &ReportRecord, key: &str) -> Vec<String> {
+    items(field(record, key))
+}
+
+/// What a verdict counts and leaves open, one text each.
+pub fn counts(verdicts: &Verdicts) -> Vec<String> {
+    let mut texts = Vec::new();
+    if !verdicts.open_contract_ids.is_empty() {
+        let ids = verdicts.open_contract_ids.join(", ");
+        texts.push(format!("open contracts: {ids}"));
+    }
+    let (blockers, gaps) = (verdicts.blocker_count.0, verdicts.high_value_gap_count.0);
+    if blockers + gaps > 0 {
+        let blockers = counted(blockers, "blocker");
+        texts.push(format!("{blockers}, {}", counted(gaps, "high-value gap")));
+    }
+    texts
 }
 
 /// What an implementer says of the plan, and why it gives a slice back: what stands after the yes,

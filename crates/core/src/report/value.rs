@@ -79,9 +79,23 @@ pub(super) fn leading_word<'a>(
     (!joined).then(|| (*word, rest.trim_start_matches(['*', '`'])))
 }
 
-/// Begins with the whole word yes or no, in any case.
+/// Begins with the whole word yes or no, in any case, and offers no choice between both.
 pub(super) fn yes_no(text: &str) -> Option<bool> {
-    leading_word(text, &["yes", "no"]).map(|(word, _)| word == "yes")
+    let (word, rest) = leading_word(text, &["yes", "no"])?;
+    (!offers_other(word, rest)).then_some(word == "yes")
+}
+
+/// What follows is `or no`, `and no`, `/ no` or `| no` after a yes; or the same after a no.
+fn offers_other(word: &str, rest: &str) -> bool {
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",*`".contains(c));
+    let joined = match leading_word(rest, &["or", "and"]) {
+        Some((_, joined)) => Some(joined),
+        None => rest.strip_prefix(['/', '|']),
+    };
+    let joined = joined.map(|joined| joined.trim_start_matches([' ', '\t', '"', '\'']));
+    joined
+        .and_then(|joined| leading_word(joined, &["yes", "no"]))
+        .is_some_and(|(other, _)| other != word)
 }
 
 /// What stands after the leading yes or no, without the dash between them.
@@ -263,6 +277,15 @@ mod tests {
             ("no-op", None),
             ("not yet", None),
             ("<yes or no>", None),
+            ("yes or no", None),
+            ("yes or no; all gates are green", None),
+            ("Yes and no.", None),
+            ("yes, or `no`", None),
+            ("no / yes", None),
+            ("**yes** | **no**", None),
+            ("yes, no blockers remain", Some(true)),
+            ("no and nothing else", Some(false)),
+            ("yes or rather: all of it", Some(true)),
             ("it is yes", None),
             ("", None),
         ] {

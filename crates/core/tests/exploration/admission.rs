@@ -464,7 +464,7 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
                         && now.acceptance_criteria == planned.acceptance_criteria,
                 || format!("{id} is planned in one way and kept in another"),
             )?;
-            let mut commands = planned.verification_commands.iter();
+            let mut commands = planned.verification_commands.iter().flatten();
             let words = |command: &String| shell_words::split(command).unwrap_or_default();
             require(commands.all(|command| !words(command).is_empty()), || {
                 format!("{id} names a command of no words")

@@ -95,18 +95,17 @@ pub fn slice_plan(name: &str, blocked_on: &[&str], bounds: &Bounds) -> PlannedSl
         slice_id: name.to_owned(),
         goal: format!("do {name}"),
         acceptance_criteria: vec![format!("{name}1"), format!("{name}2")],
-        contract_ids: vec![format!("C-{name}")],
+        contract_ids: Some(vec![format!("C-{name}")]),
         priority: 1.into(),
         status: None,
         why_now: String::new(),
-        blocked_on: blocked_on.iter().map(|&text| text.to_owned()).collect(),
-        implementation_surfaces: vec!["src/".to_owned()],
-        verification_commands: if bounds.commands {
-            vec![format!("check {name}")]
-        } else {
-            Vec::new()
-        },
-        locked_notes: Vec::new(),
+        blocked_on: Some(blocked_on.iter().map(|&text| text.to_owned()).collect()),
+        implementation_surfaces: Some(vec!["src/".to_owned()]),
+        verification_commands: Some(match bounds.commands {
+            true => vec![format!("check {name}")],
+            false => Vec::new(),
+        }),
+        locked_notes: Some(Vec::new()),
         reason: None,
     }
 }
@@ -131,14 +130,14 @@ pub fn restated(slice: &Slice) -> PlannedSlice {
         slice_id: slice.slice_id.clone(),
         goal: slice.goal.clone(),
         acceptance_criteria: slice.acceptance_criteria.clone(),
-        contract_ids: slice.contract_ids.clone(),
+        contract_ids: Some(slice.contract_ids.clone()),
         priority: slice.priority.clone(),
         status: None,
         why_now: slice.why_now.clone(),
-        blocked_on: slice.blocked_on.clone(),
-        implementation_surfaces: slice.implementation_surfaces.clone().unwrap_or_default(),
-        verification_commands: slice.verification_commands.clone().unwrap_or_default(),
-        locked_notes: slice.locked_notes.clone().unwrap_or_default(),
+        blocked_on: Some(slice.blocked_on.clone()),
+        implementation_surfaces: slice.implementation_surfaces.clone(),
+        verification_commands: slice.verification_commands.clone(),
+        locked_notes: slice.locked_notes.clone(),
         reason: None,
     }
 }
@@ -510,6 +509,10 @@ fn conclusions(all: &mut Blocks) {
         block.conclude = Some(Conclude::Stop);
         block.policy = asks();
     });
+    all.add("stop and name a blocker", |block| {
+        block.conclude = Some(Conclude::Stop);
+        block.release_blocker_ids = Some(vec!["RB-1".to_owned()]);
+    });
     all.add("go on", |block| block.conclude = Some(reason()));
     all.add("go on with spaces", |block| {
         block.conclude = Some(Conclude::GoOn {
@@ -562,6 +565,20 @@ fn hostile_plans(all: &mut Blocks) {
             slices: Vec::new(),
         }];
     });
+    for answer in &snapshot.ledger.answers {
+        let note = answer.note();
+        let has_it = |slice: &&Slice| slice.locked_notes.iter().flatten().any(|own| *own == note);
+        let mut slices = snapshot.plan.candidate_slices.iter();
+        let closed = slices.find(|slice| !slice.status.is_open() && !has_it(slice));
+        if let Some(slice) = closed {
+            all.add("place an answer where it binds nothing", |block| {
+                block.answers_to = vec![PlaceAnswer {
+                    answer: answer.id(),
+                    slices: vec![slice.slice_id.clone()],
+                }];
+            });
+        }
+    }
     all.changes("add and cancel one", |plan| {
         plan.add = vec![slice_plan("z", &[], bounds)];
         plan.cancel = vec![CancelledSlice {
@@ -608,7 +625,7 @@ fn hostile_plans(all: &mut Blocks) {
     });
     all.plan("a command with an open quote", |plan| {
         let mut slice = slice_plan("z", &[], bounds);
-        slice.verification_commands = vec!["echo 'x".to_owned()];
+        slice.verification_commands = Some(vec!["echo 'x".to_owned()]);
         plan.candidate_slices.push(slice);
     });
     all.plan("no criteria", |plan| {
@@ -618,7 +635,10 @@ fn hostile_plans(all: &mut Blocks) {
     });
     all.plan("a command with an open quote", |plan| {
         if let Some(slice) = plan.candidate_slices.first_mut() {
-            slice.verification_commands.push("bash 'x".to_owned());
+            slice
+                .verification_commands
+                .get_or_insert_default()
+                .push("bash 'x".to_owned());
         }
     });
     all.plan("one criterion twice", |plan| {

@@ -357,7 +357,8 @@ fn settings_that_are_a_slices_work_are_the_users_once_it_is_reported() {
     let mut walk = Walk::new(ONE);
     let mut plan = super::events::first_plan(&ONE);
     let own = &mut plan.candidate_slices[0].implementation_surfaces;
-    own.extend(settings(false).into_keys());
+    own.get_or_insert_default()
+        .extend(settings(false).into_keys());
     walk.take(walk.reground(|block| {
         block.plan = Some(plan);
         block.select = Some("a".to_owned());

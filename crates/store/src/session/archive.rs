@@ -121,14 +121,13 @@ impl Archive {
             imported: Some(names.collect()),
             ..CallRecord::at(at)
         };
-        if !new.is_empty() || !objects.is_empty() {
-            store.keep(&Batch {
-                objects,
-                line: Some(line).filter(|_| !new.is_empty()),
-                entries: new,
-                ..Batch::default()
-            })?;
-        }
+        // What is there already is used again: it stays as long as what is new.
+        store.keep(&Batch {
+            objects,
+            line: Some(line),
+            entries: new,
+            ..Batch::default()
+        })?;
         let name = self.series.as_ref().unwrap_or(&self.episode).name;
         Ok(TakenIn { name, aside })
     }

@@ -97,14 +97,14 @@ fn restate(slice: &Slice) -> PlannedSlice {
         slice_id: slice.slice_id.clone(),
         goal: slice.goal.clone(),
         acceptance_criteria: slice.acceptance_criteria.clone(),
-        contract_ids: slice.contract_ids.clone(),
+        contract_ids: Some(slice.contract_ids.clone()),
         priority: slice.priority.clone(),
         status: None,
         why_now: slice.why_now.clone(),
-        blocked_on: slice.blocked_on.clone(),
-        implementation_surfaces: slice.implementation_surfaces.clone().unwrap_or_default(),
-        verification_commands: slice.verification_commands.clone().unwrap_or_default(),
-        locked_notes: slice.locked_notes.clone().unwrap_or_default(),
+        blocked_on: Some(slice.blocked_on.clone()),
+        implementation_surfaces: slice.implementation_surfaces.clone(),
+        verification_commands: slice.verification_commands.clone(),
+        locked_notes: slice.locked_notes.clone(),
         reason: None,
     }
 }
@@ -132,8 +132,8 @@ fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusa
     });
     let added = changed.add_criteria.iter().cloned();
     slice.acceptance_criteria.extend(added);
-    let take = |to: &mut Vec<String>, from: &Option<Vec<String>>| {
-        if let Some(from) = from {
+    let take = |to: &mut Option<Vec<String>>, from: &Option<Vec<String>>| {
+        if from.is_some() {
             to.clone_from(from);
         }
     };

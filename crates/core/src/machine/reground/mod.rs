@@ -11,6 +11,7 @@ use crate::diagnostic::{Code, Refusal};
 use crate::machine::facts::FactSet;
 use crate::machine::planning::Merged;
 use crate::machine::rule::Rule;
+use crate::machine::text::quoted;
 use crate::machine::trust::named_commands;
 use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
@@ -99,6 +100,7 @@ pub(super) fn apply(
     }
     apply_policy(work, block)?;
     ask_for_trust(work)?;
+    require_nothing_named(work, block)?;
     require_progress(
         work,
         block,
@@ -130,6 +132,24 @@ fn record_reground(work: &mut Work, block: &Reground, submission: &Submission) {
     next.ledger.advice = advice(&submission.report);
     next.ledger.returned = None;
     next.ledger.answered = None;
+}
+
+/// What the regrounder itself names as missing is taken up before the end.
+fn require_nothing_named(work: &Work, block: &Reground) -> Result<(), Refusal> {
+    if block.policy.is_some() || !drift::end_is_near(&work.next) {
+        return Ok(());
+    }
+    let blockers = &work.next.state.release_blocker_ids;
+    let gaps = &work.next.ledger.high_value_gaps;
+    let named: Vec<String> = blockers.iter().chain(gaps).map(|id| quoted(id)).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the project would come to its end with what a re-ground names as missing: {}",
+        named.join(", ")
+    );
+    Err(Refusal::new(Code::BlockersOpen, message))
 }
 
 /// A re-ground must change what happens next.

@@ -3,10 +3,16 @@
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::answers;
 use crate::machine::work::Work;
-use crate::model::{Policy, Role, Waiting, WaitingKind};
+use crate::model::{Policy, Role, Submission, Waiting, WaitingKind};
+use crate::report::{advice, return_reason};
 
 /// A role needs something only the user has. Those that judge do not ask.
-pub(in crate::machine) fn ask(work: &mut Work, role: Role, question: &str) -> Result<(), Refusal> {
+pub(in crate::machine) fn ask(
+    work: &mut Work,
+    role: Role,
+    question: &str,
+    submission: &Submission,
+) -> Result<(), Refusal> {
     let may_ask = matches!(
         role,
         Role::Bootstrapper | Role::Regrounder | Role::Implementer
@@ -18,6 +24,17 @@ pub(in crate::machine) fn ask(work: &mut Work, role: Role, question: &str) -> Re
         ));
     }
     answers::require_new(work, question)?;
+    // What it says besides is heard when it goes on.
+    match role {
+        Role::Implementer => {
+            if let Some(id) = work.active_id() {
+                work.ledger(&id).remarked = return_reason(&submission.report);
+            }
+        }
+        _ => {
+            work.next.ledger.advice = advice(&submission.report).or(work.next.ledger.advice.take())
+        }
+    }
     work.next.state.continuation_policy = Policy::AwaitUserInput;
     work.next.ledger.waiting = Some(Waiting {
         kind: WaitingKind::Question,

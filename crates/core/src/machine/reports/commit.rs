@@ -6,7 +6,8 @@ use crate::diagnostic::{Code, Refusal};
 use crate::machine::facts::GateRun;
 use crate::machine::text::short;
 use crate::machine::work::Work;
-use crate::model::{surface_matches, surface_names};
+use crate::model::{ReportRecord, surface_matches, surface_names};
+use crate::report::items_of;
 
 /// The full id of the reported commit, after every check on it.
 pub(super) fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> {
@@ -85,7 +86,11 @@ pub(super) fn surfaces(work: &Work, slice_id: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-pub(super) fn note_outside_surfaces(work: &mut Work, slice_id: &str) -> Result<(), Refusal> {
+pub(super) fn note_outside_surfaces(
+    work: &mut Work,
+    slice_id: &str,
+    report: &ReportRecord,
+) -> Result<(), Refusal> {
     let surfaces = surfaces(work, slice_id);
     if surfaces.is_empty() {
         return Ok(());
@@ -104,13 +109,32 @@ pub(super) fn note_outside_surfaces(work: &mut Work, slice_id: &str) -> Result<(
         .cloned()
         .collect();
     if !outside.is_empty() {
+        let reasons = said_of(report, &outside);
+        let said = match reasons.is_empty() {
+            true => "; the implementer gives no reason".to_owned(),
+            false => format!("; the implementer says: {}", reasons.join("; ")),
+        };
         let what = format!(
-            "changed outside the slice's surfaces: {}",
+            "changed outside the slice's surfaces: {}{said}",
             outside.join(", ")
         );
         work.remark(Code::OutsideSurfaces, slice_id, what);
     }
     Ok(())
+}
+
+/// What a report says of paths besides their names.
+fn said_of(report: &ReportRecord, paths: &[String]) -> Vec<String> {
+    let files = items_of(report, "files_changed");
+    files
+        .into_iter()
+        .filter(|item| {
+            paths.iter().any(|path| {
+                let named = item.trim_matches(['`', '*']);
+                item.contains(path.as_str()) && named != path
+            })
+        })
+        .collect()
 }
 
 /// What the slice takes away from the tests, and what may make its gates' runs differ from those

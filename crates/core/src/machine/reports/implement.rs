@@ -85,7 +85,7 @@ pub(in crate::machine) fn implement(
         work.findings
             .push(Finding::new(Code::GateOptionalRed, red_gate(run)).at(run.gate.name.clone()));
     }
-    note_outside_surfaces(work, slice_id)?;
+    note_outside_surfaces(work, slice_id, &submission.report)?;
     note_runs(work, slice_id, &runs)?;
     claim(work, slice_id, &commit)?;
     keep_named_settings(work, slice_id)?;

@@ -1,11 +1,12 @@
 //! A judge's report: a vote of the current wave, from a session of its own.
 
 use super::read_only::require_same_tree;
-use crate::diagnostic::{Code, Refusal, counted};
+use crate::diagnostic::{Code, Refusal};
 use crate::digest::hex;
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{Count, ReportRecord, Submission, Verdicts, Vote};
+use crate::report::counts;
 use sha2::{Digest, Sha256};
 
 /// A vote of the current wave.
@@ -21,19 +22,8 @@ pub(in crate::machine) fn judge(
     require_latest_commit(work, verdicts, &head)?;
     let seq = work.seq();
     let mut blockers: Vec<String> = verdicts.findings.clone();
-    if !verdicts.open_contract_ids.is_empty() {
-        blockers.push(format!(
-            "open contracts: {}",
-            verdicts.open_contract_ids.join(", ")
-        ));
-    }
-    if verdicts.blocker_count.0 + verdicts.high_value_gap_count.0 > 0 {
-        blockers.push(format!(
-            "{}, {}",
-            counted(verdicts.blocker_count.0, "blocker"),
-            counted(verdicts.high_value_gap_count.0, "high-value gap")
-        ));
-    }
+    blockers.extend(verdicts.concerns.iter().cloned());
+    blockers.extend(counts(verdicts));
     let wave = &mut work.next.ledger.wave;
     wave.votes
         .retain(|vote| vote.head == head || !vote.can_stop);
