@@ -86,7 +86,7 @@ fn edited_plan(workspace: &Workspace) -> Result<Plan, Failure> {
     })
 }
 
-/// The refusal of a door that needs a log.
+/// The refusal of a command that needs a log.
 fn refuse(message: &str) -> Failure {
-    Refusal::new(Code::DoorClosed, message).into()
+    Refusal::new(Code::DoesNotApply, message).into()
 }

@@ -49,7 +49,7 @@ pub(super) fn agent_around() -> Option<String> {
 }
 
 /// Inside a role session only that role's report is taken.
-pub(super) fn role_door(role: Role) -> Result<(), Failure> {
+pub(super) fn refuse_other_role(role: Role) -> Result<(), Failure> {
     let Ok(mine) = std::env::var(ROLE_VARIABLE) else {
         return Ok(());
     };

@@ -47,8 +47,8 @@ pub(super) fn demo(context: &Context, args: &DemoArgs) -> Answer {
         slow: args.slow,
         run: printer::Printer::new(context.screen),
     };
-    let told = demo.run(&mut printer)?;
-    answer(DemoAnswer::of(told))
+    let result = demo.run(&mut printer)?;
+    answer(DemoAnswer::of(result))
 }
 
 /// What happens as `cook run` shows it, each with the reason.

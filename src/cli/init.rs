@@ -134,7 +134,7 @@ fn set_up(
         && mission.trim() != snapshot.mission.trim()
     {
         return Err(
-            Refusal::new(Code::DoorClosed, "the workflow has a mission already")
+            Refusal::new(Code::DoesNotApply, "the workflow has a mission already")
                 .hint("run `cook refocus --mission TEXT` to change it")
                 .into(),
         );
@@ -219,7 +219,7 @@ fn find_mission(
         let file = found.filter(|found| found.source == MISSION);
         return match file.is_some_and(|file| file.text.trim() != given.trim()) {
             true => Err(Refusal::new(
-                Code::DoorClosed,
+                Code::DoesNotApply,
                 format!("`{MISSION}` states another mission"),
             )
             .hint(format!(

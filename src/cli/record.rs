@@ -59,7 +59,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
             prompt + "\n"
         }));
     }
-    caller::role_door(role)?;
+    caller::refuse_other_role(role)?;
     let report = valid(role, parsed)?;
     let workspace = context.workspace()?;
     let mut findings = match args.dry_run {

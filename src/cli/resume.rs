@@ -48,7 +48,7 @@ pub(super) fn resume(context: &Context, args: &ResumeArgs) -> Answer {
 }
 
 /// Leaves a stopped state. An answer that becomes the mission is written into
-/// `mission.md` too, once it is known that the door opens.
+/// `mission.md` too, once it is known that the command applies.
 pub(super) fn leave(workspace: &Workspace, resume: Resume, actor: Actor, summary: &str) -> Answer {
     let (_, snapshot) = workspace.require()?;
     let mission = resume

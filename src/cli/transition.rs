@@ -22,14 +22,14 @@ pub(super) fn record(workspace: &Workspace, event: &Event, actor: Actor, summary
     answer(transition_answer(applied, summary.to_owned(), findings))
 }
 
-/// A stopped workflow is left by the door that its state names, so that more
+/// A stopped workflow is resumed by the command that its state names, so that more
 /// budget does not bring a cancelled one back.
 pub(super) fn fits(workspace: &Workspace, brought: WaitingKind, what: &str) -> Result<(), Failure> {
     let (_, snapshot) = workspace.require()?;
     match &snapshot.ledger.waiting {
         Some(waiting) if waiting.kind != brought => Err(Failure::from(
             Refusal::new(
-                Code::DoorClosed,
+                Code::DoesNotApply,
                 format!("the work does not wait for {what}: {}", waiting.what),
             )
             .hint(format!("run `{}`", waiting.exit)),

@@ -37,7 +37,7 @@ pub struct Demo {
 
 /// What a demonstration came to.
 #[derive(Debug)]
-pub struct Told {
+pub struct DemoResult {
     /// The repository, which stays.
     pub root: PathBuf,
     /// Who misbehaved.
@@ -91,7 +91,7 @@ impl Demo {
     /// # Errors
     /// `demo_failed` when the work is not done at the end, `demo_not_caught` when what the
     /// culprit did is not in the log, or stands in the repository; whatever ends a driver.
-    pub fn run(self, observer: &mut dyn Observer) -> Result<Told, Failure> {
+    pub fn run(self, observer: &mut dyn Observer) -> Result<DemoResult, Failure> {
         let started = Instant::now();
         let mut recorder = Recorder::beside(observer);
         let cast = place::cast(&self.story, self.culprit)?;
@@ -120,7 +120,7 @@ impl Demo {
             return Err(failed(&why).hint(self.look()));
         }
         let (_, snapshot) = workspace.require()?;
-        Ok(Told {
+        Ok(DemoResult {
             head: workspace.repo.head()?,
             root: self.root,
             culprit: self.culprit,

@@ -118,7 +118,7 @@ impl<'a> Driver<'a> {
         };
         match self.record(&workspace, &event) {
             // A budget or a question stopped it already.
-            Err(failure) if failure.code == Code::DoorClosed => {}
+            Err(failure) if failure.code == Code::DoesNotApply => {}
             other => {
                 other?;
             }
@@ -132,9 +132,9 @@ impl<'a> Driver<'a> {
         event: &Event,
     ) -> Result<Applied, Failure> {
         let applied = service::transition_holding(workspace, &self.lease, event, Actor::Role)?;
-        let untold = |finding: &&Finding| finding.code == Code::NotifyFailed;
-        for finding in applied.findings.iter().filter(untold) {
-            self.observer.observe(&RunEvent::Untold(finding));
+        let not_notified = |finding: &&Finding| finding.code == Code::NotifyFailed;
+        for finding in applied.findings.iter().filter(not_notified) {
+            self.observer.observe(&RunEvent::NotNotified(finding));
         }
         Ok(applied)
     }

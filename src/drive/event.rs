@@ -47,7 +47,7 @@ pub enum RunEvent<'a> {
         spent: &'a Spent,
     },
     /// The command of `[notify]` was not told of a change of the policy.
-    Untold(&'a Finding),
+    NotNotified(&'a Finding),
     /// What a session left in the inbox was taken in, or not.
     Inbox(&'a Finding),
     /// The report was not usable and is asked for once more.

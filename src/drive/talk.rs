@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// What a session gave.
-pub(super) enum Heard {
+pub(super) enum SessionAnswer {
     /// A report that keeps the rules.
     Taken(Box<(report::Report, Reply)>),
     /// One that does not, also the second time where it was asked for again.
@@ -33,7 +33,7 @@ pub(super) enum Heard {
     Unkept(SessionError),
 }
 
-impl Heard {
+impl SessionAnswer {
     fn of(role: Role, reply: Reply) -> Self {
         let parsed = report::parse(role, reply.answer.output.as_bytes());
         match parsed.report {
@@ -147,7 +147,7 @@ impl Driver<'_> {
         contexts: &[SessionContext],
         askings: &[Asking],
         watch: &Watch,
-    ) -> Result<(Vec<Heard>, Violation), Failure> {
+    ) -> Result<(Vec<SessionAnswer>, Violation), Failure> {
         let asked = contexts.iter().zip(askings);
         let asked: Vec<_> = asked
             .map(|(context, asking)| (context, asking.say.as_str(), asking.on))
@@ -220,7 +220,7 @@ impl Driver<'_> {
         context: &SessionContext,
         first: Asked,
         watch: &Watch,
-    ) -> Result<(Heard, Violation), Failure> {
+    ) -> Result<(SessionAnswer, Violation), Failure> {
         let breach = self.settle(watch)?;
         let reply = match first {
             Err(error) => return Ok((nothing(*error), breach)),
@@ -228,8 +228,8 @@ impl Driver<'_> {
         };
         let on = reply.series.map_or(On::Episode(reply.episode), On::Series);
         let sent = reply.answer.output.clone();
-        let findings = match Heard::of(context.role, reply) {
-            Heard::Malformed(findings) if breach.is_none() => findings,
+        let findings = match SessionAnswer::of(context.role, reply) {
+            SessionAnswer::Malformed(findings) if breach.is_none() => findings,
             heard => return Ok((heard, breach)),
         };
         self.observer.observe(&RunEvent::Repairs(&findings));
@@ -239,7 +239,7 @@ impl Driver<'_> {
         let breach = self.settle(watch)?;
         let heard = match again {
             Err(error) => nothing(*error),
-            Ok(again) => Heard::of(context.role, again),
+            Ok(again) => SessionAnswer::of(context.role, again),
         };
         Ok((heard, breach))
     }
@@ -280,10 +280,10 @@ impl Driver<'_> {
     }
 }
 
-fn nothing((error, report): (SessionError, Option<Report>)) -> Heard {
+fn nothing((error, report): (SessionError, Option<Report>)) -> SessionAnswer {
     match report.and_then(|report| report.failure) {
-        Some(failed) => Heard::Nothing(failed),
-        None => Heard::Unkept(error),
+        Some(failed) => SessionAnswer::Nothing(failed),
+        None => SessionAnswer::Unkept(error),
     }
 }
 

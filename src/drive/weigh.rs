@@ -5,7 +5,7 @@ use super::authority::Violation;
 use super::driver::Driver;
 use super::event::RunEvent;
 use super::outcome::{Ended, RoleOutcome, Step};
-use super::talk::Heard;
+use super::talk::SessionAnswer;
 use crate::service::{self, Workspace};
 use cook_agents::{AgentFailure, FailureClass};
 use cook_core::diagnostic::{Code, Failure, FailureKind};
@@ -57,13 +57,13 @@ impl Driver<'_> {
         workspace: &Workspace,
         role: Role,
         agent: &RoleAgent,
-        heard: Heard,
+        answer: SessionAnswer,
         ticket: Option<&str>,
         started: Instant,
     ) -> Result<RoleOutcome, Failure> {
-        match heard {
-            Heard::Taken(report) => self.take(workspace, role, &report, ticket, started),
-            Heard::Malformed(findings) => {
+        match answer {
+            SessionAnswer::Taken(report) => self.take(workspace, role, &report, ticket, started),
+            SessionAnswer::Malformed(findings) => {
                 let codes = findings.iter().map(|one| one.code.id().to_owned());
                 let said = findings.iter().take(5);
                 let said: Vec<String> = said
@@ -72,8 +72,8 @@ impl Driver<'_> {
                 let why = format!("the report breaks the rules: {}", said.join("; "));
                 self.refuse(workspace, role, codes.collect(), why)
             }
-            Heard::Nothing(failed) => self.weigh_failure(workspace, role, agent, &failed),
-            Heard::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
+            SessionAnswer::Nothing(failed) => self.weigh_failure(workspace, role, agent, &failed),
+            SessionAnswer::Unkept(error) => Ok(RoleOutcome::Another(error.to_string())),
         }
     }
 

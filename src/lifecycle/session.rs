@@ -1,4 +1,4 @@
-//! The doors to a session's state that are not hooks: taking the workflow, a
+//! What changes a session's state and is not a hook: taking the workflow, a
 //! checkpoint by hand, the status line.
 
 use super::effects::give;

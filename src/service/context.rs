@@ -72,7 +72,7 @@ pub(super) fn context_text(
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot, role)?;
     }
-    let opened = snapshot.ledger.script_doors.0;
+    let opened = snapshot.ledger.scripted_commands.0;
     if opened > 0 && role != Role::Implementer {
         let commands = list_scripted_commands(workspace, snapshot)?;
         let _ = writeln!(

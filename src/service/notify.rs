@@ -69,7 +69,7 @@ fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
         limit: LIMIT,
         group: true,
     })
-    .map_err(unheard)?;
+    .map_err(describe_error)?;
     match captured.code {
         Some(0) => Ok(()),
         Some(code) => Err(format!("it ended with exit code {code}")),
@@ -77,7 +77,7 @@ fn tell(workspace: &Workspace, run: &str, message: &str) -> Result<(), String> {
     }
 }
 
-fn unheard(error: ProcessError) -> String {
+fn describe_error(error: ProcessError) -> String {
     match error {
         ProcessError::Deadline { after, .. } => format!(
             "it did not end within {}, and was ended",
@@ -102,7 +102,7 @@ mod tests {
             limit: LIMIT,
             group: true,
         });
-        let why = error.map_err(unheard);
+        let why = error.map_err(describe_error);
         let expected = "it did not end within 50ms, and was ended".to_owned();
         assert_eq!(why.map(|_| ()), Err(expected));
     }

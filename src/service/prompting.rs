@@ -38,7 +38,7 @@ pub struct Prompts {
 /// What the role that is due is given.
 ///
 /// # Errors
-/// `door_closed` when none is, or unreadable state.
+/// `does_not_apply` when none is, or unreadable state.
 pub fn role_prompts(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
@@ -47,7 +47,7 @@ pub fn role_prompts(
 ) -> Result<Prompts, Failure> {
     let Some(role) = dispatch.role else {
         return Err(Failure::from(Refusal::new(
-            Code::DoorClosed,
+            Code::DoesNotApply,
             format!("no role is due: the work is stopped ({})", dispatch.policy),
         )));
     };
@@ -58,7 +58,7 @@ pub fn role_prompts(
         ));
     };
     if dispatch.waits_for_gates() {
-        return Err(Refusal::new(Code::DoorClosed, dispatch.reason.clone())
+        return Err(Refusal::new(Code::DoesNotApply, dispatch.reason.clone())
             .replace_hints([format!("run `{VERIFY_STOP}`")])
             .into());
     }

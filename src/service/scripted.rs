@@ -2,7 +2,7 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Failure, counted};
-use cook_core::model::{Snapshot, USER_DOORS};
+use cook_core::model::{Snapshot, USER_COMMANDS};
 
 /// How many transitions are looked through for those that a script made.
 const LOOK_BACK: usize = 1_000;
@@ -16,7 +16,7 @@ pub fn list_scripted_commands(
     workspace: &Workspace,
     snapshot: &Snapshot,
 ) -> Result<Vec<(u64, String)>, Failure> {
-    let opened = snapshot.ledger.script_doors.0;
+    let opened = snapshot.ledger.scripted_commands.0;
     let mut found = Vec::new();
     if opened == 0 {
         return Ok(found);
@@ -24,7 +24,7 @@ pub fn list_scripted_commands(
     for meta in workspace.store()?.entries()?.take(LOOK_BACK) {
         // Those that cannot be read are counted all the same; `cook verify` names them.
         let Ok(meta) = meta else { break };
-        if meta.actor == "script" && USER_DOORS.contains(&meta.event.as_str()) {
+        if meta.actor == "script" && USER_COMMANDS.contains(&meta.event.as_str()) {
             found.push((meta.seq, meta.event));
         }
         if found.len() as u64 == opened {

@@ -79,7 +79,7 @@ impl Workspace {
             Ok(store) => workspace.store = store,
             Err(error) => {
                 let failure = Failure::from(error);
-                return Err(match workspace.has_spare() {
+                return Err(match workspace.has_copy() {
                     true => failure.hint(PUTS_BACK),
                     false => failure,
                 });
@@ -140,13 +140,13 @@ impl Workspace {
     pub fn is_log_lost(&self) -> bool {
         let common = self.repo.common_dir();
         match common.join("cook").join("log.git").exists() {
-            true => self.has_spare() && !matches!(self.current(), Ok((Some(_), _))),
+            true => self.has_copy() && !matches!(self.current(), Ok((Some(_), _))),
             false => common.join(MIRROR_DIR).is_dir(),
         }
     }
 
     /// A driver of this worktree left its copy of the log.
-    fn has_spare(&self) -> bool {
+    fn has_copy(&self) -> bool {
         let mirrors = self.repo.common_dir().join(MIRROR_DIR);
         let id = Store::id_of(&self.place()).ok().flatten();
         id.is_some_and(|id| mirrors.join(id).is_dir())

@@ -46,9 +46,9 @@ impl TrackerAction {
 /// What a round of claims and closes brought.
 #[derive(Debug, Default)]
 pub struct FollowReport {
-    /// Deeds that are done now.
+    /// Actions that are done now.
     pub done: Vec<TrackerAction>,
-    /// Deeds that are still owed, with the reason.
+    /// Actions that are still owed, with the reason.
     pub owed: Vec<(TrackerAction, TrackerError)>,
 }
 

@@ -129,14 +129,14 @@ fn standing(
             ),
         ));
     }
-    if snapshot.ledger.script_doors.0 > 0 {
+    if snapshot.ledger.scripted_commands.0 > 0 {
         outcome.findings.push(Finding::new(
-            Code::ScriptedDoor,
+            Code::ScriptedCommand,
             format!(
                 "{} with --as-user",
-                match snapshot.ledger.script_doors.0 {
+                match snapshot.ledger.scripted_commands.0 {
                     1 => "1 user-only command was run".to_owned(),
-                    doors => format!("{doors} user-only commands were run"),
+                    count => format!("{count} user-only commands were run"),
                 }
             ),
         ));

@@ -2,7 +2,7 @@
 
 use super::next::Dispatched;
 use super::{Page, Show, Tone};
-use crate::demo::{CaughtViolation, Culprit, Told};
+use crate::demo::{CaughtViolation, Culprit, DemoResult};
 use cook_core::diagnostic::counted;
 use cook_core::machine::quoted;
 use serde::Serialize;
@@ -31,11 +31,11 @@ pub struct DemoAnswer {
 
 impl DemoAnswer {
     /// What came of a demonstration.
-    pub fn of(told: Told) -> Self {
-        let milliseconds = u64::try_from(told.took.as_millis()).unwrap_or(u64::MAX);
-        let commit = told.head.commit.as_deref();
-        let directory = told.root.display().to_string();
-        let sessions = told.outcome.sessions;
+    pub fn of(result: DemoResult) -> Self {
+        let milliseconds = u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX);
+        let commit = result.head.commit.as_deref();
+        let directory = result.root.display().to_string();
+        let sessions = result.outcome.sessions;
         Self {
             ended: format!(
                 "done at {}, after {} in {}",
@@ -43,8 +43,8 @@ impl DemoAnswer {
                 counted(sessions, "session"),
                 humantime::format_duration(Duration::from_millis(milliseconds)),
             ),
-            culprit: told.culprit,
-            caught: told.catches,
+            culprit: result.culprit,
+            caught: result.catches,
             sessions,
             milliseconds,
             commands: vec![
@@ -54,7 +54,12 @@ impl DemoAnswer {
                 "cook verify --strict".to_owned(),
             ],
             directory,
-            next: Dispatched::of(told.outcome.next, Some(&told.snapshot), &told.head, None),
+            next: Dispatched::of(
+                result.outcome.next,
+                Some(&result.snapshot),
+                &result.head,
+                None,
+            ),
         }
     }
 }

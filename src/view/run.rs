@@ -170,7 +170,7 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
         )),
         RunEvent::Shows { progress, .. } => progress_line(progress, verbose),
         RunEvent::Ends { .. } => None,
-        RunEvent::Untold(finding) | RunEvent::Inbox(finding) => Some((
+        RunEvent::NotNotified(finding) | RunEvent::Inbox(finding) => Some((
             Tone::Warn,
             format!("  [{}] {}", finding.code, one_line(&finding.message)),
         )),

@@ -128,7 +128,7 @@ pub(crate) struct Standing<'a> {
     amendments: &'a [Amendment],
     steps: Steps,
     /// User-only commands run with `--as-user`.
-    script_doors: u64,
+    scripted_commands: u64,
     /// Those of the newest transitions, newest first.
     scripted: Vec<Scripted<'a>>,
     set_aside: usize,
@@ -308,7 +308,7 @@ impl Serialize for StatusAnswer {
             waiting: ledger.waiting.as_ref(),
             amendments: &ledger.amendments,
             steps: self.steps(),
-            script_doors: ledger.script_doors.0,
+            scripted_commands: ledger.scripted_commands.0,
             scripted: scripted
                 .map(|(seq, event)| Scripted { seq: *seq, event })
                 .collect(),
@@ -359,10 +359,13 @@ impl Show for StatusAnswer {
                 ),
             );
         }
-        if self.snapshot.ledger.script_doors.0 > 0 {
+        if self.snapshot.ledger.scripted_commands.0 > 0 {
             page.row(
                 "scripts",
-                &crate::service::scripted_line(self.snapshot.ledger.script_doors.0, &self.scripted),
+                &crate::service::scripted_line(
+                    self.snapshot.ledger.scripted_commands.0,
+                    &self.scripted,
+                ),
             );
         }
         if self.displaced > 0 {

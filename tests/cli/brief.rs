@@ -1,4 +1,4 @@
-//! `cook brief` on the built binary: every door, every verdict, what is refused, and
+//! `cook brief` on the built binary: every subcommand, every verdict, what is refused, and
 //! what a history teaches.
 
 use crate::support::story::{GATE, plan};
@@ -228,7 +228,7 @@ fn every_door_refuses_to_lose_an_entry() {
     let refused = with_input(&repo, &["brief", "import"], &less.to_string());
     refused.fails(4, "silent_drop").says(&one);
     assert_eq!(repo.fingerprint(), before);
-    // The re-ground's own door.
+    // The re-ground's own way.
     let entries: Vec<Value> = vec![json!({"slot": "learned", "lesson": "two", "source": "s"})];
     repo.cook(&["trust", GATE, "--as-user"]).exits(0);
     let block =

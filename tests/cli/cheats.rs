@@ -1,5 +1,5 @@
 //! The easy ways to `done`, each closed: proof that proves nothing, forged
-//! state, a plan that grades itself, a taken-back no, an agent at a user's door.
+//! state, a plan that grades itself, a taken-back no, an agent that calls a user-only command.
 
 use crate::support::story::{GATE, plan};
 use crate::support::{Repo, run};
@@ -173,12 +173,12 @@ fn undo_does_not_bring_counters_back() {
     let after = repo.cook(&["status", "--json"]).json();
     assert_eq!(before["steps"], after["steps"]);
     assert_eq!(
-        after["script_doors"].as_u64().unwrap(),
-        before["script_doors"].as_u64().unwrap() + 1
+        after["scripted_commands"].as_u64().unwrap(),
+        before["scripted_commands"].as_u64().unwrap() + 1
     );
 }
 
-const DOORS: [&[&str]; 14] = [
+const USER_COMMANDS: [&[&str]; 14] = [
     &["adopt"],
     &["adopt", "--discard"],
     &["adopt", "--branch"],
@@ -202,8 +202,8 @@ fn every_user_door_is_closed_to_agents() {
     let repo = Repo::selected();
     let before = repo.fingerprint();
     let trusted = repo.cook(&["trust", "--list"]).out;
-    for door in DOORS {
-        let mut as_user = door.to_vec();
+    for command in USER_COMMANDS {
+        let mut as_user = command.to_vec();
         as_user.push("--as-user");
         for marker in [
             "CLAUDECODE",
@@ -216,7 +216,7 @@ fn every_user_door_is_closed_to_agents() {
                 .says(marker);
         }
         // Without a terminal and without the word.
-        repo.cook(door).fails(4, "user_only").says("--as-user");
+        repo.cook(command).fails(4, "user_only").says("--as-user");
     }
     assert!(before == repo.fingerprint());
     assert_eq!(trusted, repo.cook(&["trust", "--list"]).out);
@@ -304,7 +304,7 @@ fn a_door_that_a_script_opened_is_shown_to_everyone() {
     assert!(prompt.contains("--as-user"), "{prompt}");
     repo.cook(&["verify", "control-plane"])
         .exits(0)
-        .says("scripted_door");
+        .says("scripted_command");
 
     let repo = Repo::wave();
     repo.cook(&["pause"]).exits(0);

@@ -39,7 +39,7 @@ fn set_up_is_safe_to_repeat() {
     repo.cook(&["init", "--commit"]).exits(0);
     assert!(before == repo.fingerprint());
     repo.cook(&["init", "--mission", "another"])
-        .fails(4, "door_closed")
+        .fails(4, "does_not_apply")
         .says("cook refocus");
     assert!(before == repo.fingerprint());
     repo.cook(&["init", "--mission", "   "]).fails(2, "usage");
@@ -89,17 +89,18 @@ fn stopped_states_have_exit_codes_of_their_own() {
     let repo = Repo::selected();
     repo.cook(&["next", "--exit-code"]).exits(0);
     repo.cook(&["pause", "lunch"]).exits(0);
-    repo.cook(&["pause"]).fails(4, "door_closed");
+    repo.cook(&["pause"]).fails(4, "does_not_apply");
     repo.cook(&["next"]).exits(0).says("lunch");
     repo.cook(&["next", "--exit-code"]).exits(12);
     repo.cook(&["next", "--prompt"]).exits(4);
     repo.cook(&["answer", "x", "--as-user"])
-        .fails(4, "door_closed")
+        .fails(4, "does_not_apply")
         .says("cook resume");
     repo.cook(&["budget", "add", "steps=1", "--as-user"])
-        .fails(4, "door_closed");
+        .fails(4, "does_not_apply");
     repo.cook(&["resume", "--as-user"]).exits(0);
-    repo.cook(&["resume", "--as-user"]).fails(4, "door_closed");
+    repo.cook(&["resume", "--as-user"])
+        .fails(4, "does_not_apply");
     assert_eq!(repo.rule(), "4");
 
     let report = |repo: &Repo, policy: Value| {
@@ -132,13 +133,14 @@ fn stopped_states_have_exit_codes_of_their_own() {
 fn a_cancelled_workflow_comes_back_by_resume_alone() {
     let repo = Repo::selected();
     repo.cook(&["cancel", "no time", "--as-user"]).exits(0);
-    repo.cook(&["cancel", "--as-user"]).fails(4, "door_closed");
+    repo.cook(&["cancel", "--as-user"])
+        .fails(4, "does_not_apply");
     repo.cook(&["next", "--exit-code"])
         .exits(12)
         .says("cancelled");
     repo.cook(&["status"]).exits(0).says("cancelled");
     repo.cook(&["budget", "add", "steps=1", "--as-user"])
-        .fails(4, "door_closed");
+        .fails(4, "does_not_apply");
     repo.cook(&["next", "--exit-code"]).exits(12);
     repo.cook(&["resume", "--as-user"]).exits(0);
     assert_eq!(repo.rule(), "2");
@@ -285,7 +287,8 @@ fn undo_takes_back_and_never_touches_the_repository() {
 #[test]
 fn a_legal_edit_of_the_plan_is_adopted() {
     let repo = Repo::selected();
-    repo.cook(&["adopt", "--as-user"]).fails(4, "door_closed");
+    repo.cook(&["adopt", "--as-user"])
+        .fails(4, "does_not_apply");
     repo.edit("plan.json", |plan| {
         plan["candidate_slices"][1]["acceptance_criteria"]
             .as_array_mut()

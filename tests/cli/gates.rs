@@ -97,7 +97,7 @@ fn an_untrusted_gate_is_not_run() {
     repo.cook(&["trust", "touch", "--prefix", "--as-user"])
         .exits(0);
     repo.cook(&["trust", "--list"]).exits(0).says("touch …");
-    // Nothing waited for it, and yet the use of a user's door is on record.
+    // Nothing waited for it, and yet the use of a user-only command is on record.
     repo.cook(&["log", "--json"])
         .exits(0)
         .says("\"actor\": \"script\"");
@@ -126,7 +126,7 @@ fn a_plan_that_brings_a_command_asks_and_trust_goes_on() {
     repo.cook(&["resume", "--as-user"])
         .fails(4, "trust_missing");
     repo.cook(&["answer", "yes", "--as-user"])
-        .fails(4, "door_closed");
+        .fails(4, "does_not_apply");
     repo.cook(&["trust", GATE, "--as-user"])
         .exits(0)
         .says("resumed");

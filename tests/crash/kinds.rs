@@ -165,7 +165,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
         reports::plan(),
     );
     roles(&mut build, &selected);
-    doors(&mut build, &selected);
+    user_commands(&mut build, &selected);
     edits(&mut build, &selected);
     build.kinds
 }
@@ -212,7 +212,7 @@ fn roles(build: &mut Builder<'_>, selected: &Path) {
     );
 }
 
-fn doors(build: &mut Builder<'_>, selected: &Path) {
+fn user_commands(build: &mut Builder<'_>, selected: &Path) {
     let paused = build.add("pause", selected, &["pause", "a proof"], String::new());
     build.add("resume", &paused, &["resume", "--as-user"], String::new());
     build.add("undo", &paused, &["undo", "--as-user"], String::new());

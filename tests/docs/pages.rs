@@ -212,13 +212,13 @@ fn each_stopped_state_of_the_guide_is_left_by_its_command() {
     for ((name, arrive, leave), row) in STATES.iter().zip(&rows) {
         let repo = arrive();
         assert_eq!(repo.rule(), "S", "{name}");
-        let door = if *name == "the branch" {
+        let exit = if *name == "the branch" {
             "cook adopt --branch".to_owned()
         } else {
             format!("cook {}", leave[0])
         };
-        assert!(row[2].contains(&door), "{name}: {row:?}");
-        repo.cook(&["next"]).ok().says(&door);
+        assert!(row[2].contains(&exit), "{name}: {row:?}");
+        repo.cook(&["next"]).ok().says(&exit);
         let mut call = leave.to_vec();
         call.push("--as-user");
         repo.cook(&call).ok();

@@ -203,7 +203,7 @@ fn the_story_ends_in_done_and_leaves_a_repository_that_verifies() {
             "Say how roman is called",
         ]
     );
-    // The user's doors were opened by a script, and the log says so.
+    // The user's own commands were opened by a script, and the log says so.
     let log = stage
         .command(COOK, &played.root)
         .args(["log", "--json", "-n", "99"])

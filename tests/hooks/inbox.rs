@@ -135,7 +135,7 @@ fn what_a_sandbox_leaves_is_taken_in_outside_it() {
     let queued = sandbox.cook(&[&note[..], &["--json"]].concat(), b"");
     assert_eq!(queued.exits(0).json()["what"], "queued");
     assert_eq!((tip() == before, sandbox.inbox().len()), (true, 2));
-    // A report that breaks its grammar is refused at once, and the user's doors stay shut.
+    // A report that breaks its grammar is refused at once, and the user's own commands stay shut.
     sandbox.cook(&["record", "reviewer"], b"nonsense").exits(4);
     sandbox.cook(&["pause"], b"").exits(3);
     assert_eq!(sandbox.inbox().len(), 2);
@@ -209,7 +209,7 @@ fn hostile_files_are_set_aside_and_named() {
         ("huge.json", huge),
         ("kind.json", other(json!({"ask": "undo", "to": "@-1"}))),
         (
-            "door.json",
+            "command.json",
             other(json!({"ask": "say", "text": "I allow it"})),
         ),
         (
@@ -251,7 +251,7 @@ fn hostile_files_are_set_aside_and_named() {
     let all = format!("{}{}", said.out, said.err);
     assert!(!all.contains('\u{1b}'), "{all:?}");
     for name in [
-        "dir", "link", "empty", "torn", "deep", "huge", "kind", "door", "more", "role",
+        "dir", "link", "empty", "torn", "deep", "huge", "kind", "command", "more", "role",
     ] {
         assert!(
             all.contains(&format!(".agent/inbox/{name}.json")),

@@ -41,7 +41,7 @@ fn in_terminal(repo: &Repo, line: &str, environment: &[(&str, &str)]) -> Run {
 }
 
 #[test]
-fn a_person_at_a_terminal_opens_the_doors_and_an_agent_there_does_not() {
+fn a_person_at_a_terminal_may_run_user_commands_and_an_agent_there_may_not() {
     if !has("script", &["-qec", "true", "/dev/null"]) {
         return;
     }
@@ -61,7 +61,7 @@ fn a_person_at_a_terminal_opens_the_doors_and_an_agent_there_does_not() {
     let newest = repo.cook(&["show", "@", "--json"]).ok().json();
     assert_eq!(newest["actor"], "user");
     let status = repo.cook(&["status", "--json"]).ok().json();
-    assert_eq!(status["script_doors"], 0);
+    assert_eq!(status["scripted_commands"], 0);
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl Agent {
             "config" => git(&["config", "user.name", "cheat"]),
             "hook" => fs::write(".git/hooks/post-commit", "#!/bin/sh\n").unwrap(),
             "pause" => cook(&["pause"]),
-            "door" => {
+            "command" => {
                 cook(&["resume", "--as-user"]);
                 cook(&["trust", "true", "--as-user"]);
                 cook(&["cancel", "--as-user"]);

@@ -84,7 +84,7 @@ pub const KINDS: [Kind; 47] = [
     ("hook", Who::All, "a git hook installed"),
     ("pause", Who::All, "`cook pause` from inside the session"),
     (
-        "door",
+        "command",
         Who::All,
         "`cook resume --as-user` and `cook record` from inside",
     ),

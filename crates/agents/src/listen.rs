@@ -34,7 +34,7 @@ pub enum Progress<'a> {
 
 /// What came of listening to a program.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct StreamResult {
     /// The answer, byte for byte.
     pub text: String,
     /// Structured data beside it.
@@ -57,7 +57,7 @@ pub(super) struct Told {
 pub(super) struct Reader<'a> {
     preset: &'a Preset,
     watch: &'a mut dyn FnMut(Progress) -> ControlFlow,
-    told: Told,
+    result: StreamResult,
     text: Option<String>,
     delta: String,
     too_long: bool,
@@ -76,9 +76,9 @@ impl<'a> Reader<'a> {
         Self {
             preset,
             watch,
-            told: Told {
+            result: StreamResult {
                 can_fork: true,
-                ..Told::default()
+                ..StreamResult::default()
             },
             text: None,
             delta: String::new(),
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         };
         let mut flow = ControlFlow::Continue;
         if let Some(session) = text(&set.session).filter(|id| is_session_id(id)) {
-            self.told.session = Some(session);
+            self.result.session = Some(session);
         }
         if set.text_break {
             self.delta.clear();
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
             self.text = Some(said);
         }
         if let Some(data) = value(&set.data).filter(|data| !data.is_null()) {
-            self.told.data = Some(data);
+            self.result.data = Some(data);
         }
         if self.error.is_none()
             && let Some(error) = text(&set.error)
@@ -137,13 +137,15 @@ impl<'a> Reader<'a> {
             self.error = Some(error);
         }
         if let Some(usage) = value(&set.usage).filter(Value::is_object) {
-            self.told.usage.report(self.preset.usage_counting(), &usage);
+            self.result
+                .usage
+                .report(self.preset.usage_counting(), &usage);
         }
         if let Some(cost) = value(&set.cost).filter(Value::is_number) {
-            self.told.cost.report(self.preset.cost_counting(), &cost);
+            self.result.cost.report(self.preset.cost_counting(), &cost);
         }
         if let Some(recap) = text(&set.compaction).filter(|recap| !recap.trim().is_empty()) {
-            self.told.compaction = Some(recap);
+            self.result.compaction = Some(recap);
         }
         if let Some(at) = text(&set.reset_at) {
             self.reset_at = moment(&at);
@@ -164,10 +166,10 @@ impl<'a> Reader<'a> {
     }
 
     /// What came of it.
-    pub(super) fn end(mut self, outcome: &Outcome) -> Told {
-        self.told.text = self.answer(outcome);
-        self.told.failure = self.verdict(outcome, &self.told.text);
-        self.told
+    pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
+        self.result.text = self.answer(outcome);
+        self.result.failure = self.verdict(outcome, &self.result.text);
+        self.result
     }
 
     fn answer(&self, outcome: &Outcome) -> String {
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
             (EventFormat::Json, Some(text)) => text.clone(),
             (EventFormat::Json, None) => self.delta.clone(),
         };
-        match (&self.told.data, text.trim().is_empty()) {
+        match (&self.result.data, text.trim().is_empty()) {
             (Some(data), true) => data.to_string(),
             _ => text,
         }

@@ -3,7 +3,7 @@
 use super::acp::Conversation;
 use super::argv::{Values, command};
 use super::failure::{AgentFailure, FailureClass};
-use super::listen::{Progress, Reader, Told};
+use super::listen::{Progress, Reader, StreamResult};
 use super::task::Task;
 use super::{AgentError, Directories, Preset, redact, usage};
 use cook_core::digest::hex;
@@ -116,15 +116,15 @@ pub fn run(
         Some(directories) => directories.put_back(task.keep)?,
         None => Vec::new(),
     };
-    let (mut told, outcome) = match heard {
+    let (mut streamed, outcome) = match heard {
         Ok(heard) => heard,
         Err(error) => return Ok(never_started(task, &error)),
     };
     keep(task, &outcome)?;
     if let Some(failure) = planted_failure(&planted, task.keep) {
-        told.failure = Some(failure);
+        streamed.failure = Some(failure);
     }
-    Ok(report(task, told, given, &outcome))
+    Ok(report(task, streamed, given, &outcome))
 }
 
 /// Settings that its later sessions would go by are no part of an answer.
@@ -144,32 +144,36 @@ fn never_began(outcome: &Outcome) -> bool {
     cook_room::never_began(outcome.code, outcome.stdout.total, &outcome.stderr.bytes())
 }
 
-fn report(task: &Task, told: Told, given: Option<String>, outcome: &Outcome) -> Report {
+fn report(task: &Task, streamed: StreamResult, given: Option<String>, outcome: &Outcome) -> Report {
     let preset = task.preset;
     // A path that cook gave names a session better than an id out of its events.
     let session = match (&given, preset.session()) {
         (Some(path), SessionNaming::Path) => Some(path.clone()),
-        _ => told.session.or(given),
+        _ => streamed.session.or(given),
     };
     let totals = task.fork.and_then(|native| native.totals.as_ref());
     let before = |key: &str| totals.and_then(|totals| totals.get(key));
-    let usage = told.usage.taken(preset.usage_counting(), before("usage"));
-    let cost = told.cost.taken(preset.cost_counting(), before("cost_usd"));
-    let forkable = session.clone().filter(|_| told.can_fork);
+    let usage = streamed
+        .usage
+        .taken(preset.usage_counting(), before("usage"));
+    let cost = streamed
+        .cost
+        .taken(preset.cost_counting(), before("cost_usd"));
+    let forkable = session.clone().filter(|_| streamed.can_fork);
     let native = forkable.map(|session| Native {
         transcript_sha256: transcript_digest(preset, &session),
         session,
-        totals: Some(json!({"usage": told.usage.total(), "cost_usd": told.cost.total()})),
+        totals: Some(json!({"usage": streamed.usage.total(), "cost_usd": streamed.cost.total()})),
     });
     Report {
-        text: told.text,
-        data: told.data,
+        text: streamed.text,
+        data: streamed.data,
         session,
         native,
         usage,
         cost_micro_usd: cost.as_ref().and_then(usage::micro_usd),
-        compaction: told.compaction,
-        failure: told.failure,
+        compaction: streamed.compaction,
+        failure: streamed.failure,
         exit: outcome.code,
         duration: outcome.duration,
         swept: outcome.swept,

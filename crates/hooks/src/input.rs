@@ -163,7 +163,7 @@ fn is_subagent(value: &Value) -> bool {
 fn prompt(agent: Agent, value: &Value) -> Prompt {
     let typed = match agent.hooks().prompts {
         PromptOrigin::Typed => Some(true),
-        PromptOrigin::Told => value["typed"].as_bool(),
+        PromptOrigin::Reported => value["typed"].as_bool(),
         PromptOrigin::Unknown => None,
     };
     Prompt {

@@ -13,7 +13,7 @@ use self::answer::{choice_of_model, error_text, permission};
 use self::message::Message;
 use super::failure::{AgentFailure, FailureClass, class_of, moment};
 use super::listen::{
-    MAX_ANSWER, Progress, Told, is_session_id, last_words, line, says_nothing, strongest,
+    MAX_ANSWER, Progress, StreamResult, is_session_id, last_words, line, says_nothing, strongest,
 };
 use super::task::Task;
 use cook_core::diagnostic::{Lines, clean};
@@ -58,7 +58,7 @@ pub(super) struct Conversation<'a> {
     /// How much of the text was shown.
     shown: usize,
     too_long: bool,
-    told: Told,
+    result: StreamResult,
     /// The first that made no sense.
     odd: Option<String>,
     /// What it was last refused permission for: some agents end their turn then.
@@ -83,7 +83,7 @@ impl<'a> Conversation<'a> {
             earlier: String::new(),
             shown: 0,
             too_long: false,
-            told: Told::default(),
+            result: StreamResult::default(),
             odd: None,
             denied: None,
         }
@@ -109,7 +109,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn fail(&mut self, failure: AgentFailure) -> ControlFlow {
-        self.told.failure.get_or_insert(failure);
+        self.result.failure.get_or_insert(failure);
         ControlFlow::Finished
     }
 
@@ -194,13 +194,13 @@ impl<'a> Conversation<'a> {
             }
             None => return self.unparseable("its answer to `initialize` names no version"),
         }
-        self.told.can_fork = result
+        self.result.can_fork = result
             .pointer("/agentCapabilities/sessionCapabilities/fork")
             .is_some_and(Value::is_object);
         let mut params = json!({"cwd": self.task.dir.display().to_string(), "mcpServers": []});
         let method = match self.task.fork {
             None => "session/new",
-            Some(_) if !self.told.can_fork => {
+            Some(_) if !self.result.can_fork => {
                 return self.failed(
                     FailureClass::Config,
                     "it no longer forks sessions: `--native never` tells it what was said",
@@ -254,7 +254,7 @@ impl<'a> Conversation<'a> {
         self.show_line(true);
         if let Some(usage) = result.get("usage").filter(|usage| usage.is_object()) {
             let counting = self.task.preset.usage_counting();
-            self.told.usage.report(counting, usage);
+            self.result.usage.report(counting, usage);
         }
         match result.get("stopReason").and_then(Value::as_str) {
             Some("end_turn") => ControlFlow::Finished,
@@ -302,7 +302,7 @@ impl<'a> Conversation<'a> {
                 let cost = update.get("cost").unwrap_or(&Value::Null);
                 let amount = cost.get("amount").filter(|amount| amount.is_number());
                 if let (Some(amount), Some("USD")) = (amount, text("/cost/currency")) {
-                    self.told
+                    self.result
                         .cost
                         .report(self.task.preset.cost_counting(), amount);
                 }
@@ -342,20 +342,20 @@ impl<'a> Conversation<'a> {
     }
 
     /// What came of it.
-    pub(super) fn end(mut self, outcome: &Outcome) -> Told {
+    pub(super) fn end(mut self, outcome: &Outcome) -> StreamResult {
         let said = match self.text.trim().is_empty() {
             true => &self.earlier,
             false => &self.text,
         };
-        self.told.text = said.clone();
-        self.told.failure = self.verdict(outcome, &self.told.text);
-        self.told.session = Some(self.id).filter(|id| is_session_id(id));
-        self.told
+        self.result.text = said.clone();
+        self.result.failure = self.verdict(outcome, &self.result.text);
+        self.result.session = Some(self.id).filter(|id| is_session_id(id));
+        self.result
     }
 
     fn verdict(&self, outcome: &Outcome, answer: &str) -> Option<AgentFailure> {
         let cut_short = AgentFailure::of_ending(outcome.ending);
-        if let Some(failure) = cut_short.or_else(|| self.told.failure.clone()) {
+        if let Some(failure) = cut_short.or_else(|| self.result.failure.clone()) {
             return Some(failure);
         }
         let failed = |class, why| Some(AgentFailure::new(class, SupplierErrorKind::Failed(why)));
@@ -410,7 +410,8 @@ impl Listener for Conversation<'_> {
 
     fn pulse(&mut self, elapsed: Duration, quiet: Duration) -> ControlFlow {
         let opening = self.stage < Stage::Prompting;
-        if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.told.failure.is_none() {
+        if opening && elapsed >= OPENING.min(self.task.clocks.idle) && self.result.failure.is_none()
+        {
             let why = SupplierErrorKind::TimedOut("it did not open a session in time".to_owned());
             return self.fail(AgentFailure::new(FailureClass::Agent, why));
         }

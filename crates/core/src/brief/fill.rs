@@ -201,7 +201,7 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
     for (seq, line) in lessons {
         slots.add(line, Weight::Learned(seq));
     }
-    for answered in &material.snapshot.ledger.answered_noes {
+    for answered in &material.snapshot.ledger.answered_rejections {
         let line = BriefLine::Learned {
             lesson: format!(
                 "A judge said no: {}; the answer was: {}",

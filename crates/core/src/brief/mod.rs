@@ -2,7 +2,7 @@
 //!
 //! Pure. An artifact is read ([`read`]), checked field by field, and rendered
 //! ([`render`]) by a function of nothing else; what is kept from cycle to cycle
-//! passes [`reconcile`], the one door for notes, imports, checkpoints and
+//! passes [`reconcile`], the one way in for notes, imports, checkpoints and
 //! re-grounds, where nothing is lost without a cause; [`fill`] writes down what
 //! the documents and histories already say. Stamps and verdicts come from outside.
 

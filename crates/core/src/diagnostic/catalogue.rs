@@ -140,7 +140,7 @@ codes! {
     EvidenceUnrelated "evidence_unrelated" Refusal Error "an anchor points at something the slice did not change", "point at a receipt of the slice head, or at a place its commits changed";
     EvidenceShared "evidence_shared" Refusal Error "one proof is given for several criteria", "give each criterion an anchor of its own";
     EvidenceNotNew "evidence_not_new" Refusal Error "every proof of the slice held at its basis already", "anchor a criterion to text that the slice wrote, to `gone:PATH`, to `entry:PATH`, or to a test that its basis does not pass";
-    ReopenElsewhere "reopen_elsewhere" Refusal Error "`at` of a reopened slice is no commit on HEAD", "name a commit that `git log` shows, or leave `at` out";
+    ReopenElsewhere "reopen_elsewhere" Refusal Error "`at` of a reopened slice is not a commit on HEAD", "name a commit that `git log` shows, or leave `at` out";
     EvidenceChanged "evidence_changed" Refusal Error "a done slice's evidence changed and was not anchored again", "anchor it again in the same report";
     EvidenceMalformed "evidence_malformed" Refusal Error "an anchor does not follow the grammar, or its basis does not fit", "write `test:NAME`, `cmd:COMMAND#LINE`, `receipt:ID`, `path:line` or `path:symbol`, with the basis that fits";
     ConcludeNotDue "conclude_not_due" Refusal Error "the stop wave is not complete", "run `cook next`";
@@ -159,7 +159,7 @@ codes! {
     WrongCommit "wrong_commit" Refusal Error "the report names another commit than the one it must speak of", "run `cook next --json`";
     CommitAlreadyReported "commit_already_reported" Refusal Error "this commit is already reported", "run `cook next`";
     BudgetSpent "budget_spent" Refusal Error "the budget is spent", "run `cook resume --budget …`";
-    DoorClosed "door_closed" Refusal Error "that command does not apply now", "run `cook status`";
+    DoesNotApply "does_not_apply" Refusal Error "that command does not apply now", "run `cook status`";
     AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
     AlreadyAnswered "already_answered" Refusal Error "the user answered this question", "go on with the answer, or ask for what it leaves open";
     AnswerUnknown "answer_unknown" Refusal Error "no answer of the user's is called that", "name one as the prompt does: `answer-NUMBER`";
@@ -249,7 +249,7 @@ codes! {
     HeadMovedSinceDone "head_moved_since_done" Finding NeedsReground "HEAD moved since the project was found done", "run `cook resume`";
     CheckoutPending "checkout_pending" Finding Warning "the log is ahead of `.agent/`", "the next cook command that writes puts it right";
     Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
-    ScriptedDoor "scripted_door" Finding Note "a script ran a user-only command", "run `cook log`: it names the commands that a script gave";
+    ScriptedCommand "scripted_command" Finding Note "a script ran a user-only command", "run `cook log`: it names the commands that a script gave";
     UnansweredNo "unanswered_no" Finding NeedsReground "a judge's rejection is not answered", "answer it in `answers` of the next re-ground, with a slice or a reason";
     HooksMissing "hooks_missing" Finding Error "hooks are not installed", "run `cook hooks install AGENT`";
     HooksStale "hooks_stale" Finding Error "hooks are not those that this version installs", "run `cook hooks install AGENT`";
@@ -320,7 +320,7 @@ codes! {
     Interrupted "interrupted" Failure Error "cook was interrupted while a gate ran; nothing changed", "run the command again";
     HooksFile "hooks_file" Failure Error "an agent's settings file cannot be changed", "mend or move the named file, then run the command again";
     SessionUnknown "session_unknown" Failure Error "no such agent session is known here", "run `cook hooks check AGENT`";
-    TrackerAbsent "tracker_absent" Failure Error "there is no such issue tracker in this worktree", "run `br init` or `bd init`, or set `[tracker] kind`";
+    TrackerAbsent "tracker_absent" Failure Error "this worktree has no issue tracker of that kind", "run `br init` or `bd init`, or set `[tracker] kind`";
     TrackerUnavailable "tracker_unavailable" Failure Error "the issue tracker is locked, hangs or may not be used", "run `cook issue status`";
     TrackerUnreadable "tracker_unreadable" Failure Error "the issue tracker's answer has a shape cook does not know", "update cook, or set `[tracker] kind = \"none\"`";
     AgentUnknown "agent_unknown" Failure Error "the agent is not known", "run `cook agents`";

@@ -93,7 +93,7 @@ pub fn apply(
     let mut work = Work::new(before, facts, due);
     run(&mut work, event, actor)?;
     if actor == Actor::Script && event.is_user_only() {
-        work.next.ledger.script_doors.0 += 1;
+        work.next.ledger.scripted_commands.0 += 1;
     }
     let spends_step = event.submission().is_some() || matches!(event, Event::Refused { .. });
     let taken_in;
@@ -229,7 +229,7 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
         } => reports::ask(work, *role, question, submission),
         Event::Refused { .. } => {
             if work.before.state.continuation_policy != Policy::Continue {
-                return Err(Refusal::new(Code::DoorClosed, "the work is stopped"));
+                return Err(Refusal::new(Code::DoesNotApply, "the work is stopped"));
             }
             reports::count_refusal(work);
             Ok(())
@@ -281,7 +281,7 @@ fn repair(
         Some(mission) if work.before.mission.is_empty() => user::learn_mission(work, mission)?,
         Some(mission) if mission.trim() != work.before.mission.trim() => {
             return Err(
-                Refusal::new(Code::DoorClosed, "the workflow has a mission already")
+                Refusal::new(Code::DoesNotApply, "the workflow has a mission already")
                     .hint("run `cook refocus --mission TEXT`"),
             );
         }

@@ -119,7 +119,7 @@ pub(super) fn apply(
     ledger.aside.0 += 1;
     ledger.last_at = Some(facts.now.clone());
     if actor == Actor::Script && event.is_user_only() {
-        ledger.script_doors.0 += 1;
+        ledger.scripted_commands.0 += 1;
     }
     next.state.revision = Some(next.ledger.seq);
     next.active.revision = Some(next.ledger.seq);

@@ -39,7 +39,7 @@ pub const ANSWER_NOTE: &str = "user@answer-";
 /// A judge's rejection and what a re-ground did about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AnsweredNo {
+pub struct AnsweredRejection {
     /// What the judge named.
     pub no: Blocker,
     /// The answer.

@@ -462,7 +462,7 @@ pub enum Event {
 }
 
 /// Names of the events that only a person may cause (`protocol/completion.md#what-is-the-users-alone`).
-pub const USER_DOORS: [&str; 9] = [
+pub const USER_COMMANDS: [&str; 9] = [
     "resumed",
     "cancelled",
     "refocused",
@@ -541,9 +541,9 @@ impl Event {
         }
     }
 
-    /// One of [`USER_DOORS`].
+    /// One of [`USER_COMMANDS`].
     pub fn is_user_only(&self) -> bool {
-        USER_DOORS.contains(&self.name())
+        USER_COMMANDS.contains(&self.name())
     }
 
     /// Events that leave the work where it stands.

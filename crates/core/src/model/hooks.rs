@@ -122,7 +122,7 @@ pub enum PromptOrigin {
     /// They are.
     Typed,
     /// The event says so in its field `typed`.
-    Told,
+    Reported,
     /// The same event comes for tool results and for repetitions of the agent's own.
     Unknown,
 }

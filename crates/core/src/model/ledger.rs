@@ -2,7 +2,7 @@
 //! has to read a history: bounded by the plan's size, derived by `apply` alone,
 //! recomputed by `cook verify`.
 
-use super::answer::{AnsweredNo, Blocker, UserAnswer};
+use super::answer::{AnsweredRejection, Blocker, UserAnswer};
 use super::limits::Limits;
 use super::scalar::Count;
 use super::state::Role;
@@ -269,7 +269,7 @@ pub struct Ledger {
     pub advice: Option<String>,
     /// Rejections of this mission that re-grounds answered, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub answered_noes: Vec<AnsweredNo>,
+    pub answered_rejections: Vec<AnsweredRejection>,
     /// What a stopped workflow waits for.
     pub waiting: Option<Waiting>,
     /// Amended criteria of this mission.
@@ -277,7 +277,7 @@ pub struct Ledger {
     /// Digests of the newest judgments and reviews that came without session and
     /// ticket: the same words are taken once. Newest last, at most 256.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub heard: Vec<String>,
+    pub taken_digests: Vec<String>,
     /// What reviewers and judges must know of this mission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
@@ -287,7 +287,7 @@ pub struct Ledger {
     /// High-value gaps the last re-ground named.
     pub high_value_gaps: Vec<String>,
     /// Times a user-only command was run with `--as-user`.
-    pub script_doors: Count,
+    pub scripted_commands: Count,
     /// Never lowered; a writer with a lower one is refused.
     pub lease_epoch: Count,
     /// Transitions since the last one that moved the work: changes of the brief and

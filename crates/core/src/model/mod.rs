@@ -46,7 +46,7 @@ pub use agent::{
     Identify, Rule, SessionNaming, Taken, TranscriptPlace, Wanted,
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
-pub use answer::{ANSWER_NOTE, AnswerTo, AnsweredNo, Blocker, PlaceAnswer, UserAnswer};
+pub use answer::{ANSWER_NOTE, AnswerTo, AnsweredRejection, Blocker, PlaceAnswer, UserAnswer};
 pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
     BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
@@ -65,7 +65,7 @@ pub use contract::{
 pub use directory::StateDirectory;
 pub use event::{
     Actor, AdoptedPlan, Conclude, Decision, Event, EvidenceClaim, Import, PolicyChange, Reconcile,
-    Reground, Reopen, Resume, Submission, USER_DOORS, Verdicts,
+    Reground, Reopen, Resume, Submission, USER_COMMANDS, Verdicts,
 };
 pub use evidence::{
     ArtifactType, Basis, Caches, Evidence, EvidenceRecord, Outcome, Place, Program, Receipt,

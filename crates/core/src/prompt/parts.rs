@@ -48,7 +48,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
     let ledger = &snapshot.ledger;
     let active = active_ledger(snapshot);
     let is_end = input.rule == Rule::Conclude.id();
-    let noes = match is_end {
+    let rejections = match is_end {
         // `conclude` answers those of the wave.
         true => ledger.unanswered.clone(),
         false => owed(snapshot),
@@ -90,7 +90,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         ),
         (
             "Rejections that wait for an answer in `answers`:",
-            list(noes.iter().map(rejection).collect()),
+            list(rejections.iter().map(rejection).collect()),
         ),
         (
             "The votes of this wave:",
@@ -235,7 +235,7 @@ fn judge(input: &PromptInput) -> Vec<Part> {
             "Rejections of earlier waves, with what was done about each:",
             list(
                 ledger
-                    .answered_noes
+                    .answered_rejections
                     .iter()
                     .map(|answered| {
                         format!("{}; answer: {}", rejection(&answered.no), answered.answer)

@@ -41,7 +41,7 @@ const KEYS: [(&str, &str); 12] = [
     ),
     (
         "conclude",
-        r#"{"decision": "go_on", "reason": "<why judges should be heard again; none with slices that take it up>"}"#,
+        r#"{"decision": "go_on", "reason": "<why judges should vote again; none with slices that take it up>"}"#,
     ),
     (
         "answers",

@@ -1,4 +1,4 @@
-//! What can happen in a state: every role's reports, every door of the user's,
+//! What can happen in a state: every role's reports, every command of the user's,
 //! and what the repository does by itself.
 
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
@@ -31,8 +31,8 @@ pub struct Bounds {
     pub hostile: bool,
     /// Plans that block, cancel, reopen, drop and add.
     pub plans: bool,
-    /// The user's doors beside pause and resume.
-    pub doors: bool,
+    /// The user's own commands beside pause and resume.
+    pub user_commands: bool,
     /// Pauses, and a tree that is dirty while the work is stopped.
     pub stops: bool,
     /// How often history is rewritten on the way: amended, rewound, rebased, replaced.
@@ -757,7 +757,7 @@ pub fn reports(snapshot: &Snapshot, world: &World, rule: Rule, bounds: &Bounds) 
             offers.push(offer(label, Event::Verified, Actor::Role, mood));
         }
     }
-    if bounds.doors {
+    if bounds.user_commands {
         let event = Event::Asked {
             role,
             question: "which one?".to_owned(),
@@ -1060,8 +1060,8 @@ pub fn out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec
         .collect()
 }
 
-/// The user's doors and the runner's stop, in every state.
-pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
+/// The user's own commands and the runner's stop, in every state.
+pub fn user_commands(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
     let mut offers = Vec::new();
     let mut user = |label: &str, event| offers.push(offer(label, event, Actor::User, mood));
     if bounds.stops {
@@ -1085,7 +1085,7 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
         .waiting
         .as_ref()
         .is_some_and(|waiting| waiting.kind == WaitingKind::Budget);
-    if spent || (bounds.doors && snapshot.counters.granted.steps.is_none()) {
+    if spent || (bounds.user_commands && snapshot.counters.granted.steps.is_none()) {
         user(
             "resume with budget",
             Event::Resumed(Resume {
@@ -1108,7 +1108,7 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
             ..Resume::default()
         }),
     );
-    if bounds.doors {
+    if bounds.user_commands {
         user(
             "resume with trust",
             Event::Resumed(Resume {
@@ -1116,7 +1116,7 @@ pub fn doors(snapshot: &Snapshot, bounds: &Bounds, mood: Mood) -> Vec<Offer> {
                 ..Resume::default()
             }),
         );
-        more_doors(snapshot, &mut user);
+        more_user_commands(snapshot, &mut user);
     }
     if bounds.plans {
         offers.push(offer(
@@ -1158,7 +1158,7 @@ fn budget_for(snapshot: &Snapshot) -> Limits {
     }
 }
 
-fn more_doors(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
+fn more_user_commands(snapshot: &Snapshot, user: &mut impl FnMut(&str, Event)) {
     user(
         "cancel",
         Event::Cancelled {

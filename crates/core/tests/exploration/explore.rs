@@ -1,6 +1,6 @@
 //! Breadth first over the production `dispatch` and `apply`.
 
-use super::events::{Bounds, MISSION, Offer, doors, out_of_turn, reports, repository};
+use super::events::{Bounds, MISSION, Offer, out_of_turn, reports, repository, user_commands};
 use super::fingerprint::fingerprint;
 use super::imports::imports;
 use super::invariants;
@@ -167,7 +167,7 @@ pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> 
     dispatch(Some(snapshot), &facts).expect("dispatch is total")
 }
 
-/// Whether a door may behave otherwise in this mood than in a good one.
+/// Whether a user-only command may behave otherwise in this mood than in a good one.
 fn tells_apart(offer: &Offer, mood: &Mood, bounds: &Bounds, stopped: bool) -> bool {
     if offer.actor == Actor::Role {
         return false;
@@ -177,7 +177,7 @@ fn tells_apart(offer: &Offer, mood: &Mood, bounds: &Bounds, stopped: bool) -> bo
         return bounds.stops && (resumes || matches!(offer.event, Event::Paused { .. }));
     }
     resumes
-        || bounds.doors
+        || bounds.user_commands
             && matches!(
                 offer.event,
                 Event::Paused { .. }
@@ -287,7 +287,7 @@ impl Explorer<'_> {
                 .skip(at as usize % 4)
                 .step_by(1 + turn),
         );
-        offers.extend(doors(snapshot, self.bounds, Mood::GOOD));
+        offers.extend(user_commands(snapshot, self.bounds, Mood::GOOD));
         offers.extend(self.undos(at, snapshot));
         for mood in [
             Mood {
@@ -334,7 +334,7 @@ impl Explorer<'_> {
                 );
             }
             offers.extend(
-                doors(snapshot, self.bounds, mood)
+                user_commands(snapshot, self.bounds, mood)
                     .into_iter()
                     .filter(|offer| tells_apart(offer, &mood, self.bounds, stopped)),
             );

@@ -170,7 +170,7 @@ fn counted(seen: &Seen) -> Check {
             && after.cost_micro_usd.0 >= before.cost_micro_usd.0
             && after.granted.steps >= before.granted.steps
             && after.granted.attempts_per_slice >= before.granted.attempts_per_slice
-            && seen.after().ledger.script_doors.0 >= seen.before.ledger.script_doors.0,
+            && seen.after().ledger.scripted_commands.0 >= seen.before.ledger.scripted_commands.0,
         || "a counter fell".to_owned(),
     )?;
     let undone = &seen.after().undone.seqs;

@@ -115,7 +115,7 @@ fn another_review_is_of_the_newest_reported_commit_only() {
     walk.take(walk.implemented());
     walk.refused(
         resumed(|resume| resume.review_again = true),
-        Code::DoorClosed,
+        Code::DoesNotApply,
     );
     walk.mood.gates = Gates::Green;
     walk.drive();
@@ -233,7 +233,7 @@ fn edits_can_be_put_aside_by_the_user() {
     walk.mood.edited = true;
     assert!(walk.take(Event::Restored).displace);
     assert_eq!(walk.rule(), Rule::Implement);
-    walk.refused(Event::Restored, Code::DoorClosed);
+    walk.refused(Event::Restored, Code::DoesNotApply);
     walk.drive();
 }
 
@@ -623,7 +623,7 @@ fn a_cancelled_workflow_can_be_taken_up_again() {
         Event::Cancelled {
             why: "again".to_owned(),
         },
-        Code::DoorClosed,
+        Code::DoesNotApply,
     );
     walk.take(walk.resume());
     let mut plan = plan_of(&walk.snapshot);
@@ -644,7 +644,7 @@ fn a_cancelled_workflow_can_be_taken_up_again() {
 fn done_is_left_only_by_a_new_commit_or_the_user() {
     let mut walk = Walk::new(ONE);
     walk.drive();
-    walk.refused(walk.resume(), Code::DoorClosed);
+    walk.refused(walk.resume(), Code::DoesNotApply);
     walk.refused(walk.judged(true), Code::NotYourTurn);
     walk.foreign_commit(Touch::Surface);
     assert_eq!(walk.rule(), Rule::Stopped);

@@ -38,7 +38,7 @@ const CORE: Bounds = Bounds {
     attempts: 1_000_000,
     hostile: false,
     plans: false,
-    doors: false,
+    user_commands: false,
     stops: true,
     rewrites: 0,
     imports: false,
@@ -74,10 +74,10 @@ const WORKFLOWS: &[Bounds] = &[
         ..CORE
     },
     Bounds {
-        name: "the user's doors",
+        name: "the user's own commands",
         commits: 1,
         stops: false,
-        doors: true,
+        user_commands: true,
         ..CORE
     },
     Bounds {
@@ -118,7 +118,7 @@ const WORKFLOWS: &[Bounds] = &[
 ];
 
 static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
-    // `COOK_EXPLORE=undo,doors` explores only the workflows so named.
+    // `COOK_EXPLORE=undo,user_commands` explores only the workflows so named.
     let only = std::env::var("COOK_EXPLORE").unwrap_or_default();
     let wanted = WORKFLOWS
         .iter()

@@ -1,7 +1,7 @@
 //! Random walks, judged again from what the log would keep of them.
 
 use super::CORE;
-use super::events::{Bounds, doors, reports, repository};
+use super::events::{Bounds, reports, repository, user_commands};
 use super::explore::bootstrap;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Mood, World};
@@ -18,7 +18,7 @@ const WIDE: Bounds = Bounds {
     steps: 40,
     attempts: 3,
     plans: true,
-    doors: true,
+    user_commands: true,
     rewrites: 100,
     commands: true,
     undo: 3,
@@ -71,7 +71,7 @@ fn wander(choices: &[(u8, u16)]) -> Walk {
         let mut offers = reports(&walk.snapshot, &walk.world, rule, &walk.bounds);
         // Roles do most of the work.
         offers.extend(offers.clone());
-        offers.extend(doors(&walk.snapshot, &walk.bounds, mood));
+        offers.extend(user_commands(&walk.snapshot, &walk.bounds, mood));
         let offer = &offers[choice % offers.len()];
         if mood == Mood::GOOD {
             walk.mood = offer.mood;

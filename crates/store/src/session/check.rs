@@ -228,7 +228,7 @@ impl Links {
         };
         let mut wrong = Vec::new();
         if link.kind != kind || link.length != entry.length {
-            wrong.push(format!("{} is no such {kind}", entry.hash));
+            wrong.push(format!("{} is not a {kind} that is known here", entry.hash));
         }
         match kind {
             RefKind::Episode => {

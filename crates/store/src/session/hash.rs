@@ -52,7 +52,7 @@ impl TryFrom<String> for ContentHash {
         if fits {
             Ok(Self(text))
         } else {
-            Err(format!("`{}` is no hash", text.escape_debug()))
+            Err(format!("`{}` is not a hash", text.escape_debug()))
         }
     }
 }

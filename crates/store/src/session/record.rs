@@ -26,7 +26,7 @@ pub(super) fn read_value(log: &Log, held: &Held) -> Result<Object, SessionError>
     let what = format!("object {id} of the log");
     let oid = log
         .oid(id)
-        .ok_or_else(|| SessionError::corrupt(&what, "it is no name"))?;
+        .ok_or_else(|| SessionError::corrupt(&what, "not a valid name"))?;
     serde_json::from_slice(&log.blob(oid)?).map_err(|error| SessionError::corrupt(what, error))
 }
 

@@ -87,7 +87,7 @@ impl FromStr for Ref {
                 Some(Self { kind, id })
             })
             .filter(|name| name.to_string() == text)
-            .ok_or_else(|| format!("`{}` is no ref", text.escape_debug()))
+            .ok_or_else(|| format!("`{}` is not a ref", text.escape_debug()))
     }
 }
 

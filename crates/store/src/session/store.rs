@@ -100,7 +100,7 @@ fn check_label(label: &str) -> Result<(), SessionError> {
         return Ok(());
     }
     let why = format!(
-        "`{}` is no name: letters, digits, `.`, `_` and `-`, at most {MAX_LABEL}",
+        "`{}` is not a valid name: letters, digits, `.`, `_` and `-`, at most {MAX_LABEL}",
         label.escape_debug()
     );
     Err(Reason::BadLabel(why).into())

@@ -1,4 +1,4 @@
-//! The one door into the brief: a change is laid against what is there, and every
+//! The one way into the brief: a change is laid against what is there, and every
 //! earlier entry is kept, followed, superseded, demoted or retired, each with a
 //! cause. Anything else is a `silent_drop`.
 
@@ -76,7 +76,7 @@ fn normalise_lines(lines: &[BriefLine]) -> Result<Vec<BriefLine>, Refusal> {
         },
         ..Artifact::default()
     };
-    // Through the same reader as an artifact, so that no door is wider than another. It
+    // Through the same reader as an artifact, so that none takes more than another. It
     // sorts by slot; the order of the change is found again by place within the slot.
     let mut artifact = artifact;
     for line in &mut artifact.brief.lines {

@@ -6,8 +6,8 @@ use crate::machine::text::quoted;
 use crate::machine::wave;
 use crate::machine::work::Work;
 use crate::model::{
-    AnsweredNo, Caches, Conclude, Outcome, Policy, Receipt, Reground, STOP_VERIFIER, Subject,
-    VerificationEvidence,
+    AnsweredRejection, Caches, Conclude, Outcome, Policy, Receipt, Reground, STOP_VERIFIER,
+    Subject, VerificationEvidence,
 };
 
 /// Outside rule 9 every `no` that is owed must be answered.
@@ -40,10 +40,13 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
     for no in &owed {
         let mut given = block.answers.iter().filter(|given| given.no == no.id);
         let answer = given.next().map_or("", |given| &given.reason).to_owned();
-        work.next.ledger.answered_noes.push(AnsweredNo {
-            no: no.clone(),
-            answer,
-        });
+        work.next
+            .ledger
+            .answered_rejections
+            .push(AnsweredRejection {
+                no: no.clone(),
+                answer,
+            });
     }
     work.next.ledger.unanswered.clear();
     Ok(!owed.is_empty())
@@ -188,9 +191,11 @@ fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<boo
 /// The wave's rejections are answered by what comes of it.
 fn answer_wave(work: &mut Work, answer: &str) {
     let ledger = &mut work.next.ledger;
-    let noes = ledger.wave.votes.drain(..).filter(|vote| !vote.can_stop);
-    ledger.answered_noes.extend(noes.map(|vote| AnsweredNo {
-        no: wave::blocker(&vote),
-        answer: answer.to_owned(),
-    }));
+    let rejections = ledger.wave.votes.drain(..).filter(|vote| !vote.can_stop);
+    ledger
+        .answered_rejections
+        .extend(rejections.map(|vote| AnsweredRejection {
+            no: wave::blocker(&vote),
+            answer: answer.to_owned(),
+        }));
 }

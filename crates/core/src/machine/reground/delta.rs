@@ -175,7 +175,7 @@ fn order(
         if is_closed || !is_here || !seen.insert(id) {
             return Err(Refusal::new(
                 Code::OrderUnknown,
-                format!("`order` names `{id}`, which is no open slice, or twice"),
+                format!("`order` names `{id}`, which is not an open slice, or names it twice"),
             ));
         }
     }

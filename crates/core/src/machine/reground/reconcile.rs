@@ -73,7 +73,7 @@ pub(super) fn reopen(
         {
             return Err(Refusal::new(
                 Code::ReopenElsewhere,
-                format!("`at` of slice `{id}` names `{at}`, which is no commit on HEAD"),
+                format!("`at` of slice `{id}` names `{at}`, which is not a commit on HEAD"),
             ));
         }
         if status == SliceStatus::Done {

@@ -47,7 +47,7 @@ pub(in crate::machine) fn judge(
 }
 
 /// Reports whose digests are kept.
-const HEARD: usize = 256;
+const MAX_DIGESTS: usize = 256;
 
 /// Without a session or a ticket the words are all that tells two verdicts apart, whatever
 /// commit or wave they are handed in for. (An audit decides nothing, and may say the same.)
@@ -56,17 +56,17 @@ pub(super) fn require_new_words(work: &mut Work, submission: &Submission) -> Res
         return Ok(());
     }
     let words = words_sha256(&submission.report);
-    let heard = &mut work.next.ledger.heard;
-    if heard.contains(&words) {
+    let taken = &mut work.next.ledger.taken_digests;
+    if taken.contains(&words) {
         return Err(Refusal::new(
             Code::DuplicateReport,
             "these words were handed in before",
         )
         .hint("hand the report in with the ticket of `cook next --json`: `cook record ROLE --ticket TICKET`"));
     }
-    heard.push(words);
-    let over = heard.len().saturating_sub(HEARD);
-    heard.drain(..over);
+    taken.push(words);
+    let over = taken.len().saturating_sub(MAX_DIGESTS);
+    taken.drain(..over);
     Ok(())
 }
 

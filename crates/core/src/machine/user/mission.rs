@@ -25,7 +25,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     next.ledger.answered = None;
     next.ledger.answers.clear();
     next.ledger.advice = None;
-    next.ledger.answered_noes.clear();
+    next.ledger.answered_rejections.clear();
     next.ledger.waiting = None;
     next.ledger.branch = work.facts.head()?.branch.clone();
     let state = &mut work.next.state;

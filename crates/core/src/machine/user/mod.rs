@@ -19,5 +19,5 @@ use crate::diagnostic::{Code, Refusal};
 
 /// A command that has nothing to do here.
 fn refusal(message: impl Into<String>) -> Refusal {
-    Refusal::new(Code::DoorClosed, message)
+    Refusal::new(Code::DoesNotApply, message)
 }

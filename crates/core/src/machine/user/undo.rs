@@ -39,7 +39,7 @@ pub(in crate::machine) fn undo(
     next.ledger.lease_epoch = current.ledger.lease_epoch;
     // A re-ground is due, and what it accounts for is not asked again.
     next.ledger.mark = current.ledger.mark.take();
-    next.ledger.script_doors = current.ledger.script_doors;
+    next.ledger.scripted_commands = current.ledger.scripted_commands;
     next.ledger.settings = std::mem::take(&mut current.ledger.settings);
     // Answers that came after `to` are taken back with the rest.
     let owed = std::mem::take(&mut current.ledger.unanswered);
