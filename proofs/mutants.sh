@@ -115,7 +115,7 @@ unnoticed() {
     */report/*) asked "$reports" ;;
     *)
       asked "$exploration" liveness:: imports:: &&
-        COOK_EXPLORE=hostile,user_commands asked "$exploration" from_every &&
+        COOK_EXPLORE=hostile,user asked "$exploration" from_every &&
         COOK_EXPLORE=trusted,undo,budgets asked "$exploration" from_every &&
         COOK_EXPLORE=imported,two asked "$exploration" from_every &&
         COOK_EXPLORE=plans,rewritten,one asked "$exploration" from_every

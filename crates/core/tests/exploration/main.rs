@@ -118,7 +118,7 @@ const WORKFLOWS: &[Bounds] = &[
 ];
 
 static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
-    // `COOK_EXPLORE=undo,user_commands` explores only the workflows so named.
+    // `COOK_EXPLORE=undo,user` explores only the workflows so named.
     let only = std::env::var("COOK_EXPLORE").unwrap_or_default();
     let wanted = WORKFLOWS
         .iter()
