@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// States that are looked at for each rule and shape of the state.
 const EACH: usize = 2;
 
+/// Times that a field is tried for each rule where the prompt shows it: what it decides is only noted.
+const SHOWN: usize = 2;
+
 /// What cook measures or keeps for itself, and no role is asked about.
 const COOKS_OWN: &[&str] = &[
     // Where the repository was: what of it matters is among the findings, with its code.
@@ -27,7 +30,7 @@ const COOKS_OWN: &[&str] = &[
     // Numbers of the log, digests, names of sessions.
     "ledger.seq",
     "ledger.aside",
-    "ledger.heard",
+    "ledger.taken_digests",
     "ledger.lease_epoch",
     "*.seq",
     "*.report_sha256",
@@ -68,6 +71,7 @@ const OF_CLOSED: [&str; 2] = [
 #[derive(Default)]
 pub struct Prompts {
     shapes: BTreeMap<String, usize>,
+    shown: BTreeMap<(Rule, String), usize>,
     /// Fields that a decision depends on, by rule.
     pub read: BTreeSet<(Rule, String)>,
     /// What is wrong, by rule and field.
@@ -130,6 +134,15 @@ impl Prompts {
                 if (then.rule, then.role) != (now.rule, now.role) {
                     continue;
                 }
+                let is_shown = prompt_of(&changed, &then, role) != prompt;
+                let key = (now.rule, name.clone());
+                if is_shown {
+                    let times = self.shown.entry(key.clone()).or_default();
+                    *times += 1;
+                    if *times > SHOWN || self.read.contains(&key) {
+                        continue;
+                    }
+                }
                 let differs = offers
                     .iter()
                     .zip(&outcomes)
@@ -137,8 +150,8 @@ impl Prompts {
                 let Some((offer, before)) = differs else {
                     continue;
                 };
-                self.read.insert((now.rule, name.clone()));
-                if prompt_of(&changed, &then, role) == prompt {
+                self.read.insert(key.clone());
+                if !is_shown {
                     let told = || {
                         format!(
                             "the prompt of the {role} (rule {}) says nothing of `{name}`, by which `{}` is decided: {before}, and then {}\n{}",
@@ -148,7 +161,6 @@ impl Prompts {
                             path()
                         )
                     };
-                    let key = (now.rule, name.clone());
                     self.lacks.entry(key).or_insert_with(told);
                 }
             }
