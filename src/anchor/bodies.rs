@@ -6,7 +6,7 @@ use super::text::has_word;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, WorkOf};
 use cook_core::model::{Own, Receipt};
-use cook_git::{ChangeKind, Following};
+use cook_git::{ChangeKind, Comparison, Following, Text as Lines};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
@@ -17,30 +17,60 @@ const MAX_BODY: usize = 1_000;
 const MAX_SEARCHED: usize = 200;
 
 impl Sources<'_> {
-    /// Whether the test that proves a done slice is the one that was stamped, as far as the work
-    /// holds it.
-    pub(super) fn is_same_test(
-        &self,
-        question: &AnchorQuestion,
-        name: &str,
-    ) -> Result<bool, Failure> {
+    /// What became of the test that proves a done slice: the one that was stamped, as far as
+    /// something that changed since names it, or another one of its name.
+    pub(super) fn same_test(&self, question: &AnchorQuestion, name: &str) -> Result<Same, Failure> {
         let (Some((own, stamp)), Some(head)) = (self.stamped(question)?, &self.head.commit) else {
-            return Ok(true);
+            return Ok(Same::Yes);
         };
-        let Some(then) = self.stamped_test(&own, &stamp, name)? else {
-            return Ok(true);
+        let Some(found) = self.stamped_test(&own, &stamp, name)? else {
+            return Ok(Same::Yes);
         };
         let name = last_part(name);
         for path in self.places(&own, head)? {
             let text = self.text(head, &path)?;
             if let Text::Lines(lines) = &*text
-                && let Some(found) = find_body(lines, name)
-                && Body::of(&lines[found], name) == then
+                && let Some(here) = find_body(lines, name)
+                && Body::of(&lines[here], name) == found.body
             {
-                return Ok(true);
+                return Ok(Same::Yes);
             }
         }
-        Ok(false)
+        Ok(match self.is_in_place(&found, &stamp, head, name)? {
+            true => Same::InItsPlace,
+            false => Same::No,
+        })
+    }
+
+    /// The test of this name stands where the stamped one stood.
+    fn is_in_place(
+        &self,
+        found: &TestThen,
+        stamp: &str,
+        head: &str,
+        name: &str,
+    ) -> Result<bool, Failure> {
+        let path = match &*self.text(head, &found.path)? {
+            Text::Gone => self.renamed(stamp, head, &found.path)?,
+            _ => Some(found.path.clone()),
+        };
+        let Some(path) = path else {
+            return Ok(false);
+        };
+        let (then, now) = (self.text(stamp, &found.path)?, self.text(head, &path)?);
+        let (Text::Lines(then), Text::Lines(now)) = (&*then, &*now) else {
+            return Ok(false);
+        };
+        let Some(here) = find_body(now, name) else {
+            return Ok(false);
+        };
+        let text = |lines: &[String]| Lines::of(lines.join("\n").into_bytes());
+        let (Some(then), Some(now)) = (text(then), text(now)) else {
+            return Ok(false);
+        };
+        let followed =
+            Comparison::new(&then, &now, &[])?.outcome_of(found.lines.clone(), &(0..0))?;
+        Ok(followed.now.start < here.end && here.start < followed.now.end)
     }
 
     /// The name of the one passed test that has the body of the stamped one now.
@@ -53,7 +83,7 @@ impl Sources<'_> {
         let (Some((own, stamp)), Some(head)) = (self.stamped(question)?, &self.head.commit) else {
             return Ok(None);
         };
-        let Some(then) = self.stamped_test(&own, &stamp, name)? else {
+        let Some(TestThen { body: then, .. }) = self.stamped_test(&own, &stamp, name)? else {
             return Ok(None);
         };
         let mut named = BTreeSet::new();
@@ -136,12 +166,31 @@ impl Sources<'_> {
         Ok(places)
     }
 
-    /// The test as it was stamped: in the work's own files, else where its text had gone by then.
-    fn stamped_test(&self, own: &Own, stamp: &str, name: &str) -> Result<Option<Body>, Failure> {
-        match self.find_test(stamp, &self.places_then(own), name)? {
-            Some(found) => Ok(Some(found)),
-            None => self.find_test(stamp, &self.places(own, stamp)?, name),
+    /// The test as it was stamped: in the work's own files, else where its text had gone by then,
+    /// else in a file that changed since. Elsewhere it is as it was.
+    fn stamped_test(
+        &self,
+        own: &Own,
+        stamp: &str,
+        name: &str,
+    ) -> Result<Option<TestThen>, Failure> {
+        for places in [self.places_then(own), self.places(own, stamp)?] {
+            let found = self.find_test(stamp, &places, name)?;
+            if found.is_some() {
+                return Ok(found);
+            }
         }
+        let Some(head) = &self.head.commit else {
+            return Ok(None);
+        };
+        let changes = self.changes(stamp, head)?;
+        let there = changes
+            .iter()
+            .filter(|change| change.kind != ChangeKind::Added);
+        let there = there.take(MAX_SEARCHED).map(|change| change.path.clone());
+        // One line that names it may be anybody's.
+        let found = self.find_test(stamp, &there.collect(), name)?;
+        Ok(found.filter(|found| found.lines.len() > 1))
     }
 
     fn find_test(
@@ -149,14 +198,18 @@ impl Sources<'_> {
         commit: &str,
         places: &BTreeSet<String>,
         name: &str,
-    ) -> Result<Option<Body>, Failure> {
+    ) -> Result<Option<TestThen>, Failure> {
         let name = last_part(name);
         for path in places {
             let text = self.text(commit, path)?;
             if let Text::Lines(lines) = &*text
                 && let Some(found) = find_body(lines, name)
             {
-                return Ok(Some(Body::of(&lines[found], name)));
+                return Ok(Some(TestThen {
+                    path: path.clone(),
+                    body: Body::of(&lines[found.clone()], name),
+                    lines: found,
+                }));
             }
         }
         Ok(None)
@@ -173,6 +226,22 @@ impl Sources<'_> {
         };
         Ok(body(lines, first))
     }
+}
+
+/// Whether a test is the one that was stamped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Same {
+    Yes,
+    /// Another one, which somebody wrote in its place.
+    InItsPlace,
+    No,
+}
+
+/// A test as it was stamped, and where.
+struct TestThen {
+    path: String,
+    lines: Range<usize>,
+    body: Body,
 }
 
 /// A test without its name and without white space.

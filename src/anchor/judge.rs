@@ -46,17 +46,12 @@ impl Sources<'_> {
             Anchor::Doc { place, section } => self.doc(question, place, section.as_deref()),
             Anchor::Gone { path, line } => self.gone(question, path, line.as_deref()),
             Anchor::Entry(path) => self.entry(question, path),
-            Anchor::User { id, quote } => self.said_by_user(question, id, quote.as_deref()),
+            Anchor::User { id, quote } => self.said_by_user(id, quote.as_deref()),
         }
     }
 
     /// A message of the user's, and whether it holds the quote. White space does not matter.
-    fn said_by_user(
-        &self,
-        question: &AnchorQuestion,
-        id: &str,
-        quote: Option<&str>,
-    ) -> Result<AnchorAnswer, Failure> {
+    fn said_by_user(&self, id: &str, quote: Option<&str>) -> Result<AnchorAnswer, Failure> {
         let messages = self.messages()?;
         let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (verdict, why) = match (messages.get(id), quote) {
@@ -77,11 +72,9 @@ impl Sources<'_> {
             (Some(_), Some(_)) => (Verdict::Verified, "the message says that"),
             (Some(_), None) => (Verdict::Verified, "the message is there"),
         };
-        let mut answer = answer(verdict, why, &format!("user@{id}"));
-        // Of a slice only receipts and its work are proof
+        // Of a criterion only receipts and text are proof
         // (`protocol/completion.md#acceptance-criteria`).
-        answer.related = question.work.is_none();
-        Ok(answer)
+        Ok(answer(verdict, why, &format!("user@{id}")))
     }
 
     fn place(
@@ -163,7 +156,7 @@ impl Sources<'_> {
             });
         }
         answer.related = match &question.work {
-            None => true,
+            None => !self.is_generated(&path)?,
             Some(work) => {
                 let lines = match symbol {
                     Some(_) => self.body(&path, first - 1)?,
@@ -189,10 +182,8 @@ impl Sources<'_> {
         } else {
             (Verdict::Missing, "it is not on HEAD")
         };
-        let mut answer = answer(verdict, why, &format!("commit {commit}"));
         // It shows that something was done, and nothing of what.
-        answer.related = question.work.is_none();
-        Ok(answer)
+        Ok(answer(verdict, why, &format!("commit {commit}")))
     }
 
     fn doc(
@@ -242,7 +233,7 @@ impl Sources<'_> {
         };
         let mut answer = answer(verdict, why, &target);
         answer.related = match (&question.work, section, &found) {
-            (None, ..) => true,
+            (None, Some(_), _) => !self.is_generated(place)?,
             (Some(work), Some(_), Some(found)) => self.is_work(work, place, found)?,
             _ => false,
         };

@@ -1,6 +1,7 @@
 //! Anchors that point into what gates printed: held against kept receipts.
 
 use super::answer::answer;
+use super::bodies::Same;
 use super::output::{TestOutcome, names, of_line};
 use super::sources::Sources;
 use super::work::basis_of;
@@ -110,10 +111,14 @@ impl Sources<'_> {
         };
         if question.stamped_at.is_none() {
             answer.related = self.is_own_test(work, name)?;
-        } else if !self.is_same_test(question, name)? {
+            return Ok(answer);
+        }
+        let same = self.same_test(question, name)?;
+        if same != Same::Yes {
             answer.verdict = Verdict::Changed;
             "the test says something else now".clone_into(&mut answer.why);
-            answer.now = Some(question.anchor.clone());
+            let is_named = same == Same::InItsPlace || self.is_own_test(work, name)?;
+            answer.now = is_named.then(|| question.anchor.clone());
         }
         Ok(answer)
     }
@@ -228,6 +233,26 @@ impl Sources<'_> {
                 &question.anchor,
             ));
         };
+        // Of a done slice the same command is asked again.
+        let tree = self.head.tree.as_deref().unwrap_or_default();
+        let is_done = matches!(question.work, Some(WorkOf::Accepted(_)));
+        if (is_done || question.work.is_none())
+            && question.stamped_at.is_some()
+            && receipt.tree_oid != self.head.tree
+            && let Some(again) = self.receipts.find(&receipt.command, tree)?
+        {
+            let (verdict, why) = match again.passed() {
+                true => (
+                    Verdict::Moved,
+                    format!("`{}` passes at HEAD", again.command),
+                ),
+                false => (Verdict::Missing, red(&again)),
+            };
+            let mut answer = self.answer_from(question, verdict, why, &again, "exit");
+            answer.now = Some(format!("receipt:{}", again.id));
+            answer.related = true;
+            return Ok(answer);
+        }
         let (verdict, why) = if !receipt.proves() {
             (
                 Verdict::Unverifiable,

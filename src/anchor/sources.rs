@@ -1,11 +1,11 @@
 //! What anchors are held against, each read once.
 
 use super::output::{TestOutcome, test_outcomes};
-use super::text::split;
+use super::text::{says_generated, split};
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{Head, WorkOf};
 use cook_core::model::{Own, Receipt};
-use cook_git::{Change, Entry, Repo};
+use cook_git::{Change, Entry, Repo, is_set};
 use cook_store::receipt::Receipts;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -111,6 +111,29 @@ impl<'a> Sources<'a> {
             Entry::File { bytes, .. } if bytes.contains(&0) => Text::No("it is a binary file"),
             Entry::File { bytes, .. } => Text::Lines(split(&bytes)),
         })
+    }
+
+    /// A program made the file at HEAD: its first lines say so, or a tracked file of attributes.
+    pub(super) fn is_generated(&self, path: &str) -> Result<bool, Failure> {
+        let Some(head) = &self.head.commit else {
+            return Ok(false);
+        };
+        if let Text::Lines(lines) = &*self.text(head, path)?
+            && says_generated(lines)
+        {
+            return Ok(true);
+        }
+        let dirs = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let mut said = Vec::new();
+        for dir in [""].into_iter().chain(dirs) {
+            let file = format!("{dir}/.gitattributes");
+            said.push((dir, self.text(head, file.trim_start_matches('/'))?));
+        }
+        let lines = said.iter().filter_map(|(dir, text)| match &**text {
+            Text::Lines(lines) => Some((*dir, lines.as_slice())),
+            _ => None,
+        });
+        Ok(is_set("linguist-generated", path, lines))
     }
 
     /// What differs between two commits, listed once.

@@ -2,7 +2,6 @@
 
 use super::answer::{NO_COMMIT, Placed, answer};
 use super::sources::{Sources, Text, recall};
-use super::text::is_generated;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, OwnQuestion, WorkOf};
 use cook_core::model::{Anchor, Own, OwnFile, OwnHunk, Survival, TextOutcome, Verdict};
@@ -114,7 +113,7 @@ impl Sources<'_> {
         let Text::Lines(now) = &*text else {
             return Ok(false);
         };
-        if is_generated(now) {
+        if self.is_generated(path)? {
             return Ok(false);
         }
         // A log of before says nothing of the work.
@@ -280,7 +279,8 @@ impl Sources<'_> {
         }
         let mut answer = answer(Verdict::Verified, "it is not at HEAD", &question.anchor);
         answer.related = match &question.work {
-            None => true,
+            // What never stood there is gone too.
+            None => false,
             Some(work) => match own {
                 None => matches!(work, WorkOf::Accepted(_)),
                 Some(own) => self.is_taken_away(&own, path, line)?,

@@ -31,7 +31,8 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
         return answer(RolePromptAnswer::from(prompts.whole));
     }
     let head = service::head_of(&facts)?;
-    let ticket = service::ticket(&workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
+    let current = tip.as_ref().zip(snapshot.as_ref());
+    let ticket = service::ticket(&workspace, current, &head, dispatch.role)?;
     answer(NextAnswer {
         next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
         exit_code: args.exit_code,

@@ -73,6 +73,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let provenance = Provenance {
         session: args.session.clone(),
         ticket: args.ticket.clone(),
+        began_at: None,
     };
     let event = match report::event(&report, provenance) {
         Reported::Event(event) => *event,
@@ -155,8 +156,7 @@ fn valid(role: Role, parsed: Parsed) -> Result<Report, Failure> {
 fn check_ticket(workspace: &Workspace, given: &str) -> Result<(), Failure> {
     let (tip, snapshot) = workspace.current()?;
     let head = workspace.repo.head()?;
-    let now = service::ticket(workspace, tip.as_ref().zip(snapshot.as_ref()), &head)?;
-    if now.as_deref() == Some(given) {
+    if service::fits(workspace, given, tip.as_ref().zip(snapshot.as_ref()), &head)? {
         return Ok(());
     }
     Err(Refusal::new(

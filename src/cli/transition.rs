@@ -44,9 +44,12 @@ pub(super) fn transition_answer(
     summary: String,
     findings: Vec<Finding>,
 ) -> TransitionAnswer {
-    let ticket = applied.tip.as_ref();
-    let ticket = ticket.map(|tip| machine::ticket(&tip.commit, &applied.head));
     let Step { snapshot, next, .. } = applied.step;
+    // The worktree was measured with the transition.
+    let status = snapshot.ledger.status_seen.as_deref();
+    let status = status.filter(|_| next.role.is_some_and(service::leaves_the_tree_alone));
+    let ticket = applied.tip.as_ref();
+    let ticket = ticket.map(|tip| machine::ticket(&tip.commit, &applied.head, status));
     TransitionAnswer {
         operation: applied.tip.map(|tip| tip.commit).into(),
         seq: snapshot.ledger.seq.0,

@@ -7,6 +7,7 @@ use super::event::RunEvent;
 use super::left::watches;
 use super::outcome::{Ended, RoleOutcome, Step};
 use super::talk::{Asking, SessionContext};
+use super::weigh::SessionStart;
 use crate::service::{self, Taker, Workspace};
 use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
@@ -37,7 +38,7 @@ impl Driver<'_> {
             return Ok(Step::Moved);
         }
         let head = service::head_of(&facts)?;
-        let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
+        let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head, Some(role))?;
         let prompts = service::role_prompts(&workspace, Some(&snapshot), &dispatch, &facts)?;
         let beside = self.beside(&workspace, role)?;
         let mut agents = self.cast.get(&role).cloned().unwrap_or_default();
@@ -137,9 +138,13 @@ impl Driver<'_> {
         role: Role,
         dispatch: &Dispatch,
         askings: &[Asking],
-        mut ticket: Option<String>,
+        ticket: Option<String>,
     ) -> Result<Vec<RoleOutcome>, Failure> {
-        let started = Instant::now();
+        let mut began = SessionStart {
+            ticket,
+            head: workspace.repo.head()?.commit,
+            at: Instant::now(),
+        };
         for Asking { agent, .. } in askings {
             self.observer.observe(&RunEvent::Begins {
                 role,
@@ -190,10 +195,10 @@ impl Driver<'_> {
             if !outcomes.is_empty() {
                 let (tip, snapshot) = workspace.require()?;
                 let head = workspace.repo.head()?;
-                ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head)?;
+                began.ticket =
+                    service::ticket(&workspace, Some((&tip, &snapshot)), &head, Some(role))?;
             }
-            let ticket = ticket.as_deref();
-            outcomes.push(self.weigh(&workspace, role, agent, heard, ticket, started)?);
+            outcomes.push(self.weigh(&workspace, role, agent, heard, &began)?);
         }
         Ok(outcomes)
     }

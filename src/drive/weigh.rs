@@ -14,6 +14,16 @@ use cook_core::report::{self, Provenance, Report, Reported};
 use cook_store::session::{Ref, Reply, SessionStore};
 use std::time::Instant;
 
+/// What a session began with.
+pub(super) struct SessionStart {
+    /// The ticket of the state that it was asked about.
+    pub(super) ticket: Option<String>,
+    /// HEAD.
+    pub(super) head: Option<String>,
+    /// When.
+    pub(super) at: Instant,
+}
+
 impl Driver<'_> {
     /// Somebody recorded something while a session was held. Where that stops the work, the run
     /// ends; else the report counts as far as it still fits.
@@ -58,11 +68,10 @@ impl Driver<'_> {
         role: Role,
         agent: &RoleAgent,
         answer: SessionAnswer,
-        ticket: Option<&str>,
-        started: Instant,
+        began: &SessionStart,
     ) -> Result<RoleOutcome, Failure> {
         match answer {
-            SessionAnswer::Taken(report) => self.take(workspace, role, &report, ticket, started),
+            SessionAnswer::Taken(report) => self.take(workspace, role, &report, began),
             SessionAnswer::Malformed(findings) => {
                 let codes = findings.iter().map(|one| one.code.id().to_owned());
                 let said = findings.iter().take(5);
@@ -83,8 +92,7 @@ impl Driver<'_> {
         workspace: &Workspace,
         role: Role,
         (report, reply): &(Report, Reply),
-        ticket: Option<&str>,
-        started: Instant,
+        began: &SessionStart,
     ) -> Result<RoleOutcome, Failure> {
         if role == Role::StopJudge
             && let (_, snapshot) = workspace.require()?
@@ -96,7 +104,8 @@ impl Driver<'_> {
         }
         let provenance = Provenance {
             session: Some(reply.exchange.to_string()),
-            ticket: ticket.map(str::to_owned),
+            ticket: began.ticket.clone(),
+            began_at: began.head.clone(),
         };
         let Reported::Event(event) = report::event(report, provenance) else {
             return Ok(RoleOutcome::Another(
@@ -104,7 +113,7 @@ impl Driver<'_> {
             ));
         };
         // Its gates, and whoever is told, take their own time.
-        let took = started.elapsed();
+        let took = began.at.elapsed();
         match self.record(workspace, &event) {
             Ok(applied) => {
                 self.tally.refused = None;

@@ -15,15 +15,22 @@ impl World<'_> {
     pub(super) fn anchors(&self, wanted: &FactSet, facts: &mut Facts) -> Result<(), Failure> {
         let head = self.repo.head()?;
         let mut resting = BTreeSet::new();
+        let (receipts, _) = self.gates_here()?;
+        let ends = wanted.stop_verifier == Some(Caches::Empty);
         for question in &wanted.anchors {
             match Anchor::parse(&question.anchor) {
                 Ok(Anchor::Test(_)) => {
                     let gates = self.gates_of(&question.slice_id);
                     resting.extend(gates.iter().filter_map(|gate| words(gate).ok()));
                 }
-                Ok(Anchor::Command { command, .. }) => {
+                Ok(anchor @ (Anchor::Command { .. } | Anchor::Receipt(_))) => {
+                    let command = match anchor {
+                        Anchor::Command { command, .. } => Some(command),
+                        Anchor::Receipt(id) => receipts.get(&id)?.map(|receipt| receipt.command),
+                        _ => None,
+                    };
                     let gates = self.gates_of(&question.slice_id);
-                    let named = words(&command).ok();
+                    let named = command.and_then(|command| words(&command).ok());
                     // What an anchor names is never run because the anchor names it.
                     let is_gate = |named: &Vec<String>| {
                         gates
@@ -58,7 +65,16 @@ impl World<'_> {
         }
         let sources = self.sources(&head)?;
         for question in &wanted.anchors {
-            let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
+            let mut answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
+            let rests_on = match &answer.receipt {
+                Some(id) if ends => receipts.get(id)?,
+                _ => None,
+            };
+            let is_kept = rests_on.is_some_and(|receipt| receipt.caches != Caches::Empty);
+            if is_kept && matches!(answer.verdict, Verdict::Verified | Verdict::Moved) {
+                answer.verdict = Verdict::Stale;
+                answer.why = "nobody could run it again without what earlier runs left".to_owned();
+            }
             facts.anchors.insert(question.key(), answer);
         }
         Ok(())

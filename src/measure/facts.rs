@@ -64,7 +64,8 @@ impl World<'_> {
             || !wanted.ranges.is_empty()
             || wanted.since.is_some()
             || !wanted.on_head.is_empty()
-            || wanted.commit.is_some();
+            || wanted.commit.is_some()
+            || wanted.rebound.is_some();
         if !needed {
             return Ok(());
         }
@@ -90,6 +91,9 @@ impl World<'_> {
         if wanted.contract_committed {
             facts.contract_uncommitted = Some(self.repo.contract_uncommitted(&head)?);
             facts.stop_verifier_stale = (self.stop_verifier_stale)()?;
+        }
+        if let Some(question) = &wanted.rebound {
+            facts.rebound = self.repo.rebound(&head, question)?;
         }
         if wanted.head {
             facts.head = Some(head);

@@ -2,7 +2,7 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{self, Dispatch, FactSet, Facts, Head};
+use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rebound};
 use cook_core::model::{RoomCheck, Snapshot};
 
 /// Names the mandatory role from what the repository is now.
@@ -30,9 +30,32 @@ pub fn dispatch_facts(
     workspace: &Workspace,
     snapshot: Option<&Snapshot>,
 ) -> Result<Facts, Failure> {
-    let mut needs = machine::dispatch_needs(snapshot);
+    let rebound = find_rebound(workspace, snapshot)?;
+    let followed = snapshot.map(|snapshot| machine::follow(snapshot, rebound.as_ref()));
+    let mut needs = machine::dispatch_needs(followed.as_deref());
     needs.config &= workspace.config_problem().is_none();
-    workspace.measure(&needs, snapshot)
+    let mut facts = workspace.measure(&needs, followed.as_deref())?;
+    facts.rebound = rebound;
+    Ok(facts)
+}
+
+/// Where the commit of a committed slice went, once HEAD does not hold it any more: everything else is
+/// asked of the state that this makes.
+///
+/// # Errors
+/// As [`dispatch_now`].
+pub fn find_rebound(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<Option<Rebound>, Failure> {
+    let Some(question) = snapshot.and_then(machine::rebound_question) else {
+        return Ok(None);
+    };
+    let set = FactSet {
+        rebound: Some(question),
+        ..FactSet::default()
+    };
+    Ok(workspace.measure(&set, None)?.rebound)
 }
 
 /// Facts for the stop verifier alone, for `cook verify stop`.

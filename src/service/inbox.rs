@@ -6,6 +6,7 @@
 //! files of bounded size and number, never through a link; each is taken in once, in
 //! the order of its id, or set aside under another name and said.
 
+use super::prompting::fits;
 use super::transition::{transition, transition_without_gates};
 use super::workspace::Workspace;
 use cook_core::brief::not_user;
@@ -215,7 +216,11 @@ fn take(workspace: &Workspace, path: &Path, taker: Taker) -> Result<Option<Strin
             workspace,
             &role,
             &report,
-            Provenance { session, ticket },
+            Provenance {
+                session,
+                ticket,
+                began_at: None,
+            },
             taker,
         ),
         Asked::Checkpoint { text, item } => checkpoint(workspace, path, at, session, &text, item),
@@ -254,8 +259,8 @@ fn record(
     };
     let (tip, snapshot) = workspace.require()?;
     if let Some(given) = given {
-        let settled = workspace.settled(&tip, &snapshot)?;
-        if given != machine::ticket(&settled.commit, &workspace.repo.head()?) {
+        let head = workspace.repo.head()?;
+        if !fits(workspace, &given, Some((&tip, &snapshot)), &head)? {
             return Err(refused("the log or HEAD moved since its ticket was given"));
         }
     }

@@ -18,12 +18,41 @@ pub fn ticket(
     workspace: &Workspace,
     current: Option<(&Tip, &Snapshot)>,
     head: &Head,
+    role: Option<Role>,
 ) -> Result<Option<String>, Failure> {
     let Some((tip, snapshot)) = current else {
         return Ok(None);
     };
     let settled = workspace.settled(tip, snapshot)?;
-    Ok(Some(machine::ticket(&settled.commit, head)))
+    let status = match role.is_some_and(leaves_the_tree_alone) {
+        true => Some(workspace.repo.status()?.worktree.digest),
+        false => None,
+    };
+    Ok(Some(machine::ticket(
+        &settled.commit,
+        head,
+        status.as_deref(),
+    )))
+}
+
+/// Whether a ticket was given for this state of log and HEAD. What it says of the worktree is held
+/// against the report that comes with it.
+///
+/// # Errors
+/// An unreadable log.
+pub fn fits(
+    workspace: &Workspace,
+    given: &str,
+    current: Option<(&Tip, &Snapshot)>,
+    head: &Head,
+) -> Result<bool, Failure> {
+    let state = given.split('-').next();
+    Ok(ticket(workspace, current, head, None)?.as_deref() == state)
+}
+
+/// Its report says nothing of a worktree that changed while it was made.
+pub fn leaves_the_tree_alone(role: Role) -> bool {
+    matches!(role, Role::Reviewer | Role::Auditor | Role::StopJudge)
 }
 
 /// What a role is given.
@@ -57,6 +86,7 @@ pub fn role_prompts(
             "no prompt before `cook init`",
         ));
     };
+    let snapshot = &*machine::follow(snapshot, facts.rebound.as_ref());
     if dispatch.waits_for_gates() {
         return Err(Refusal::new(Code::DoesNotApply, dispatch.reason.clone())
             .replace_hints([format!("run `{VERIFY_STOP}`")])

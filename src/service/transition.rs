@@ -5,7 +5,7 @@
 //! the walk is repeated once (receipts of the same tree are found again).
 
 use super::applied::Applied;
-use super::dispatch::head_of;
+use super::dispatch::{find_rebound, head_of};
 use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
@@ -127,8 +127,11 @@ fn decide(
     actor: Actor,
     runs_gates: bool,
 ) -> Result<Decided, Failure> {
-    let needs = machine::needs(snapshot, event);
-    let mut facts = workspace.measure(&needs, snapshot)?;
+    let rebound = find_rebound(workspace, snapshot)?;
+    let followed = snapshot.map(|snapshot| machine::follow(snapshot, rebound.as_ref()));
+    let needs = machine::needs(followed.as_deref(), event);
+    let mut facts = workspace.measure(&needs, followed.as_deref())?;
+    facts.rebound = rebound;
     let mut step = machine::apply(snapshot, &facts, event, actor)?;
     if step.wants_room && runs_gates {
         let room = FactSet {

@@ -85,6 +85,7 @@ mod tests {
         let provenance = Provenance {
             session: Some(NAME.to_owned()),
             ticket: None,
+            began_at: None,
         };
         let Reported::Event(event) = report::event(&parsed.report.unwrap(), provenance) else {
             panic!("a review is an event");

@@ -162,6 +162,26 @@ fn a_generated_file_alone_proves_nothing() {
     job.accept(&[proof("a", "a works", "made.txt:2", "observed")])
         .exits(4)
         .says("evidence_unrelated");
+
+    // By a tracked file of attributes; what the repository's own settings say changes nothing.
+    let job = Job::begin_with(
+        &["a works"],
+        &[(".gitattributes", "*.pb linguist-generated\n")],
+    );
+    job.repo.write("sub/made.pb", "let everything = works();\n");
+    job.repo
+        .write("sub/.gitattributes", "x -linguist-generated\n");
+    job.write_own("a");
+    let info = job.repo.root.join(".git/info/attributes");
+    std::fs::write(info, "*.pb -linguist-generated\n").unwrap();
+    job.judge();
+    for wrong in ["sub/made.pb:1", "sub/made.pb:everything"] {
+        job.accept(&[proof("a", "a works", wrong, "observed")])
+            .exits(4)
+            .says("evidence_unrelated");
+    }
+    job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+        .ok();
 }
 
 /// Row 13.

@@ -4,13 +4,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod accepting;
+mod again;
 mod chance;
 mod contract;
 mod following;
 mod found;
+mod hand;
 mod job;
 mod odd;
 mod random;
+mod rebound;
 mod runs;
 mod states;
 #[path = "../support/mod.rs"]

@@ -128,6 +128,7 @@ fn event_of(report: &Report) -> Event {
     let provenance = Provenance {
         session: Some("session-1".to_owned()),
         ticket: None,
+        began_at: None,
     };
     match event(report, provenance) {
         Reported::Event(event) => *event,

@@ -86,8 +86,6 @@ impl Repo {
 
     /// A reported commit against its slice's basis; see [`CommitFacts`].
     ///
-    /// Without a usable `since` the basis bounds what is claimed.
-    ///
     /// # Errors
     /// When the repository cannot be read.
     pub fn commit_facts(
@@ -128,13 +126,11 @@ impl Repo {
             .map(|commit| (commit.id, last_trailer(&commit.message, SLICE_TRAILER)))
             .collect();
         let is_own = |slice: &Option<String>| slice.as_ref() == Some(&question.slice_id);
+        facts.claimed = vec![id.clone()];
         // What a rewriting of history made anew came from anybody.
-        let since = match since {
-            Some(since) if !self.is_ancestor(&since, &id)? => None,
-            Some(since) => Some(since),
-            None => Some(basis.clone()),
-        };
-        if let Some(since) = since {
+        if let Some(since) = since
+            && self.is_ancestor(&since, &id)?
+        {
             facts.claimed = self.between(&since, &id)?;
             facts.claimed.retain(|commit| {
                 let named = trailers.iter().find(|(id, _)| id == commit);

@@ -8,6 +8,7 @@
 //! [`Repo::commit_paths`], the throwaway worktrees under `<git dir>/cook`, and putting a
 //! [`Baseline`] back.
 
+mod attributes;
 mod baseline;
 mod commit;
 mod discover;
@@ -32,6 +33,7 @@ mod status;
 mod throwaway;
 mod trailers;
 
+pub use attributes::is_set;
 pub use baseline::{Baseline, Difference};
 pub use edits::{Edit, MAX_EDITS};
 pub use error::RepoError;

@@ -13,7 +13,6 @@ impl World {
     }
 
     pub fn format(&mut self) {
-        let first = self.lines.len();
         let paths = self.paths();
         let Some(path) = self.pick_path(&paths) else {
             return;
@@ -42,7 +41,7 @@ impl World {
             _ => joined(each(&|line| line.replace(" wrote", "\n    wrote")), "\n"),
         };
         self.repo.write(&path, new);
-        self.foreign_commit("Format", first);
+        self.commit("Format", None);
         self.say(format!(
             "format {path} ({})",
             ["indent", "no indent", "line ends", "wrap"][how]
@@ -62,7 +61,6 @@ impl World {
     }
 
     pub fn rename(&mut self) {
-        let first = self.lines.len();
         let paths: Vec<String> = self
             .paths()
             .into_iter()
@@ -79,14 +77,13 @@ impl World {
             let text = self.read(&new);
             self.repo.write(&new, format!("{line}\n{text}"));
         }
-        self.foreign_commit("Rename", first);
+        self.commit("Rename", None);
         self.say(format!(
             "rename {path} to {new}, with a line on top: {on_top}"
         ));
     }
 
     pub fn shift(&mut self) {
-        let first = self.lines.len();
         let slot = self.any_slot();
         let spots = self.at_slot(&slot);
         let Some(spot) = spots.first() else {
@@ -107,7 +104,7 @@ impl World {
         };
         let there = self.read(&to);
         self.repo.write(&to, there + &block);
-        self.foreign_commit("Move", first);
+        self.commit("Move", None);
         self.say(format!("move {slot} to {to}"));
     }
 
@@ -148,7 +145,7 @@ impl World {
     pub fn rewrite(&mut self) {
         let first = self.lines.len();
         if self.rewrite_one() {
-            self.foreign_commit("Rewrite", first);
+            self.commit("Rewrite", None);
         }
         let slots: Vec<&str> = self.lines[first..].iter().map(|line| &*line.slot).collect();
         self.say(format!("foreign rewrite at {slots:?}"));
@@ -160,13 +157,12 @@ impl World {
             self.rewrite_one();
         }
         if self.lines.len() > first {
-            self.foreign_commit("Rewrite", first);
+            self.commit("Rewrite", None);
         }
         self.say("several foreign rewrites");
     }
 
     pub fn put_back(&mut self) {
-        let first = self.lines.len();
         let is_changed = |id: &&str| {
             !self.paths().contains(&format!("drop-{id}.txt"))
                 || self.at_slot(&format!("line-{id}")).is_empty()
@@ -180,7 +176,7 @@ impl World {
         let stands = !self.at_slot(&slot).is_empty();
         if !self.paths().contains(&path) && (stands || self.rng.chance(50)) {
             self.git(&["checkout", "-q", &self.base, "--", &path]);
-            self.foreign_commit("Put back", first);
+            self.commit("Put back", None);
         } else if !stands && let Some(spot) = self.at_slot(&format!("between-{id}")).first() {
             let here = self
                 .lines
@@ -191,13 +187,12 @@ impl World {
                 .clone();
             let same = self.lines[spot.line].text.clone();
             self.put(spot, &[same, here]);
-            self.foreign_commit("Put back", first);
+            self.commit("Put back", None);
         }
         self.say(format!("put back what {id} took away"));
     }
 
     pub fn change_entry(&mut self) {
-        let first = self.lines.len();
         let path = "bin-b.bin";
         if self.rng.chance(30) {
             self.git(&["checkout", "-q", &self.base, "--", path]);
@@ -208,27 +203,25 @@ impl World {
             let blob = self.blob_of(path);
             self.blobs.insert(blob, By::Foreign);
         }
-        self.foreign_commit("Entry", first);
+        self.commit("Entry", None);
         self.say("change bin-b.bin");
     }
 
     pub fn delete(&mut self) {
-        let first = self.lines.len();
         let slot = self.any_slot();
         let spots = self.at_slot(&slot);
         if let Some(spot) = self.rng.pick(&spots) {
             self.put(&spot, &[]);
-            self.foreign_commit("Delete", first);
+            self.commit("Delete", None);
         }
         self.say(format!("delete at {slot}"));
     }
 
     pub fn make_binary(&mut self) {
-        let first = self.lines.len();
         let paths = self.paths();
         if let Some(path) = self.rng.pick(&paths) {
             self.repo.write(&path, "\0not a text any more\n");
-            self.foreign_commit("Binary", first);
+            self.commit("Binary", None);
             self.say(format!("{path} is no text any more"));
         }
     }

@@ -68,15 +68,6 @@ impl World {
         *chosen.unwrap()
     }
 
-    /// Written on the branch while a slice is in work, it counts as that slice's.
-    pub fn foreign_commit(&mut self, what: &str, first: usize) {
-        let during = self.in_work();
-        for line in &mut self.lines[first..] {
-            line.during.clone_from(&during);
-        }
-        self.commit(what, None);
-    }
-
     fn amend(&mut self) {
         self.count += 1;
         let trailer = match self.rng.chance(50) {
@@ -91,17 +82,30 @@ impl World {
     }
 
     fn amend_text(&mut self) {
-        let first = self.lines.len();
         if self.head() == self.base || !self.rewrite_one() {
             return self.say("nothing to amend");
         }
-        let during = self.in_work();
-        for line in &mut self.lines[first..] {
-            line.during.clone_from(&during);
-        }
+        let parent = self.resolve("HEAD~1").unwrap();
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--amend", "--no-edit"]);
+        self.follow_trailer(&parent);
         self.say("amend with another text");
+    }
+
+    /// What somebody put into a commit that bears the trailer of the slice in work is the slice's.
+    fn follow_trailer(&mut self, parent: &str) {
+        let words = ["log", "-1", "--format=%(trailers:key=Cook-Slice,valueonly)"];
+        let named = self.git(&words).trim().to_owned();
+        if self.in_work() != Some(named.clone()) {
+            return;
+        }
+        let before: Vec<usize> = self.lines_at(parent).iter().map(|spot| spot.line).collect();
+        for spot in self.lines_at("HEAD").iter() {
+            let line = &mut self.lines[spot.line];
+            if line.by == By::Foreign && !before.contains(&spot.line) {
+                line.by = By::Slice(named.clone());
+            }
+        }
     }
 
     /// A commit of somebody's on an older one; what came after it goes on top.
@@ -152,6 +156,7 @@ impl World {
         let slice = self.rng.chance(30).then(|| self.rng.pick(&SLICES).unwrap());
         self.git(&["reset", "-q", "--soft", &old]);
         self.commit("All of it", slice);
+        self.follow_trailer(&old);
         self.say(format!("squash down to {}, trailer {slice:?}", &old[..8]));
     }
 

@@ -2,7 +2,7 @@
 //! and reset. Where the project is done, what proves it stands at HEAD; and there is always a way on.
 //!
 //! `COOK_HISTORIES=N` runs that many, `COOK_HISTORIES_FROM=K` from that seed on, `COOK_HISTORIES_JOBS=J` so many
-//! at a time (`proofs/histories.sh`).
+//! at a time (`proofs/histories.sh`). `COOK_HISTORIES_LOG=1` shows how it came to an honest anchor that is refused.
 
 mod draft;
 mod driver;
@@ -95,6 +95,9 @@ fn history(seed: u64) -> (Vec<String>, Figures) {
     world.figures.unexplained = world.unexplained.len();
     for refused in &world.unexplained {
         println!("{}", told(refused.clone()));
+    }
+    if !world.unexplained.is_empty() && std::env::var_os("COOK_HISTORIES_LOG").is_some() {
+        println!("{}", world.log.join("\n"));
     }
     let mut told: Vec<String> = wrong.into_iter().map(told).collect();
     if let Some(last) = told.last_mut() {

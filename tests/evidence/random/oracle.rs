@@ -11,9 +11,7 @@ impl World {
         };
         let at_basis = numbers(basis);
         let is_own = |line: &usize| {
-            let known = &self.lines[*line];
-            let by = known.by == By::Slice(id.to_owned());
-            (by || known.during.as_deref() == Some(id)) && !at_basis.contains(line)
+            self.lines[*line].by == By::Slice(id.to_owned()) && !at_basis.contains(line)
         };
         Work {
             own: numbers(head).into_iter().filter(is_own).collect(),

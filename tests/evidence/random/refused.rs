@@ -104,7 +104,10 @@ impl World {
                 self.say(format!("   ({why}) {told}"));
                 self.doubt_of(why);
             }
-            None => self.unexplained.push(told),
+            None => {
+                self.say(format!("   (unexplained) {told}"));
+                self.unexplained.push(told);
+            }
         }
     }
 

@@ -48,8 +48,6 @@ pub enum By {
 pub struct Line {
     pub slot: String,
     pub by: By,
-    /// Written on the workflow's branch while this slice was in work: cook counts it as the slice's.
-    pub during: Option<String>,
     pub text: String,
 }
 
@@ -169,7 +167,6 @@ impl World {
         self.lines.push(Line {
             slot: slot.to_owned(),
             by,
-            during: None,
             text: text.clone(),
         });
         text

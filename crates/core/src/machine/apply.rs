@@ -4,11 +4,13 @@ use super::dispatch::{dispatch, not_your_turn};
 use super::drift;
 use super::facts::{CONTRACT_TEXTS, FactSet, Facts};
 use super::finish::{Before, Finished, finish};
+use super::rebound::{Rebound, follow};
 use super::rule::Rule;
 use super::work::{Step, Work};
 use super::{bootstrap, brief, reground, reports, user, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The facts that [`apply`] reads for this event.
@@ -20,9 +22,12 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
     match event {
         Event::Regrounded { block, .. } => reground::needs(snapshot, block, &mut set),
         Event::Implemented {
-            slice_id, commit, ..
+            slice_id,
+            commit,
+            submission,
         } => {
-            reports::implement_needs(snapshot, slice_id, commit, &mut set);
+            let began = submission.began_at.clone();
+            reports::implement_needs(snapshot, slice_id, commit, began, &mut set);
         }
         Event::Reviewed { .. } | Event::Audited { .. } | Event::Judged { .. } => {
             reports::read_only_needs(&mut set);
@@ -30,7 +35,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
         Event::Resumed(resume) => user::resume_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
-        Event::Verified => set.room = true,
+        Event::Verified => (set.room, set.worktree) = (true, true),
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);
             set.ranges.append(&mut then.ranges);
@@ -64,6 +69,12 @@ pub fn apply(
         return start(facts, event);
     };
     let facts = &claimed_is_own(facts, event);
+    let followed = follow(before, facts.rebound.as_ref());
+    let rebound = match &followed {
+        Cow::Owned(_) => facts.rebound.as_ref().map(Rebound::finding),
+        Cow::Borrowed(_) => None,
+    };
+    let before = &*followed;
     let due = dispatch(Some(before), facts)?;
     if event.is_user_only() && !matches!(actor, Actor::User | Actor::Script) {
         return Err(Refusal::new(
@@ -134,6 +145,7 @@ pub fn apply(
     if let Event::Regrounded { submission, .. } = event {
         echo_ids(submission, &[before, &next])?;
     }
+    findings.extend(rebound);
     findings.sort();
     findings.dedup();
     Ok(Step {
@@ -209,7 +221,11 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             submission,
             ..
         } => reports::implement(work, slice_id, submission),
-        Event::Returned { slice_id, why, .. } => reports::hand_back(work, slice_id, why),
+        Event::Returned {
+            slice_id,
+            why,
+            submission,
+        } => reports::hand_back(work, slice_id, why, submission),
         Event::Reviewed {
             verdicts,
             submission,

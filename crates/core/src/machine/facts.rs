@@ -6,6 +6,7 @@
 //! data: `event.json` in the log keeps the facts a transition was judged by, so
 //! that `verify` can judge it again.
 
+use super::rebound::{Rebound, ReboundQuestion};
 use crate::change::Loss;
 use crate::diagnostic::{Code, Finding, Refusal};
 pub use crate::model::Verdict;
@@ -41,6 +42,9 @@ pub struct FactSet {
     pub gates: Option<GateQuestion>,
     /// Anchors to verify.
     pub anchors: BTreeSet<AnchorQuestion>,
+    /// Where a committed slice's commit went. It is asked by itself: the other questions are of what
+    /// the answer makes of the state.
+    pub rebound: Option<ReboundQuestion>,
     /// What the slice that is to be accepted consists of.
     pub own: Option<OwnQuestion>,
     /// By slice: what became of the work that it was accepted with.
@@ -77,7 +81,8 @@ pub struct CommitQuestion {
     pub commit: String,
     /// The slice's basis.
     pub basis: String,
-    /// HEAD at the last transition: what came after it and is contained in the commit is claimed.
+    /// HEAD when the session that reports began: what came after it and is contained in the commit
+    /// is claimed. None = nobody knows, and the commit alone is.
     pub since: Option<String>,
     /// The slice, whose trailer makes a commit its own.
     pub slice_id: String,
@@ -424,6 +429,9 @@ pub struct Facts {
     /// See [`FactSet::on_head`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub on_head: BTreeMap<String, bool>,
+    /// See [`FactSet::rebound`]; none where it went nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebound: Option<Rebound>,
     /// See [`FactSet::commit`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<CommitFacts>,

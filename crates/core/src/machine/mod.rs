@@ -14,12 +14,14 @@ mod facts;
 mod finish;
 mod planning;
 mod proof;
+mod rebound;
 mod records;
 mod reground;
 mod reports;
 mod rule;
 mod slices;
 mod text;
+mod ticket;
 mod trust;
 mod user;
 mod wave;
@@ -37,25 +39,13 @@ pub use facts::{
     Worktree, stale_stop_verifier, take_in_command,
 };
 pub use planning::MAX_SLICES;
+pub use rebound::{Rebound, ReboundQuestion, follow, rebound_question};
 pub use rule::{Dispatch, Rule, Trace, VERIFY_STOP};
 pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,
     waits_for,
 };
 pub use text::quoted;
+pub use ticket::{is_for_tree, ticket};
 pub use wave::{owed, unanswered, votes_at};
 pub use work::Step;
-
-use crate::digest::hex;
-use sha2::{Digest, Sha256};
-
-/// The ticket given out at dispatch: it fits one tip of the log and one HEAD.
-pub fn ticket(tip: &str, head: &Head) -> String {
-    let mut digest = Sha256::new();
-    for part in [Some(tip), head.commit.as_deref(), head.branch.as_deref()] {
-        let part = part.unwrap_or("");
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part.as_bytes());
-    }
-    hex(&digest.finalize()[..8])
-}

@@ -264,6 +264,14 @@ fn revise(
         if planned.acceptance_criteria.contains(criterion) {
             continue;
         }
+        if is_committed(work, id) {
+            return Err(Refusal::new(
+                Code::UnreconciledCommit,
+                format!(
+                    "slice `{id}` is committed and not reconciled; the criterion `{criterion}` stays until then"
+                ),
+            ));
+        }
         if !proof::may_drop(work.before, block, id, criterion) {
             return Err(Refusal::new(
                 Code::CriteriaWeakened,
@@ -316,8 +324,7 @@ fn next_status(
             .push(Finding::new(Code::PlanStatusIgnored, what).at(id.clone()));
         return Ok(slice.status);
     }
-    let committed = work.next.active.status == ActiveStatus::Committed
-        && work.next.active.slice_id.as_deref() == Some(id);
+    let committed = is_committed(work, id);
     match (slice.status, wanted) {
         (_, Done) => Err(marks_done(id)),
         (_, Selected | InProgress) if block.select.as_deref() == Some(id) => Ok(slice.status),
@@ -346,6 +353,12 @@ fn next_status(
         (Planned | Blocked | Selected | InProgress, Planned | Blocked) => Ok(wanted),
         (from, to) => Err(illegal_status(id, from.id(), to)),
     }
+}
+
+/// It waits to be reviewed or reconciled.
+fn is_committed(work: &Work, id: &str) -> bool {
+    work.next.active.status == ActiveStatus::Committed
+        && work.next.active.slice_id.as_deref() == Some(id)
 }
 
 /// The active cursor lets go of a slice that the plan took out of work.

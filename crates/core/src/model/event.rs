@@ -46,6 +46,9 @@ pub struct Submission {
     /// The ticket handed out at dispatch, when the report came with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
+    /// HEAD when a driver began the session that it came from; none when it was handed in by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_at: Option<String>,
     /// The header's mission anchor.
     pub mission_anchor: String,
     /// The header's remaining contract ids; empty = none.

@@ -13,6 +13,8 @@ pub struct Provenance {
     pub session: Option<String>,
     /// The ticket handed out at dispatch, when the report came with one.
     pub ticket: Option<String>,
+    /// HEAD when the session began, where a driver began it.
+    pub began_at: Option<String>,
 }
 
 /// What a report leads to.
@@ -65,6 +67,7 @@ fn submission(report: &Report, provenance: Provenance) -> Submission {
         report_sha256: report.sha256().to_owned(),
         session: provenance.session,
         ticket: provenance.ticket,
+        began_at: provenance.began_at,
         mission_anchor: report.mission_anchor().to_owned(),
         remaining_contract_ids: report.remaining_contract_ids(),
         worktree_clean: report.yes("tracked_and_unignored_worktree_is_clean"),

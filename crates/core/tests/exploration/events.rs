@@ -69,6 +69,7 @@ pub fn submission(snapshot: &Snapshot, role: Role) -> Submission {
         report_sha256: format!("report-{seq}"),
         session: Some(format!("session-{seq}")),
         ticket: None,
+        began_at: snapshot.ledger.head_seen.clone(),
         mission_anchor: snapshot.state.mission_anchor.clone(),
         remaining_contract_ids: snapshot.state.unsatisfied_contract_ids.clone(),
         worktree_clean: None,

@@ -8,7 +8,8 @@ use super::prompts::Prompts;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
-    Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, dispatch, dispatch_needs, needs,
+    Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, dispatch, dispatch_needs, follow,
+    needs, rebound_question,
 };
 use cook_core::model::{
     ActiveStatus, Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot,
@@ -135,9 +136,11 @@ pub fn try_event(
     event: &Event,
     actor: Actor,
 ) -> (FactSet, Facts, Result<Step, cook_core::diagnostic::Refusal>) {
-    let set = needs(Some(snapshot), event);
+    let rebound = rebound_question(snapshot).and_then(|question| world.rebound(&question));
+    let set = needs(Some(&follow(snapshot, rebound.as_ref())), event);
     let branch = snapshot.ledger.branch.as_deref();
     let mut facts = world.facts(&set, mood, budget, branch);
+    facts.rebound = rebound;
     let mut result = apply(Some(snapshot), &facts, event, actor);
     if result.as_ref().is_ok_and(|step| step.wants_room) {
         let room = FactSet {
@@ -152,7 +155,8 @@ pub fn try_event(
 
 /// Who is due, measured afresh.
 pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> Dispatch {
-    let set = dispatch_needs(Some(snapshot));
+    let rebound = rebound_question(snapshot).and_then(|question| world.rebound(&question));
+    let set = dispatch_needs(Some(&follow(snapshot, rebound.as_ref())));
     // Only where a role comes next that a dirty tree would stop.
     let decides = snapshot.ledger.regrounded
         && (!matches!(
@@ -163,7 +167,8 @@ pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> 
         !set.worktree || decides,
         "`cook next` would walk the tree for nothing"
     );
-    let facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
+    let mut facts = world.facts(&set, mood, budget, snapshot.ledger.branch.as_deref());
+    facts.rebound = rebound;
     dispatch(Some(snapshot), &facts).expect("dispatch is total")
 }
 

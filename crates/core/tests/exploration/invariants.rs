@@ -228,10 +228,9 @@ fn work_stands(seen: &Seen) -> Check {
                 format!("done, and slice `{id}` rests on {verdict:?}")
             })?;
             let answered = again || verdict != Some(Verdict::Changed) || !builds;
-            require(
-                answered && (again || verdict != Some(Verdict::Missing)),
-                || format!("slice `{id}` stays done with {verdict:?}"),
-            )?;
+            require(answered && verdict != Some(Verdict::Missing), || {
+                format!("slice `{id}` stays done with {verdict:?}")
+            })?;
         }
     }
     Ok(())

@@ -731,6 +731,74 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     walk.drive();
 }
 
+/// Its history was written anew, and a commit on HEAD is what was looked at: nobody looks again.
+#[test]
+fn a_committed_slice_follows_its_commit_to_the_same_tree() {
+    for at in [Rule::Review, Rule::Audit, Rule::Reconcile] {
+        let mut walk = Walk::new(ONE);
+        walk.plan_and_select();
+        walk.own_commit();
+        walk.take(walk.implemented());
+        if at != Rule::Review {
+            walk.take(walk.reviewed(true));
+        }
+        if at == Rule::Reconcile {
+            walk.take(walk.audited());
+        }
+        walk.world.reword();
+        assert_eq!(walk.rule(), at);
+        let is_told = walk
+            .due()
+            .findings
+            .iter()
+            .any(|one| one.code == Code::Rebound);
+        assert!(is_told);
+        walk.drive();
+        let record = walk.snapshot.ledger.slices["a"].accepted.clone();
+        assert_eq!(
+            record.unwrap().head,
+            walk.world.head.map(super::world::id).unwrap()
+        );
+    }
+    // Another tree is other work.
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(true);
+    walk.world.reword();
+    walk.world.same.clear();
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(walk.rule(), Rule::Implement);
+}
+
+/// Nobody knows when the session of a report that is handed in by hand began.
+#[test]
+fn a_report_by_hand_claims_its_commit_and_those_with_the_trailer() {
+    for driven in [true, false] {
+        let mut walk = Walk::new(ONE);
+        walk.plan_and_select();
+        let mut event = walk.implemented();
+        walk.foreign_commit(Touch::Elsewhere);
+        walk.own_commit();
+        walk.foreign_commit(Touch::Elsewhere);
+        if let (
+            Event::Implemented {
+                commit, submission, ..
+            },
+            false,
+        ) = (&mut event, driven)
+        {
+            commit.clone_from(&super::world::id(walk.world.head.unwrap()));
+            submission.began_at = None;
+        }
+        if driven {
+            event = walk.implemented();
+        }
+        walk.take(event);
+        let claimed = &walk.snapshot.ledger.slices["a"].claimed;
+        assert_eq!(claimed.len(), if driven { 3 } else { 2 }, "{claimed:?}");
+    }
+}
+
 /// A HEAD that nobody looked at in a clean room is looked at before a judge is asked.
 #[test]
 fn judges_are_asked_after_the_gates_ran_at_this_head() {

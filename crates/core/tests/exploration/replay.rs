@@ -5,7 +5,7 @@ use super::events::{Bounds, reports, repository, user_commands};
 use super::explore::bootstrap;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Mood, World};
-use cook_core::machine::{Facts, apply, quoted, ticket};
+use cook_core::machine::{Facts, apply, is_for_tree, quoted, ticket};
 use cook_core::model::{Actor, Event, Snapshot};
 use proptest::prelude::*;
 
@@ -119,12 +119,18 @@ proptest! {
 fn a_ticket_fits_one_tip_and_one_head() {
     let mut world = World::of_length(1);
     let head = world.head(&Mood::GOOD, Some("main"));
-    let first = ticket("tip", &head);
-    assert_eq!(first, ticket("tip", &head));
-    assert_ne!(first, ticket("other tip", &head));
-    assert_ne!(first, ticket("tip", &world.head(&Mood::GOOD, Some("side"))));
+    let first = ticket("tip", &head, None);
+    assert_eq!(first, ticket("tip", &head, None));
+    assert_ne!(first, ticket("other tip", &head, None));
+    assert_ne!(
+        first,
+        ticket("tip", &world.head(&Mood::GOOD, Some("side")), None)
+    );
     world.amend();
-    assert_ne!(first, ticket("tip", &world.head(&Mood::GOOD, Some("main"))));
+    assert_ne!(
+        first,
+        ticket("tip", &world.head(&Mood::GOOD, Some("main")), None)
+    );
 }
 
 #[test]

@@ -6,7 +6,8 @@
 
 use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, CommitFacts, CommitQuestion, CommitSeen, ConfigFacts, FactSet,
-    Facts, GateRun, Head, OutsideEdit, Range, StopVerifierRun, Verdict, Worktree,
+    Facts, GateRun, Head, OutsideEdit, Range, Rebound, ReboundQuestion, StopVerifierRun, Verdict,
+    Worktree,
 };
 use cook_core::model::{
     Accepted, CONTRACT_FILES, Caches, Count, GateSpec, Limits, Own, Place, Receipt, Rest,
@@ -55,6 +56,8 @@ pub struct World {
     pub head: Option<usize>,
     /// How often its history was rewritten.
     pub rewrites: usize,
+    /// Commits that have the tree of another one.
+    pub same: BTreeMap<usize, usize>,
 }
 
 /// `git status`.
@@ -183,6 +186,39 @@ impl World {
         true
     }
 
+    /// `git commit --amend` of the message alone, which no longer names a slice.
+    pub fn reword(&mut self) {
+        let head = self.head.expect("there is a commit");
+        self.rewrites += 1;
+        self.head = self.commits[head].parent;
+        let new = self.commit(None, self.commits[head].touch);
+        self.same.insert(new, head);
+    }
+
+    fn tree(&self, commit: usize) -> String {
+        format!("tree-{}", self.same.get(&commit).unwrap_or(&commit))
+    }
+
+    /// The commit on HEAD that has the tree of a slice's head, which HEAD does not hold any more.
+    pub fn rebound(&self, question: &ReboundQuestion) -> Option<Rebound> {
+        let from = commit_of(&question.head)?;
+        let basis = self.find(&question.basis)?;
+        let chain = self.chain(self.head);
+        if chain.contains(&from) || !chain.contains(&basis) {
+            return None;
+        }
+        let head = chain
+            .into_iter()
+            .find(|at| self.tree(*at) == self.tree(from))?;
+        Some(Rebound {
+            slice_id: question.slice_id.clone(),
+            from: question.head.clone(),
+            head: id(head),
+            basis: question.basis.clone(),
+            claimed: vec![id(head)],
+        })
+    }
+
     /// `git reset --hard HEAD~`.
     pub fn rewind(&mut self) -> bool {
         let Some(parent) = self.head.and_then(|head| self.commits[head].parent) else {
@@ -271,7 +307,7 @@ impl World {
         };
         Head {
             commit: self.head.map(id),
-            tree: self.head.map(|head| format!("tree-{head}")),
+            tree: self.head.map(|head| self.tree(head)),
             branch: if mood.other_branch {
                 Some(other.to_owned())
             } else {
@@ -338,7 +374,7 @@ impl World {
         let paths = self.paths(&own);
         CommitFacts {
             id: Some(id(index)),
-            tree: Some(format!("tree-{index}")),
+            tree: Some(self.tree(index)),
             on_head: self.is_ancestor(self.head, index),
             after_basis: basis
                 .is_some_and(|basis| basis != index && self.is_ancestor(Some(index), basis)),
@@ -348,11 +384,13 @@ impl World {
                 .cloned()
                 .collect(),
             paths,
-            claimed: self
-                .between(since, Some(index))
-                .into_iter()
-                .map(id)
-                .collect(),
+            claimed: match since {
+                Some(_) => self.between(since, Some(index)),
+                None => vec![index],
+            }
+            .into_iter()
+            .map(id)
+            .collect(),
             merged: Vec::new(),
             losses: Vec::new(),
         }
@@ -370,7 +408,7 @@ impl World {
             stderr_sha256: "err".to_owned(),
             tail: "the last line".to_owned(),
             head_sha: self.head.map(id),
-            tree_oid: self.head.map(|head| format!("tree-{head}")),
+            tree_oid: self.head.map(|head| self.tree(head)),
             place,
             caches: Caches::Empty,
             sandbox: SandboxKind::None,
@@ -527,6 +565,10 @@ impl World {
                     (text.clone(), on)
                 })
                 .collect(),
+            rebound: set
+                .rebound
+                .as_ref()
+                .and_then(|question| self.rebound(question)),
             commit: set.commit.as_ref().map(|question| self.reported(question)),
             gates: set.gates.as_ref().map(|_| self.gates(mood)),
             anchors: set
@@ -547,7 +589,7 @@ impl World {
             // Its workflows have no brief; what changes one is tested by itself.
             brief: set.brief.as_ref().map(|_| Default::default()),
             room: self.head.filter(|_| set.room).map(|head| RoomCheck {
-                tree: format!("tree-{head}"),
+                tree: self.tree(head),
                 red: match mood.verifier {
                     Gates::Red => vec!["`test` ended with 1".to_owned()],
                     _ => Vec::new(),

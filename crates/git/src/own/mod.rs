@@ -7,6 +7,7 @@ mod file;
 mod follow;
 mod moved;
 mod outcome;
+mod rebound;
 mod trace;
 
 pub use file::Text;

@@ -1,7 +1,7 @@
 //! Who wrote which line between a slice's basis and its head.
 
 use super::file::Text;
-use crate::history::ChangeKind;
+use crate::history::{Change, ChangeKind};
 use crate::lines::{Hunk, digest_lines, find_reshaped, hunks};
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -17,12 +17,26 @@ const MAX_FILES: usize = 2_000;
 const MAX_HUNKS: usize = 4_000;
 
 /// A commit on the way from the basis.
-struct Step {
-    commit: String,
+pub(super) struct Step {
+    pub(super) commit: String,
     /// The parent on that way.
-    parent: String,
+    pub(super) parent: String,
     others: Vec<String>,
-    own: bool,
+    pub(super) own: bool,
+}
+
+/// Renames of a step: new names to old ones.
+type Moves = BTreeMap<String, String>;
+
+/// What a file was called before the first step, and after each.
+fn names_of(path: &str, moves: &[Moves]) -> Vec<String> {
+    let mut names = vec![path.to_owned()];
+    for moves in moves.iter().rev() {
+        let name = names.last().map_or(path, String::as_str);
+        names.push(moves.get(name).map_or(name, String::as_str).to_owned());
+    }
+    names.reverse();
+    names
 }
 
 /// Where a line comes from.
@@ -54,14 +68,30 @@ impl Repo {
         only: Option<&BTreeSet<String>>,
     ) -> Result<Own, Failure> {
         let steps = self.steps(basis, head, claimed)?;
-        let touched = self.touched(&steps)?;
         let changes = self.changes(Some(basis), head)?;
         let has = |kind| changes.iter().any(|change| change.kind == kind);
-        let renamed: BTreeMap<String, String> =
+        let moves = self.moves(&steps, has(ChangeKind::Added))?;
+        let touched = self.touched(&steps, &moves)?;
+        let mut renamed: BTreeMap<String, String> =
             match has(ChangeKind::Added) && has(ChangeKind::Deleted) {
                 true => self.renames(basis, head)?.into_iter().collect(),
                 false => BTreeMap::new(),
             };
+        let gone = |path: &String| {
+            let is_it = |change: &&Change| change.path == *path;
+            let found = changes.iter().find(is_it);
+            found.is_some_and(|change| change.kind == ChangeKind::Deleted)
+        };
+        // Git sees some renames one by one alone.
+        for change in changes.iter().filter(|one| one.kind == ChangeKind::Added) {
+            let names = names_of(&change.path, &moves);
+            let first = names
+                .first()
+                .filter(|first| **first != change.path && gone(first));
+            if let (Some(first), None) = (first, renamed.get(&change.path)) {
+                renamed.insert(change.path.clone(), first.clone());
+            }
+        }
         let sources: BTreeSet<&String> = renamed.values().collect();
         let mut own = Own {
             basis: basis.to_owned(),
@@ -92,9 +122,19 @@ impl Repo {
                 from: from.cloned(),
                 hunks: Vec::new(),
             };
-            match self.own_hunks(&file, (basis, head), &steps)? {
+            let names = names_of(&change.path, &moves);
+            let is_mover = |(step, (names, moves)): (&Step, (&[String], &Moves))| {
+                step.own && names.last().is_some_and(|name| moves.contains_key(name))
+            };
+            let is_moved = moves
+                .iter()
+                .zip(names.windows(2))
+                .any(|(moves, names)| names.last().is_some_and(|name| moves.contains_key(name)));
+            let mut ways = steps.iter().zip(names.windows(2).zip(&moves));
+            let renames = file.from.is_some() && (!is_moved || ways.any(is_mover));
+            match self.own_hunks(&file, (basis, head), &steps, &names)? {
                 // Text that own commits put back, or that others overwrote.
-                Some(hunks) if hunks.is_empty() && !is_more_than_text(&file) => continue,
+                Some(hunks) if hunks.is_empty() && !is_more_than_text(&file, renames) => continue,
                 Some(hunks) if listed + hunks.len() <= MAX_HUNKS => {
                     listed += hunks.len();
                     file.hunks = hunks;
@@ -124,13 +164,43 @@ impl Repo {
         head: &str,
         claimed: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, Failure> {
-        self.touched(&self.steps(basis, head, claimed)?)
+        let steps = self.steps(basis, head, claimed)?;
+        let moves = self.moves(&steps, true)?;
+        self.touched(&steps, &moves)
     }
 
-    /// Paths that own commits changed; of a merge those that differ from every parent.
-    fn touched(&self, steps: &[Step]) -> Result<BTreeSet<String>, Failure> {
+    /// The renames of each step, new names to old ones.
+    fn moves(&self, steps: &[Step], wanted: bool) -> Result<Vec<Moves>, Failure> {
+        let of = |step: &Step| -> Result<Moves, Failure> {
+            if !wanted {
+                return Ok(Moves::new());
+            }
+            let changes = self.changes(Some(&step.parent), &step.commit)?;
+            let has = |kind| changes.iter().any(|change| change.kind == kind);
+            match has(ChangeKind::Added) && has(ChangeKind::Deleted) {
+                true => Ok(self
+                    .renames(&step.parent, &step.commit)?
+                    .into_iter()
+                    .collect()),
+                false => Ok(Moves::new()),
+            }
+        };
+        steps.iter().map(of).collect()
+    }
+
+    /// Paths that own commits changed, by the names that they have in the end; of a merge those that
+    /// differ from every parent.
+    fn touched(&self, steps: &[Step], moves: &[Moves]) -> Result<BTreeSet<String>, Failure> {
         let mut touched = BTreeSet::new();
-        for step in steps.iter().filter(|step| step.own) {
+        for (step, moves) in steps.iter().zip(moves) {
+            for (new, old) in moves {
+                if touched.contains(old) {
+                    touched.insert(new.clone());
+                }
+            }
+            if !step.own {
+                continue;
+            }
             let differ = |parent: &str| -> Result<BTreeSet<String>, Failure> {
                 let changes = self.changes(Some(parent), &step.commit)?;
                 Ok(changes.into_iter().map(|change| change.path).collect())
@@ -146,7 +216,7 @@ impl Repo {
     }
 
     /// The way from the basis to the head: of a merge the first parent that the basis is in.
-    fn steps(
+    pub(super) fn steps(
         &self,
         basis: &str,
         head: &str,
@@ -206,6 +276,7 @@ impl Repo {
         file: &OwnFile,
         (basis, head): (&str, &str),
         steps: &[Step],
+        names: &[String],
     ) -> Result<Option<Vec<OwnHunk>>, Failure> {
         let source = file.from.as_deref().unwrap_or(&file.path);
         let (Some(old), Some(new)) = (
@@ -214,7 +285,7 @@ impl Repo {
         ) else {
             return Ok(None);
         };
-        let Some(lineage) = self.lineage(file, &old, steps)? else {
+        let Some(lineage) = self.lineage(file, &old, steps, names)? else {
             return Ok(None);
         };
         let (lines, were) = (new.lines(), old.lines());
@@ -223,16 +294,22 @@ impl Repo {
         let mut found = Vec::new();
         for hunk in hunks(old.bytes(), new.bytes())? {
             let own = runs(hunk.new.clone(), is_own);
-            let took = hunk
-                .old
-                .clone()
-                .any(|at| lineage.removed.get(&at) == Some(&true));
-            let pure = own.is_empty() && took && hunk.new.is_empty();
-            let removal = pure.then_some(hunk.new.start..hunk.new.start);
-            for run in own.into_iter().chain(removal) {
+            let took = |at: usize| lineage.removed.get(&at) == Some(&true);
+            let taken = runs(hunk.old.clone(), took);
+            let mut note = |run: &Range<usize>, was: Range<usize>| {
                 let sha256 = digest_lines(lines.get(run.clone()).unwrap_or_default());
-                let was_sha256 = digest_lines(were.get(hunk.old.clone()).unwrap_or_default());
-                found.push(OwnHunk::new(&run, sha256, &hunk.old, was_sha256));
+                let was_sha256 = digest_lines(were.get(was.clone()).unwrap_or_default());
+                found.push(OwnHunk::new(run, sha256, &was, was_sha256));
+            };
+            // What others took away beside it is not what own lines replaced.
+            let was = match (taken.first(), taken.last()) {
+                (Some(first), Some(last)) => first.start..last.end,
+                _ => hunk.old.start..hunk.old.start,
+            };
+            own.iter().for_each(|run| note(run, was.clone()));
+            if own.is_empty() {
+                let place = hunk.new.start..hunk.new.start;
+                taken.into_iter().for_each(|was| note(&place, was));
             }
         }
         Ok(Some(found))
@@ -244,14 +321,15 @@ impl Repo {
         file: &OwnFile,
         old: &Text,
         steps: &[Step],
+        names: &[String],
     ) -> Result<Option<Lineage>, Failure> {
         let mut lineage = Lineage {
             lines: (0..old.lines().len()).map(Origin::Basis).collect(),
             removed: BTreeMap::new(),
         };
         let mut before = old.clone();
-        for step in steps {
-            let Some(after) = self.text_on_the_way(&step.commit, file)? else {
+        for (step, names) in steps.iter().zip(names.windows(2)) {
+            let Some(after) = self.text_on_the_way(&step.commit, file, names)? else {
                 return Ok(None);
             };
             if after.bytes() == before.bytes() {
@@ -259,7 +337,7 @@ impl Repo {
             }
             let mut others = Vec::new();
             for other in &step.others {
-                if let Some(text) = self.text_on_the_way(other, file)? {
+                if let Some(text) = self.text_on_the_way(other, file, names)? {
                     others.push(text);
                 }
             }
@@ -269,14 +347,23 @@ impl Repo {
         Ok(Some(lineage))
     }
 
-    /// The file's text at a commit, by either of its names.
-    fn text_on_the_way(&self, commit: &str, file: &OwnFile) -> Result<Option<Text>, Failure> {
-        match file.from.as_deref() {
-            Some(source) if self.tree_entry(commit, &file.path)?.is_none() => {
-                self.text_at(commit, source)
+    /// The file's text at a commit, by whichever of its names it has there.
+    fn text_on_the_way(
+        &self,
+        commit: &str,
+        file: &OwnFile,
+        names: &[String],
+    ) -> Result<Option<Text>, Failure> {
+        let others = names.iter().rev().map(String::as_str);
+        let all = others
+            .chain([file.path.as_str()])
+            .chain(file.from.as_deref());
+        for name in all {
+            if self.tree_entry(commit, name)?.is_some() {
+                return self.text_at(commit, name);
             }
-            _ => self.text_at(commit, &file.path),
         }
+        Ok(Some(Text::default()))
     }
 }
 
@@ -340,9 +427,9 @@ impl Lineage {
 }
 
 /// Something else than lines differs between a text's two entries.
-fn is_more_than_text(file: &OwnFile) -> bool {
+fn is_more_than_text(file: &OwnFile, renames: bool) -> bool {
     match (&file.was, &file.entry) {
-        (Some(was), Some(entry)) => was.mode != entry.mode || file.from.is_some(),
+        (Some(was), Some(entry)) => was.mode != entry.mode || renames,
         // A file without a line.
         (Some(one), None) | (None, Some(one)) => EMPTY.contains(&one.id.as_str()),
         (None, None) => false,

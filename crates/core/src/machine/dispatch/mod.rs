@@ -9,10 +9,12 @@ pub(super) use answer::not_your_turn;
 
 use crate::diagnostic::Refusal;
 use crate::machine::facts::{FactSet, Facts};
+use crate::machine::rebound::follow;
 use crate::machine::rule::{Dispatch, Rule, Trace};
 use crate::machine::{drift, slices};
 use crate::model::{Policy, Snapshot};
 use rules::{Walk, selects};
+use std::borrow::Cow;
 
 /// The facts `dispatch` reads for this snapshot (none = there is no log).
 pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
@@ -63,7 +65,13 @@ pub fn explain(
     };
     let dispatch = match snapshot {
         None => walk.without_log()?,
-        Some(snapshot) => walk.with_log(snapshot)?,
+        Some(snapshot) => {
+            let followed = follow(snapshot, facts.rebound.as_ref());
+            if let (Cow::Owned(_), Some(found)) = (&followed, &facts.rebound) {
+                walk.findings.push(found.finding());
+            }
+            walk.with_log(&followed)?
+        }
     };
     let mut traces = walk.traces;
     for rule in Rule::ALL.into_iter().skip(traces.len()) {

@@ -4,11 +4,9 @@ use super::place::Place;
 use super::question::{claims_for, fresh_question};
 use super::text::{describe, many};
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::{AnchorQuestion, Verdict};
+use crate::machine::facts::{AnchorAnswer, AnchorQuestion, Verdict, WorkOf};
 use crate::machine::work::Work;
-use crate::model::{
-    Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus, Snapshot,
-};
+use crate::model::{Evidence, EvidenceClaim, EvidenceRecord, Reground, SliceStatus, Snapshot};
 
 /// Stamps every claim of the block into its slice's evidence; a claim that does
 /// not verify refuses the report.
@@ -27,15 +25,9 @@ pub(in crate::machine) fn stamp(work: &mut Work, block: &Reground) -> Result<(),
         let answer = work.facts.anchor(&question)?;
         let id = question.slice_id.clone();
         match answer.verdict {
-            // What was a text is not shown by a run that may be green without it.
-            Verdict::Verified
-                if question.work.is_some()
-                    && (!answer.related && !is_at_rewritten(work, &question, &answer.target)
-                        || answer.receipt.is_some() && was_text(work, &question)) =>
-            {
-                wrong.push(
-                    Finding::new(Code::EvidenceUnrelated, describe(&question, answer)).at(id),
-                );
+            Verdict::Verified if let Some(why) = misfit(work, block, &question, answer) => {
+                let what = format!("{}; {why}", describe(&question, answer));
+                wrong.push(Finding::new(Code::EvidenceUnrelated, what).at(id));
                 continue;
             }
             Verdict::Verified => {}
@@ -125,35 +117,69 @@ fn shared(other: &str, claim: &EvidenceClaim) -> Refusal {
     )
 }
 
-/// The text that a done slice's criterion rests on was rewritten, and the claim shows what stands
-/// in its place: wherever that went, it is the one that cook names.
-fn is_at_rewritten(work: &Work, question: &AnchorQuestion, target: &str) -> bool {
-    let Some((slice, record)) = text_of(work, question) else {
-        return false;
+/// Why an anchor that verifies is no proof of this criterion.
+fn misfit(
+    work: &Work,
+    block: &Reground,
+    question: &AnchorQuestion,
+    answer: &AnchorAnswer,
+) -> Option<&'static str> {
+    let Some(of) = &question.work else {
+        let is_gone =
+            is_dropped(work.before, block, question) || was_dropped(work.before, question);
+        return (is_gone && !answer.related)
+            .then_some("what is dropped rests on a text or a receipt at HEAD");
     };
-    let stored = AnchorQuestion::stored(work.before, slice, record);
-    let found = work.facts.anchors.get(&stored.key());
-    found.is_some_and(|found| {
+    let stored = match of {
+        WorkOf::Accepted(_) => stored_of(work, question),
+        WorkOf::Claimed(_) => None,
+    };
+    let stands_for = |found: &AnchorAnswer| {
         found.verdict == Verdict::Changed
-            && Place::of(&found.target).is_one_with(&Place::of(target))
-    })
+            && Place::of(&found.target).is_one_with(&Place::of(&answer.target))
+    };
+    if let Some((record, found)) = stored {
+        let is_same = record.anchor == question.anchor;
+        let is_test = question.anchor.starts_with("test:");
+        let is_named = found.now.as_ref() == Some(&question.anchor);
+        return match (record.receipt.is_some(), answer.receipt.is_some()) {
+            (true, _) if is_same && matches!(found.verdict, Verdict::Verified) => None,
+            // Any other says less than what was run before, or nothing of it.
+            (true, _) if !(is_test && (answer.related || is_named)) => {
+                Some("a run is replaced by a test that is the slice's work")
+            }
+            // It may be green without the text.
+            (false, true) => Some("a text is not shown by a run"),
+            (false, false) if !answer.related && !stands_for(found) => Some(NOT_ITS_WORK),
+            _ => None,
+        };
+    }
+    (!answer.related).then_some(NOT_ITS_WORK)
 }
 
-/// A done slice's criterion rests on something else than a run.
-fn was_text(work: &Work, question: &AnchorQuestion) -> bool {
-    text_of(work, question).is_some()
-}
+const NOT_ITS_WORK: &str = "it is not the slice's own work";
 
-/// A done slice's stored proof of the criterion that is no run.
-fn text_of<'a>(
+/// The proof of a done slice that is given anew, and what it is worth now.
+fn stored_of<'a>(
     work: &Work<'a>,
     question: &AnchorQuestion,
-) -> Option<(&'a Slice, &'a EvidenceRecord)> {
+) -> Option<(&'a EvidenceRecord, &'a AnchorAnswer)> {
     let slice = work.before.plan.slice(&question.slice_id)?;
     let mut records = slice.evidence.iter().filter_map(Evidence::record);
-    let record = records
-        .find(|record| record.criterion == question.criterion && record.receipt.is_none())?;
-    (slice.status == SliceStatus::Done).then_some((slice, record))
+    let record = records.find(|record| record.criterion == question.criterion)?;
+    let stored = AnchorQuestion::stored(work.before, slice, record);
+    let found = work.facts.anchors.get(&stored.key())?;
+    (slice.status == SliceStatus::Done).then_some((record, found))
+}
+
+/// A criterion that a slice was rid of before.
+fn was_dropped(snapshot: &Snapshot, question: &AnchorQuestion) -> bool {
+    let slice = snapshot.plan.slice(&question.slice_id);
+    slice.is_some_and(|slice| {
+        let mut records = slice.evidence.iter().filter_map(Evidence::record);
+        !slice.acceptance_criteria.contains(&question.criterion)
+            && records.any(|record| record.criterion == question.criterion)
+    })
 }
 
 /// Proof that several criteria share: one anchor may serve one criterion of a slice, and one

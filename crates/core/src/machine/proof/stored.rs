@@ -3,7 +3,7 @@
 use super::question::{claims_for, stored_question};
 use super::text::describe;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::machine::facts::Verdict;
+use crate::machine::facts::{AnchorAnswer, Verdict};
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{
@@ -118,17 +118,16 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
             Evidence::Record(record) => record.criterion.clone(),
             Evidence::Text(_) => continue,
         };
-        if claims_for(work.before, block, id, &criterion)
-            .next()
-            .is_some()
-        {
-            continue;
-        }
         let Evidence::Record(record) = entry else {
             continue;
         };
         let question = stored_question(work.before, block, slice, record);
         let answer = work.facts.anchor(&question)?;
+        // What is lost stays lost, whatever else is claimed.
+        let mut claims = claims_for(work.before, block, id, &criterion);
+        if claims.next().is_some() && (answer.verdict != Verdict::Missing || is_unnamed(answer)) {
+            continue;
+        }
         has_text |= answer.receipt.is_none();
         match answer.verdict {
             Verdict::Verified => {}
@@ -145,6 +144,7 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
                     (Some(now), _) => now,
                     // A section that says something else may be anchored as it is.
                     (None, Basis::Doc) => &record.anchor,
+                    (None, Basis::Test) => "test:NAME",
                     (None, _) => "PATH:LINE",
                 };
                 lost.owed.push(Owed {
@@ -190,6 +190,11 @@ fn revalidate(work: &mut Work, block: &Reground, id: &str) -> Result<Lost, Refus
         survive(work, block, id, &survival, has_text, &mut lost)?;
     }
     Ok(lost)
+}
+
+/// A test that no gate names any more may have become another one.
+fn is_unnamed(answer: &AnchorAnswer) -> bool {
+    answer.receipt.is_none() && answer.target.starts_with("test:")
 }
 
 /// What follows from how much of the slice's work is at HEAD.

@@ -46,6 +46,15 @@ pub(super) fn commit_of(work: &Work, slice_id: &str) -> Result<String, Refusal> 
             format!("commit {short} was reported, and nothing was committed since"),
         ));
     }
+    let mut others = work.next.ledger.slices.iter();
+    if let Some((other, _)) =
+        others.find(|(other, ledger)| *other != slice_id && ledger.claimed.contains(id))
+    {
+        return Err(Refusal::new(
+            Code::CommitAlreadyReported,
+            format!("commit {short} was reported for slice `{other}`"),
+        ));
+    }
     let surfaces = surfaces(work, slice_id);
     let forbidden: Vec<&String> = facts
         .protected
@@ -174,7 +183,12 @@ const OF_RUNS: [Code; 5] = [
 pub(super) fn claim(work: &mut Work, slice_id: &str, commit: &str) -> Result<(), Refusal> {
     let facts = work.facts.commit()?;
     let mut session = facts.claimed.clone();
-    session.retain(|made| !facts.merged.contains(made));
+    let slices = &work.next.ledger.slices;
+    let is_others = |made: &String| {
+        let mut others = slices.iter().filter(|(other, _)| *other != slice_id);
+        others.any(|(_, ledger)| ledger.claimed.contains(made))
+    };
+    session.retain(|made| !facts.merged.contains(made) && !is_others(made));
     let basis = work
         .next
         .active

@@ -22,6 +22,7 @@ pub(in crate::machine) fn implement_needs(
     snapshot: &Snapshot,
     slice_id: &str,
     commit: &str,
+    began_at: Option<String>,
     set: &mut FactSet,
 ) {
     set.worktree = true;
@@ -34,7 +35,7 @@ pub(in crate::machine) fn implement_needs(
     set.commit = Some(CommitQuestion {
         commit: commit.to_owned(),
         basis: handoff.basis_commit.clone(),
-        since: snapshot.ledger.head_seen.clone(),
+        since: began_at,
         slice_id: slice_id.to_owned(),
         claimed: snapshot
             .ledger
@@ -108,14 +109,20 @@ pub(in crate::machine) fn hand_back(
     work: &mut Work,
     slice_id: &str,
     why: &str,
+    submission: &Submission,
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
     // What its session committed stays the slice's, with a trailer or without.
-    let made: Vec<String> = match &work.before.ledger.head_seen {
+    let made: Vec<String> = match &submission.began_at {
         Some(seen) => {
             let commits = &work.facts.since()?.commits;
             let before = commits.iter().position(|commit| commit.id == *seen);
-            let made = &commits[before.map_or(0, |at| at + 1)..];
+            let is_mark = drift::mark(work.before) == Some(seen);
+            let made = match before {
+                Some(at) => &commits[at + 1..],
+                None if is_mark => &commits[..],
+                None => &[],
+            };
             made.iter().map(|commit| commit.id.clone()).collect()
         }
         None => Vec::new(),

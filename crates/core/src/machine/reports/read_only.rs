@@ -2,7 +2,9 @@
 
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::facts::FactSet;
+use crate::machine::ticket::is_for_tree;
 use crate::machine::work::Work;
+use crate::model::Submission;
 
 /// What reviewer, auditor and judge want measured.
 pub(in crate::machine) fn read_only_needs(set: &mut FactSet) {
@@ -10,22 +12,25 @@ pub(in crate::machine) fn read_only_needs(set: &mut FactSet) {
     set.config = true;
 }
 
-/// A read-only role leaves the worktree as it was at the last transition.
-pub(super) fn require_same_tree(work: &Work) -> Result<(), Refusal> {
+/// A read-only role leaves the worktree as it was when its ticket was given, else at the last
+/// transition.
+pub(super) fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal> {
     let worktree = work.facts.worktree()?;
-    let same = work
-        .before
-        .ledger
-        .status_seen
-        .as_ref()
-        .is_none_or(|seen| seen == &worktree.digest);
+    let ticket = submission.ticket.as_deref();
+    let told = ticket.and_then(|ticket| is_for_tree(ticket, &worktree.digest));
+    let seen = work.before.ledger.status_seen.as_ref();
+    let same = told.unwrap_or_else(|| seen.is_none_or(|seen| seen == &worktree.digest));
     if same || worktree.is_clean() {
         return Ok(());
     }
+    let since = match told {
+        Some(_) => "its ticket was given",
+        None => "the last transition",
+    };
     Err(Refusal::new(
         Code::TreeChanged,
         format!(
-            "the worktree changed since the last transition: {}",
+            "the worktree changed since {since}: {}",
             worktree.dirty.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
         ),
     )

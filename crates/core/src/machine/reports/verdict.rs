@@ -17,7 +17,7 @@ pub(in crate::machine) fn review(
     verdicts: &Verdicts,
     submission: &Submission,
 ) -> Result<(), Refusal> {
-    require_same_tree(work)?;
+    require_same_tree(work, submission)?;
     let (id, head, criteria) = committed_key(work)?;
     require_new_words(work, submission)?;
     let seq = work.seq();
@@ -44,7 +44,7 @@ pub(in crate::machine) fn audit(
     verdicts: &Verdicts,
     submission: &Submission,
 ) -> Result<(), Refusal> {
-    require_same_tree(work)?;
+    require_same_tree(work, submission)?;
     let (id, head, criteria) = committed_key(work)?;
     let seq = work.seq();
     work.ledger(&id).audit = Some(AuditNote {

@@ -15,7 +15,7 @@ pub(in crate::machine) fn judge(
     verdicts: &Verdicts,
     submission: &Submission,
 ) -> Result<(), Refusal> {
-    require_same_tree(work)?;
+    require_same_tree(work, submission)?;
     let head = work.head()?;
     require_new_judge(work, submission)?;
     require_new_words(work, submission)?;

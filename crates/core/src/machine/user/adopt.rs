@@ -98,6 +98,7 @@ fn user_submission(work: &Work) -> Submission {
         report_sha256: String::new(),
         session: None,
         ticket: None,
+        began_at: None,
         mission_anchor: work.before.state.mission_anchor.clone(),
         remaining_contract_ids: Vec::new(),
         worktree_clean: None,

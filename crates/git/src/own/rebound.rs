@@ -1,0 +1,130 @@
+//! Where a committed slice went when its history was written anew.
+
+use super::trace::Step;
+use crate::Repo;
+use crate::SLICE_TRAILER;
+use crate::trailers::last_trailer;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{Head, Rebound, ReboundQuestion};
+use std::collections::BTreeMap;
+
+/// Commits of HEAD that are looked at.
+const MAX_SEEN: usize = 500;
+
+impl Repo {
+    /// The commit on HEAD that has the tree of a slice's head, above one that has the tree of its basis,
+    /// where it can be told which commits between are the slice's own. None while the slice's own
+    /// commit is on HEAD.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn rebound(
+        &self,
+        head: &Head,
+        question: &ReboundQuestion,
+    ) -> Result<Option<Rebound>, Failure> {
+        let Some(tip) = &head.commit else {
+            return Ok(None);
+        };
+        let known = self.resolve(&question.head)?;
+        if let Some(known) = &known
+            && self.is_ancestor(known, tip)?
+        {
+            return Ok(None);
+        }
+        let tree = match (&known, &question.tree) {
+            (_, Some(tree)) => tree.clone(),
+            (Some(known), None) => self.tree_of(known)?,
+            (None, None) => return Ok(None),
+        };
+        let Some(basis) = self.resolve(&question.basis)? else {
+            return Ok(None);
+        };
+        let was = match &known {
+            Some(known) => Some(self.steps(&basis, known, &question.claimed)?),
+            None => None,
+        };
+        for commit in self.ask(|history| history.list(None, tip, MAX_SEEN))? {
+            if self.tree_of(&commit.id)? != tree {
+                continue;
+            }
+            let Some(from) = self.counterpart(&basis, &commit.id)? else {
+                continue;
+            };
+            if from == commit.id {
+                continue;
+            }
+            if let Some(claimed) = self.claims(&from, &commit.id, was.as_deref(), question)? {
+                return Ok(Some(Rebound {
+                    slice_id: question.slice_id.clone(),
+                    from: question.head.clone(),
+                    head: commit.id,
+                    basis: from,
+                    claimed,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The basis, or the nearest commit before this one that has its tree.
+    fn counterpart(&self, basis: &str, commit: &str) -> Result<Option<String>, Failure> {
+        if self.is_ancestor(basis, commit)? {
+            return Ok(Some(basis.to_owned()));
+        }
+        let tree = self.tree_of(basis)?;
+        let mut at = commit.to_owned();
+        for _ in 0..MAX_SEEN {
+            let Some(parent) = self.ask(|history| history.parent(&at))? else {
+                break;
+            };
+            if self.tree_of(&parent)? == tree {
+                return Ok(Some(parent));
+            }
+            at = parent;
+        }
+        Ok(None)
+    }
+
+    /// Which commits between the two are the slice's own; none where one of them holds work of the
+    /// slice and of others.
+    fn claims(
+        &self,
+        basis: &str,
+        head: &str,
+        was: Option<&[Step]>,
+        question: &ReboundQuestion,
+    ) -> Result<Option<Vec<String>>, Failure> {
+        let is_all_own = was.is_some_and(|was| was.iter().all(|step| step.own));
+        let mut owners = BTreeMap::new();
+        for step in was.unwrap_or_default() {
+            owners.insert(self.change_of(step)?, step.own);
+        }
+        let mut claimed = Vec::new();
+        for step in self.steps(basis, head, &question.claimed)? {
+            let own = match owners.get(&self.change_of(&step)?) {
+                _ if is_all_own => true,
+                Some(own) => *own,
+                None if self.bears_trailer(&step.commit, &question.slice_id)? => true,
+                None => return Ok(None),
+            };
+            if own {
+                claimed.push(step.commit);
+            }
+        }
+        Ok((!claimed.is_empty()).then_some(claimed))
+    }
+
+    /// From which tree to which a commit leads.
+    fn change_of(&self, step: &Step) -> Result<(String, String), Failure> {
+        Ok((self.tree_of(&step.parent)?, self.tree_of(&step.commit)?))
+    }
+
+    fn bears_trailer(&self, commit: &str, slice: &str) -> Result<bool, Failure> {
+        let listed = self.ask(|history| history.list(None, commit, 1))?;
+        let named = listed
+            .first()
+            .and_then(|one| last_trailer(&one.message, SLICE_TRAILER));
+        Ok(named.as_deref() == Some(slice))
+    }
+}

@@ -1,0 +1,130 @@
+//! A history that is written anew while a committed slice is looked at.
+
+use crate::job::{Job, OWN, library, proof, with};
+use serde_json::json;
+
+impl Job {
+    /// The reader who is due hands in a yes with the ticket for this HEAD.
+    fn says_yes(&self, session: &str) {
+        let due = self.repo.due();
+        let ticket = due["ticket"].as_str().unwrap().to_owned();
+        let (role, report) = match due["role"].as_str().unwrap() {
+            "completion-reviewer" => ("reviewer", self.repo.reviewer_report(None)),
+            _ => ("auditor", self.repo.auditor_report()),
+        };
+        let words = [role, "--session", session, "--ticket", &ticket];
+        self.repo.record_with(&words, report).ok();
+    }
+
+    /// `a` has two commits, and is reported and reviewed.
+    fn reviewed() -> Self {
+        let job = Self::begin(&["a works"]);
+        job.repo
+            .commit_for("a", "lib.txt", &with(&library(), &OWN[..1]));
+        job.write_own("a");
+        job.report().ok();
+        job.repo
+            .record("reviewer", job.repo.reviewer_report(None))
+            .ok();
+        job
+    }
+}
+
+/// Rows 1 and 2: the same tree on the same basis is what was looked at, whatever its commits are called.
+#[test]
+fn a_review_carries_over_to_the_same_tree_on_the_same_basis() {
+    for how in ["amend", "squash", "filter", "prune"] {
+        let job = Job::reviewed();
+        match how {
+            "squash" => {
+                job.git(&["reset", "-q", "--soft", "HEAD~2"]);
+                job.repo.commit("All of it", None);
+            }
+            "filter" => {
+                let words = [
+                    "filter-branch",
+                    "-f",
+                    "--msg-filter",
+                    "sed /Cook-Slice/d",
+                    "HEAD",
+                ];
+                job.git(&words);
+                job.git(&["update-ref", "-d", "refs/original/refs/heads/main"]);
+            }
+            _ => {
+                job.git(&["commit", "-q", "--amend", "-m", "Work\n\nCook-Slice: a"]);
+            }
+        }
+        if how == "prune" {
+            job.git(&["reflog", "expire", "--expire=now", "--all"]);
+            job.git(&["gc", "-q", "--prune=now"]);
+        }
+        let due = job.repo.due();
+        assert_eq!(due["rule"], "6", "{how}: {due}");
+        assert!(due.to_string().contains("rebound"), "{how}: {due}");
+        let prompt = job.repo.cook(&["next", "--prompt"]).ok().out;
+        assert!(prompt.contains(&job.repo.head()[..12]), "{how}: {prompt}");
+        job.says_yes("auditor");
+        job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+            .ok();
+        job.stands();
+        job.repo.cook(&["verify", "control-plane"]).ok();
+    }
+}
+
+/// Row 2: on another basis, or with another tree, it is due again.
+#[test]
+fn a_review_of_another_tree_or_basis_is_due_again() {
+    for how in ["rebase", "amend"] {
+        let job = Job::reviewed();
+        match how {
+            "rebase" => {
+                let root = job.git(&["rev-list", "--max-parents=0", "HEAD"]);
+                let tip = job.repo.head();
+                job.git(&["checkout", "-q", "-b", "moved", &root]);
+                job.repo.write("other.txt", "somebody else's text\n");
+                job.git(&["add", "other.txt"]);
+                job.git(&["commit", "-q", "-m", "Somebody else's"]);
+                job.git(&["cherry-pick", &format!("{root}..{tip}")]);
+                job.git(&["branch", "-q", "-f", "main", "moved"]);
+                job.git(&["checkout", "-q", "main"]);
+            }
+            _ => {
+                job.repo.write("more.txt", "one more line of slice a\n");
+                job.git(&["add", "more.txt"]);
+                job.git(&["commit", "-q", "--amend", "--no-edit"]);
+            }
+        }
+        if job.repo.rule() == "2" {
+            job.reground(json!({})).ok();
+        }
+        let due = job.repo.due();
+        assert_eq!(due["rule"], "4", "{how}: {due}");
+        assert!(
+            due["action"].as_str().unwrap().starts_with("report"),
+            "{due}"
+        );
+        job.report().ok();
+        assert_eq!(job.repo.rule(), "5", "{how}");
+        job.says_yes("reviewer");
+        job.says_yes("auditor");
+        job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
+            .ok();
+    }
+}
+
+/// Work of the slice and somebody else's in one commit: nobody can say whose its lines are.
+#[test]
+fn a_squash_with_somebody_elses_work_is_not_the_slices() {
+    let job = Job::begin(&["a works"]);
+    job.repo.write("other.txt", "somebody else's text\n");
+    job.repo.commit("Somebody else's", None);
+    job.write_own("a");
+    job.judge();
+    job.git(&["reset", "-q", "--soft", "HEAD~2"]);
+    job.repo.commit("All of it", None);
+    let due = job.repo.due();
+    assert_ne!(due["rule"], "7", "{due}");
+    let run = job.accept(&[proof("a", "a works", "other.txt:1", "observed")]);
+    assert_ne!((run.code, &*job.status("a")), (0, "done"), "{}", run.out);
+}
