@@ -9,6 +9,8 @@ use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
 use cook_core::machine;
 use cook_core::model::{Caches, GateSpec};
+use cook_git::Repo;
+use cook_os::thread;
 use cook_store::receipt::{Gates, Receipts, plan_gate};
 
 #[derive(Debug, Args)]
@@ -38,12 +40,17 @@ pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
         refusal
     })?;
     require_trust(&workspace, &gates, args.clean)?;
-    let status = workspace.repo.status()?;
     if args.clean {
         if args.fresh {
             workspace.caches = Caches::Empty;
         }
-        let runs = workspace.run_gates(&gates)?;
+        // In a large worktree git takes as long as the room does.
+        let root = workspace.repo.root().to_owned();
+        let (status, runs) = thread::both(
+            move || Repo::discover(&root)?.status(),
+            || workspace.run_gates(&gates),
+        );
+        let (status, runs) = (status?, runs?);
         let runs = runs.into_iter().map(|run| {
             let missing = measure::missing(&workspace.repo, workspace.config()?, (&run).into())?;
             Ok((run, missing))

@@ -16,6 +16,11 @@ pub fn spawn<T: Send + 'static>(
     Builder::new().spawn(work)
 }
 
+/// How many threads make sense for work that does not wait.
+pub fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// The work done on each item, all at once as far as there are threads; where there is none
 /// the caller's own does it. In the order of the items; an error is what the work panicked with.
 pub fn on_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<Result<R>> {

@@ -5,19 +5,22 @@
 
 use crate::RoomError;
 use crate::git::plain_git;
+use crate::lfs::Fetched;
 use crate::list::{Kind, Leaf, List, join};
 use crate::objects::Objects;
 use crate::scan::path_below;
 use cook_os::disk::{self, Links};
 use cook_os::process::{Captured, Short, capture};
 use git2::{ObjectType, Oid, Repository, RepositoryInitOptions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 const NAME: &[u8] = b".gitattributes";
+/// What says, at the top, which large files a clone does not get.
+const LARGE: &[u8] = b".lfsconfig";
 const ASKED: [&str; 6] = [
     "text",
     "crlf",
@@ -95,6 +98,8 @@ pub(crate) struct Attributes {
     path: OsString,
     /// Of all files that say them; empty where there are none.
     pub digest: String,
+    /// Which large files a clone gets.
+    fetched: Fetched,
 }
 
 impl Attributes {
@@ -117,6 +122,14 @@ impl Attributes {
                 files.push((path, leaf.id));
             }
         }
+        let mut fetched = Fetched::default();
+        let large = list.file(&join(root, LARGE));
+        if let Some(leaf) = large.filter(|leaf| leaf.source == source && !files.is_empty()) {
+            objects.require_small(leaf.id, MAX_ATTRIBUTES)?;
+            let text = objects.read(leaf.id, ObjectType::Blob)?;
+            fetched = Fetched::read(text, path)?;
+            said.extend(leaf.id.as_bytes());
+        }
         let digest = match files.is_empty() {
             true => String::new(),
             false => cook_core::digest::sha256(&said),
@@ -127,6 +140,7 @@ impl Attributes {
             root: root.to_vec(),
             path: path.to_owned(),
             digest,
+            fetched,
         };
         if !files.is_empty() {
             attributes.lay_out(&files, objects)?;
@@ -174,12 +188,14 @@ impl Attributes {
         self.dir.join("work")
     }
 
+    /// No file says any.
+    pub fn is_empty(&self) -> bool {
+        self.digest.is_empty()
+    }
+
     /// What is made of those of these files that are of this part, where it is something.
-    pub fn forms(
-        &self,
-        files: &BTreeMap<&Vec<u8>, &Leaf>,
-    ) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
-        if self.digest.is_empty() {
+    pub fn forms(&self, files: &[&(Vec<u8>, Leaf)]) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
+        if self.is_empty() {
             return Ok(BTreeMap::new());
         }
         let mut stdin = Vec::new();
@@ -204,11 +220,66 @@ impl Attributes {
                 .or_default()
                 .insert(text(name), text(value));
         }
-        Ok(values
-            .into_iter()
-            .map(|(path, values)| (join(&self.root, path), Form::of(&values)))
-            .filter(|(_, form)| *form != Form::Plain)
+        let forms = values.into_iter();
+        let forms = forms.map(|(path, values)| (path, Form::of(&values)));
+        let mut forms: BTreeMap<&[u8], Form> =
+            forms.filter(|(_, form)| *form != Form::Plain).collect();
+        self.leave_pointers(&mut forms)?;
+        let forms = forms.into_iter();
+        Ok(forms
+            .map(|(path, form)| (join(&self.root, path), form))
             .collect())
+    }
+
+    /// Large files that a clone does not fetch stay what stands for them.
+    fn leave_pointers(&self, forms: &mut BTreeMap<&[u8], Form>) -> Result<(), RoomError> {
+        let Fetched { include, exclude } = &self.fetched;
+        if include.is_empty() && exclude.is_empty() {
+            return Ok(());
+        }
+        let large = forms.iter().filter(|(_, form)| **form == Form::Lfs);
+        let large: Vec<&[u8]> = large.map(|(path, _)| *path).collect();
+        let included = self.matching(include, &large)?;
+        let excluded = self.matching(exclude, &large)?;
+        for path in large {
+            if !include.is_empty() && !included.contains(path) || excluded.contains(path) {
+                forms.remove(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of these paths that a pattern names, or a directory above them.
+    fn matching(
+        &self,
+        patterns: &[String],
+        paths: &[&[u8]],
+    ) -> Result<BTreeSet<Vec<u8>>, RoomError> {
+        if patterns.is_empty() || paths.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let place = self.dir.join("patterns");
+        // Each as it is: none of them takes another one back, or is a comment.
+        let lines: String = patterns
+            .iter()
+            .map(|pattern| match pattern.starts_with(['!', '#']) {
+                true => format!("\\{pattern}\n"),
+                false => format!("{pattern}\n"),
+            })
+            .collect();
+        fs::write(&place, lines).map_err(|cause| RoomError::io("write", &place, cause))?;
+        let mut setting = OsString::from("core.excludesFile=");
+        setting.push(&place);
+        let mut arguments = vec!["-c".into(), setting];
+        arguments.extend(["check-ignore", "--no-index", "-z", "--stdin"].map(OsString::from));
+        let captured = self.ask(arguments, [paths.join(&0), vec![0]].concat())?;
+        match captured.code {
+            Some(0 | 1) => {
+                let found = captured.stdout.split(|byte| *byte == 0);
+                Ok(found.map(<[u8]>::to_vec).collect())
+            }
+            _ => Err(RoomError::Git(captured.stderr.trim().to_owned())),
+        }
     }
 
     /// What git makes of a file's bytes: by the code that writes a clone's files, because what shows
@@ -242,6 +313,15 @@ impl Attributes {
     }
 
     fn run(&self, arguments: Vec<OsString>, stdin: Vec<u8>) -> Result<Captured, RoomError> {
+        let captured = self.ask(arguments, stdin)?;
+        match captured.success() {
+            true => Ok(captured),
+            false => Err(RoomError::Git(captured.stderr.trim().to_owned())),
+        }
+    }
+
+    /// What git says, and how it ends.
+    fn ask(&self, arguments: Vec<OsString>, stdin: Vec<u8>) -> Result<Captured, RoomError> {
         let mut git_dir = OsString::from("--git-dir=");
         git_dir.push(&self.dir);
         let work = self.work();
@@ -258,11 +338,7 @@ impl Attributes {
             limit: LIMIT,
             group: false,
         });
-        let captured = captured.map_err(|error| RoomError::Git(error.to_string()))?;
-        match captured.success() {
-            true => Ok(captured),
-            false => Err(RoomError::Git(captured.stderr.trim().to_owned())),
-        }
+        captured.map_err(|error| RoomError::Git(error.to_string()))
     }
 }
 

@@ -2,15 +2,17 @@
 
 use crate::RoomError;
 use crate::attributes::{Attributes, Form, with_crlf};
+use crate::filled::{Filled, Lacking};
+use crate::index::index_of;
 use crate::lfs::Pointer;
-use crate::links::{leads_out, make_link};
+use crate::links::{find_leading_out, make_link};
 use crate::list::{Kind, Leaf, List};
-use crate::manifest::{Draft, InOrder, Manifest, Stat, Written};
+use crate::manifest::{Draft, Manifest, Stat, Written};
 use crate::modes::{set_file_mode, set_mode};
 use crate::objects::Objects;
-use crate::scan::{CachePaths, path_below, scan};
-use crate::source::Source;
-use crate::submodule;
+use crate::scan::{CachePaths, Stands, path_below, scan};
+use crate::source;
+use crate::submodule::{self, Origin};
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,7 @@ use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of a manifest, at most.
 const MAX_MANIFEST: u64 = 1 << 30;
@@ -28,47 +30,6 @@ const MAX_POINTER: u64 = 1 << 10;
 const MAX_GITMODULES: u64 = 4 << 20;
 /// Within this time a second change of a file may leave its times as they are.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
-
-/// What filling a room brought.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Filled {
-    /// The commit's tree.
-    pub tree: String,
-    /// Files of the commit, those of submodules among them.
-    pub files: usize,
-    /// Files that were written.
-    pub written: usize,
-    /// Files and directories that were removed.
-    pub removed: usize,
-    /// What the commit names and nobody who has its objects alone can have.
-    pub lacking: Vec<Lacking>,
-    /// Links that lead out of the commit, by path, with where they end.
-    pub leading_out: Vec<(String, PathBuf)>,
-    /// The files as they were left, by path.
-    stats: Vec<(Vec<u8>, Stat)>,
-}
-
-impl Filled {
-    /// The first file of the commit below `top` that somebody changed since. A change that was put
-    /// back is one too: the system's time of it cannot be put back.
-    pub fn changed(&self, top: &Path) -> Option<String> {
-        let mut stats = self.stats.iter();
-        let changed = stats.find(|(path, stat)| {
-            let found = path_below(top, path).and_then(fs::symlink_metadata);
-            !found.is_ok_and(|found| Stat::of(&found) == *stat)
-        });
-        changed.map(|(path, _)| String::from_utf8_lossy(path).into_owned())
-    }
-}
-
-/// Something that the commit names and that is not here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lacking {
-    /// The path.
-    pub path: String,
-    /// What is missing.
-    pub why: String,
-}
 
 /// One repository's part of a commit: the repository itself, or a submodule.
 struct Part {
@@ -97,7 +58,7 @@ impl<'a> Filling<'a> {
     pub fn of(
         dir: &'a Path,
         top: &'a Path,
-        source: &Source<'a>,
+        source: &source::Source<'a>,
         objects: Objects,
     ) -> Result<Self, RoomError> {
         let mut filling = Self {
@@ -133,12 +94,19 @@ impl<'a> Filling<'a> {
         self.filled.tree = tree.to_string();
         self.list.add(objects, 0, tree, b"")?;
         let mut done = BTreeSet::new();
-        while let Some((path, (source, id))) = self.list.submodules.pop_first() {
-            if done.insert(path.clone())
-                && let Err(why) = self.add_submodule(&path, source, id)
-            {
-                let path = String::from_utf8_lossy(&path).into_owned();
-                self.filled.lacking.push(Lacking { path, why });
+        loop {
+            let due = self.list.submodules.iter();
+            let due = due.filter(|(path, _)| !done.contains(*path));
+            let due: Vec<_> = due.map(|(path, of)| (path.clone(), *of)).collect();
+            if due.is_empty() {
+                break;
+            }
+            for (path, (source, id)) in due {
+                if let Err(why) = self.add_submodule(&path, source, id) {
+                    let path = String::from_utf8_lossy(&path).into_owned();
+                    self.filled.lacking.push(Lacking { path, why });
+                }
+                done.insert(path);
             }
         }
         for (source, part) in self.parts.iter().enumerate() {
@@ -160,37 +128,42 @@ impl<'a> Filling<'a> {
     fn add_submodule(&mut self, path: &[u8], source: usize, id: Oid) -> Result<(), String> {
         let above = &self.parts[source];
         let file = crate::list::join(&above.root, b".gitmodules");
-        let leaf = self.list.files.get(&file);
+        let leaf = self.list.file(&file);
         let leaf = leaf.ok_or("no `.gitmodules` says where it comes from")?;
         above.objects.require_small(leaf.id, MAX_GITMODULES)?;
         let text = above.objects.read(leaf.id, ObjectType::Blob)?;
-        let names = submodule::names(text, self.dir, self.path)?;
+        let modules = submodule::modules(text, self.dir, self.path)?;
         let own = match above.root.is_empty() {
             true => path,
             false => &path[above.root.len() + 1..],
         };
-        let name = names
+        let module = modules
             .get(own)
             .ok_or("no `.gitmodules` says where it comes from, or it says `update = none`")?;
-        let git_dir = submodule::git_dir(&above.git_dir, name);
+        let address = module.address.as_deref();
+        let address = address.ok_or("`.gitmodules` names no address for it")?;
+        let git_dir = submodule::git_dir(&above.git_dir, &module.name);
         let dir = git_dir.join("objects");
         if !disk::is_directory(&dir) {
             return Err("it is not here: `git submodule update --init` brings it".to_owned());
         }
-        let objects =
-            Objects::open(&dir, above.objects.format()).map_err(|error| error.to_string())?;
+        let format = above.objects.format();
+        let objects = Objects::open(&dir, format).map_err(|error| error.to_string())?;
         let tree = objects.tree_of(id)?;
-        if !submodule::is_fetched(&git_dir, id, self.path) {
-            return Err(format!(
-                "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
-            ));
-        }
+        let origin = Origin {
+            address,
+            above: &above.git_dir,
+            git_dir: &git_dir,
+            commit: id,
+        };
+        let remark = origin.check(format, self.path)?;
+        let path_text = String::from_utf8_lossy(path);
+        let remark = remark.map(|remark| format!("`{path_text}` {remark}"));
+        self.filled.remarks.extend(remark);
         let mut list = List::default();
         let number = self.parts.len();
         list.add(&objects, number, tree, path)?;
-        self.list.files.append(&mut list.files);
-        self.list.dirs.append(&mut list.dirs);
-        self.list.submodules.append(&mut list.submodules);
+        self.list.append(list);
         self.parts.push(Part {
             root: path.to_vec(),
             git_dir,
@@ -199,74 +172,98 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    /// Makes the directory hold it, and the caches that are there.
-    pub fn fill(mut self, caches: &[String]) -> Result<Filled, RoomError> {
+    /// Makes the directory hold it, and the caches that are there. Files that are there as the
+    /// commit has them are looked at where that is asked, and else taken for what was written. There
+    /// is an index where it is asked for, and where a file was written.
+    pub fn fill(
+        mut self,
+        caches: &[String],
+        look: bool,
+        with_index: bool,
+    ) -> Result<Filled, RoomError> {
         let place = self.dir.join("manifest");
         let bytes = disk::read(&place, MAX_MANIFEST, Links::Refuse);
         let bytes = bytes.map_err(|cause| RoomError::io("read", &place, cause))?;
         let bytes = bytes.unwrap_or_default();
         let before = Manifest::parse(&bytes).unwrap_or_default();
         let forms = self.forms(&before)?;
-        let found = scan(self.top, &self.list, &CachePaths::of(caches))?;
-        let (mut had, mut there) = (before.in_order(), InOrder { rest: &found.files });
+        let found = scan(self.top, &self.list, &CachePaths::of(caches), look)?;
+        let mut had = before.in_order();
         let mut kept = Vec::with_capacity(self.list.files.len());
         let mut due = Vec::new();
-        for (path, leaf) in &self.list.files {
-            let stands = there.find(path).map(|(_, stat)| *stat);
+        for (number, (path, leaf)) in self.list.files.iter().enumerate() {
             let had = had.find(path).filter(|had| {
-                had.id == leaf.id.as_bytes()
-                    && stands == Some(had.stat)
+                let stands = match found.files[number] {
+                    Stands::Nothing => false,
+                    Stands::Unseen => true,
+                    Stands::Seen(stat) => stat == had.stat,
+                };
+                stands
+                    && had.id == leaf.id.as_bytes()
                     && is_form(had.form, leaf.kind, forms.get(path))
             });
             kept.push(had.map(|had| had.stat));
             if had.is_none() {
-                due.push((path.clone(), *leaf, stands.is_some()));
+                due.push(number);
             }
         }
         self.require_space(&due, &forms)?;
-        // From here on the manifest of before does not hold.
-        match fs::remove_file(&place) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(RoomError::io("remove", &place, cause));
+        let is_same = due.is_empty()
+            && before.len() == kept.len()
+            && before.attributes == self.attributes_digest();
+        if !is_same {
+            // From here on the manifest of before does not hold.
+            match fs::remove_file(&place) {
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                    return Err(RoomError::io("remove", &place, cause));
+                }
+                _ => {}
             }
-            _ => {}
         }
         for path in &found.strange {
             self.remove(path)?;
         }
-        for (path, _, _) in due.iter().filter(|(_, _, stands)| *stands) {
-            self.remove(&self.place(path)?)?;
-        }
-        self.make_dirs(&found.dirs)?;
-        self.filled.written = due.len();
-        let mut due = due.into_iter();
-        for stat in kept.iter_mut().filter(|stat| stat.is_none()) {
-            if let Some((path, leaf, _)) = due.next() {
-                let form = forms.get(&path).unwrap_or(&Form::Plain);
-                *stat = Some(self.write(&path, leaf, form)?);
+        for number in &due {
+            if found.files[*number] != Stands::Nothing {
+                self.remove(&self.place(&self.list.files[*number].0)?)?;
             }
         }
+        self.make_dirs(&found.dirs)?;
+        for number in &due {
+            let (path, leaf) = self.list.files[*number].clone();
+            let form = forms.get(&path).unwrap_or(&Form::Plain);
+            kept[*number] = Some(self.write(&path, leaf, form)?);
+        }
+        let written = Instant::now();
+        self.filled.written = due.len();
+        self.filled.files = self.list.files.len();
+        self.filled.unseen = !look;
+        self.filled.leading_out = find_leading_out(self.top, &self.list)?;
+        let kept: Vec<Stat> = kept.into_iter().flatten().collect();
+        if !is_same {
+            let mut manifest = Draft::new(&self.attributes_digest());
+            for ((path, leaf), stat) in self.list.files.iter().zip(&kept) {
+                manifest.add(Written {
+                    path,
+                    id: leaf.id.as_bytes(),
+                    form: &form_name(leaf.kind, forms.get(path)),
+                    stat: *stat,
+                });
+            }
+            NewFile::at(&place, Durable::Nothing)
+                .write(manifest.bytes())
+                .map_err(|cause| RoomError::io("write", &place, cause))?;
+        }
+        if with_index || self.filled.written > 0 {
+            self.filled.index = Some(index_of(&self.list, &kept, self.commit.len() / 2));
+        }
+        let files = std::mem::take(&mut self.list.files);
+        let paths = files.into_iter().map(|(path, _)| path);
+        self.filled.stats = paths.zip(kept).collect();
         if self.filled.written > 0 {
             // A change right after this has other times then.
-            std::thread::sleep(CLOCK_STEP);
+            std::thread::sleep(CLOCK_STEP.saturating_sub(written.elapsed()));
         }
-        self.filled.files = self.list.files.len();
-        self.filled.leading_out = self.leading_out()?;
-        let mut manifest = Draft::new(&self.attributes_digest());
-        let files = std::mem::take(&mut self.list.files);
-        for ((path, leaf), stat) in files.into_iter().zip(kept) {
-            let Some(stat) = stat else { continue };
-            manifest.add(Written {
-                path: &path,
-                id: leaf.id.as_bytes(),
-                form: &form_name(leaf.kind, forms.get(&path)),
-                stat,
-            });
-            self.filled.stats.push((path, stat));
-        }
-        NewFile::at(&place, Durable::Nothing)
-            .write(manifest.bytes())
-            .map_err(|cause| RoomError::io("write", &place, cause))?;
         Ok(self.filled)
     }
 
@@ -282,17 +279,16 @@ impl<'a> Filling<'a> {
     /// What is made of files, where it is something. What the same content was made into under the
     /// same attributes is not asked again.
     fn forms(&self, before: &Manifest) -> Result<BTreeMap<Vec<u8>, Form>, RoomError> {
+        if self.attributes.iter().all(Attributes::is_empty) {
+            return Ok(BTreeMap::new());
+        }
         let same = before.attributes == self.attributes_digest();
         let mut before = before.in_order();
-        let asked: BTreeMap<&Vec<u8>, &Leaf> = self
-            .list
-            .files
-            .iter()
-            .filter(|(path, leaf)| {
-                let had = before.find(path).filter(|_| same);
-                had.is_none_or(|had| had.id != leaf.id.as_bytes() || had.form.len() > 1)
-            })
-            .collect();
+        let asked = self.list.files.iter().filter(|(path, leaf)| {
+            let had = before.find(path).filter(|_| same);
+            had.is_none_or(|had| had.id != leaf.id.as_bytes() || had.form.len() > 1)
+        });
+        let asked: Vec<&(Vec<u8>, Leaf)> = asked.collect();
         let mut forms = BTreeMap::new();
         for attributes in &self.attributes {
             forms.append(&mut attributes.forms(&asked)?);
@@ -373,34 +369,15 @@ impl<'a> Filling<'a> {
             .map_err(failed)
     }
 
-    /// Links that lead out, by what they name and by what the system makes of that: one link may
-    /// lead through another.
-    fn leading_out(&self) -> Result<Vec<(String, PathBuf)>, RoomError> {
-        let top = self.top.canonicalize();
-        let top = top.map_err(|cause| RoomError::io("look at", self.top, cause))?;
-        let mut found = Vec::new();
-        let links = self.list.files.iter();
-        for (path, _) in links.filter(|(_, leaf)| leaf.kind == Kind::Link) {
-            let place = self.place(path)?;
-            let target = fs::read_link(&place).unwrap_or_default();
-            let end = place.canonicalize().ok();
-            let is_out = end.as_ref().is_some_and(|end| !end.starts_with(&top));
-            if is_out || leads_out(path, target.as_os_str().as_encoded_bytes()) {
-                let path = String::from_utf8_lossy(path).into_owned();
-                found.push((path, end.unwrap_or(target)));
-            }
-        }
-        Ok(found)
-    }
-
     /// Refuses before anything is written where there is not enough space.
     fn require_space(
         &self,
-        due: &[(Vec<u8>, Leaf, bool)],
+        due: &[usize],
         forms: &BTreeMap<Vec<u8>, Form>,
     ) -> Result<(), RoomError> {
         let mut needed = 0;
-        for (path, leaf, _) in due {
+        for number in due {
+            let (path, leaf) = &self.list.files[*number];
             let objects = &self.parts[leaf.source].objects;
             let large = match forms.get(path) {
                 Some(Form::Lfs) => {

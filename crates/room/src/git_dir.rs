@@ -4,17 +4,18 @@
 use crate::RoomError;
 use crate::git::plain_git;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
-use cook_os::process::{Short, capture};
+use cook_os::process::{Captured, Short, capture};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_secs(300);
+/// For one walk of the whole history, or a copy of it: a minute may pass over a million objects.
+const DEADLINE: Duration = Duration::from_secs(60 * 60);
 const LIMIT: usize = 1 << 20;
-/// Refs that git is asked for in one call.
-const AT_ONCE: usize = 500;
+/// Bytes of a list of objects.
+const MAX_LIST: usize = 1 << 30;
 /// Bytes of one of its files.
 const MAX_FILE: u64 = 64 << 20;
 
@@ -38,14 +39,10 @@ pub(crate) struct Shown<'a> {
     pub path: &'a OsStr,
 }
 
-/// Writes it anew where something of it differs: builds that look at its files' times run again
-/// only when the commit changed.
-pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
+/// Writes it anew.
+pub(crate) fn write(top: &Path, shown: &Shown, index: &[u8]) -> Result<(), RoomError> {
     let dir = top.join(".git");
     let files = control_files(shown);
-    if is_as_written(&dir, &files) {
-        return Ok(());
-    }
     remove(top)?;
     for (name, text) in &files {
         let place = dir.join(name);
@@ -61,11 +58,20 @@ pub(crate) fn write(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         let place = dir.join(name);
         fs::create_dir_all(&place).map_err(|cause| RoomError::io("make", &place, cause))?;
     }
-    git(top, shown, true, &["read-tree", shown.commit])?;
+    write_index(top, index)?;
     match shown.alone {
         true => hold_history(top, shown),
         false => Ok(()),
     }
+}
+
+/// Writes the index alone: files of the commit were written.
+pub(crate) fn write_index(top: &Path, index: &[u8]) -> Result<(), RoomError> {
+    let place = top.join(".git/index");
+    NewFile::at(&place, Durable::Nothing)
+        .mode(Mode::Masked(0o644))
+        .write(index)
+        .map_err(|cause| RoomError::io("write", &place, cause))
 }
 
 /// Takes the history over as a clone would: each object's id is made from its bytes, and what
@@ -107,42 +113,135 @@ fn check_all(top: &Path, shown: &Shown) -> Result<(), RoomError> {
         commit: shown.commit.to_owned(),
         why,
     };
-    let is_whole = |ids: &[&str]| {
-        let asked = ["rev-list", "--objects", "--quiet"].iter().chain(ids);
-        let asked: Vec<&str> = asked.copied().chain(["--not", shown.commit]).collect();
-        git(top, shown, true, &asked)
-    };
-    for some in shown.refs.chunks(AT_ONCE) {
-        let ids: Vec<&str> = some.iter().map(|(_, id)| id.as_str()).collect();
-        let Err(error) = is_whole(&ids) else {
-            continue;
-        };
-        let mut broken = some.iter().filter(|(_, id)| is_whole(&[id]).is_err());
-        let name = broken.next().map_or("a ref", |(name, _)| name);
+    let ids: Vec<&str> = shown.refs.iter().map(|(_, id)| id.as_str()).collect();
+    if !ids.is_empty()
+        && let Err(said) = walk(top, shown, &ids)?
+    {
+        // The first of them with which it fails; each look halves what it may be.
+        let (mut whole, mut broken) = (0, ids.len());
+        while whole + 1 < broken {
+            let middle = whole.midpoint(broken);
+            match walk(top, shown, &ids[..middle])? {
+                Ok(()) => whole = middle,
+                Err(_) => broken = middle,
+            }
+        }
+        let name = &shown.refs[broken - 1].0;
         return Err(not_reproducible(format!(
-            "`{name}` is not whole, and no clone can be made: {error}"
+            "`{name}` is not whole, and no clone can be made: {said}"
         )));
     }
-    for (file, program) in [
-        ("info/commit-graph", "commit-graph"),
-        ("info/commit-graphs/commit-graph-chain", "commit-graph"),
-        ("pack/multi-pack-index", "multi-pack-index"),
-    ] {
-        let place = shown.here.join(file);
-        if place.symlink_metadata().is_err() {
-            continue;
+    let dirs = object_dirs(shown.here);
+    for dir in &dirs {
+        for (file, program) in [
+            ("info/commit-graph", "commit-graph"),
+            ("info/commit-graphs/commit-graph-chain", "commit-graph"),
+            ("pack/multi-pack-index", "multi-pack-index"),
+        ] {
+            let place = dir.join(file);
+            if place.symlink_metadata().is_err() {
+                continue;
+            }
+            let mut of = OsString::from("--object-dir=");
+            of.push(dir);
+            let of = of.to_string_lossy();
+            git(top, shown, true, &[program, "verify", "--no-progress", &of])
+                .map_err(|error| not_reproducible(lies(&place, &error.to_string())))?;
         }
-        let mut of = OsString::from("--object-dir=");
-        of.push(shown.here);
-        let of = of.to_string_lossy();
-        git(top, shown, true, &[program, "verify", "--no-progress", &of]).map_err(|error| {
-            let place = place.display();
-            not_reproducible(format!(
-                "`{place}` does not tell the truth, remove it: {error}"
-            ))
-        })?;
     }
-    Ok(())
+    // Whoever sends a clone asks a bitmap what belongs to it.
+    match dirs.iter().find_map(|dir| bitmap_in(dir)) {
+        Some(place) if reachable(top, shown, true)? != reachable(top, shown, false)? => Err(
+            not_reproducible(lies(&place, "it leads to other objects than the history")),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Whether git finds everything that these lead to and HEAD does not; else what it says.
+fn walk(top: &Path, shown: &Shown, ids: &[&str]) -> Result<Result<(), String>, RoomError> {
+    let mut env = plain_git(shown.path);
+    env.push(("GIT_ALTERNATE_OBJECT_DIRECTORIES", shown.here.into()));
+    let not = format!("^{}", shown.commit);
+    let captured = list(top, env, &["--quiet"], [ids, &[&not]].concat().join("\n"))?;
+    Ok(match captured.success() {
+        true => Ok(()),
+        false => Err(captured.stderr.trim().to_owned()),
+    })
+}
+
+/// Walks the history from the ids of `stdin` on.
+fn list(
+    top: &Path,
+    env: Vec<(&'static str, OsString)>,
+    options: &[&str],
+    stdin: String,
+) -> Result<Captured, RoomError> {
+    let asked = ["git", "rev-list", "--objects", "--stdin"];
+    let asked = asked.iter().chain(options);
+    let captured = capture(&Short {
+        argv: asked.map(OsString::from).collect(),
+        dir: top,
+        env,
+        stdin: stdin.into_bytes(),
+        deadline: DEADLINE,
+        limit: MAX_LIST,
+        group: false,
+    });
+    captured.map_err(|error| RoomError::Git(format!("walking the history: {error}")))
+}
+
+fn lies(place: &Path, how: &str) -> String {
+    let place = place.display();
+    format!("`{place}` does not tell the truth, remove it: {how}")
+}
+
+/// Directories of objects: this one, and those that it names, as deep as git follows them.
+fn object_dirs(here: &Path) -> Vec<PathBuf> {
+    const DEPTH: usize = 5;
+    let mut dirs = vec![here.to_owned()];
+    let mut last = 0..1;
+    for _ in 0..DEPTH {
+        for number in last.clone() {
+            let dir = dirs[number].clone();
+            let named = disk::read_text(&dir.join("info/alternates"), MAX_FILE, Links::Follow);
+            let named = named.ok().flatten().unwrap_or_default();
+            let named = named.lines().filter(|line| !line.starts_with('#'));
+            dirs.extend(named.map(|line| dir.join(line)));
+        }
+        last = last.end..dirs.len();
+    }
+    dirs
+}
+
+fn bitmap_in(dir: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(dir.join("pack")).ok()?;
+    let mut places = entries.flatten().map(|entry| entry.path());
+    places.find(|place| place.extension().is_some_and(|end| end == "bitmap"))
+}
+
+/// A digest of everything that HEAD and the refs lead to: as a bitmap says it, or by the objects.
+fn reachable(top: &Path, shown: &Shown, by_bitmap: bool) -> Result<String, RoomError> {
+    let mut options = vec!["--no-object-names"];
+    if by_bitmap {
+        options.push("--use-bitmap-index");
+    }
+    let ids = shown.refs.iter().map(|(_, id)| &id[..]);
+    let ids: Vec<&str> = ids.chain([shown.commit]).collect();
+    let mut env = plain_git(shown.path);
+    env.push(("GIT_OBJECT_DIRECTORY", shown.here.into()));
+    // The index of many packs may bear the bitmap; that it tells the truth was found before.
+    let core_multi_pack_index = "GIT_CONFIG_VALUE_1";
+    env.push((core_multi_pack_index, "true".into()));
+    let captured = list(top, env, &options, ids.join("\n"))?;
+    if !captured.success() {
+        return Err(RoomError::Git(captured.stderr.trim().to_owned()));
+    }
+    let lines = captured.stdout.split(|byte| *byte == b'\n');
+    let mut listed: Vec<&[u8]> = lines.map(<[u8]>::trim_ascii).collect();
+    listed.sort_unstable();
+    listed.dedup();
+    Ok(cook_core::digest::sha256(listed.concat()))
 }
 
 /// Takes it away, whatever stands there.
@@ -182,8 +281,11 @@ fn control_files(shown: &Shown) -> Vec<(&'static str, String)> {
     files
 }
 
-/// Nothing but git's index and objects came to it since it was written.
-fn is_as_written(dir: &Path, files: &[(&str, String)]) -> bool {
+/// It shows that, and nothing but git's index and objects came to it since it was written. Builds
+/// that look at its files' times run again only when the commit changed.
+pub(crate) fn is_as_written(top: &Path, shown: &Shown) -> bool {
+    let dir = &top.join(".git");
+    let files = control_files(shown);
     const NAMES: [&str; 9] = [
         "HEAD",
         "config",

@@ -1,13 +1,49 @@
 //! Large files that git keeps a pointer to: their content lies in the local store, by digest.
 
+use crate::git::{Text, settings};
 use cook_os::disk::{self, Links};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a pointer, at most.
 const POINTER: usize = 1024;
+
+/// Which large files a clone gets, by patterns; all where there are none.
+#[derive(Debug, Default)]
+pub(crate) struct Fetched {
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+}
+
+impl Fetched {
+    /// As an `.lfsconfig` says it.
+    pub fn read(text: Vec<u8>, path: &OsStr) -> Result<Self, String> {
+        let read = settings(Text::Bytes(text), Path::new("/"), path);
+        let mut fetched = Self::default();
+        for (key, value) in read.map_err(|why| format!(".lfsconfig: {why}"))? {
+            match &key[..] {
+                "lfs.fetchinclude" => fetched.include = patterns(&value),
+                "lfs.fetchexclude" => fetched.exclude = patterns(&value),
+                _ => {}
+            }
+        }
+        Ok(fetched)
+    }
+}
+
+/// Parted by commas, each without the slash that it may end with.
+fn patterns(value: &[u8]) -> Vec<String> {
+    let value = String::from_utf8_lossy(value);
+    let parts = value.split(',').map(str::trim);
+    let parts = parts.map(|part| part.strip_suffix(['/', '\\']).unwrap_or(part));
+    parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
 
 /// What a pointer says.
 #[derive(Debug, Clone, PartialEq, Eq)]

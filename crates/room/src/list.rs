@@ -1,8 +1,9 @@
 //! What a commit holds: files, directories and submodules by path.
 
 use crate::objects::Objects;
-use git2::Oid;
+use git2::{ObjectType, Oid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// How deep directories may lie in one another.
 const DEPTH: usize = 1000;
@@ -27,7 +28,8 @@ pub(crate) struct Leaf {
 /// What a commit holds.
 #[derive(Debug, Default)]
 pub(crate) struct List {
-    pub files: BTreeMap<Vec<u8>, Leaf>,
+    /// By path.
+    pub files: Vec<(Vec<u8>, Leaf)>,
     /// Those that hold something; a clone has no others.
     pub dirs: BTreeSet<Vec<u8>>,
     /// Commits of submodules, with the number of the objects that name them.
@@ -43,57 +45,118 @@ impl List {
         tree: Oid,
         at: &[u8],
     ) -> Result<(), String> {
-        let mut due = vec![(tree, at.to_vec(), 0)];
-        while let Some((tree, at, depth)) = due.pop() {
-            if depth > DEPTH {
-                return Err(format!("its directories lie more than {DEPTH} deep"));
-            }
-            for (mode, name, id) in objects.entries(tree)? {
-                if !is_safe(&name) {
-                    let name = String::from_utf8_lossy(&name).into_owned();
-                    return Err(format!("tree {tree} holds the name {name:?}"));
-                }
-                let path = join(&at, &name);
-                let kind = match mode & 0o170_000 {
-                    mode @ (0o040_000 | 0o160_000) => {
-                        if self.files.contains_key(&path) || !self.dirs.insert(path.clone()) {
-                            return Err(format!("tree {tree} holds a name twice"));
-                        }
-                        match mode {
-                            0o040_000 => due.push((id, path, depth + 1)),
-                            _ => drop(self.submodules.insert(path, (source, id))),
-                        }
-                        continue;
+        let mut at = at.to_vec();
+        let mut open = vec![Directory::read(objects, tree)?];
+        loop {
+            let depth = open.len();
+            let Some(dir) = open.last_mut() else {
+                break;
+            };
+            let (bytes, next) = (&dir.bytes, dir.entries.next());
+            let Some((mode, name, id)) = next else {
+                let is_filled = dir.is_filled;
+                open.pop();
+                if let Some(above) = open.last_mut() {
+                    if is_filled {
+                        above.is_filled = true;
+                        self.dirs.insert(at.clone());
                     }
-                    0o120_000 => Kind::Link,
-                    0o100_000 if mode & 0o100 != 0 => Kind::Program,
-                    0o100_000 => Kind::File,
-                    _ => return Err(format!("tree {tree} holds an entry of mode {mode:o}")),
-                };
-                let leaf = Leaf { source, id, kind };
-                if self.files.insert(path.clone(), leaf).is_some() || self.dirs.contains(&path) {
-                    return Err(format!("tree {tree} holds a name twice"));
+                    at.truncate(above.ends_at);
                 }
+                continue;
+            };
+            let name = &bytes[name];
+            if !is_safe(name) {
+                let name = String::from_utf8_lossy(name).into_owned();
+                return Err(format!("tree {} holds the name {name:?}", dir.id));
             }
+            dir.ends_at = at.len();
+            if !at.is_empty() {
+                at.push(b'/');
+            }
+            at.extend_from_slice(name);
+            let kind = match mode & 0o170_000 {
+                0o120_000 => Kind::Link,
+                0o100_000 if mode & 0o100 != 0 => Kind::Program,
+                0o100_000 => Kind::File,
+                0o040_000 if depth > DEPTH => {
+                    return Err(format!("its directories lie more than {DEPTH} deep"));
+                }
+                0o040_000 => {
+                    open.push(Directory::read(objects, id)?);
+                    continue;
+                }
+                0o160_000 => {
+                    dir.is_filled = true;
+                    self.dirs.insert(at.clone());
+                    self.submodules.insert(at.clone(), (source, id));
+                    at.truncate(dir.ends_at);
+                    continue;
+                }
+                _ => {
+                    return Err(format!("tree {} holds an entry of mode {mode:o}", dir.id));
+                }
+            };
+            dir.is_filled = true;
+            self.files.push((at.clone(), Leaf { source, id, kind }));
+            at.truncate(dir.ends_at);
         }
-        self.keep_filled_dirs();
+        self.sort();
         Ok(())
     }
 
-    fn keep_filled_dirs(&mut self) {
-        let mut filled = BTreeSet::new();
-        for path in self.files.keys().chain(self.submodules.keys()) {
-            let mut at = &path[..];
-            while let Some(end) = at.iter().rposition(|byte| *byte == b'/') {
-                at = &at[..end];
-                if !filled.insert(at) {
-                    break;
-                }
-            }
+    /// Takes another list in, whose paths are none of this one's.
+    pub fn append(&mut self, mut other: Self) {
+        self.files.append(&mut other.files);
+        self.dirs.append(&mut other.dirs);
+        self.submodules.append(&mut other.submodules);
+        self.sort();
+    }
+
+    /// A file of that path.
+    pub fn file(&self, path: &[u8]) -> Option<&Leaf> {
+        let found = self
+            .files
+            .binary_search_by(|(other, _)| other[..].cmp(path));
+        Some(&self.files[found.ok()?].1)
+    }
+
+    /// A tree holds its entries in this order, but for one that somebody wrote by other rules.
+    fn sort(&mut self) {
+        self.files.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+}
+
+/// A directory of which some entries were taken.
+struct Directory {
+    id: Oid,
+    bytes: Vec<u8>,
+    entries: std::vec::IntoIter<(u32, Range<usize>, Oid)>,
+    /// Its path's length.
+    ends_at: usize,
+    is_filled: bool,
+}
+
+impl Directory {
+    fn read(objects: &Objects, id: Oid) -> Result<Self, String> {
+        let bytes = objects.read(id, ObjectType::Tree)?;
+        let entries = objects.entries(id, &bytes)?;
+        // They come by path, in which a directory's name ends with a slash.
+        let mut names: Vec<&[u8]> = entries
+            .iter()
+            .map(|entry| &bytes[entry.1.clone()])
+            .collect();
+        names.sort_unstable();
+        if !names.is_sorted_by(|one, other| one < other) {
+            return Err(format!("tree {id} holds a name twice"));
         }
-        let submodules = &self.submodules;
-        self.dirs
-            .retain(|dir| filled.contains(&dir[..]) || submodules.contains_key(dir));
+        Ok(Self {
+            id,
+            entries: entries.into_iter(),
+            bytes,
+            ends_at: 0,
+            is_filled: false,
+        })
     }
 }
 

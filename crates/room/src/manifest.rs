@@ -4,11 +4,12 @@
 use std::cmp::Ordering;
 use std::fs::Metadata;
 
-const MAGIC: &[u8] = b"room 1\n";
+const MAGIC: &[u8] = b"room 2\n";
+const FIELDS: usize = 9;
 
 /// What the system says of a file: any change of its content changes some of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stat([i64; 7]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Stat([i64; FIELDS]);
 
 impl Stat {
     #[cfg(unix)]
@@ -22,6 +23,8 @@ impl Stat {
             found.ctime_nsec(),
             found.ino() as i64,
             i64::from(found.mode()),
+            i64::from(found.uid()),
+            i64::from(found.gid()),
         ])
     }
 
@@ -33,11 +36,51 @@ impl Stat {
                 .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
                 .map_or(0, |since| since.as_nanos() as i64)
         };
-        let mut fields = [0; 7];
+        let mut fields = [0; FIELDS];
         fields[0] = found.len() as i64;
         fields[1] = since(found.modified());
         fields[2] = since(found.created());
         Self(fields)
+    }
+
+    /// Seconds and nanoseconds; like the others as git's index has it, which takes the lower half.
+    pub fn modified(&self) -> [u32; 2] {
+        [self.0[1] as u32, self.0[2] as u32]
+    }
+
+    pub fn changed(&self) -> [u32; 2] {
+        [self.0[3] as u32, self.0[4] as u32]
+    }
+
+    pub fn size(&self) -> u32 {
+        self.0[0] as u32
+    }
+
+    pub fn inode(&self) -> u32 {
+        self.0[5] as u32
+    }
+
+    /// User and group.
+    pub fn owner(&self) -> [u32; 2] {
+        [self.0[7] as u32, self.0[8] as u32]
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<&nix::sys::stat::FileStat> for Stat {
+    #[allow(clippy::unnecessary_cast)] // The types differ from machine to machine.
+    fn from(found: &nix::sys::stat::FileStat) -> Self {
+        Self([
+            found.st_size as i64,
+            found.st_mtime as i64,
+            found.st_mtime_nsec as i64,
+            found.st_ctime as i64,
+            found.st_ctime_nsec as i64,
+            found.st_ino as i64,
+            i64::from(found.st_mode),
+            i64::from(found.st_uid),
+            i64::from(found.st_gid),
+        ])
     }
 }
 
@@ -70,7 +113,7 @@ impl<'a> Manifest<'a> {
             let path = take(&mut rest)?;
             let id = take(&mut rest)?;
             let form = std::str::from_utf8(take(&mut rest)?).ok()?;
-            let mut fields = [0; 7];
+            let mut fields = [0; FIELDS];
             for field in &mut fields {
                 let (number, more) = rest.split_first_chunk()?;
                 (*field, rest) = (i64::from_le_bytes(*number), more);
@@ -89,38 +132,26 @@ impl<'a> Manifest<'a> {
         Some(Self { attributes, files })
     }
 
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
     /// Looks files up whose paths come in order.
-    pub fn in_order(&self) -> InOrder<'_, Written<'a>> {
+    pub fn in_order(&self) -> InOrder<'_> {
         InOrder { rest: &self.files }
     }
 }
 
-/// What has a path that it is sorted by.
-pub(crate) trait ByPath {
-    fn path(&self) -> &[u8];
-}
-
-impl ByPath for Written<'_> {
-    fn path(&self) -> &[u8] {
-        self.path
-    }
-}
-
-impl ByPath for (Vec<u8>, Stat) {
-    fn path(&self) -> &[u8] {
-        &self.0
-    }
-}
-
 /// A sorted list that is asked for one path after another, each behind the one before.
-pub(crate) struct InOrder<'a, T> {
-    pub rest: &'a [T],
+pub(crate) struct InOrder<'a> {
+    rest: &'a [Written<'a>],
 }
 
-impl<'a, T: ByPath> InOrder<'a, T> {
-    pub fn find(&mut self, path: &[u8]) -> Option<&'a T> {
+impl<'a> InOrder<'a> {
+    pub fn find(&mut self, path: &[u8]) -> Option<&'a Written<'a>> {
         while let Some((first, rest)) = self.rest.split_first() {
-            match first.path().cmp(path) {
+            match first.path.cmp(path) {
                 Ordering::Less => self.rest = rest,
                 Ordering::Equal => return Some(first),
                 Ordering::Greater => return None,
@@ -176,7 +207,7 @@ mod tests {
             path,
             id: &[7; 20],
             form: "file",
-            stat: Stat([1, -2, 3, 4, 5, 6, 7]),
+            stat: Stat([1, -2, 3, 4, 5, 6, 7, 8, 9]),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::RoomError;
 use git2::{ObjectFormat, ObjectType, Odb, Oid};
+use std::ops::Range;
 use std::path::Path;
 
 /// Bytes of a commit and of a directory, at most: a few bytes can be made into any number.
@@ -80,27 +81,29 @@ impl Objects {
         self.id(text.ok_or_else(|| format!("commit {commit} names no tree"))?)
     }
 
-    /// The entries of a tree: mode, name, id.
-    pub fn entries(&self, tree: Oid) -> Result<Vec<(u32, Vec<u8>, Oid)>, String> {
-        let bytes = self.read(tree, ObjectType::Tree)?;
+    /// The entries of a tree's bytes: mode, where the name is, id.
+    pub fn entries(
+        &self,
+        tree: Oid,
+        bytes: &[u8],
+    ) -> Result<Vec<(u32, Range<usize>, Oid)>, String> {
         let length = self.id_bytes();
         let malformed = || format!("tree {tree} is malformed");
-        let mut rest = &bytes[..];
         let mut entries = Vec::new();
-        while !rest.is_empty() {
-            let space = rest.iter().position(|byte| *byte == b' ');
-            let end = rest.iter().position(|byte| *byte == 0);
-            let (Some(space), Some(end)) = (space, end) else {
-                return Err(malformed());
+        let mut at = 0;
+        while at < bytes.len() {
+            let find = |wanted: u8, from: usize| {
+                let found = bytes[from..].iter().position(|byte| *byte == wanted);
+                found.map(|found| from + found).ok_or_else(malformed)
             };
-            if space > end || rest.len() < end + 1 + length {
-                return Err(malformed());
-            }
-            let mode = std::str::from_utf8(&rest[..space]).map_err(|_| malformed())?;
+            let space = find(b' ', at)?;
+            let end = find(0, space)?;
+            let id = bytes.get(end + 1..end + 1 + length).ok_or_else(malformed)?;
+            let mode = std::str::from_utf8(&bytes[at..space]).map_err(|_| malformed())?;
             let mode = u32::from_str_radix(mode, 8).map_err(|_| malformed())?;
-            let id = Oid::from_bytes(&rest[end + 1..end + 1 + length]).map_err(|_| malformed())?;
-            entries.push((mode, rest[space + 1..end].to_vec(), id));
-            rest = &rest[end + 1 + length..];
+            let id = Oid::from_bytes(id).map_err(|_| malformed())?;
+            entries.push((mode, space + 1..end, id));
+            at = end + 1 + length;
         }
         Ok(entries)
     }

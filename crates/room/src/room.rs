@@ -1,7 +1,8 @@
 //! Where rooms are, who has one, and how one is filled.
 
 use crate::RoomError;
-use crate::fill::{Filled, Filling};
+use crate::fill::Filling;
+use crate::filled::Filled;
 use crate::git_dir::{self, Shown};
 use crate::objects::Objects;
 use crate::rooms;
@@ -10,6 +11,7 @@ use cook_core::model::Caches;
 use cook_os::disk::{self, Durable, Links, NewFile};
 use git2::ObjectFormat;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +20,10 @@ const ROOMS: usize = 64;
 
 /// Bytes of the list of commits without parents, at most.
 const MAX_SHALLOW: u64 = 64 << 20;
+
+/// The room's file that says that each file of the commit was as it had been written when somebody
+/// looked last.
+const AS_LEFT: &str = "as-left";
 
 /// How long a room is waited for that is in use: a child that is just being started holds what its
 /// parent held for a moment, and another room would have to be built in anew.
@@ -103,7 +109,9 @@ impl Room {
         self.dir.join("tmp")
     }
 
-    /// Makes it hold the commit's files, named caches and nothing else.
+    /// Makes it hold the commit's files, named caches and nothing else. Where [`Room::leave`] saw
+    /// all files as they had been written, they are not looked at again: whoever runs something here
+    /// calls it again, and it tells of a change before that run as well.
     ///
     /// # Errors
     /// When the commit cannot be had whole; the room is then not to be used.
@@ -115,7 +123,12 @@ impl Room {
         let place = source.common.join("objects");
         let objects = Objects::open(&place, format)?;
         let filling = Filling::of(&self.dir, &self.top, source, objects)?;
-        let filled = filling.fill(caches)?;
+        let note = self.note(AS_LEFT);
+        let look = match fs::remove_file(&note) {
+            Ok(()) => false,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
+            Err(cause) => return Err(RoomError::io("remove", &note, cause)),
+        };
         let shallow = source.common.join("shallow");
         let shown = Shown {
             commit: source.commit,
@@ -128,11 +141,27 @@ impl Room {
             alone: source.alone,
             path: source.path,
         };
-        match source.history {
-            true => git_dir::write(&self.top, &shown)?,
-            false => git_dir::remove(&self.top)?,
+        let is_new = source.history && !git_dir::is_as_written(&self.top, &shown);
+        let mut filled = filling.fill(caches, look, is_new)?;
+        let index = filled.index.take().unwrap_or_default();
+        match (source.history, is_new) {
+            (true, true) => git_dir::write(&self.top, &shown, &index)?,
+            (true, false) if !index.is_empty() => git_dir::write_index(&self.top, &index)?,
+            (true, false) => {}
+            (false, _) => git_dir::remove(&self.top)?,
         }
         Ok(filled)
+    }
+
+    /// A file of the commit that somebody changed since the room was filled. Where there is none, the
+    /// next fill takes the files for what they are.
+    pub fn leave(&self, filled: &Filled) -> Option<String> {
+        let changed = filled.changed(&self.top);
+        if changed.is_none() {
+            // Without it the next fill looks at each file.
+            let _ = NewFile::at(&self.note(AS_LEFT), Durable::Nothing).write(b"");
+        }
+        changed
     }
 
     fn remove(&self) -> Result<(), RoomError> {

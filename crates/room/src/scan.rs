@@ -1,18 +1,30 @@
 //! What stands in the room, without following a link.
 
 use crate::RoomError;
-use crate::list::{List, join};
+use crate::list::{Kind, List, join};
 use crate::manifest::Stat;
+use crate::modes::set_mode;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::DirEntry;
+use std::fs::{DirEntry, FileType, ReadDir};
+use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// What stands at the path of one of the commit's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stands {
+    Nothing,
+    /// A file or link, as the commit has one there.
+    Unseen,
+    Seen(Stat),
+}
+
 /// What stands there.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Found {
-    /// Files, at paths of the commit's files, by path.
-    pub files: Vec<(Vec<u8>, Stat)>,
+    /// By the numbers of the commit's files.
+    pub files: Vec<Stands>,
     /// Directories of the commit that are there.
     pub dirs: BTreeSet<Vec<u8>>,
     /// What is neither of the commit nor a cache.
@@ -57,70 +69,164 @@ impl CachePaths {
     }
 }
 
-/// Looks at everything but the caches and the room's own `.git`.
-pub(crate) fn scan(top: &Path, wanted: &List, caches: &CachePaths) -> Result<Found, RoomError> {
-    let mut found = Found::default();
-    let mut due = vec![Vec::new()];
-    while let Some(at) = due.pop() {
-        let dir = path_below(top, &at).map_err(|cause| RoomError::io("read", top, cause))?;
-        let failed = |cause| RoomError::io("read", &dir, cause);
-        for entry in std::fs::read_dir(&dir).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let Some(name) = name_bytes(entry.file_name()) else {
-                found.strange.push(entry.path());
-                continue;
-            };
-            let path = join(&at, &name);
-            sort_in(entry, path, wanted, caches, &mut found, &mut due)?;
-        }
-    }
-    found
-        .files
-        .sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(found)
-}
-
-fn sort_in(
-    entry: DirEntry,
-    path: Vec<u8>,
+/// Reads every directory but the caches and the room's own `.git`; looks at each of the commit's
+/// files too where that is asked.
+pub(crate) fn scan(
+    top: &Path,
     wanted: &List,
     caches: &CachePaths,
-    found: &mut Found,
-    due: &mut Vec<Vec<u8>>,
-) -> Result<(), RoomError> {
-    let failed = |cause| RoomError::io("look at", &entry.path(), cause);
-    let is_dir = entry.file_type().map_err(failed)?.is_dir();
-    let is_commits = is_dir && wanted.dirs.contains(&path);
-    // A link in a cache's place could lead into somebody's worktree; a cache over a directory of
-    // the commit would keep what is not the commit's.
-    let is_cache = is_dir && !is_commits && caches.include(&path);
-    if path == b".git" || is_cache {
-        return Ok(());
+    look: bool,
+) -> Result<Found, RoomError> {
+    let mut scan = Scan {
+        wanted,
+        caches,
+        look,
+        found: Found {
+            files: vec![Stands::Nothing; wanted.files.len()],
+            dirs: BTreeSet::new(),
+            strange: Vec::new(),
+        },
+    };
+    let mut due = vec![(Vec::new(), 0..wanted.files.len())];
+    while let Some((at, within)) = due.pop() {
+        let dir = path_below(top, &at).map_err(|cause| RoomError::io("read", top, cause))?;
+        scan.read(&dir, &at, within, &mut due)?;
     }
-    if is_commits {
-        found.dirs.insert(path.clone());
-        due.push(path);
-    } else if is_dir && caches.lie_below(&path) {
-        due.push(path);
-    } else if !is_dir && wanted.files.contains_key(&path) {
-        let metadata = entry.metadata().map_err(failed)?;
-        found.files.push((path, Stat::of(&metadata)));
-    } else {
-        found.strange.push(entry.path());
+    Ok(scan.found)
+}
+
+/// A directory below the top, and the numbers of the commit's files below it.
+type Due = (Vec<u8>, Range<usize>);
+
+struct Scan<'a> {
+    wanted: &'a List,
+    caches: &'a CachePaths,
+    look: bool,
+    found: Found,
+}
+
+impl Scan<'_> {
+    /// One directory. Its entries come in the order of whole paths, in which the commit's files are:
+    /// each is compared with the next of them.
+    fn read(
+        &mut self,
+        dir: &Path,
+        at: &[u8],
+        within: Range<usize>,
+        due: &mut Vec<Due>,
+    ) -> Result<(), RoomError> {
+        let skip = at.len() + usize::from(!at.is_empty());
+        let files = &self.wanted.files[..within.end];
+        let mut next = within.start;
+        for (name, entry) in sorted_entries(dir, &mut self.found.strange)? {
+            let rest = |number: usize| files.get(number).map(|(path, _)| &path[skip..]);
+            while rest(next).is_some_and(|rest| rest < &name[..]) {
+                next += 1;
+            }
+            if name.ends_with(b"/") {
+                let first = next;
+                while rest(next).is_some_and(|rest| rest.starts_with(&name)) {
+                    next += 1;
+                }
+                let path = join(at, &name[..name.len() - 1]);
+                self.sort_in_dir(&entry, path, first..next, due);
+            } else if rest(next) == Some(&name) {
+                self.sort_in_file(&entry, next)?;
+            } else {
+                self.found.strange.push(entry.path());
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn sort_in_dir(
+        &mut self,
+        entry: &DirEntry,
+        path: Vec<u8>,
+        within: Range<usize>,
+        due: &mut Vec<Due>,
+    ) {
+        let is_commits = self.wanted.dirs.contains(&path);
+        if is_commits {
+            self.found.dirs.insert(path.clone());
+        }
+        // A link in a cache's place could lead into somebody's worktree; a cache over a directory of
+        // the commit would keep what is not the commit's.
+        if path == b".git" || !is_commits && self.caches.include(&path) {
+            return;
+        }
+        match is_commits || self.caches.lie_below(&path) {
+            true => due.push((path, within)),
+            false => self.found.strange.push(entry.path()),
+        }
+    }
+
+    fn sort_in_file(&mut self, entry: &DirEntry, number: usize) -> Result<(), RoomError> {
+        let failed = |cause| RoomError::io("look at", &entry.path(), cause);
+        let kind = entry.file_type().map_err(failed)?;
+        self.found.files[number] = match self.look {
+            _ if !is_as(kind, self.wanted.files[number].1.kind) => {
+                self.found.strange.push(entry.path());
+                Stands::Nothing
+            }
+            true => Stands::Seen(Stat::of(&entry.metadata().map_err(failed)?)),
+            false => Stands::Unseen,
+        };
+        Ok(())
+    }
+}
+
+/// The entries of a directory by name; a directory's ends with a slash.
+fn sorted_entries(
+    dir: &Path,
+    strange: &mut Vec<PathBuf>,
+) -> Result<Vec<(Vec<u8>, DirEntry)>, RoomError> {
+    let failed = |cause| RoomError::io("read", dir, cause);
+    let mut entries = Vec::new();
+    for entry in open(dir).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let Some(mut name) = name_bytes(entry.file_name()) else {
+            strange.push(entry.path());
+            continue;
+        };
+        if entry.file_type().map_err(failed)?.is_dir() {
+            name.push(b'/');
+        }
+        entries.push((name, entry));
+    }
+    entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(entries)
+}
+
+/// A directory that a command closed to its owner is opened again.
+fn open(dir: &Path) -> io::Result<ReadDir> {
+    match std::fs::read_dir(dir) {
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+            set_mode(dir, 0o755)?;
+            std::fs::read_dir(dir)
+        }
+        read => read,
+    }
+}
+
+/// Where the system has no links, the commit's are files.
+fn is_as(found: FileType, kind: Kind) -> bool {
+    match kind {
+        Kind::Link if cfg!(unix) => found.is_symlink(),
+        _ => found.is_file(),
+    }
 }
 
 /// A path of the commit below a directory; an error where the system has no such names.
 #[cfg(unix)]
-pub(crate) fn path_below(top: &Path, path: &[u8]) -> std::io::Result<PathBuf> {
+pub(crate) fn path_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Ok(top.join(std::ffi::OsStr::from_bytes(path)))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn path_below(top: &Path, path: &[u8]) -> std::io::Result<PathBuf> {
-    let text = std::str::from_utf8(path).map_err(std::io::Error::other)?;
+pub(crate) fn path_below(top: &Path, path: &[u8]) -> io::Result<PathBuf> {
+    let text = std::str::from_utf8(path).map_err(io::Error::other)?;
     Ok(top.join(text))
 }
 

@@ -1,9 +1,11 @@
 //! Submodules: which of the local repositories a path's commit is read from.
 
-use crate::git::plain_git;
+use crate::git::{Text, plain_git, settings, within};
+use crate::objects::Objects;
+use crate::scan::path_below;
 use cook_os::disk::{self, Links};
 use cook_os::process::{Short, capture};
-use git2::Oid;
+use git2::{ObjectFormat, Oid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,54 +14,43 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(60);
 const LIMIT: usize = 16 << 20;
 
-/// By path, the names that a `.gitmodules` gives to what a clone gets; what is wrong with it otherwise.
-pub(crate) fn names(
+/// What a `.gitmodules` says of one path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Module {
+    pub name: String,
+    /// Where a clone gets it.
+    pub address: Option<Vec<u8>>,
+}
+
+/// By path, what a `.gitmodules` says of what a clone gets; what is wrong with it otherwise.
+pub(crate) fn modules(
     gitmodules: Vec<u8>,
     dir: &Path,
     path: &OsStr,
-) -> Result<BTreeMap<Vec<u8>, String>, String> {
-    let asked = [
-        "git",
-        "config",
-        "--no-includes",
-        "--file",
-        "-",
-        "-z",
-        "--get-regexp",
-        r"^submodule\..*\.(path|update)$",
-    ];
-    let captured = capture(&Short {
-        argv: asked.iter().map(OsString::from).collect(),
-        dir,
-        env: plain_git(path),
-        stdin: gitmodules,
-        deadline: DEADLINE,
-        limit: LIMIT,
-        group: false,
-    });
-    let captured = captured.map_err(|error| error.to_string())?;
-    if !matches!(captured.code, Some(0 | 1)) {
-        return Err(format!(".gitmodules: {}", captured.stderr.trim()));
-    }
-    let (mut names, mut left_out) = (BTreeMap::new(), BTreeSet::new());
-    for line in captured.stdout.split(|byte| *byte == 0) {
-        let Some(end) = line.iter().position(|byte| *byte == b'\n') else {
+) -> Result<BTreeMap<Vec<u8>, Module>, String> {
+    let read = settings(Text::Bytes(gitmodules), dir, path);
+    let read = read.map_err(|why| format!(".gitmodules: {why}"))?;
+    let (mut paths, mut left_out, mut addresses) =
+        (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+    for (key, value) in read {
+        let Some((name, key)) = within(&key, "submodule") else {
             continue;
         };
-        let key = String::from_utf8_lossy(&line[..end]).into_owned();
-        let key = key.strip_prefix("submodule.").unwrap_or_default();
-        if let Some(name) = key.strip_suffix(".update")
-            && line[end + 1..] == *b"none"
-        {
-            left_out.insert(name.to_owned());
-        }
-        let name = key.strip_suffix(".path");
-        if let Some(name) = name.filter(|name| is_safe(name)) {
-            names.insert(line[end + 1..].to_vec(), name.to_owned());
+        match key {
+            "update" if value == b"none" => drop(left_out.insert(name.to_owned())),
+            "path" if is_safe(name) => drop(paths.insert(value, name.to_owned())),
+            "url" => drop(addresses.insert(name.to_owned(), value)),
+            _ => {}
         }
     }
-    names.retain(|_, name| !left_out.contains(name));
-    Ok(names)
+    paths.retain(|_, name| !left_out.contains(name));
+    Ok(paths
+        .into_iter()
+        .map(|(path, name)| {
+            let address = addresses.get(&name).cloned();
+            (path, Module { name, address })
+        })
+        .collect())
 }
 
 /// Where a submodule's repository lies, below the git directory of the one that holds it.
@@ -69,7 +60,7 @@ pub(crate) fn git_dir(above: &Path, name: &str) -> PathBuf {
 
 /// Whether a remote was seen to have a commit: one of its branches leads to it, or it was fetched by
 /// its id.
-pub(crate) fn is_fetched(git_dir: &Path, commit: Oid, path: &OsStr) -> bool {
+fn is_fetched(git_dir: &Path, commit: Oid, path: &OsStr) -> bool {
     let id = commit.to_string();
     let is_listed = |name: &str| {
         let text = disk::read_text(&git_dir.join(name), LIMIT as u64, Links::Refuse);
@@ -110,6 +101,139 @@ pub(crate) fn is_fetched(git_dir: &Path, commit: Oid, path: &OsStr) -> bool {
     captured.is_ok_and(|captured| captured.success() && !captured.stdout.is_empty())
 }
 
+/// Where a clone looks for a submodule.
+#[derive(Debug, PartialEq, Eq)]
+enum Source {
+    /// On this machine.
+    Here(PathBuf),
+    /// At another place, which is not asked.
+    There(Vec<u8>),
+}
+
+/// What an address means in a clone of the repository that names it: a relative one begins where
+/// that repository comes from, or else is.
+fn source(address: &[u8], above: &Path, path: &OsStr) -> Result<Source, String> {
+    let is_relative = address.starts_with(b"./") || address.starts_with(b"../");
+    if !is_relative {
+        return Ok(place_of(address));
+    }
+    let mut base = match fetched_from(above, path)?.into_iter().next() {
+        Some(base) => base,
+        None => {
+            let root = above.parent().filter(|_| above.ends_with(".git"));
+            root.unwrap_or(above)
+                .as_os_str()
+                .as_encoded_bytes()
+                .to_vec()
+        }
+    };
+    let mut rest = address;
+    loop {
+        while base.ends_with(b"/") {
+            base.pop();
+        }
+        if let Some(below) = rest.strip_prefix(b"./") {
+            rest = below;
+        } else if let Some(below) = rest.strip_prefix(b"../") {
+            rest = below;
+            let end = base.iter().rposition(|byte| matches!(byte, b'/' | b':'));
+            let end = end.filter(|end| end + 1 < base.len());
+            let end = end.ok_or("its address leads above where this repository comes from")?;
+            base.truncate(end + usize::from(base[end] == b':'));
+        } else {
+            break;
+        }
+    }
+    if !base.ends_with(b":") {
+        base.push(b'/');
+    }
+    Ok(place_of(&[&base, rest].concat()))
+}
+
+fn place_of(address: &[u8]) -> Source {
+    let path = match address.strip_prefix(b"file://") {
+        Some(path) => Some(path),
+        None => address.starts_with(b"/").then_some(address),
+    };
+    match path.and_then(|path| path_below(Path::new("/"), path).ok()) {
+        Some(path) => Source::Here(path),
+        None => Source::There(address.to_vec()),
+    }
+}
+
+/// Where a repository was fetched from; the remote of that name that git takes by itself first.
+fn fetched_from(git_dir: &Path, path: &OsStr) -> Result<Vec<Vec<u8>>, String> {
+    let file = git_dir.join("config");
+    let read = settings(Text::File(file), git_dir, path)?;
+    let mut found: Vec<(bool, Vec<u8>)> = read
+        .into_iter()
+        .filter_map(|(key, value)| match within(&key, "remote")? {
+            (name, "url") => Some((name != "origin", value)),
+            _ => None,
+        })
+        .collect();
+    found.sort_by_key(|(is_other, _)| *is_other);
+    Ok(found.into_iter().map(|(_, value)| value).collect())
+}
+
+/// Where a clone gets a submodule's commit.
+pub(crate) struct Origin<'a> {
+    /// As `.gitmodules` has it.
+    pub address: &'a [u8],
+    /// The repository that names it.
+    pub above: &'a Path,
+    /// The local clone.
+    pub git_dir: &'a Path,
+    pub commit: Oid,
+}
+
+impl Origin<'_> {
+    /// Why no clone has the commit, where that can be told: at a place of this machine one looks,
+    /// of another the local clone says what it was seen to have. What is not sure otherwise.
+    pub fn check(&self, format: ObjectFormat, path: &OsStr) -> Result<Option<String>, String> {
+        let id = self.commit;
+        match source(self.address, self.above, path)? {
+            Source::Here(place) => {
+                let there = objects_at(&place);
+                let there = there.and_then(|dir| Objects::open(&dir, format).ok());
+                match there.is_some_and(|there| there.tree_of(id).is_ok()) {
+                    true => Ok(None),
+                    false => Err(format!(
+                        "its commit {id} is not in `{}`, where `.gitmodules` says that it comes from",
+                        place.display()
+                    )),
+                }
+            }
+            Source::There(_) if !is_fetched(self.git_dir, id, path) => Err(format!(
+                "its commit {id} is on no branch of a remote, so no clone has it: push it, then `git -C … fetch`"
+            )),
+            Source::There(named) => {
+                let fetched = fetched_from(self.git_dir, path)?;
+                if fetched.contains(&named) {
+                    return Ok(None);
+                }
+                let text = |bytes: &[u8]| format!("`{}`", String::from_utf8_lossy(bytes));
+                let from = fetched
+                    .first()
+                    .map_or("nowhere".to_owned(), |from| text(from));
+                Ok(Some(format!(
+                    "was fetched from {from}, and a clone asks {}, as `.gitmodules` has it",
+                    text(&named)
+                )))
+            }
+        }
+    }
+}
+
+/// The objects of the repository at a place of this machine, where git would find one.
+fn objects_at(place: &Path) -> Option<PathBuf> {
+    let mut suffixed = place.as_os_str().to_owned();
+    suffixed.push(".git");
+    let places = [place.join(".git"), place.to_owned(), suffixed.into()];
+    let mut dirs = places.into_iter().map(|place| place.join("objects"));
+    dirs.find(|dir| dir.is_dir())
+}
+
 /// A name that does not lead out of `modules`, as git has it.
 fn is_safe(name: &str) -> bool {
     let is_up = |part: &str| matches!(part, ".." | "." | "");
@@ -118,20 +242,52 @@ fn is_safe(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::{Source, modules, source};
+
+    #[test]
+    fn an_address_is_a_place_of_this_machine_or_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let above = dir.path().join("work/.git");
+        std::fs::create_dir_all(&above).unwrap();
+        let of = |address: &str| source(address.as_bytes(), &above, &path).unwrap();
+        let here = |place: &str| Source::Here(place.into());
+        let there = |place: &str| Source::There(place.into());
+        assert_eq!(of("/a/b"), here("/a/b"));
+        assert_eq!(of("file:///a/b.git"), here("/a/b.git"));
+        assert_eq!(of("https://example.org/a"), there("https://example.org/a"));
+        assert_eq!(of("git@example.org:a/b"), there("git@example.org:a/b"));
+        assert_eq!(of("../a/b"), Source::Here(dir.path().join("a/b")));
+        assert_eq!(of("./../a"), Source::Here(dir.path().join("a")));
+        std::fs::write(above.join("config"), "").unwrap();
+        for (origin, wanted) in [
+            (
+                "https://example.org/team/work.git",
+                "https://example.org/team/a",
+            ),
+            ("git@example.org:work/", "git@example.org:a"),
+        ] {
+            let text = format!("[remote \"b\"]\n url = x\n[remote \"origin\"]\n url = {origin}\n");
+            std::fs::write(above.join("config"), text).unwrap();
+            assert_eq!(of("../a"), there(wanted));
+        }
+        assert!(source(b"../../../../a", &above, &path).is_err());
+    }
 
     #[test]
     fn a_name_that_leads_elsewhere_is_nobody_s() {
         let dir = tempfile::tempdir().unwrap();
         let path = std::env::var_os("PATH").unwrap();
         let text = "[submodule \"a\"]\n path = lib/a\n url = x\n[submodule \"../../b\"]\n path = b\n[submodule \"/c\"]\n path = c\n[include]\n path = /etc/passwd\n";
-        let found = names(text.into(), dir.path(), &path).unwrap();
+        let found = modules(text.into(), dir.path(), &path).unwrap();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[&b"lib/a"[..]], "a");
+        assert_eq!(found[&b"lib/a"[..]].name, "a");
+        assert_eq!(found[&b"lib/a"[..]].address.as_deref(), Some(&b"x"[..]));
         let text = "[submodule \"a\"]\n path = a\n update = none\n[submodule \"b\"]\n path = b\n";
-        let found = names(text.into(), dir.path(), &path).unwrap();
-        assert_eq!(found.into_values().collect::<Vec<_>>(), ["b"]);
-        assert!(names(b"[submodule".to_vec(), dir.path(), &path).is_err());
-        assert!(names(Vec::new(), dir.path(), &path).unwrap().is_empty());
+        let found = modules(text.into(), dir.path(), &path).unwrap();
+        let names = found.into_values().map(|module| module.name);
+        assert_eq!(names.collect::<Vec<_>>(), ["b"]);
+        assert!(modules(b"[submodule".to_vec(), dir.path(), &path).is_err());
+        assert!(modules(Vec::new(), dir.path(), &path).unwrap().is_empty());
     }
 }

@@ -133,6 +133,90 @@ fn submodules_come_from_the_local_modules() {
     assert!(!found.contains_key(Path::new("vendor/lib/lib.txt")));
 }
 
+/// What the local clone of a submodule says of its remote is anybody's to write.
+#[test]
+fn an_address_of_this_machine_is_asked_whether_it_has_a_submodule_s_commit() {
+    let library = Project::new();
+    library.write("lib.txt", "one\n");
+    library.commit();
+    let project = Project::new();
+    let url = format!("file://{}", library.repo().display());
+    project.git(&["submodule", "--quiet", "add", &url, "lib"]);
+    project.commit();
+    let sub = project.repo().join("lib");
+    fs::write(sub.join("lib.txt"), "two\n").unwrap();
+    git(&sub, &["commit", "-qam", "nobody else has it"]);
+    git(&sub, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let commit = project.commit();
+    let (filled, _) = project.fill(&commit);
+    let lacking = filled.lacking.first().unwrap();
+    assert!(
+        lacking.why.contains("says that it comes from"),
+        "{lacking:?}"
+    );
+    git(&sub, &["push", "-q", "origin", "HEAD:refs/heads/side"]);
+    assert_eq!(project.fill(&commit).0.lacking, []);
+
+    // Elsewhere nobody is asked: what differs from where it came from is said.
+    for (address, remarks) in [("https://example.org/lib", 1), (&url[..], 0)] {
+        project.git(&["config", "-f", ".gitmodules", "submodule.lib.url", address]);
+        let commit = project.commit();
+        let (filled, _) = project.fill(&commit);
+        assert_eq!(
+            (filled.lacking, filled.remarks.len()),
+            (Vec::new(), remarks)
+        );
+    }
+    let nowhere = project.dir.path().join("nowhere");
+    let nowhere = nowhere.to_str().unwrap();
+    project.git(&["config", "-f", ".gitmodules", "submodule.lib.url", nowhere]);
+    let commit = project.commit();
+    assert_eq!(project.fill(&commit).0.lacking.len(), 1);
+}
+
+#[test]
+fn a_large_file_that_a_clone_does_not_fetch_stays_a_pointer() {
+    let project = Project::new();
+    let content = b"large content";
+    let digest = cook_core::digest::sha256(content);
+    let pointer =
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 13\n");
+    let store = project.repo().join(".git/lfs/objects");
+    let store = store.join(&digest[..2]).join(&digest[2..4]);
+    fs::create_dir_all(&store).unwrap();
+    fs::write(store.join(&digest), content).unwrap();
+    project.write(".gitattributes", "*.big filter=lfs -text\n");
+    for path in ["a.big", "media/b.big", "media/deep/c.big", "!d.big"] {
+        project.write(path, &pointer);
+    }
+    let large = |config: &str| {
+        project.write(".lfsconfig", config);
+        let (filled, found) = project.fill(&project.commit());
+        assert_eq!(filled.lacking, []);
+        let all = ["a.big", "media/b.big", "media/deep/c.big", "!d.big"];
+        all.map(|path| found[Path::new(path)].1 == content)
+    };
+    assert_eq!(large(""), [true; 4]);
+    let of = |key: &str, value: &str| format!("[lfs]\n\t{key} = \"{value}\"\n");
+    for (config, wanted) in [
+        (of("fetchexclude", "media/"), [true, false, false, true]),
+        (
+            of("fetchexclude", "a.big, /media/b.big"),
+            [false, false, true, true],
+        ),
+        (of("fetchexclude", "!d.big"), [true, true, true, false]),
+        (of("fetchinclude", "media"), [false, true, true, false]),
+        (
+            of("fetchinclude", "media") + &of("fetchexclude", "deep"),
+            [false, true, false, false],
+        ),
+        (of("fetchexclude", "*"), [false; 4]),
+        (of("url", "https://example.org"), [true; 4]),
+    ] {
+        assert_eq!(large(&config), wanted, "{config}");
+    }
+}
+
 #[test]
 fn large_files_come_from_the_local_store() {
     let project = Project::new();
@@ -262,6 +346,106 @@ fn what_keeps_a_clone_from_being_made_is_named() {
     std::fs::write(&graph, bytes).unwrap();
     let why = filled().unwrap_err();
     assert!(why.contains("does not tell the truth"), "{why}");
+}
+
+/// A clone is made from the bitmaps of packs, where there are some.
+#[test]
+fn a_bitmap_that_lies_is_named() {
+    let project = Project::new();
+    for text in ["one\n", "two\n", "three\n"] {
+        project.write("a.txt", text);
+        project.commit();
+    }
+    let commit = project.git(&["rev-parse", "HEAD"]);
+    let common = project.repo().join(".git");
+    let path = std::env::var_os("PATH").unwrap();
+    let refs = [("refs/heads/main".to_owned(), commit.clone())];
+    let filled = || {
+        let source = Source {
+            common: &common,
+            commit: &commit,
+            refs: &refs,
+            objects_at: None,
+            history: true,
+            alone: true,
+            path: &path,
+        };
+        let filled = project.room(Caches::Empty).fill(&source, &[]);
+        filled.map(drop).map_err(|error| error.to_string())
+    };
+    project.git(&["repack", "-qadb"]);
+    filled().unwrap();
+    swap_two_commits(&common.join("objects/pack"));
+    let url = format!("file://{}", project.repo().display());
+    let clone = support::try_git(project.dir.path(), &["clone", "-q", &url, "clone"]);
+    assert!(!clone.status.success());
+    let why = filled().unwrap_err();
+    assert!(why.contains("does not tell the truth"), "{why}");
+}
+
+/// Gives the first commit of a bitmap what the last one leads to, and the other way about.
+fn swap_two_commits(packs: &Path) {
+    let bitmap = fs::read_dir(packs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let bitmap = bitmap.filter(|path| path.extension().is_some_and(|end| end == "bitmap"));
+    let bitmap = bitmap.last().unwrap();
+    let mut bytes = fs::read(&bitmap).unwrap();
+    let number = |bytes: &[u8], at: usize| {
+        u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+    };
+    let end = |bytes: &[u8], at: usize| at + 12 + 8 * number(bytes, at + 4);
+    let mut at = 32;
+    for _ in 0..4 {
+        at = end(&bytes, at);
+    }
+    let mut commits = Vec::new();
+    for _ in 0..number(&bytes, 8) {
+        commits.push(at);
+        at = end(&bytes, at + 6);
+    }
+    let (first, last) = (commits[0], *commits.last().unwrap());
+    for byte in 0..4 {
+        bytes.swap(first + byte, last + byte);
+    }
+    fs::remove_file(&bitmap).unwrap();
+    fs::write(&bitmap, bytes).unwrap();
+}
+
+/// As after a checkout: a script may ask git without letting it look at files first.
+#[test]
+fn git_in_a_room_knows_its_files_as_in_a_clone() {
+    for init in [&[][..], &["--object-format=sha256"]] {
+        let library = Project::with(init);
+        library.write("lib.txt", "one\n");
+        library.commit();
+        let project = Project::with(init);
+        let url = format!("file://{}", library.repo().display());
+        project.git(&["submodule", "--quiet", "add", &url, "lib"]);
+        let long = "long/".repeat(60) + &"n".repeat(200);
+        project
+            .write("a", "one\n")
+            .write("lib.txt", "x")
+            .write(&long, "x");
+        symlink("a", project.repo().join("link")).unwrap();
+        for text in ["one\n", "two\n"] {
+            project.write("dir/b", text);
+            let commit = project.commit();
+            let room = project.room(Caches::Kept);
+            project.try_fill(&room, &commit).unwrap();
+            let asked = ["diff-index", "--ignore-submodules", "HEAD"];
+            assert_eq!(git(room.path(), &asked), "");
+            assert_eq!(git(room.path(), &["fsck"]), "");
+            assert_eq!(
+                git(room.path(), &["ls-files", "--stage"]),
+                git(&project.repo(), &["ls-files", "--stage"])
+            );
+            // One that is put back is known again.
+            fs::write(room.path().join("a"), "other\n").unwrap();
+            project.try_fill(&room, &commit).unwrap();
+            assert_eq!(git(room.path(), &asked), "");
+        }
+    }
 }
 
 /// A clone reads attributes from its index, writes files as it streams them, and makes no directory

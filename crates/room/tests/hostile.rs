@@ -69,6 +69,42 @@ fn what_was_done_in_a_room_is_undone() {
     assert!(!room.path().join("target").exists() && !room.home().join("x").exists());
 }
 
+/// Files that somebody saw to be as they were written are not looked at before the next run: what
+/// changed them in between is seen after it, and put back before the one after that.
+#[test]
+fn what_was_done_between_two_runs_is_seen_after_the_second() {
+    let project = Project::new();
+    project.write("a", "one\n").write("dir/b", "two\n");
+    symlink("a", project.repo().join("link")).unwrap();
+    let commit = project.commit();
+    let wanted = project.clone_of(&commit);
+    let room = project.room(Caches::Kept);
+    let fill = || project.try_fill(&room, &commit).unwrap();
+    let filled = fill();
+    assert!(!filled.unseen);
+    assert_eq!(room.leave(&filled), None);
+    fs::write(room.path().join("dir/b"), "own\n").unwrap();
+    let filled = fill();
+    assert!(filled.unseen);
+    assert_eq!(room.leave(&filled).as_deref(), Some("dir/b"));
+    let filled = fill();
+    assert!(!filled.unseen);
+    assert_eq!(tree(room.path()), wanted);
+    assert_eq!(room.leave(&filled), None);
+
+    // What needs no look at a file is put right at once.
+    fs::remove_file(room.path().join("a")).unwrap();
+    fs::remove_file(room.path().join("link")).unwrap();
+    fs::write(room.path().join("link"), "no link").unwrap();
+    fs::write(room.path().join("dir/new"), "x").unwrap();
+    let filled = fill();
+    assert!(filled.unseen);
+    assert_eq!(tree(room.path()), wanted);
+    assert_eq!(room.leave(&filled), None);
+    // A run that never came to its end left nobody who looked.
+    assert!(fill().unseen && !fill().unseen);
+}
+
 #[test]
 fn objects_are_what_their_names_say_or_nothing() {
     let project = Project::new();

@@ -343,26 +343,22 @@ impl Gates<'_> {
             Found::Machine(file) => identify(file),
             Found::Path => None,
         };
-        let started_at = self.clock.now();
-        let start = place.start(&order.argv, &program, order.network);
-        let ended = run(&Long {
-            argv: &start.argv,
-            dir: &start.dir,
-            env: &start.env,
-            timeout: order.timeout,
-            live: self.live.clone(),
-        });
-        let ended = match ended {
+        let mut started_at = self.clock.now();
+        let mut ended = match self.run_once(place, order, &program)? {
             Ok(ended) => ended,
-            Err(error @ ProcessError::Interrupted(_)) => {
-                return Err(Failure::state(Code::Interrupted, error.to_string()));
-            }
-            Err(ProcessError::Start { program, cause }) => {
-                let why = format!("`{program}` could not be started: {cause}");
-                return Ok((None, Some(why)));
-            }
-            Err(error) => return Ok((None, Some(error.to_string()))),
+            Err(why) => return Ok((None, Some(why))),
         };
+        let mut changed = place.changed();
+        if let (Some(_), true, Some(commit)) = (&changed, place.is_unseen(), place.commit.clone()) {
+            // Perhaps it was before: each file is looked at now, and the command runs on that.
+            place.hold(&commit)?;
+            started_at = self.clock.now();
+            ended = match self.run_once(place, order, &program)? {
+                Ok(ended) => ended,
+                Err(why) => return Ok((None, Some(why))),
+            };
+            changed = place.changed();
+        }
         let receipt = seal(Receipt {
             command: order.command.to_owned(),
             argv: order.argv.clone(),
@@ -384,7 +380,7 @@ impl Gates<'_> {
             started_at: Timestamp::Text(started_at),
             id: String::new(),
         });
-        let problem = match (ended.swept, place.changed()) {
+        let problem = match (ended.swept, changed) {
             (false, _) => Some("a process it started could not be ended".to_owned()),
             (true, Some(path)) => Some(format!(
                 "`{path}`, a file of the commit, was changed while it ran, so it shows nothing about the commit"
@@ -394,6 +390,32 @@ impl Gates<'_> {
         let streams = [&ended.stdout, &ended.stderr];
         self.receipts.keep(&receipt, streams, problem.is_none())?;
         Ok((Some(receipt), problem))
+    }
+
+    /// Runs it to its end; else why it could not be run.
+    fn run_once(
+        &self,
+        place: &RunPlace,
+        order: &Order,
+        program: &Found,
+    ) -> Result<Result<Ended, String>, Failure> {
+        let start = place.start(&order.argv, program, order.network);
+        let ended = run(&Long {
+            argv: &start.argv,
+            dir: &start.dir,
+            env: &start.env,
+            timeout: order.timeout,
+            live: self.live.clone(),
+        });
+        match ended {
+            Err(error @ ProcessError::Interrupted(_)) => {
+                Err(Failure::state(Code::Interrupted, error.to_string()))
+            }
+            Err(ProcessError::Start { program, cause }) => {
+                Ok(Err(format!("`{program}` could not be started: {cause}")))
+            }
+            ended => Ok(ended.map_err(|error| error.to_string())),
+        }
     }
 
     /// What a receipt must have been prepared by to answer for a run of now.

@@ -223,10 +223,16 @@ impl<'a> RunPlace<'a> {
         self.caches() == Caches::Empty && !self.is_partial
     }
 
-    /// A file of the commit that somebody changed since the place was made to hold it.
+    /// A file of the commit that somebody changed since the place was made to hold it, or before,
+    /// where it `is_unseen`.
     pub fn changed(&self) -> Option<String> {
         let room = self.room.as_ref()?;
-        self.filled.as_ref()?.changed(room.path())
+        room.leave(self.filled.as_ref()?)
+    }
+
+    /// Files that were there were not looked at when it was made to hold its commit.
+    pub fn is_unseen(&self) -> bool {
+        self.filled.as_ref().is_some_and(|filled| filled.unseen)
     }
 
     pub fn kind(&self) -> Place {
@@ -257,7 +263,8 @@ impl<'a> RunPlace<'a> {
         let Some(room) = &self.room else {
             return Vec::new();
         };
-        let mut remarks = Vec::new();
+        let filled = self.filled.iter();
+        let mut remarks: Vec<String> = filled.flat_map(|filled| filled.remarks.clone()).collect();
         let now = cook_room::tools(std::env::vars_os());
         for (name, value) in now {
             let used = self.environment.variables.get(OsStr::new(&name));
