@@ -59,6 +59,18 @@ lead_astray_in_many() {
     substr($d, $chunk{OOFF} + 8 * $at{$a}, 8) = substr($d, $chunk{OOFF} + 8 * $at{$b}, 8);
     seek F, 0, 0; print F $d' "$index" "$1" "$2"
 }
+# The bitmaps of packs say of the first of their commits what holds of the last, and the other way about.
+lie_in_bitmaps() {
+  chmod u+w .git/objects/pack/*.bitmap
+  perl -MDigest::SHA=sha1 -e '
+    my ($f) = @ARGV; open F, "+<:raw", $f; local $/; my $d = <F>; my $at = 32;
+    my $past = sub { $_[0] + 12 + 8 * unpack("N", substr($d, $_[0] + 4, 4)) };
+    $at = $past->($at) for 1 .. 4;
+    my @commits; for (1 .. unpack("N", substr($d, 8, 4))) { push @commits, $at; $at = $past->($at + 6) }
+    my ($first, $last) = map { substr($d, $commits[$_], 4) } 0, -1;
+    (substr($d, $commits[0], 4), substr($d, $commits[-1], 4)) = ($last, $first);
+    $d = substr($d, 0, -20); seek F, 0, 0; print F $d . sha1($d)' .git/objects/pack/*.bitmap
+}
 # Each red receipt as a green one, with the id that its content has.
 forge_receipts() {
   local file

@@ -91,8 +91,8 @@ pub const HONEST: &[Way] = &[
         "good; echo 'mkdir -p target; cat results; grep -qx two a.txt && touch target/built' >test.sh; work",
     ),
     way(
-        "with packs, an index of them and a commit graph",
-        "good; work; git repack -qad; git multi-pack-index write; git commit-graph write --reachable",
+        "with packs, bitmaps, an index of them and a commit graph",
+        "good; work; git repack -qadb; git multi-pack-index write; git commit-graph write --reachable",
     ),
 ];
 

@@ -99,4 +99,12 @@ pub const WAYS: &[Way] = &[
         "a commit graph that lies",
         r##"good; work; git commit-graph write --reachable; graph=.git/objects/info/commit-graph; chmod u+w "$graph"; perl -MDigest::SHA=sha1 -e 'my ($f, $a, $b) = @ARGV; ($a, $b) = map { pack "H*", $_ } $a, $b; open F, "+<:raw", $f; local $/; my $d = <F>; $d = substr($d, 0, -20); my $at = rindex($d, $a); substr($d, $at, 20) = $b; seek F, 0, 0; print F $d . sha1($d)' "$graph" "$(git rev-parse HEAD~1^{tree})" "$(git rev-parse HEAD^{tree})""##,
     ),
+    way(
+        "bitmaps that lie",
+        "good; work; git repack -qadb; lie_in_bitmaps",
+    ),
+    way(
+        "a large file that a clone does not fetch",
+        r##"good; mkdir -p .git/lfs/objects; echo good >state; id=$(sha256sum <state | cut -c1-64); dir=.git/lfs/objects/${id:0:2}/${id:2:2}; mkdir -p "$dir"; cp state "$dir/$id"; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 5\n' "$id" >state; echo 'state filter=lfs' >.gitattributes; git config -f .lfsconfig lfs.fetchexclude state; echo 'cat results; grep -qx good state' >test.sh; work"##,
+    ),
 ];

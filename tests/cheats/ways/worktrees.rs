@@ -36,6 +36,14 @@ pub const WAYS: &[Way] = &[
         r##"good; git init -q sub; touch sub/helper; git -C sub add helper; git -C sub commit -q -m x; git -c protocol.file.allow=always submodule add -q "$OUT/nowhere" sub >/dev/null 2>&1; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url "$OUT/nowhere"; git add .gitmodules sub; git submodule absorbgitdirs -q; mkdir -p .git/modules; test -d .git/modules/sub || mv sub/.git .git/modules/sub; echo 'cat results; test -e sub/helper' >test.sh; work"##,
     ),
     way(
+        "a submodule whose address nobody has",
+        r##"git init -q "$OUT/sub"; touch "$OUT/sub/helper"; git -C "$OUT/sub" add helper; git -C "$OUT/sub" commit -q -m x; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; git config -f .gitmodules submodule.sub.url "$OUT/nowhere"; good; echo 'cat results; test -e sub/helper' >test.sh; work"##,
+    ),
+    way(
+        "a submodule whose remote is said to have it",
+        r##"git init -q "$OUT/sub"; git -C "$OUT/sub" commit -q --allow-empty -m x; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; touch sub/helper; git -C sub add helper; git -C sub commit -q -m x; git -C sub update-ref refs/remotes/origin/side HEAD; good; echo 'cat results; test -e sub/helper' >test.sh; work"##,
+    ),
+    way(
         "a submodule that is ahead of its remote",
         r##"git init -q "$OUT/sub"; git -C "$OUT/sub" commit -q --allow-empty -m x; git -c protocol.file.allow=always submodule -q add "$OUT/sub" sub; git -C sub commit -q --allow-empty -m y; touch sub/helper; git -C sub add helper; git -C sub commit -q -m z; good; echo 'cat results; test -e sub/helper' >test.sh; work"##,
     ),
