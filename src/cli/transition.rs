@@ -45,9 +45,11 @@ pub(super) fn transition_answer(
     findings: Vec<Finding>,
 ) -> TransitionAnswer {
     let Step { snapshot, next, .. } = applied.step;
-    // The worktree was measured with the transition.
+    // Most transitions measure the worktree.
+    let is_measured = applied.event != Event::Verified.name()
+        && next.role.is_some_and(service::leaves_the_tree_alone);
     let status = snapshot.ledger.status_seen.as_deref();
-    let status = status.filter(|_| next.role.is_some_and(service::leaves_the_tree_alone));
+    let status = status.filter(|_| is_measured);
     let ticket = applied.tip.as_ref();
     let ticket = ticket.map(|tip| machine::ticket(&tip.commit, &applied.head, status));
     TransitionAnswer {

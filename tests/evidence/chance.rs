@@ -255,3 +255,94 @@ fn lines_that_are_back_in_another_shape_are_lost() {
     job.repo.commit("Somebody puts both back in one line", None);
     job.is_reopened();
 }
+
+/// What is left of lines that were written together is still the slice's own.
+#[test]
+fn lines_beside_one_that_is_deleted_are_its_own_and_stand() {
+    let job = Job::begin(&["a works"]);
+    let lines = "the first new line\nthe second new line\nthe third new line\n";
+    job.repo.commit_for("a", "new.txt", lines);
+    job.judge();
+    let without = |line: &str| lines.replace(&format!("{line}\n"), "");
+    job.repo.write("new.txt", without("the second new line"));
+    job.repo.commit("Somebody deletes a line", None);
+    job.accept(&[proof("a", "a works", "new.txt:2", "observed")])
+        .ok();
+    job.stands();
+    job.repo.write("new.txt", "the third new line\n");
+    job.repo.commit_for("b", "b.txt", "b works\n");
+    job.report().ok();
+    job.repo
+        .record("reviewer", job.repo.reviewer_report(None))
+        .ok();
+    job.repo.record("auditor", job.repo.auditor_report()).ok();
+    job.accept(&[proof("b", "b works", "b.txt:1", "observed")])
+        .ok();
+    assert_eq!(job.status("a"), "done");
+}
+
+/// A file that somebody renamed on the way is looked at under each of its names.
+#[test]
+fn work_in_a_file_that_was_renamed_on_the_way_is_its_own() {
+    let job = Job::begin(&["the line is there", "the other is gone"]);
+    let work = with(&library(), &[OWN[0], (9, "")]);
+    job.repo.commit_for("a", "lib.txt", &work);
+    job.git(&["mv", "lib.txt", "new.txt"]);
+    job.repo.commit("Somebody's rename", None);
+    job.repo.commit_for("a", "other.txt", "more of slice a\n");
+    job.judge();
+    job.accept(&[
+        proof("a", "the line is there", "new.txt:5", "observed"),
+        proof(
+            "a",
+            "the other is gone",
+            "gone:lib.txt#line 9 of the library",
+            "observed",
+        ),
+    ])
+    .ok();
+
+    // One that the slice itself made.
+    let job = Job::begin(&["a works"]);
+    job.repo.commit_for(
+        "a",
+        "made.txt",
+        "the first made line\nthe second made line\n",
+    );
+    job.git(&["mv", "made.txt", "named.txt"]);
+    job.repo.commit("Somebody's rename", None);
+    job.repo.commit_for("a", "other.txt", "more of slice a\n");
+    job.judge();
+    job.accept(&[proof("a", "a works", "named.txt:1", "observed")])
+        .ok();
+}
+
+/// What somebody else took away beside the slice's own lines is not the slice's removal, and what the
+/// slice took away from lines that somebody else broke anew is.
+#[test]
+fn a_removal_is_whose_who_removed_it() {
+    let job = Job::begin(&["a works", "the line is gone"]);
+    job.foreign(&[(5, "")]);
+    let work = with(&library(), &[(5, ""), (6, OWN[0].1)]);
+    job.repo.commit_for("a", "lib.txt", &work);
+    job.judge();
+    let gone = |line: usize| {
+        let anchor = format!("gone:lib.txt#line {line} of the library");
+        proof("a", "the line is gone", &anchor, "observed")
+    };
+    let works = proof("a", "a works", "lib.txt:5", "observed");
+    job.accept(&[works.clone(), gone(5)])
+        .exits(4)
+        .says("evidence_unrelated");
+    job.accept(&[works, gone(6)]).ok();
+
+    let job = Job::begin(&["the line is gone"]);
+    let broken = with(&library(), &[]).replace(" of the", "\n    of the");
+    job.repo.write("lib.txt", &broken);
+    job.repo.commit("Somebody's formatter", None);
+    let work = broken.replace("line 5\n    of the library\n", "");
+    job.repo.commit_for("a", "lib.txt", &work);
+    job.judge();
+    job.accept(&[gone(6)]).exits(4);
+    job.accept(&[gone(5)]).ok();
+}

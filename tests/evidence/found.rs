@@ -278,3 +278,29 @@ fn own_commits_stay_own_behind_a_merge_into_a_colleagues_branch() {
     job.accept(&[proof("a", "a works", "lib.txt:5", "observed")])
         .ok();
 }
+
+/// Row 17: what became of text is told by its digests alone, where its commit and its file are gone.
+#[test]
+fn a_revert_is_seen_though_the_commit_is_gone() {
+    for text in ["the library", "another text"] {
+        let job = Job::done();
+        job.git(&["checkout", "-q", "--orphan", "fresh"]);
+        let now = match text {
+            "the library" => with(&library(), &[]),
+            _ => "another text altogether\n".to_owned(),
+        };
+        job.repo.write("lib.txt", now);
+        job.repo.commit("All of it", None);
+        job.git(&["branch", "-q", "-f", "main", "fresh"]);
+        job.git(&["checkout", "-q", "main"]);
+        job.git(&["branch", "-q", "-D", "fresh"]);
+        job.git(&["reflog", "expire", "--expire=now", "--all"]);
+        job.git(&["gc", "-q", "--prune=now"]);
+        let run = job.reground(claims("lib.txt:4"));
+        assert_ne!((run.code, &*job.status("a")), (0, "done"), "{}", run.out);
+        match text {
+            "the library" => job.is_reopened(),
+            _ => drop(job.must_answer("evidence_changed")),
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod job;
 mod odd;
 mod random;
 mod rebound;
+mod rows;
 mod runs;
 mod states;
 #[path = "../support/mod.rs"]

@@ -118,8 +118,19 @@ fn carriage_returns_alone_end_no_line() {
 
 #[test]
 fn a_storm_of_renames_is_followed() {
+    storm(3_000, PATIENCE);
+}
+
+/// `proofs/odd.sh`
+#[test]
+#[ignore = "minutes"]
+fn a_storm_of_fifty_thousand_renames_is_followed() {
+    storm(50_000, PATIENCE * 5);
+}
+
+fn storm(files: usize, patience: Duration) {
     let job = Job::begin(&["a works"]);
-    for number in 0..3_000 {
+    for number in 0..files {
         let path = format!("many/{number}.txt");
         job.repo.write(&path, format!("file {number} of many\n"));
     }
@@ -132,8 +143,37 @@ fn a_storm_of_renames_is_followed() {
     job.repo.commit("Move all of it", None);
     let started = Instant::now();
     job.stands();
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert!(started.elapsed() < patience, "{:?}", started.elapsed());
     assert_eq!(job.anchor("a"), "more/own.txt:5");
+}
+
+/// Whoever writes the slice's trailer beside the work: what a merge brings in is somebody else's, and on
+/// the branch itself a commit bears it that is asked for.
+#[test]
+fn a_trailer_of_somebody_else_makes_nothing_the_slice_s() {
+    let job = Job::begin(&["a works"]);
+    job.git(&["checkout", "-q", "-b", "colleague"]);
+    job.repo
+        .commit_for("a", "other.txt", "a colleague wrote this line\n");
+    job.git(&["checkout", "-q", "main"]);
+    job.write_own("a");
+    job.git(&["merge", "-q", "--no-edit", "colleague"]);
+    job.judge();
+    job.accept(&[at("other.txt:1")])
+        .exits(4)
+        .says("evidence_unrelated");
+    job.accept(&[at("lib.txt:5")]).ok();
+    // Once it is done, one more commit with its trailer is a foreign one.
+    job.repo
+        .commit_for("a", "other.txt", "somebody's line with the trailer of a\n");
+    job.stands();
+    job.repo.commit_for("b", "b.txt", "b works\n");
+    job.judge();
+    job.accept(&[proof("b", "b works", "other.txt:1", "observed")])
+        .exits(4)
+        .says("evidence_unrelated");
+    job.accept(&[proof("b", "b works", "b.txt:1", "observed")])
+        .ok();
 }
 
 #[test]
@@ -151,4 +191,17 @@ fn a_submodule_that_is_gone_is_no_proof() {
         .exits(4)
         .says("evidence_unverified");
     job.accept(&[at("lib.txt:5")]).ok();
+
+    // Of a done slice it is lost, whether anybody has the commit that it names or not.
+    for commit in [&*commit, "0123456789012345678901234567890123456789"] {
+        let job = Job::begin(&["a works"]);
+        let info = format!("160000,{commit},sub");
+        job.git(&["update-index", "--add", "--cacheinfo", &info]);
+        job.git(&["commit", "-q", "-m", "Add it\n\nCook-Slice: a"]);
+        job.judge();
+        job.accept(&[entry("sub")]).ok();
+        job.git(&["rm", "-q", "--cached", "sub"]);
+        job.git(&["commit", "-q", "-m", "Take it away"]);
+        job.is_reopened();
+    }
 }

@@ -35,7 +35,7 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         Event::Returned { .. } | Event::Asked { .. } | Event::Refused { .. } => set.config = true,
         Event::Resumed(resume) => user::resume_needs(snapshot, resume, &mut set),
         Event::Paused { .. } => set.worktree = true,
-        Event::Verified => (set.room, set.worktree) = (true, true),
+        Event::Verified => set.room = true,
         Event::Undone { to, .. } => {
             let mut then = drift::needs(to);
             set.ranges.append(&mut then.ranges);

@@ -3,7 +3,9 @@
 
 use super::invariants::{Check, Seen, require};
 use cook_core::diagnostic::Code;
-use cook_core::machine::{AnchorAnswer, MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid};
+use cook_core::machine::{
+    AnchorAnswer, MAX_SLICES, Rule, SliceGraph, Verdict, id_is_valid, is_for_tree,
+};
 use cook_core::model::{
     ActiveStatus, Actor, Conclude, Decision, Event, Evidence, EvidenceClaim, Plan, Policy,
     Reground, Resume, Role, STOP_VERIFIER, Slice, SliceRecordType, SliceStatus, Snapshot,
@@ -225,12 +227,16 @@ fn trusted<'a>(seen: &Seen, mut commands: impl Iterator<Item = &'a String>) -> b
     commands.all(|command| untrusted.is_some_and(|set| !set.contains(command)))
 }
 
-/// Who only reads leaves the tree as the last transition saw it.
+/// Who only reads leaves the tree as the last transition saw it, or as its ticket says.
 fn same_tree(seen: &Seen) -> Check {
     let tree = seen.facts.worktree.as_ref().unwrap();
     let before = seen.before.ledger.status_seen.as_ref();
+    let submission = seen.offer.event.submission();
+    let ticket = submission.and_then(|submission| submission.ticket.as_deref());
+    let told = ticket.and_then(|ticket| is_for_tree(ticket, &tree.digest));
     require(
-        tree.dirty.is_empty() || before.is_none_or(|before| *before == tree.digest),
+        tree.dirty.is_empty()
+            || told.unwrap_or_else(|| before.is_none_or(|before| *before == tree.digest)),
         || "a reader changed the tree".to_owned(),
     )
 }

@@ -731,6 +731,135 @@ fn changed_proof_of_a_done_slice_is_anchored_again_each_on_its_own() {
     walk.drive();
 }
 
+/// What is lost stays lost, and a run is not replaced by what says less.
+#[test]
+fn proof_of_a_done_slice_is_given_anew_where_it_was_rewritten_alone() {
+    use cook_core::machine::Verdict;
+    let begin = |kind: &str| {
+        let mut walk = Walk::new(TWO);
+        walk.reach_rule_7(true);
+        let proof = super::events::claims(walk.snapshot.plan.slice("a").unwrap(), kind);
+        let mut event = walk.accepted("a");
+        if let Event::Regrounded { block, .. } = &mut event {
+            block.evidence = proof;
+        }
+        walk.take(event);
+        walk
+    };
+    let again = |walk: &Walk, kind: &str| {
+        let slice = walk.snapshot.plan.slice("a").unwrap();
+        let evidence = super::events::claims(slice, kind);
+        walk.reground(|block| {
+            block.evidence = evidence;
+            block.policy = super::events::asks();
+        })
+    };
+    let mut walk = begin("good");
+    walk.mood.stored = Verdict::Missing;
+    walk.take(again(&walk, "other"));
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.status, SliceStatus::Planned);
+    // A test that nothing names any more may have become another one.
+    let mut walk = begin("test");
+    walk.mood.stored = Verdict::Missing;
+    walk.take(again(&walk, "test"));
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.status, SliceStatus::Planned, "its gate is red");
+    for stored in [Verdict::Verified, Verdict::Changed] {
+        for (kind, other) in [
+            ("cmd", "cmd2"),
+            ("cmd", "good"),
+            ("test", "good"),
+            ("good", "cmd"),
+        ] {
+            let mut walk = begin(kind);
+            walk.mood.stored = stored;
+            walk.refused(again(&walk, other), Code::EvidenceUnrelated);
+        }
+        let mut walk = begin("cmd");
+        walk.mood.stored = stored;
+        walk.take(again(&walk, "test"));
+    }
+    let mut walk = begin("cmd");
+    walk.take(again(&walk, "cmd"));
+}
+
+/// A criterion that is dropped rests on what stands at HEAD, and not while its slice is looked at.
+#[test]
+fn a_criterion_is_dropped_with_proof_and_before_the_work_is_looked_at() {
+    let drops = |walk: &Walk, kind: &str| {
+        let mut plan = plan_of(&walk.snapshot);
+        let criteria = &mut plan.candidate_slices[0].acceptance_criteria;
+        let criterion = criteria.pop().unwrap();
+        let proof = super::events::claim("a", &criterion, kind);
+        walk.reground(|block| {
+            block.plan = Some(plan);
+            block.evidence = vec![proof];
+            block.policy = super::events::asks();
+        })
+    };
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.take(Event::Returned {
+        slice_id: "a".to_owned(),
+        why: "it holds already".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    walk.refused(drops(&walk, "unrelated"), Code::EvidenceUnrelated);
+    walk.take(drops(&walk, "good"));
+    let mut walk = Walk::new(TWO);
+    walk.reach_rule_7(true);
+    walk.refused(drops(&walk, "good"), Code::UnreconciledCommit);
+}
+
+/// A commit is one slice's.
+#[test]
+fn a_commit_that_another_slice_claims_is_refused() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(Event::Returned {
+        slice_id: "a".to_owned(),
+        why: "b comes first".to_owned(),
+        submission: submission(&walk.snapshot, Role::Implementer),
+    });
+    let mut plan = plan_of(&walk.snapshot);
+    plan.candidate_slices[1].blocked_on = Some(Vec::new());
+    walk.take(walk.reground(|block| {
+        block.plan = Some(plan);
+        block.select = Some("b".to_owned());
+    }));
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(walk.audited());
+    walk.take(walk.accepted("b"));
+    walk.take(walk.reground(|block| block.select = Some("a".to_owned())));
+    walk.refused(walk.implemented(), Code::CommitAlreadyReported);
+    walk.drive();
+}
+
+/// A reader's ticket speaks for the worktree that it was given for.
+#[test]
+fn a_ticket_holds_the_worktree_it_was_given_for() {
+    for (seen, fits) in [("User", true), ("Clean", false)] {
+        let mut walk = Walk::new(ONE);
+        walk.plan_and_select();
+        walk.own_commit();
+        walk.take(walk.implemented());
+        walk.mood.dirt = Dirt::User;
+        let mut event = walk.reviewed(true);
+        if let Event::Reviewed { submission, .. } = &mut event {
+            let head = walk.world.head(&walk.mood, Some("main"));
+            submission.ticket = Some(cook_core::machine::ticket("tip", &head, Some(seen)));
+        }
+        match fits {
+            true => drop(walk.take(event)),
+            false => walk.refused(event, Code::TreeChanged),
+        }
+    }
+}
+
 /// Its history was written anew, and a commit on HEAD is what was looked at: nobody looks again.
 #[test]
 fn a_committed_slice_follows_its_commit_to_the_same_tree() {

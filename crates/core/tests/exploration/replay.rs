@@ -131,6 +131,11 @@ fn a_ticket_fits_one_tip_and_one_head() {
         first,
         ticket("tip", &world.head(&Mood::GOOD, Some("main")), None)
     );
+    let dirty = ticket("tip", &head, Some("dirt"));
+    assert!(dirty.starts_with(&first));
+    assert_eq!(is_for_tree(&first, "dirt"), None);
+    assert_eq!(is_for_tree(&dirty, "dirt"), Some(true));
+    assert_eq!(is_for_tree(&dirty, "other dirt"), Some(false));
 }
 
 #[test]

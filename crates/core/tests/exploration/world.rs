@@ -475,7 +475,7 @@ impl World {
             verdict,
             why: format!("{verdict:?}"),
             now: (verdict == Verdict::Moved).then(|| question.anchor.clone()),
-            receipt: None,
+            receipt: matches!(kind, "test" | "cmd").then(|| "a receipt".to_owned()),
             target: match kind {
                 "shared" => "one place".to_owned(),
                 // Ranges that begin at different lines and overlap.

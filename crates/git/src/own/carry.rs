@@ -18,12 +18,12 @@ impl Repo {
         let head = own.head.clone();
         let following = Following::new(self, earlier, &head)?;
         for file in &earlier.files {
-            for (number, piece) in following.pieces(file)?.into_iter().enumerate() {
+            for piece in following.pieces(file)? {
                 if !piece.outcome.survives() {
                     continue;
                 }
                 let (path, lines) = piece.now.unwrap_or_else(|| (file.path.clone(), 0..0));
-                match file.hunks.get(number) {
+                match piece.hunk.and_then(|number| file.hunks.get(number)) {
                     Some(hunk) => self.carry_hunk(&mut own, file, hunk, (path, lines))?,
                     None if own.files.iter().any(|known| known.path == path) => {}
                     None => own.files.push(self.carried(&head, file, path)?),

@@ -39,6 +39,8 @@ pub struct Following<'a> {
 /// A piece of the work, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
+    /// Which of its file's hunks it is, or is a part of; none = the file as a whole.
+    pub hunk: Option<usize>,
     /// Path and lines (from 0) at the slice's head.
     pub then: (String, Range<usize>),
     /// What became of it.
@@ -147,7 +149,8 @@ impl<'a> Following<'a> {
         };
         let mut pieces = Vec::new();
         if stands {
-            pieces.extend(file.hunks.iter().map(|hunk| Piece {
+            pieces.extend(file.hunks.iter().enumerate().map(|(number, hunk)| Piece {
+                hunk: Some(number),
                 then: (file.path.clone(), hunk.span()),
                 outcome: TextOutcome::Stands,
                 now: Some((file.path.clone(), hunk.span())),
@@ -161,7 +164,7 @@ impl<'a> Following<'a> {
             (Some(then), Some(now)) => Some(Comparison::new(then, now, &before)?),
             _ => None,
         };
-        for hunk in &file.hunks {
+        for (number, hunk) in file.hunks.iter().enumerate() {
             let (outcome, lines) = match (&now, &compared) {
                 (None, _) => (TextOutcome::Gone, None),
                 (Some(_), Some(compared)) => {
@@ -172,6 +175,7 @@ impl<'a> Following<'a> {
                 (Some(now), None) => by_digest(hunk, now),
             };
             let mut piece = Piece {
+                hunk: Some(number),
                 then: (file.path.clone(), hunk.span()),
                 outcome,
                 now: lines.map(|lines| (path.to_owned(), lines)),
@@ -186,6 +190,25 @@ impl<'a> Following<'a> {
                 piece.outcome = TextOutcome::Moved;
                 piece.now = Some((other, lines));
             }
+            let stays = match (&then, &compared) {
+                (Some(then), Some(compared)) if piece.outcome.is_lost() => {
+                    let tells = |run: &Range<usize>| {
+                        is_telling(then.lines().get(run.clone()).unwrap_or_default())
+                    };
+                    let runs = compared.untouched(&hunk.span()).into_iter();
+                    runs.filter(|(run, _)| tells(run)).collect()
+                }
+                _ => Vec::new(),
+            };
+            pieces.extend(stays.into_iter().map(|(run, now)| Piece {
+                then: (file.path.clone(), run),
+                outcome: match renamed.is_some() {
+                    true => TextOutcome::Moved,
+                    false => TextOutcome::Stands,
+                },
+                now: Some((path.to_owned(), now)),
+                ..piece.clone()
+            }));
             pieces.push(piece);
         }
         Ok(pieces)
@@ -281,6 +304,7 @@ impl Piece {
 
 fn whole(file: &OwnFile, outcome: TextOutcome, now: Option<&str>) -> Piece {
     Piece {
+        hunk: None,
         then: (file.path.clone(), 0..0),
         outcome,
         now: now.map(|path| (path.to_owned(), 0..0)),

@@ -119,6 +119,21 @@ impl<'a> Comparison<'a> {
         Ok(Followed::new(TextOutcome::Rewritten, region))
     }
 
+    /// Those of these lines that no change touched, each run with where it stands now.
+    pub(super) fn untouched(&self, lines: &Range<usize>) -> Vec<(Range<usize>, Range<usize>)> {
+        let touching = self.changes.iter().map(|hunk| &hunk.old);
+        let touching = touching.filter(|old| overlap(old, lines));
+        let (mut at, mut runs) = (lines.start, Vec::new());
+        for old in touching.chain([&(lines.end..lines.end)]) {
+            if old.start > at {
+                let run = at..old.start;
+                runs.push((run.clone(), image(&self.changes, &run)));
+            }
+            at = at.max(old.end);
+        }
+        runs
+    }
+
     /// What was taken away is back, or it is not.
     fn outcome_of_removal(&self, at: usize, was: &Range<usize>) -> Result<Followed, RepoError> {
         if self.before.is_empty() {

@@ -1,0 +1,281 @@
+//! Which test holds which situation of `protocol/completion.md#evidence-through-history`: for each what is
+//! measured, with an honest report that is taken and a dishonest one that is refused. No test stands
+//! beside the tables.
+
+use std::collections::BTreeSet;
+
+/// Number, situation, tests of an honest report, tests of a dishonest one.
+type Row = (
+    u8,
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+const ROWS: [Row; 18] = [
+    (
+        1,
+        "the same tree in another commit",
+        &[
+            "the_same_tree_in_another_commit_changes_nothing",
+            "a_reported_commit_that_is_amended_stays_the_slices_without_a_trailer_too",
+            "a_review_carries_over_to_the_same_tree_on_the_same_basis",
+        ],
+        &["a_squash_with_somebody_elses_work_is_not_the_slices"],
+    ),
+    (
+        2,
+        "rebase, squash, cherry-pick on another basis",
+        &[
+            "a_rebase_a_squash_and_a_cherry_pick_on_a_moved_base_are_followed",
+            "what_a_squash_without_a_trailer_holds_stays_its_own_when_it_is_reopened",
+        ],
+        &[
+            "a_review_of_another_tree_or_basis_is_due_again",
+            "what_a_rebase_rewrites_is_not_the_slices_in_work",
+        ],
+    ),
+    (
+        3,
+        "the same with conflicts",
+        &["a_rebase_with_a_conflict_keeps_a_part_with_a_reason"],
+        &["a_rebase_with_a_conflict_keeps_a_part_with_a_reason"],
+    ),
+    (
+        4,
+        "formatter, line ends",
+        &["a_formatter_is_followed", "line_ends_are_followed"],
+        &[
+            "a_formatter_does_not_make_every_line_a_place_for_proof",
+            "what_was_only_shaped_otherwise_is_no_ones_work",
+        ],
+    ),
+    (
+        5,
+        "rename, move",
+        &[
+            "a_rename_with_edits_and_a_move_are_followed",
+            "work_in_a_file_that_was_renamed_on_the_way_is_its_own",
+            "the_place_that_is_named_for_text_that_moved_and_was_rewritten_is_taken",
+        ],
+        &["of_two_possible_places_the_report_says_which"],
+    ),
+    (
+        6,
+        "rewritten lines",
+        &[
+            "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
+            "a_line_beside_a_rewritten_one_proves_what_it_is",
+            "lines_beside_one_that_is_deleted_are_its_own_and_stand",
+        ],
+        &[
+            "rewritten_lines_are_anchored_again_in_their_place_or_the_slice_is_reopened",
+            "a_text_is_not_replaced_by_a_run",
+            "a_proof_that_another_criterion_has_is_not_given_again_by_a_longer_range",
+        ],
+    ),
+    (
+        7,
+        "merges, commits of others",
+        &[
+            "the_lines_that_only_the_merge_has_are_its_own",
+            "own_commits_stay_own_behind_a_merge_into_a_colleagues_branch",
+            "work_stays_its_own_when_it_is_merged_into_a_branch_that_began_amid_it",
+            "a_named_commit_is_the_slice_s",
+            "a_commit_beside_the_basis_is_not_asked_for",
+            "a_commit_without_a_change_is_not_asked_for",
+        ],
+        &[
+            "what_a_merge_brings_in_is_somebody_elses",
+            "text_that_the_slice_left_alone_proves_nothing",
+            "what_a_slice_puts_back_whole_is_not_all_its_own",
+            "a_trailer_of_somebody_else_makes_nothing_the_slice_s",
+        ],
+    ),
+    (
+        8,
+        "revert, whole or in part",
+        &["a_revert_reopens_whatever_a_receipt_says"],
+        &[
+            "a_revert_is_seen_through_a_formatter",
+            "a_revert_is_seen_beside_a_change_of_the_next_line",
+            "proof_that_is_lost_is_not_replaced_by_other_work_of_the_slice",
+            "a_text_that_is_no_text_any_more_is_gone",
+        ],
+    ),
+    (
+        9,
+        "revert of a revert, work that is taken up again",
+        &[
+            "a_revert_of_a_revert_is_reported_as_it_is",
+            "a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work",
+            "a_squashed_slice_keeps_its_basis_when_it_is_reopened",
+            "a_commit_that_left_head_is_not_asked_for",
+        ],
+        &["a_reopened_slice_is_closed_again_at_the_commit_that_holds_its_work"],
+    ),
+    (
+        10,
+        "reset before the slice, or to a rejected attempt",
+        &["a_reset_before_the_slice_or_to_a_rejected_attempt_reopens"],
+        &[
+            "a_reset_before_the_slice_or_to_a_rejected_attempt_reopens",
+            "the_text_of_a_rejected_attempt_proves_nothing_wherever_it_is_committed",
+        ],
+    ),
+    (
+        11,
+        "deletions",
+        &[
+            "a_slice_that_only_deletes_is_proved_by_what_is_gone",
+            "a_removal_is_whose_who_removed_it",
+        ],
+        &[
+            "a_slice_that_only_deletes_is_proved_by_what_is_gone",
+            "a_removal_is_whose_who_removed_it",
+            "a_line_that_is_back_in_a_renamed_file_is_back",
+            "a_line_that_is_back_in_a_file_renamed_before_the_acceptance_is_lost",
+            "a_line_that_is_back_in_a_new_file_is_lost",
+            "lines_that_are_back_in_another_shape_are_lost",
+        ],
+    ),
+    (
+        12,
+        "binary, mode, submodule, generated file",
+        &["what_has_no_lines_is_proved_as_an_entry"],
+        &[
+            "a_generated_file_alone_proves_nothing",
+            "an_entry_that_is_as_before_is_no_proof_when_it_is_named_again",
+            "a_submodule_that_is_gone_is_no_proof",
+        ],
+    ),
+    (
+        13,
+        "docs, config, symbols",
+        &["a_section_and_a_symbol_stand_by_their_content"],
+        &["a_section_and_a_symbol_stand_by_their_content"],
+    ),
+    (
+        14,
+        "a test that is gone or renamed",
+        &["a_test_under_another_name_is_known_by_its_body"],
+        &[
+            "a_test_that_says_something_else_is_answered",
+            "a_test_that_is_gone_reopens_its_slice_whatever_else_is_green",
+            "a_test_that_the_slice_did_not_write_is_held_to_its_body_too",
+            "a_run_is_replaced_by_a_test_of_the_slice_alone",
+        ],
+    ),
+    (
+        15,
+        "receipts",
+        &["a_receipt_that_held_at_the_basis_is_no_news"],
+        &[
+            "a_slice_without_one_new_proof_is_not_accepted",
+            "a_line_that_is_no_longer_printed_reopens_whatever_else_is_green",
+            "what_cannot_be_told_holds_up_the_end",
+            "one_line_of_output_is_no_proof_of_two_criteria",
+        ],
+    ),
+    (
+        16,
+        "a dropped criterion",
+        &["a_dropped_criterion_is_held_to_its_proof_to_the_end"],
+        &[
+            "a_criterion_is_dropped_with_a_text_or_a_receipt_at_head",
+            "what_is_committed_keeps_its_criteria",
+            "a_committed_slice_keeps_its_criteria_while_something_is_asked",
+        ],
+    ),
+    (
+        17,
+        "a commit that is gone",
+        &[
+            "a_commit_that_is_gone_is_followed_by_its_digests",
+            "a_history_that_was_written_anew_from_its_root_is_followed",
+        ],
+        &["a_revert_is_seen_though_the_commit_is_gone"],
+    ),
+    (
+        18,
+        "`commit:`, `doc:` without a section, `user@`",
+        &["two_criteria_may_swap_their_anchors"],
+        &[
+            "a_commit_shows_nothing_of_what_it_holds",
+            "text_that_the_slice_left_alone_proves_nothing",
+        ],
+    ),
+];
+
+/// What else was found to lead to a false end, or to none.
+const BESIDE: [(&str, &[&str]); 4] = [
+    (
+        "the contract",
+        &[
+            "a_mission_that_somebody_edits_stops_the_work_until_it_is_taken_in_or_put_back",
+            "a_profile_that_is_broken_or_edited_stops_the_work",
+            "undo_of_a_refocus_brings_the_mission_back",
+            "a_user_s_commit_of_the_contract_before_the_work_is_not_the_slice_s",
+        ],
+    ),
+    (
+        "commits and worktrees of readers and users",
+        &[
+            "a_commit_of_a_reader_is_named_before_its_report_is_taken",
+            "a_user_s_commit_amid_a_session_is_the_user_s",
+            "a_pause_launders_nothing",
+            "a_ticket_of_a_dirty_worktree_holds_that_worktree",
+        ],
+    ),
+    ("plans", &["nothing_waits_for_a_cancelled_slice"]),
+    (
+        "odd input",
+        &[
+            "a_commit_serves_one_slice",
+            "a_slice_whose_basis_is_gone_is_selected_anew",
+            "two_slices_do_not_claim_one_commit",
+            "a_file_too_large_to_read_is_proved_as_a_whole",
+            "text_in_two_bytes_a_character_has_no_lines",
+            "carriage_returns_alone_end_no_line",
+            "a_storm_of_renames_is_followed",
+            "a_storm_of_fifty_thousand_renames_is_followed",
+        ],
+    ),
+];
+
+const SOURCES: [&str; 11] = [
+    include_str!("accepting.rs"),
+    include_str!("again.rs"),
+    include_str!("chance.rs"),
+    include_str!("contract.rs"),
+    include_str!("following.rs"),
+    include_str!("found.rs"),
+    include_str!("hand.rs"),
+    include_str!("odd.rs"),
+    include_str!("rebound.rs"),
+    include_str!("runs.rs"),
+    include_str!("states.rs"),
+];
+
+#[test]
+fn each_row_has_its_tests_and_each_test_its_row() {
+    let mut tests = BTreeSet::new();
+    for source in SOURCES {
+        let mut lines = source.lines();
+        while lines.any(|line| line == "#[test]") {
+            let name = lines.find_map(|line| line.strip_prefix("fn ")).unwrap();
+            tests.insert(name.split('(').next().unwrap());
+        }
+    }
+    let mut listed = BTreeSet::new();
+    for (at, (number, what, honest, dishonest)) in ROWS.iter().enumerate() {
+        assert_eq!(usize::from(*number), at + 1, "{what}");
+        assert!(!honest.is_empty() && !dishonest.is_empty(), "{what}");
+        listed.extend(honest.iter().chain(*dishonest));
+    }
+    for (what, of_it) in BESIDE {
+        assert!(!of_it.is_empty(), "{what}");
+        listed.extend(of_it);
+    }
+    assert_eq!(tests, listed);
+}
