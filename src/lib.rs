@@ -2,7 +2,7 @@
 //! into a program.
 //!
 //! Agents report; cook decides. Git is the database. What decides is pure and stands in
-//! `cook_core`; `cook_os`, `cook_git`, `cook_store`, `cook_agents` and `cook_hooks` stand between
+//! `cook_core`; `cook_os`, `cook_git`, `cook_store`, `cook_remote`, `cook_agents` and `cook_hooks` stand between
 //! it and the world. The modules here measure, call them and print. They may import one another
 //! in the order that ARCHITECTURE.md gives (a test keeps it that way).
 

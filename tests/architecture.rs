@@ -18,12 +18,13 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 /// The crates of the workspace, each allowed to depend on those before it.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "cook-core",
     "cook-os",
     "cook-git",
     "cook-room",
     "cook-store",
+    "cook-remote",
     "cook-agents",
     "cook-hooks",
     "cook-cli",

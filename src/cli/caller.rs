@@ -41,6 +41,11 @@ pub(super) fn anybody() -> Actor {
     }
 }
 
+/// Somebody at a terminal can be asked for a password.
+pub(super) fn is_attended() -> bool {
+    std::io::stdin().is_terminal() && agent_around().is_none()
+}
+
 /// What says that an agent is around this process.
 pub(super) fn agent_around() -> Option<String> {
     agent_marker()

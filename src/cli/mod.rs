@@ -43,6 +43,8 @@ mod log;
 mod man;
 mod next;
 mod pause;
+mod pull;
+mod push;
 mod ready;
 mod record;
 mod recover;
@@ -169,6 +171,10 @@ enum Command {
     Session(session::SessionArgs),
     /// Agents that can be asked: installed, version, what they can
     Agents,
+    /// Push the log to a remote, beside its branch
+    Push(push::PushArgs),
+    /// Take the log in from a remote, also in a fresh clone
+    Pull(pull::PullArgs),
     /// Look at what was set aside, and put it back
     #[command(subcommand)]
     Rescue(rescue::RescueCommand),
@@ -289,6 +295,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Session(args) => session::session(context, &args),
         Command::Agents => agents::agents(context),
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
+        Command::Push(args) => push::push(context, &args),
+        Command::Pull(args) => pull::pull(context, &args),
         Command::Rescue(command) => rescue::rescue(context, &command),
         Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),

@@ -4,9 +4,9 @@ use crate::view::{
     AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, CostAnswer,
     DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, Failed, FanoutAnswer, Gates, GraphAnswer,
     GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer,
-    LogAnswer, NoteAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
-    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer,
-    Verified, WhyAnswer,
+    LogAnswer, NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer,
+    RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer,
+    Standing, TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -42,6 +42,8 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "next" Dispatched, "cook next --json";
         "next-prompt" RolePromptAnswer, "cook next --prompt --json";
         "note" NoteAnswer, "a command that recorded nothing";
+        "pull" PullAnswer, "cook pull --json";
+        "push" PushAnswer, "cook push --json";
         "ready" ReadyAnswer, "cook ready --json";
         "recover" RecoverAnswer, "cook recover --json";
         "reply" ReplyAnswer, "cook ask --json, cook act --json";

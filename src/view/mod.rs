@@ -4,6 +4,7 @@
 
 mod agents;
 mod brief;
+mod carriage;
 mod check;
 mod cost;
 mod demo;
@@ -28,6 +29,7 @@ pub(crate) use agents::{AgentRow, AgentsAnswer};
 pub(crate) use brief::{
     ArtifactAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry,
 };
+pub(crate) use carriage::{PullAnswer, PushAnswer};
 pub(crate) use check::CheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
 pub(crate) use demo::DemoAnswer;

@@ -104,11 +104,12 @@ pub fn with_default_signals(command: &mut Command) -> &mut Command {
 }
 
 /// The clock, the identities, no settings of git but the repository's.
-pub const FIXED: [(&str, &str); 12] = [
+pub const FIXED: [(&str, &str); 13] = [
     ("LC_ALL", "C"),
     ("TERM", "dumb"),
     ("COOK_TEST", "1"),
     ("COOK_NOW", NOW),
+    ("COOK_WRITER", "00000000000000000000000000000000"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_AUTHOR_NAME", "Author"),

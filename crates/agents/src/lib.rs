@@ -31,7 +31,7 @@ pub use found::{Found, find, probe_version};
 pub use left::{end_left, settle_left, workflow_mark};
 pub use listen::Progress;
 pub use preset::{Preset, presets};
-pub use redact::redact;
+pub use redact::{find_secrets, redact};
 pub use run::{Report, open_command, run, transcript_digest};
 pub use sandbox::{Directories, Sandbox};
 pub use spent::Spent;

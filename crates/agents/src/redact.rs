@@ -1,7 +1,7 @@
 //! Takes secrets out of what is kept: those of the usual shapes, and the values of this
 //! process's own variables whose names say that they are secret.
 
-use cook_core::diagnostic::{REDACTED, redacted, without_tokens};
+use cook_core::diagnostic::{REDACTED, find_tokens, redacted, without_tokens};
 use serde_json::Value;
 
 /// Endings of the names of variables that hold a secret.
@@ -37,16 +37,26 @@ pub fn redact_data(value: &mut Value) {
     }
 }
 
+/// What can be nothing but a secret: tokens, private keys, the values of this process's own.
+pub fn find_secrets(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = own().filter(|value| text.contains(value)).collect();
+    found.extend(find_tokens(text).into_iter().map(str::to_owned));
+    found
+}
+
 /// The text without the values of this process's own secrets.
 fn without_own(text: &str) -> String {
-    let mut text = text.to_owned();
-    for (name, value) in std::env::vars() {
+    own().fold(text.to_owned(), |text, value| {
+        text.replace(&value, REDACTED)
+    })
+}
+
+fn own() -> impl Iterator<Item = String> {
+    std::env::vars().filter_map(|(name, value)| {
         let upper = name.to_ascii_uppercase();
-        if value.len() >= LEAST && SECRET_NAMES.iter().any(|end| upper.ends_with(end)) {
-            text = text.replace(&value, REDACTED);
-        }
-    }
-    text
+        let is_secret = SECRET_NAMES.iter().any(|end| upper.ends_with(end));
+        (value.len() >= LEAST && is_secret).then_some(value)
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod text;
 
 pub use catalogue::{CATALOGUE, Code};
 pub use kind::{Family, Severity};
-pub use secret::{REDACTED, redacted, without_tokens};
+pub use secret::{REDACTED, find_tokens, redacted, without_tokens};
 pub use text::{Lines, clean, counted, harmless_json, listed_are, without_escapes, without_tags};
 
 use serde::{Deserialize, Serialize};

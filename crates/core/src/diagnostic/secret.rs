@@ -51,6 +51,45 @@ pub fn without_tokens(text: &str) -> String {
     tokens(&without_keys(text))
 }
 
+/// What can be nothing but a secret, as it stands in the text.
+pub fn find_tokens(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for piece in split_keys(text) {
+        match piece {
+            Piece::Secret(key) => found.push(key),
+            Piece::Plain(text) => found.extend(split_tokens(text).into_iter().filter_map(
+                |piece| match piece {
+                    Piece::Secret(token) => Some(token),
+                    Piece::Plain(_) => None,
+                },
+            )),
+        }
+    }
+    found
+}
+
+/// A part of a text.
+enum Piece<'t> {
+    Plain(&'t str),
+    Secret(&'t str),
+}
+
+fn without_secrets(pieces: Vec<Piece<'_>>) -> String {
+    let shown = |piece: &Piece<'_>| match piece {
+        Piece::Plain(text) => (*text).to_owned(),
+        Piece::Secret(_) => REDACTED.to_owned(),
+    };
+    pieces.iter().map(shown).collect()
+}
+
+fn without_keys(text: &str) -> String {
+    without_secrets(split_keys(text))
+}
+
+fn tokens(text: &str) -> String {
+    without_secrets(split_tokens(text))
+}
+
 /// Values behind names that say what they are, and passwords in addresses.
 fn named(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -74,8 +113,8 @@ fn named(text: &str) -> String {
 }
 
 /// Private keys in armour, as far as they go.
-fn without_keys(text: &str) -> String {
-    let mut out = String::new();
+fn split_keys(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("-----BEGIN ") {
         let block = &rest[at..];
@@ -84,20 +123,21 @@ fn without_keys(text: &str) -> String {
             .next()
             .is_some_and(|line| line.contains("PRIVATE KEY"));
         if !is_private {
-            out.push_str(&rest[..at + 11]);
+            pieces.push(Piece::Plain(&rest[..at + 11]));
             rest = &rest[at + 11..];
             continue;
         }
-        out.push_str(&rest[..at]);
-        out.push_str(REDACTED);
-        rest = match block.find("-----END ") {
-            Some(end) => block[end + 9..]
-                .find("-----")
-                .map_or("", |close| &block[end + 9 + close + 5..]),
-            None => "",
-        };
+        pieces.push(Piece::Plain(&rest[..at]));
+        let end = block.find("-----END ").and_then(|end| {
+            let close = block[end + 9..].find("-----")?;
+            Some(end + 9 + close + 5)
+        });
+        let (key, after) = block.split_at(end.unwrap_or(block.len()));
+        pieces.push(Piece::Secret(key));
+        rest = after;
     }
-    out + rest
+    pieces.push(Piece::Plain(rest));
+    pieces
 }
 
 /// One word; sets `hides_next` when the secret is the word after it.
@@ -133,33 +173,32 @@ fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | '=' | '~')
 }
 
-fn tokens(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+fn split_tokens(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let begin = rest.find(is_token).unwrap_or(rest.len());
-        kept.push_str(&rest[..begin]);
+        pieces.push(Piece::Plain(&rest[..begin]));
         rest = &rest[begin..];
         let end = rest.find(|c| !is_token(c)).unwrap_or(rest.len());
         let word = &rest[..end];
         rest = &rest[end..];
-        if is_secret(word) {
-            kept.push_str(REDACTED);
-        } else {
-            kept.push_str(word);
-        }
+        pieces.push(match is_secret(word) {
+            true => Piece::Secret(word),
+            false => Piece::Plain(word),
+        });
         if word.eq_ignore_ascii_case("bearer") && rest.starts_with(' ') {
             let end = rest[1..]
                 .find(|c| !is_token(c))
                 .map_or(rest.len(), |e| e + 1);
             if end > 16 {
-                kept.push(' ');
-                kept.push_str(REDACTED);
+                pieces.push(Piece::Plain(&rest[..1]));
+                pieces.push(Piece::Secret(&rest[1..end]));
                 rest = &rest[end..];
             }
         }
     }
-    kept
+    pieces
 }
 
 /// A token may stand behind `name=`.

@@ -3,6 +3,7 @@
 
 use super::access::Access;
 use super::agent::AgentTable;
+use super::carriage::LogSettings;
 use super::clean_room::CleanRoom;
 use super::evidence::Place;
 use super::limits::{ATTEMPTS_PER_SLICE, Limits, STEPS};
@@ -276,6 +277,8 @@ pub struct Config {
     pub agents: BTreeMap<AgentName, AgentTable>,
     /// `[sessions]`.
     pub sessions: Sessions,
+    /// `[log]`.
+    pub log: LogSettings,
     /// `[notify]`.
     pub notify: Notify,
     /// `[prices.*]`, by agent or model.

@@ -10,6 +10,7 @@ mod agent;
 mod anchor;
 mod answer;
 mod brief;
+mod carriage;
 mod checkpoint;
 mod cited;
 mod clean_room;
@@ -24,6 +25,7 @@ pub mod hooks;
 mod known;
 mod ledger;
 mod limits;
+mod log_refs;
 mod mission;
 mod own;
 mod plan;
@@ -51,6 +53,7 @@ pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
     BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,
 };
+pub use carriage::{Exchanges, LogSettings, Sync};
 pub use checkpoint::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, PROMPT_DIGEST, PROMPT_ID};
 pub use cited::{Citation, CitedExchange, Said};
 pub use clean_room::{CleanRoom, GitShown};
@@ -79,6 +82,7 @@ pub use ledger::{
     Undone, Vote, Waiting, WaitingKind, Wave,
 };
 pub use limits::Limits;
+pub use log_refs::{LogRefs, escape_branch};
 pub use mission::{MAX_ANCHOR_CHARS, mission_anchor};
 pub use own::{MAX_NAMED, Own, OwnFile, OwnHunk, Rest, Survival, TextOutcome, TreeEntry};
 pub use plan::{Plan, Slice, SliceStatus};

@@ -45,6 +45,16 @@ pub struct Short<'a> {
     pub group: bool,
 }
 
+/// What a child, and whatever it starts, may take at most. Honoured on Unix; how much memory a
+/// process has is bounded on Linux alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Caps {
+    /// Bytes of any file it writes.
+    pub file: u64,
+    /// Bytes of memory of each process.
+    pub memory: u64,
+}
+
 /// What a short command said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
@@ -72,6 +82,14 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
     capture_watched(command, Duration::MAX, || false)
 }
 
+/// The same with limits on what the child takes.
+///
+/// # Errors
+/// As [`capture`].
+pub fn capture_capped(command: &Short, caps: Caps) -> Result<Captured, ProcessError> {
+    capture_within(command, Some(caps), Duration::MAX, || false)
+}
+
 /// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
 /// deadline that has passed.
 ///
@@ -80,13 +98,22 @@ pub fn capture(command: &Short) -> Result<Captured, ProcessError> {
 pub fn capture_watched(
     command: &Short,
     slow: Duration,
+    is_stuck: impl FnMut() -> bool,
+) -> Result<Captured, ProcessError> {
+    capture_within(command, None, slow, is_stuck)
+}
+
+fn capture_within(
+    command: &Short,
+    caps: Option<Caps>,
+    slow: Duration,
     mut is_stuck: impl FnMut() -> bool,
 ) -> Result<Captured, ProcessError> {
     let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
     check_directory(command.dir)?;
     let started = Instant::now();
     let failed = |cause| ProcessError::start(program, cause);
-    let mut running = start(command, program, arguments).map_err(failed)?;
+    let mut running = start(command, caps, program, arguments).map_err(failed)?;
     let name = || program.to_string_lossy().into_owned();
     let late = || ProcessError::Deadline {
         program: name(),
@@ -195,7 +222,12 @@ impl Running {
 }
 
 /// The threads come before the child: where one of them cannot be started, nothing runs.
-fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> io::Result<Running> {
+fn start(
+    command: &Short,
+    caps: Option<Caps>,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> io::Result<Running> {
     let mut environment: BTreeMap<OsString, OsString> = inherited_variables().collect();
     for (name, value) in &command.env {
         environment.insert(OsString::from(name), value.clone());
@@ -217,6 +249,9 @@ fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> io::Result
     if command.group {
         std::os::unix::process::CommandExt::process_group(&mut child, 0);
     }
+    if let Some(caps) = caps {
+        cap(&mut child, caps);
+    }
     let stdout = drain(stdout, command.limit)?;
     let stderr = drain(stderr, STDERR_LIMIT)?;
     // The command holds the writing ends; it goes at the end of this function.
@@ -227,6 +262,42 @@ fn start(command: &Short, program: &OsStr, arguments: &[OsString]) -> io::Result
         out: None,
     })
 }
+
+#[cfg(unix)]
+fn cap(child: &mut Command, caps: Caps) {
+    use nix::libc;
+    let limits = [
+        (libc::RLIMIT_FSIZE, caps.file),
+        // Not the address space: programs that helpers are written in reserve far more of it
+        // than they use.
+        (libc::RLIMIT_DATA, caps.memory),
+    ];
+    let lower = move || {
+        for (what, most) in limits {
+            let mut limit = libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            };
+            // SAFETY: both calls take the one value on the stack.
+            unsafe {
+                if libc::getrlimit(what, &mut limit) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                limit.rlim_cur = limit.rlim_max.min(most as libc::rlim_t);
+                limit.rlim_max = limit.rlim_cur;
+                if libc::setrlimit(what, &limit) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only calls are made that may be made there.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(child, lower) };
+}
+
+#[cfg(not(unix))]
+fn cap(_child: &mut Command, _caps: Caps) {}
 
 /// A program called by its name is the one on the search path, never one of the directory it is
 /// called in; by a path, the one from here.

@@ -124,8 +124,10 @@ impl View<'_> {
             Glance::Known => {
                 // The file is what the stamp's commit says: append the rest.
                 return Ok(match &self.before {
-                    Some(before) => Step::Append(before.histories.of(history).bytes),
-                    None => Step::Write,
+                    Some(before) if before.leads_here => {
+                        Step::Append(before.histories.of(history).bytes)
+                    }
+                    _ => Step::Write,
                 });
             }
             Glance::NotAFile => {

@@ -9,6 +9,7 @@ use super::tree::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
     Histories, History, RECEIPTS, TRAIL,
 };
+use super::writer;
 use cook_core::model::{Actor, Citation, CitedExchange};
 use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub(super) fn transition(
             subject: one_line(&transition.subject),
             lease_epoch: transition.lease_epoch,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            writer: writer::name()?.to_owned(),
             facts: transition.facts.clone(),
             event: transition.event.clone(),
         })?,

@@ -106,6 +106,12 @@ pub enum StoreError {
         /// What is wrong.
         what: String,
     },
+    /// A log that came from elsewhere and is not as cook writes one; nothing of it was taken.
+    #[error("the log that came from elsewhere is not taken: {what}")]
+    Foreign {
+        /// What is wrong with it.
+        what: String,
+    },
     /// An imported history of the log that cook cannot have written.
     #[error("line {line} of `{file}` in the log is not a record as cook writes it")]
     NoRecord {
@@ -171,6 +177,10 @@ impl StoreError {
         Self::Malformed { what: what.into() }
     }
 
+    pub(super) fn foreign(what: impl Into<String>) -> Self {
+        Self::Foreign { what: what.into() }
+    }
+
     /// With all its causes.
     pub(super) fn in_one_line(&self) -> String {
         let causes =
@@ -195,6 +205,7 @@ impl StoreError {
             Self::Unclaimed { .. } => Code::LogUnclaimed,
             Self::Fenced { .. } => Code::Fenced,
             Self::TooLarge { .. } => Code::InputTooLarge,
+            Self::Foreign { .. } => Code::RemoteLogRefused,
         }
     }
 }

@@ -33,8 +33,8 @@ pub(crate) struct Log {
     repo: Repository,
     /// The directory of the log's own objects.
     objects: PathBuf,
-    /// Another one that is read from.
-    others: Option<PathBuf>,
+    /// Others that are read from.
+    others: Vec<PathBuf>,
 }
 
 /// Bytes of a ref's file, and of the log's other files, at most: libgit2 reads them whole.
@@ -80,7 +80,7 @@ impl Log {
         Ok(Self {
             repo,
             objects: dir.join("objects"),
-            others: None,
+            others: Vec::new(),
         })
     }
 
@@ -90,7 +90,7 @@ impl Log {
             .odb()
             .and_then(|odb| odb.add_disk_alternate(&dir.to_string_lossy()))
             .reading("the repository's objects")?;
-        self.others = Some(dir.to_owned());
+        self.others.push(dir.to_owned());
         Ok(self)
     }
 
@@ -235,22 +235,8 @@ impl Log {
     }
 
     /// Writes a tree.
-    pub(crate) fn write_tree(&self, mut entries: Vec<TreeEntry>) -> Result<Oid, StoreError> {
-        // Git orders a directory as if its name ended in a slash.
-        let key = |entry: &TreeEntry| {
-            let mut key = entry.name.clone();
-            if entry.mode == FOLDER {
-                key.push('/');
-            }
-            key
-        };
-        entries.sort_by_cached_key(key);
-        let mut bytes = Vec::new();
-        for entry in &entries {
-            bytes.extend_from_slice(format!("{:o} {}\0", entry.mode, entry.name).as_bytes());
-            bytes.extend_from_slice(entry.id.as_bytes());
-        }
-        self.write(ObjectType::Tree, &bytes)
+    pub(crate) fn write_tree(&self, entries: Vec<TreeEntry>) -> Result<Oid, StoreError> {
+        self.write(ObjectType::Tree, &tree_bytes(entries))
     }
 
     /// Writes a commit under cook's one identity. No ref moves.
@@ -294,22 +280,25 @@ impl Log {
         self.directories().any(is_loose) || self.odb().is_ok_and(|odb| odb.exists(id))
     }
 
-    /// An object's size, before compression.
-    pub(super) fn size(&self, id: Oid) -> Result<u64, StoreError> {
+    /// What an object is, and its size before compression.
+    pub(super) fn header(&self, id: Oid) -> Result<(ObjectType, u64), StoreError> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
             StoreError::unreadable(format!("object {id} of the log"), error)
         };
         for dir in self.directories() {
             if let Some(file) = open_loose(dir, id).map_err(|error| failed(error.into()))? {
-                return read_header(&mut stream(file))
-                    .map(|(_, size)| size)
-                    .map_err(|error| failed(error.into()));
+                return read_header(&mut stream(file)).map_err(|error| failed(error.into()));
             }
         }
         self.odb()?
             .read_header(id)
-            .map(|(size, _)| size as u64)
+            .map(|(size, kind)| (kind, size as u64))
             .map_err(|error| failed(error.into()))
+    }
+
+    /// An object's size, before compression.
+    pub(super) fn size(&self, id: Oid) -> Result<u64, StoreError> {
+        self.header(id).map(|(_, size)| size)
     }
 
     fn read_as(&self, id: Oid, wanted: ObjectType) -> Result<Vec<u8>, StoreError> {
@@ -368,6 +357,25 @@ impl Log {
             StoreError::unreadable(format!("tree {id} of the log"), "it is malformed")
         })
     }
+}
+
+/// A tree as git writes it.
+pub(super) fn tree_bytes(mut entries: Vec<TreeEntry>) -> Vec<u8> {
+    // Git orders a directory as if its name ended in a slash.
+    let key = |entry: &TreeEntry| {
+        let mut key = entry.name.clone();
+        if entry.mode == FOLDER {
+            key.push('/');
+        }
+        key
+    };
+    entries.sort_by_cached_key(key);
+    let mut bytes = Vec::new();
+    for entry in &entries {
+        bytes.extend_from_slice(format!("{:o} {}\0", entry.mode, entry.name).as_bytes());
+        bytes.extend_from_slice(entry.id.as_bytes());
+    }
+    bytes
 }
 
 fn digest<D: Digest>(head: &str, bytes: &[u8]) -> sha2::digest::Output<D> {

@@ -7,6 +7,7 @@
 //! branch moved and not before; a reader never writes; nothing that the log does
 //! not hold is overwritten without a kept copy; the user's objects are never written.
 
+mod admit;
 mod aside;
 pub(crate) mod chain;
 mod checkout;
@@ -16,6 +17,7 @@ mod difference;
 mod displaced;
 mod encode;
 mod error;
+mod follow;
 mod fsck;
 mod lease;
 mod lock;
@@ -23,6 +25,8 @@ pub(crate) mod log;
 mod objects;
 mod pack;
 mod place;
+mod public;
+mod quarantine;
 mod reach;
 mod read;
 mod replay;
@@ -32,17 +36,22 @@ mod transition;
 mod tree;
 mod view;
 mod write;
+mod writer;
 
+pub use admit::{Admitted, Limits};
 pub use aside::MAX_KEPT;
 pub use claim::Unclaimed;
 pub use difference::{Difference, DifferenceKind};
 pub use displaced::{KeptCopy, KeptFile, KeptKind, rescue_keep};
 pub use error::StoreError;
+pub use follow::{Marks, Moved};
 pub use fsck::FsckReport;
 pub use lease::{Lease, LeaseHolder};
 pub use objects::{Meta, Tip};
-pub use pack::Packing;
+pub use pack::{LENT_VARIABLE, Packing, lent};
 pub use place::{Place, fresh_id};
+pub use public::Contents;
+pub use quarantine::Quarantine;
 pub use reach::ReachReport;
 pub use read::{Entries, Entry, HistoryLines, WorktreeLog};
 pub use replay::{ReplayReport, Replayed};
@@ -53,6 +62,8 @@ pub use view::ViewStatus;
 pub use write::{Committed, Locked, Recovered, Recovery, Staged};
 
 use log::Log;
+use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The log of one worktree. Cheap to open; one per thread.
 pub struct Store {
@@ -61,6 +72,8 @@ pub struct Store {
     id: String,
     /// Opened for looking at another worktree's workflow.
     foreign: bool,
+    /// The directory of a log that came from elsewhere goes with the last that reads it.
+    _keeps: Option<Arc<TempDir>>,
 }
 
 impl std::fmt::Debug for Store {
@@ -135,6 +148,7 @@ impl Store {
             log,
             id,
             foreign,
+            _keeps: None,
         };
         Ok(store
             .read(|log| store.tip_id(log))?
@@ -154,6 +168,7 @@ impl Store {
             log,
             id,
             foreign: false,
+            _keeps: None,
         })
     }
 

@@ -1,9 +1,16 @@
-//! Packing the log: `git gc` under the writer lock, when loose objects pile up.
+//! Packs of the log: `git gc` under the writer lock, when loose objects pile up, and packs of
+//! what came from elsewhere.
 
+use super::error::StoreError;
 use super::place::Place;
 use cook_os::clock::TEST_VARIABLE;
+use cook_os::disk;
+use git2::Oid;
+use std::ffi::OsString;
 use std::fs::File;
-use std::process::{Command, Stdio};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Above this many loose objects the log is packed.
@@ -83,6 +90,65 @@ fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
     let shared = lock
         .try_clone()
         .map_err(|error| format!("cannot share the lock: {error}"))?;
+    let mut git = log_git(place);
+    git.args(["gc", "--quiet"])
+        .args(how)
+        .stdin(shared)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = git.spawn();
+    let child = child.map_err(|error| format!("cannot run git: {error}"))?;
+    wait(child, "git gc")
+}
+
+/// Writes a pack with these objects, which lie in other directories; durable when it returns.
+pub(super) fn write(place: &Place, from: &[PathBuf], objects: &[Oid]) -> Result<(), StoreError> {
+    let failed = |why: String| StoreError::write("a pack of the log", why);
+    let packs = place.log_dir().join("objects").join("pack");
+    let mut git = log_git(place);
+    git.args(["-c", "core.fsync=all", "-c", "pack.threads=1"])
+        .args(["pack-objects", "--quiet", "--delta-base-offset"])
+        .arg(packs.join("pack"))
+        .env(LENT_VARIABLE, lent(from))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = git.spawn();
+    let mut child = child.map_err(|error| failed(format!("cannot run git: {error}")))?;
+    if let Some(stdin) = child.stdin.take() {
+        let mut stdin = std::io::BufWriter::new(stdin);
+        // A git that ends early says so by its status.
+        let _ = objects.iter().try_for_each(|id| writeln!(stdin, "{id}"));
+        let _ = stdin.flush();
+    }
+    wait(child, "git pack-objects").map_err(failed)?;
+    disk::sync_dir(&packs).map_err(|error| failed(error.to_string()))
+}
+
+/// Names directories of objects that git reads beside a repository's own.
+pub const LENT_VARIABLE: &str = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
+
+/// The value of that variable. git reads quotes as C does.
+pub fn lent<P: AsRef<Path>>(dirs: &[P]) -> OsString {
+    let mut list = OsString::new();
+    for dir in dirs {
+        let dir = dir.as_ref();
+        if !list.is_empty() {
+            list.push(if cfg!(windows) { ";" } else { ":" });
+        }
+        match dir.to_str() {
+            Some(text) if text.starts_with('"') || text.contains(':') && cfg!(unix) => {
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+                list.push(format!("\"{text}\""));
+            }
+            _ => list.push(dir),
+        }
+    }
+    list
+}
+
+/// git on the log, with no settings but the log's own.
+fn log_git(place: &Place) -> Command {
     let mut git = Command::new("git");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GIT_") {
@@ -97,27 +163,24 @@ fn run(place: &Place, lock: &File, how: &[&str]) -> Result<(), String> {
         .env("LC_ALL", "C")
         .arg("--git-dir")
         .arg(place.log_dir())
-        .args(["-c", "core.hooksPath=/dev/null", "gc", "--quiet"])
-        .args(how)
-        .current_dir(place.cook_dir())
-        .stdin(shared)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = git
-        .spawn()
-        .map_err(|error| format!("cannot run git: {error}"))?;
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .current_dir(place.cook_dir());
+    git
+}
+
+fn wait(mut child: Child, what: &str) -> Result<(), String> {
     let started = Instant::now();
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => return Err(format!("git gc ended with {status}")),
+            Ok(Some(status)) => return Err(format!("{what} ended with {status}")),
             Ok(None) if started.elapsed() < DEADLINE => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Ok(None) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("git gc took longer than {} s", DEADLINE.as_secs()));
+                return Err(format!("{what} took longer than {} s", DEADLINE.as_secs()));
             }
             Err(error) => return Err(format!("cannot wait for git: {error}")),
         }

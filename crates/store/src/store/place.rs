@@ -256,6 +256,18 @@ fn object_format(place: &Place) -> ObjectFormat {
     }
 }
 
+/// Makes a log for a while: nothing of it is synced.
+pub(super) fn fill_passing(place: &Place, like: &Place) -> io::Result<()> {
+    let dir = place.log_dir();
+    for part in ["objects/info", "objects/pack", "refs/heads"] {
+        std::fs::create_dir_all(dir.join(part))?;
+    }
+    std::fs::write(dir.join("config"), config(object_format(like)))?;
+    std::fs::write(dir.join("HEAD"), NO_BRANCH)
+}
+
+const NO_BRANCH: &str = "ref: refs/heads/none\n";
+
 fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
     // The directories of kept copies are there from the start, so that making
     // the first ref in one needs no sync of its parent.
@@ -273,7 +285,7 @@ fn fill(dir: &Path, format: ObjectFormat) -> io::Result<()> {
     }
     for (name, text) in [
         ("config", config(format).as_str()),
-        ("HEAD", "ref: refs/heads/none\n"),
+        ("HEAD", NO_BRANCH),
         (
             "description",
             "cook's log of this repository; see protocol/store.md\n",

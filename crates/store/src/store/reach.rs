@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, HashSet};
 /// How often damage is looked at again: packing may have moved what could not be read.
 const RETRIES: usize = 3;
 
+/// Beginnings of refs that lead to transitions without being a worktree's.
+const CHAINS: [&str; 3] = ["cook/", "remotes/", "taken/"];
+
 /// Largest file of `.agent/` that may stand in for a lost object.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
@@ -87,7 +90,11 @@ impl<'p> Walk<'p> {
             sound: HashSet::new(),
             lost: BTreeMap::new(),
         };
-        for (name, tip) in log.refs_under("refs/")? {
+        let (chains, others): (Vec<_>, Vec<_>) = log
+            .refs_under("refs/")?
+            .into_iter()
+            .partition(|(name, _)| CHAINS.iter().any(|chains| name.starts_with(chains)));
+        for (name, tip) in others {
             if let Some(id) = name.strip_prefix("heads/") {
                 walk.workflow(log, id, tip);
             } else if name.starts_with("sessions/") {
@@ -95,6 +102,9 @@ impl<'p> Walk<'p> {
             } else {
                 walk.kept(log, &name, tip)?;
             }
+        }
+        for (name, tip) in chains {
+            walk.branch_off(log, &name, tip);
         }
         Ok(walk)
     }
@@ -258,6 +268,34 @@ impl<'p> Walk<'p> {
                 }
             };
             self.find(text, at + &of);
+        }
+    }
+
+    /// A chain that leads back to one that was walked, as a rule at once.
+    fn branch_off(&mut self, log: &Log, name: &str, tip: Oid) {
+        let works = "the work goes on without it";
+        let mut at = Some(tip).filter(|id| !self.sound.contains(id));
+        while let Some(id) = at {
+            let mut missed = Vec::new();
+            let found = self.commit(log, id);
+            match &found {
+                Some(found) => self.tree(log, found.tree, "", &mut missed),
+                None => missed.push(Missed {
+                    id,
+                    what: "its commit".to_owned(),
+                }),
+            }
+            for Missed { id: object, what } in missed {
+                let why = self.lost.get(&object).map_or("is missing", String::as_str);
+                self.find(
+                    format!(
+                        "{what} of {id}, which `{name}` leads to: object {object} {why}; {works}"
+                    ),
+                    format!("refs/{name}"),
+                );
+            }
+            let parent = found.and_then(|found| found.parents.first().copied());
+            at = parent.filter(|id| !self.sound.contains(id) && !self.lost.contains_key(id));
         }
     }
 

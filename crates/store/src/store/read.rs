@@ -39,6 +39,8 @@ pub struct Entry {
     pub lease_epoch: u64,
     /// Version of the cook that wrote it.
     pub cook_version: String,
+    /// Name of the process that wrote it: 32 hexadecimal digits.
+    pub writer: String,
     /// The documents after it.
     pub snapshot: Snapshot,
     /// What it appended to the histories.
@@ -268,6 +270,7 @@ fn entry(log: &Log, id: Oid) -> Result<Entry, StoreError> {
         subject: file.subject,
         lease_epoch: file.lease_epoch,
         cook_version: file.version,
+        writer: file.writer,
         snapshot: stand.snapshot()?,
         records: tree::records(History::each(|history| stand.lines_added(history.file()))?)?,
         receipts,

@@ -49,12 +49,41 @@ impl Store {
     /// is not accepted.
     pub fn replay(
         &self,
+        apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, Actor) -> Result<Replayed, String>,
+    ) -> Result<ReplayReport, StoreError> {
+        let mut report = self.replay_after(None, apply)?;
+        if report.findings.is_empty() && self.view_status()? == super::ViewStatus::Current {
+            let edits = self.differences_by_content()?;
+            let histories = edits.iter().filter(|edit| is_history(&edit.file));
+            report.findings.extend(histories.map(Difference::finding));
+        }
+        Ok(report)
+    }
+
+    /// The same without the view, of the transitions after one that is known to hold.
+    ///
+    /// # Errors
+    /// A log that cannot be read, or does not hold that transition.
+    pub fn replay_after(
+        &self,
+        known: Option<&str>,
         mut apply: impl FnMut(Option<&Snapshot>, &Event, &Facts, Actor) -> Result<Replayed, String>,
     ) -> Result<ReplayReport, StoreError> {
         let mut report = ReplayReport::default();
-        let mut state = Replay::default();
-        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
-            let seq = report.transitions + 1;
+        let (mut state, chain, mut seq) = self.read(|log| match known {
+            None => Ok((Replay::default(), chain(log, self.tip_id(log)?)?, 0)),
+            Some(name) => {
+                let known = log.oid(name).ok_or_else(|| StoreError::unknown(name))?;
+                let after = chain_after(log, self.tip_id(log)?, known)?;
+                Ok((
+                    Replay::at(log, known)?,
+                    after,
+                    objects::meta(log, known)?.seq,
+                ))
+            }
+        })?;
+        for commit in chain {
+            seq += 1;
             let step = match self.read(|log| read_step(log, commit)) {
                 Err(error @ StoreError::NoRecord { .. }) => {
                     return Ok(stop_at(report, commit, seq, &error.to_string()));
@@ -89,12 +118,7 @@ impl Store {
                 histories,
                 blobs: step.blobs,
             };
-            report.transitions = seq;
-        }
-        if self.view_status()? == super::ViewStatus::Current {
-            let edits = self.differences_by_content()?;
-            let histories = edits.iter().filter(|edit| is_history(&edit.file));
-            report.findings.extend(histories.map(Difference::finding));
+            report.transitions += 1;
         }
         Ok(report)
     }
@@ -167,6 +191,20 @@ fn chain(log: &Log, tip: Option<Oid>) -> Result<Vec<Oid>, StoreError> {
     Ok(commits)
 }
 
+/// The same after one of them, which must be there.
+fn chain_after(log: &Log, tip: Option<Oid>, known: Oid) -> Result<Vec<Oid>, StoreError> {
+    let mut commits = Vec::new();
+    for commit in objects::ancestry(log, tip) {
+        let commit = commit?;
+        if commit == known {
+            commits.reverse();
+            return Ok(commits);
+        }
+        commits.push(commit);
+    }
+    Err(StoreError::unknown(&known.to_string()))
+}
+
 /// One commit as the log holds it.
 struct Recorded {
     file: EventFile,
@@ -208,16 +246,18 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         file: stand.event()?,
         meta: objects::meta(log, commit)?,
         parents: log.commit(commit)?.parents.len(),
-        blobs: Document::ALL
-            .iter()
-            .map(|document| stand.blob(document.file()))
-            .collect(),
+        blobs: document_blobs(&stand),
         histories: stand.blob(HISTORIES),
         appended: History::each(|history| stand.appended_blob(history))?,
         format: stand.blob(FORMAT_FILE),
         trail: stand.lines_added(TRAIL)?.into(),
         strange,
     })
+}
+
+fn document_blobs(stand: &Stand<'_>) -> Vec<Option<Oid>> {
+    let blob = |document: &Document| stand.blob(document.file());
+    Document::ALL.iter().map(blob).collect()
 }
 
 /// What replay has so far.
@@ -229,6 +269,16 @@ struct Replay {
 }
 
 impl Replay {
+    /// Where a transition left off.
+    fn at(log: &Log, commit: Oid) -> Result<Self, StoreError> {
+        let stand = Stand::at(log, commit)?;
+        Ok(Self {
+            snapshot: Some(stand.snapshot()?),
+            histories: stand.histories()?,
+            blobs: document_blobs(&stand),
+        })
+    }
+
     /// Says what differs, if anything.
     fn compare(
         &self,
@@ -305,6 +355,7 @@ fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<Str
     let time = OffsetDateTime::parse(&file.facts.now, &Rfc3339).map(OffsetDateTime::unix_timestamp);
     let checks = [
         (file.seq == seq && meta.seq == seq, "its number"),
+        (super::writer::is_name(&file.writer), "its writer"),
         (step.parents == usize::from(seq > 1), "its parents"),
         (meta.event == file.event.name(), "its event's name"),
         (

@@ -1,4 +1,4 @@
-//! The tree of one log commit (`protocol/store.md`, format 1): which file holds
+//! The tree of one log commit (`protocol/store.md`): which file holds
 //! what, and the exact text of each.
 
 use super::error::{During, StoreError};
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// The format this build writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 pub(super) const FORMAT_FILE: &str = "format";
 pub(super) const EVENT: &str = "event.json";
@@ -364,6 +364,9 @@ pub(super) struct EventFile {
     pub(super) subject: String,
     pub(super) lease_epoch: u64,
     pub(super) version: String,
+    /// Names the process that wrote it: two that decide the same in the same second write two
+    /// commits.
+    pub(super) writer: String,
     pub(super) facts: Facts,
     #[serde(serialize_with = "without_imported_histories")]
     pub(super) event: Event,

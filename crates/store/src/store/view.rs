@@ -71,6 +71,8 @@ pub(super) struct View<'r> {
 pub(super) struct Before<'r> {
     pub(super) stand: Stand<'r>,
     pub(super) histories: tree::Histories,
+    /// The tip comes after it, so that its histories begin the tip's.
+    pub(super) leads_here: bool,
 }
 
 /// What a file's stat and the stamp say without looking inside.
@@ -94,7 +96,12 @@ impl<'r> View<'r> {
         let before = named.filter(|commit| *commit != tip).and_then(|commit| {
             let stand = Stand::at(log, commit).ok()?;
             let histories = stand.histories().ok()?;
-            Some(Before { stand, histories })
+            let leads_here = objects::comes_before(log, commit, tip).unwrap_or(false);
+            Some(Before {
+                stand,
+                histories,
+                leads_here,
+            })
         });
         if named != Some(tip) && before.is_none() {
             // A stamp that names what the log does not hold vouches for nothing.

@@ -46,7 +46,7 @@ pub struct Locked<'s> {
 /// The view shows the tip, edits outside cook apart.
 #[derive(Debug)]
 pub struct Recovered<'s> {
-    writer: Writer<'s>,
+    pub(super) writer: Writer<'s>,
     recovery: Recovery,
 }
 
@@ -75,9 +75,9 @@ pub struct Committed {
 
 /// A store with the lock, on a log that was opened after the lock was taken
 /// (another process may have packed it in the meantime).
-struct Writer<'s> {
-    store: &'s Store,
-    log: Log,
+pub(super) struct Writer<'s> {
+    pub(super) store: &'s Store,
+    pub(super) log: Log,
     /// Released when it is closed.
     lock: File,
 }
@@ -89,8 +89,32 @@ impl std::fmt::Debug for Writer<'_> {
 }
 
 impl Writer<'_> {
-    fn tip(&self) -> Result<Option<Oid>, StoreError> {
+    pub(super) fn tip(&self) -> Result<Option<Oid>, StoreError> {
         self.store.tip_id(&self.log)
+    }
+
+    /// Lets `.agent/` show a transition that the branch has reached: the kept copy of what was
+    /// overwritten, and what is to be said. Nothing fails any more here, it lags behind.
+    pub(super) fn show(
+        &self,
+        commit: Oid,
+        seq: u64,
+        leave: &BTreeSet<String>,
+    ) -> (Option<String>, Vec<Finding>) {
+        match self.view(commit).and_then(|view| view.show(leave)) {
+            Ok(None) => (None, Vec::new()),
+            Ok(Some(id)) => {
+                let kept = format!("what was edited outside cook is kept as {id}");
+                (Some(id), vec![Finding::new(Code::Displaced, kept)])
+            }
+            Err(error) => {
+                let why = format!(
+                    "`.agent/` does not show transition {seq} yet: {}",
+                    error.in_one_line()
+                );
+                (None, vec![Finding::new(Code::CheckoutPending, why)])
+            }
+        }
     }
 
     fn view(&self, tip: Oid) -> Result<View<'_>, StoreError> {
@@ -195,7 +219,7 @@ impl<'s> Recovered<'s> {
         Ok(self.differences()?.into_iter().map(Into::into).collect())
     }
 
-    fn differences(&self) -> Result<Vec<Difference>, StoreError> {
+    pub(super) fn differences(&self) -> Result<Vec<Difference>, StoreError> {
         let tip = self.writer.tip()?;
         tip.map_or(Ok(Vec::new()), |tip| self.writer.view(tip)?.differences())
     }
@@ -295,7 +319,7 @@ fn can_be_kept(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn names(differences: &[Difference]) -> BTreeSet<String> {
+pub(super) fn names(differences: &[Difference]) -> BTreeSet<String> {
     differences
         .iter()
         .map(|difference| difference.file.clone())
@@ -319,27 +343,9 @@ impl Staged<'_> {
             displaced: None,
             packing: Packing::NotDue,
         };
-        match self
-            .writer
-            .view(commit)
-            .and_then(|view| view.show(&self.leave))
-        {
-            Ok(None) => {}
-            Ok(Some(id)) => {
-                committed.findings.push(Finding::new(
-                    Code::Displaced,
-                    format!("what was edited outside cook is kept as {id}"),
-                ));
-                committed.displaced = Some(id);
-            }
-            Err(error) => committed.findings.push(Finding::new(
-                Code::CheckoutPending,
-                format!(
-                    "`.agent/` does not show transition {seq} yet: {}",
-                    error.in_one_line()
-                ),
-            )),
-        }
+        let (displaced, findings) = self.writer.show(commit, seq, &self.leave);
+        committed.displaced = displaced;
+        committed.findings.extend(findings);
         committed.packing = pack::when_due(&self.writer.store.place, seq, &self.writer.lock);
         Ok(committed)
     }

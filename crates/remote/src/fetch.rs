@@ -1,0 +1,216 @@
+//! Fetching logs into a quarantine, and reading them there.
+
+use crate::git::{Call, told, unreachable};
+use crate::look::{RemoteRef, is_id};
+use crate::remote::{Remote, Side};
+use crate::words::words;
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::machine;
+use cook_store::store::{
+    Admitted, LENT_VARIABLE, Limits, Quarantine, Replayed, Store, StoreError, lent,
+};
+use std::time::{Duration, Instant};
+
+/// What is read of a log at most.
+const TRANSITIONS: u64 = 1_000_000;
+const OBJECTS: u64 = 8_000_000;
+const DOCUMENT: u64 = 4 << 20;
+const FILE: u64 = 64 << 20;
+/// How long it may take to look through one, and to run its events again.
+const TIME: Duration = Duration::from_secs(300);
+
+/// Settings under which nothing but objects comes along, each looked at by git.
+const SETTINGS: [&str; 12] = [
+    "fetch.fsckObjects=true",
+    "fetch.unpackLimit=1",
+    "transfer.unpackLimit=1",
+    "fetch.prune=false",
+    "fetch.pruneTags=false",
+    "fetch.recurseSubmodules=no",
+    "fetch.writeCommitGraph=false",
+    "fetch.bundleURI=",
+    "fetch.parallel=1",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "pack.threads=1",
+];
+
+/// Flags of the same kind. Without `--no-filter` a partial clone leaves blobs out.
+const FLAGS: [&str; 8] = [
+    "--no-filter",
+    "--no-tags",
+    "--no-prune",
+    "--no-write-fetch-head",
+    "--refmap=",
+    "--no-auto-gc",
+    "--no-recurse-submodules",
+    "--no-show-forced-updates",
+];
+
+pub(crate) fn limits() -> Limits {
+    Limits {
+        transitions: TRANSITIONS,
+        objects: OBJECTS,
+        document: DOCUMENT,
+        file: FILE,
+        until: Instant::now() + TIME,
+    }
+}
+
+impl Remote<'_> {
+    /// Fetches logs that [`Remote::look`] named and opens each for reading, looked through and not
+    /// replayed. Nothing is written to the repository or its log; the directory that holds them
+    /// goes with the last store.
+    ///
+    /// # Errors
+    /// `remote_unreachable`; `remote_log_refused` for a log that cook would not write.
+    pub fn read(&self, wanted: &[RemoteRef]) -> Result<Vec<Store>, Failure> {
+        let quarantine = Quarantine::make(&self.place, false)?;
+        let limits = self.fetch(&quarantine, wanted, Side::Fetch)?;
+        wanted
+            .iter()
+            .map(|one| Ok(quarantine.open(&self.admit(&quarantine, one, &limits)?)?))
+            .collect()
+    }
+
+    /// Brings commits of the user's history that are not here, by their full ids: into the
+    /// repository's objects, under no ref. Returns those that the remote does not give.
+    ///
+    /// # Errors
+    /// git that cannot be run.
+    pub fn bring(&self, commits: &[String]) -> Result<Vec<String>, Failure> {
+        let mut lacking = Vec::new();
+        for commit in commits.iter().filter(|commit| is_id(commit)) {
+            if self.repo.resolve(commit)?.is_some() {
+                continue;
+            }
+            let call = self.call(Side::Fetch)?.word(commit);
+            if !self.git.run(call)?.success() {
+                lacking.push(commit.clone());
+            }
+        }
+        Ok(lacking)
+    }
+
+    /// A call of `git fetch`, up to the remote's address.
+    fn call(&self, side: Side) -> Result<Call, Failure> {
+        let mut call = Call::new(&[]).transfers();
+        for setting in SETTINGS {
+            call = call.word("-c").word(setting);
+        }
+        call = call.word("fetch").word("--quiet");
+        for flag in FLAGS {
+            call = call.word(flag);
+        }
+        Ok(call.word(self.address(side)?))
+    }
+
+    /// Fetches refs into a quarantine and looks at the sizes of what came; what is left of the
+    /// limits.
+    pub(crate) fn fetch(
+        &self,
+        quarantine: &Quarantine,
+        wanted: &[RemoteRef],
+        side: Side,
+    ) -> Result<Limits, Failure> {
+        let mut call = self
+            .call(side)?
+            .capped()
+            .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
+            .env(LENT_VARIABLE, lent(quarantine.lent()));
+        for one in wanted {
+            call = call.word(format!("+{}", one.name));
+        }
+        let captured = self.git.run(call)?;
+        if !captured.success() {
+            let said = words(&captured.stderr);
+            let shown = self.shown();
+            return Err(match said.iter().any(|line| is_of_objects(line)) {
+                true => told(
+                    Code::RemoteLogRefused,
+                    &format!(
+                        "git does not take the objects that `{shown}` sends, or they are more than cook reads"
+                    ),
+                    &said,
+                ),
+                false => unreachable(&format!("`{shown}` did not send its log"), &said),
+            });
+        }
+        let limits = limits();
+        quarantine
+            .check_sizes(&limits)
+            .map_err(|error| self.refuse(error))?;
+        Ok(limits)
+    }
+
+    pub(crate) fn admit(
+        &self,
+        quarantine: &Quarantine,
+        wanted: &RemoteRef,
+        limits: &Limits,
+    ) -> Result<Admitted, Failure> {
+        let admitted = quarantine.admit(&wanted.commit, limits);
+        admitted.map_err(|error| self.refuse(error))
+    }
+
+    /// Whose log it is that is refused.
+    fn refuse(&self, error: StoreError) -> Failure {
+        let mut failure = Failure::from(error);
+        if failure.code == Code::RemoteLogRefused {
+            failure.message = format!("the log of `{}`: {}", self.shown(), failure.message);
+        }
+        failure
+    }
+
+    /// Runs the events again after a transition that is known to hold.
+    pub(crate) fn replay(
+        &self,
+        store: &Store,
+        known: Option<&str>,
+        limits: &Limits,
+    ) -> Result<(), Failure> {
+        let mut late = false;
+        let report = store.replay_after(known, |before, event, facts, actor| {
+            if Instant::now() > limits.until {
+                late = true;
+                return Err("it was not reached in time".to_owned());
+            }
+            let step = machine::apply(before, facts, event, actor)
+                .map_err(|refusal| refusal.to_string())?;
+            Ok(Replayed {
+                snapshot: step.snapshot,
+                records: step.records,
+                rule: step.rule.id().to_owned(),
+            })
+        })?;
+        let Some(finding) = report.findings.into_iter().next() else {
+            return Ok(());
+        };
+        let what = match late {
+            true => format!(
+                "running its events again took longer than {} s",
+                TIME.as_secs()
+            ),
+            false => finding.message,
+        };
+        Err(Failure::state(
+            Code::RemoteLogRefused,
+            format!("the log of `{}` is not taken: {what}", self.shown()),
+        ))
+    }
+}
+
+/// git speaks of what was sent, not of the way there.
+fn is_of_objects(line: &str) -> bool {
+    [
+        "fsck",
+        "index-pack",
+        "Out of memory",
+        "out of memory",
+        "bad object",
+        "inflate",
+        "pack has",
+    ]
+    .iter()
+    .any(|known| line.contains(known))
+}

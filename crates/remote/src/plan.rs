@@ -1,0 +1,309 @@
+//! What a push would do, decided from what the remote holds: which refs it moves, from where, and
+//! whether it may.
+
+use crate::look::{Listing, RemoteRef};
+use crate::remote::{Remote, Side};
+use cook_core::diagnostic::{Code, Failure, FailureKind, Refusal};
+use cook_core::model::{Policy, Snapshot, WaitingKind};
+use cook_store::store::{Quarantine, Store};
+use std::path::PathBuf;
+
+/// Whether a log that somebody took away or set back is put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restore {
+    /// It is an error.
+    No,
+    /// As this clone has it.
+    Yes,
+}
+
+/// One ref of the remote, and how it is to move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Update {
+    pub(crate) name: String,
+    pub(crate) to: String,
+    /// Where it must stand; none = nowhere.
+    pub(crate) from: Option<String>,
+}
+
+/// A push that was looked into.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) branch: String,
+    pub(crate) log: Option<Update>,
+    /// All of them, in order, the log's included.
+    pub(crate) updates: Vec<Update>,
+    /// The branch itself is among them.
+    pub with_branch: bool,
+    /// Where the log stands there.
+    pub from: Option<String>,
+    /// Where it is to stand.
+    pub to: String,
+    /// The workflow that stood there before ended, and is kept beside.
+    pub replaces: bool,
+    /// Directories that hold objects which are neither the repository's nor the log's.
+    pub(crate) lent: Vec<PathBuf>,
+    /// Held until the push is over.
+    pub(crate) quarantine: Option<Quarantine>,
+}
+
+impl Plan {
+    /// The remote has everything already.
+    pub fn is_empty(&self) -> bool {
+        self.updates.is_empty()
+    }
+
+    /// The remote has no log of this workflow yet.
+    pub fn is_first(&self) -> bool {
+        self.from.is_none() || self.replaces
+    }
+}
+
+/// The commit that a log found done.
+pub(crate) fn done_commit(snapshot: &Snapshot) -> Option<String> {
+    match snapshot.state.continuation_policy {
+        Policy::Done => snapshot.ledger.head_seen.clone(),
+        _ => None,
+    }
+}
+
+/// Nothing more comes of this workflow: another may begin on its branch.
+pub(crate) fn has_ended(snapshot: &Snapshot) -> bool {
+    let waiting = snapshot.ledger.waiting.as_ref();
+    snapshot.state.continuation_policy == Policy::Done
+        || waiting.is_some_and(|waiting| waiting.kind == WaitingKind::Cancel)
+}
+
+impl Remote<'_> {
+    /// Looks into a push of the log, and of its branch with that head.
+    ///
+    /// # Errors
+    /// `remote_ahead` where the remote holds what is not here, and every reason not to push there.
+    pub fn plan(
+        &self,
+        store: &Store,
+        branch: &str,
+        head: Option<&str>,
+        restore: Restore,
+    ) -> Result<Plan, Failure> {
+        if self.is_mirror() {
+            let shown = self.shown();
+            return Err(Failure::state(
+                Code::RemoteMirror,
+                format!("`remote.{shown}.mirror` is set: a push there would delete what this clone does not have"),
+            )
+            .replace_hints([format!(
+                "run `git config --unset remote.{shown}.mirror`, or name another remote"
+            )]));
+        }
+        let listing = self.look(branch, Side::Push)?;
+        let (tip, snapshot) = store.current()?.ok_or_else(|| {
+            Failure::state(Code::NotInitialised, "there is no log for this worktree")
+        })?;
+        let mut plan = Plan {
+            branch: branch.to_owned(),
+            log: None,
+            updates: Vec::new(),
+            with_branch: false,
+            from: listing.log.as_ref().map(|log| log.commit.clone()),
+            to: tip.commit,
+            replaces: false,
+            lent: vec![
+                self.place.common_dir.join("objects"),
+                self.place.log_dir().join("objects"),
+            ],
+            quarantine: None,
+        };
+        self.plan_branch(&listing, head, &mut plan)?;
+        self.plan_log(store, &listing, restore, &mut plan)?;
+        if let Some(commit) = done_commit(&snapshot)
+            && !listing.done.iter().any(|done| done.commit == commit)
+        {
+            plan.updates.push(Update {
+                name: self.names.done(&commit),
+                to: plan.to.clone(),
+                from: None,
+            });
+        }
+        Ok(plan)
+    }
+
+    fn plan_branch(
+        &self,
+        listing: &Listing,
+        head: Option<&str>,
+        plan: &mut Plan,
+    ) -> Result<(), Failure> {
+        let Some(head) = head else {
+            return Ok(());
+        };
+        let from = listing.branch.as_ref().map(|branch| branch.commit.clone());
+        if let Some(from) = &from {
+            if from == head {
+                return Ok(());
+            }
+            let is_here = self.repo.resolve(from)?.is_some();
+            if !is_here || !self.repo.is_ancestor(from, head)? {
+                let branch = &plan.branch;
+                return Err(Refusal::new(
+                    Code::RemoteAhead,
+                    format!(
+                        "branch `{branch}` of `{}` stands at {}, which is not before HEAD",
+                        self.shown(),
+                        short(from)
+                    ),
+                )
+                .replace_hints([format!(
+                    "take its commits in: `git pull {} {branch}`",
+                    self.shown()
+                )])
+                .into());
+            }
+        }
+        plan.with_branch = true;
+        plan.updates.push(Update {
+            name: format!("refs/heads/{}", plan.branch),
+            to: head.to_owned(),
+            from,
+        });
+        Ok(())
+    }
+
+    fn plan_log(
+        &self,
+        store: &Store,
+        listing: &Listing,
+        restore: Restore,
+        plan: &mut Plan,
+    ) -> Result<(), Failure> {
+        let seen = self.seen(&plan.branch)?;
+        let forward = match &listing.log {
+            None if seen.is_some() && restore == Restore::No => return Err(self.gone(&plan.branch)),
+            None => true,
+            Some(there) if there.commit == plan.to => return Ok(()),
+            Some(there) => {
+                if let Some(seen) = &seen
+                    && restore == Restore::No
+                    && store.leads_over(seen, &there.commit)?
+                {
+                    return Err(self.rewound(&plan.branch, store, &there.commit, seen));
+                }
+                store.leads_over(&plan.to, &there.commit)?
+            }
+        };
+        if !forward && let Some(there) = &listing.log {
+            self.plan_replacement(store, listing, there, plan)?;
+        }
+        let update = Update {
+            name: self.names.log(&plan.branch),
+            to: plan.to.clone(),
+            from: plan.from.clone(),
+        };
+        plan.log = Some(update.clone());
+        plan.updates.push(update);
+        Ok(())
+    }
+
+    /// The remote's log is not before this one: it is ahead, or of a workflow that ended, which is
+    /// kept before its ref moves, or of another one.
+    fn plan_replacement(
+        &self,
+        store: &Store,
+        listing: &Listing,
+        there: &RemoteRef,
+        plan: &mut Plan,
+    ) -> Result<(), Failure> {
+        let quarantine = Quarantine::make(&self.place, true)?;
+        let limits = self.fetch(&quarantine, std::slice::from_ref(there), Side::Push)?;
+        let admitted = self.admit(&quarantine, there, &limits)?;
+        let other = quarantine.open(&admitted)?;
+        let first = other.first()?;
+        if first == store.first()? {
+            return Err(self.ahead(&quarantine, there)?);
+        }
+        let snapshot = other.snapshot()?;
+        if !has_ended(&snapshot) {
+            return Err(self.other(&plan.branch, &snapshot));
+        }
+        let name = match done_commit(&snapshot) {
+            Some(commit) => self.names.done(&commit),
+            None => self.names.old(&first),
+        };
+        if !listing.kept().any(|kept| kept.name == name) {
+            plan.updates.push(Update {
+                name,
+                to: there.commit.clone(),
+                from: None,
+            });
+        }
+        plan.replaces = true;
+        plan.lent.push(quarantine.objects());
+        plan.quarantine = Some(quarantine);
+        Ok(())
+    }
+
+    /// What the remote recorded and this clone lacks.
+    pub(crate) fn ahead(
+        &self,
+        quarantine: &Quarantine,
+        there: &RemoteRef,
+    ) -> Result<Failure, Failure> {
+        let meta = quarantine.meta(&there.commit)?;
+        Ok(Refusal::new(
+            Code::RemoteAhead,
+            format!(
+                "`{}` holds #{} `{}: {}` (by the {}), which is not here",
+                self.shown(),
+                meta.seq,
+                meta.event,
+                meta.subject,
+                meta.actor
+            ),
+        )
+        .into())
+    }
+
+    pub(crate) fn other(&self, branch: &str, snapshot: &Snapshot) -> Failure {
+        Failure::state(
+            Code::LogOther,
+            format!(
+                "`{}` holds the log of another workflow for branch `{branch}`, which is not finished: {}",
+                self.shown(),
+                snapshot.state.mission_anchor
+            ),
+        )
+    }
+
+    pub(crate) fn gone(&self, branch: &str) -> Failure {
+        Failure::state(
+            Code::LogGone,
+            format!(
+                "this clone has seen a log of branch `{branch}` on `{}`, and it is gone there",
+                self.shown()
+            ),
+        )
+        .hint("where that is right, put it back as it is here: `cook push --restore`")
+    }
+
+    pub(crate) fn rewound(&self, branch: &str, store: &Store, there: &str, seen: &str) -> Failure {
+        let number = |commit: &str| match store.resolve(commit) {
+            Ok(meta) => format!("#{}", meta.seq),
+            Err(_) => format!("another history ({})", short(commit)),
+        };
+        Failure::new(
+            FailureKind::State,
+            Code::RemoteLogRewound,
+            format!(
+                "the log of branch `{branch}` on `{}` stands at {}, and this clone has seen {} there",
+                self.shown(),
+                number(there),
+                number(seen)
+            ),
+        )
+        .hint("where that is right, put it back as it is here: `cook push --restore`")
+    }
+}
+
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}

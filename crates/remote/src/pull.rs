@@ -1,0 +1,180 @@
+//! Taking in what a remote holds: fetched, looked through, run again, and only then gone on from.
+
+use crate::plan::has_ended;
+use crate::remote::{LOCK_WAIT, Remote, Side};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal, counted};
+use cook_core::model::Snapshot;
+use cook_store::store::{Admitted, Quarantine, Store, Tip};
+
+/// Transitions that only this clone had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The ref of the log that keeps them.
+    pub name: String,
+    /// How many.
+    pub transitions: u64,
+}
+
+/// What was taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pulled {
+    /// Where the log stands now.
+    pub tip: Tip,
+    /// Transitions that are new here.
+    pub transitions: u64,
+    /// There was no log here before.
+    pub is_fresh: bool,
+    /// Transitions of this clone that the remote lacks, and the remote's stand.
+    pub set_aside: Option<SetAside>,
+    /// The branch's own commit there.
+    pub branch: Option<String>,
+    /// What was noticed on the way.
+    pub findings: Vec<Finding>,
+}
+
+impl Remote<'_> {
+    /// Takes in what the remote holds for a branch. With `keep_mine` nothing is done where both
+    /// sides moved.
+    ///
+    /// # Errors
+    /// `remote_log_absent`, `log_gone`, `remote_log_rewound`, `log_other`, `remote_log_refused`;
+    /// nothing changed then.
+    pub fn pull(
+        &self,
+        store: Option<&Store>,
+        branch: &str,
+        keep_mine: bool,
+    ) -> Result<Pulled, Failure> {
+        let listing = self.look(branch, Side::Fetch)?;
+        let seen = self.seen(branch)?;
+        let Some(there) = &listing.log else {
+            return Err(match seen {
+                Some(_) => self.gone(branch),
+                None => Failure::state(
+                    Code::RemoteLogAbsent,
+                    format!("`{}` has no log for branch `{branch}`", self.shown()),
+                ),
+            });
+        };
+        let here = match store {
+            Some(store) => store.current()?,
+            None => None,
+        };
+        let mut pulled = Pulled {
+            tip: Tip {
+                commit: there.commit.clone(),
+                seq: 0,
+            },
+            transitions: 0,
+            is_fresh: store.is_none(),
+            set_aside: None,
+            branch: listing.branch.as_ref().map(|branch| branch.commit.clone()),
+            findings: Vec::new(),
+        };
+        if let (Some(store), Some((tip, _))) = (store, &here) {
+            if let Some(seen) = &seen
+                && store.leads_over(seen, &there.commit)?
+            {
+                return Err(self.rewound(branch, store, &there.commit, seen));
+            }
+            if tip.commit == there.commit || store.leads_over(&tip.commit, &there.commit)? {
+                self.note_seen(branch, &there.commit)?;
+                pulled.tip = tip.clone();
+                return Ok(pulled);
+            }
+        }
+        let quarantine = Quarantine::make(&self.place, true)?;
+        let limits = self.fetch(&quarantine, std::slice::from_ref(there), Side::Fetch)?;
+        let admitted = self.admit(&quarantine, there, &limits)?;
+        let theirs = quarantine.open(&admitted)?;
+        if let Some(seen) = &seen
+            && !is_at_or_before(&theirs, &admitted, seen)?
+            && !self.was_kept(&theirs, &listing, seen)?
+        {
+            return Err(self.rewound(branch, store.unwrap_or(&theirs), &there.commit, seen));
+        }
+        let mine = match (store, &here) {
+            (Some(store), Some((tip, snapshot))) => {
+                self.only_here(store, tip, snapshot, &theirs, &admitted, branch, keep_mine)?
+            }
+            _ => 0,
+        };
+        self.replay(&theirs, admitted.known().as_deref(), &limits)?;
+        quarantine.take_in(&admitted, LOCK_WAIT)?;
+        let created;
+        let store = match store {
+            Some(store) => store,
+            None => {
+                created = Store::create(self.place.clone())?;
+                &created
+            }
+        };
+        let recovered = store.lock(LOCK_WAIT)?.recover()?;
+        let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
+        self.note_seen(branch, &there.commit)?;
+        pulled.tip = moved.tip;
+        pulled.transitions = admitted.transitions;
+        pulled.set_aside = moved.set_aside.map(|name| SetAside {
+            name,
+            transitions: mine,
+        });
+        pulled.findings = moved.findings;
+        Ok(pulled)
+    }
+
+    /// A workflow that this clone has seen ended, and is kept beside the one that took its place.
+    fn was_kept(
+        &self,
+        theirs: &Store,
+        listing: &crate::look::Listing,
+        seen: &str,
+    ) -> Result<bool, Failure> {
+        for kept in listing.kept() {
+            if kept.commit == seen || theirs.leads_over(&kept.commit, seen)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many transitions only this clone has; an error where they keep the remote's from
+    /// standing.
+    #[allow(clippy::too_many_arguments)]
+    fn only_here(
+        &self,
+        store: &Store,
+        tip: &Tip,
+        snapshot: &Snapshot,
+        theirs: &Store,
+        admitted: &Admitted,
+        branch: &str,
+        keep_mine: bool,
+    ) -> Result<u64, Failure> {
+        if is_at_or_before(theirs, admitted, &tip.commit)? {
+            return Ok(0);
+        }
+        let shared = store.last_shared(theirs)?;
+        if shared.is_none() && !has_ended(snapshot) {
+            return Err(self.other(branch, &theirs.snapshot()?));
+        }
+        let mine = tip.seq - shared.map_or(0, |shared| shared.seq);
+        if keep_mine {
+            return Err(Refusal::new(
+                Code::LogDiverged,
+                format!(
+                    "{} here and {} of `{}` do not follow one another",
+                    counted(mine, "transition"),
+                    counted(admitted.transitions, "transition"),
+                    self.shown()
+                ),
+            )
+            .into());
+        }
+        Ok(mine)
+    }
+}
+
+/// Whether an admitted chain leads over a transition, or ends with it.
+fn is_at_or_before(theirs: &Store, admitted: &Admitted, earlier: &str) -> Result<bool, Failure> {
+    Ok(admitted.tip() == earlier || theirs.leads_over(&admitted.tip(), earlier)?)
+}

@@ -1,0 +1,286 @@
+//! One atomic push, and what became of it.
+
+use crate::git::{Call, told, unreachable};
+use crate::look::Listing;
+use crate::plan::{Plan, Update};
+use crate::porcelain::{self, Outcome, is_for_another, is_lost_race};
+use crate::remote::{Remote, Side};
+use crate::words::words;
+use cook_core::diagnostic::{Code, Failure, Refusal};
+use cook_core::model::LogRefs;
+use cook_os::process::Captured;
+use cook_store::store::{LENT_VARIABLE, Quarantine, lent};
+use std::collections::BTreeMap;
+
+/// A push that the remote took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Full names of the refs that moved there.
+    pub refs: Vec<String>,
+    /// The branch's own hook had no say, because the log alone was pushed.
+    pub without_hook: bool,
+}
+
+/// What a push came to.
+enum Verdict {
+    Taken,
+    /// Something there moved meanwhile.
+    Raced,
+    /// A part of it was taken.
+    Split,
+    /// Nothing was; the reasons.
+    Refused(Vec<String>),
+    /// There is no answer for each ref.
+    Unknown,
+}
+
+impl Remote<'_> {
+    /// Pushes what was planned: all of it or nothing.
+    ///
+    /// # Errors
+    /// `remote_ahead` where somebody else was first, `remote_split` where the remote took a part,
+    /// and every reason why it took nothing.
+    pub fn send(&self, plan: &Plan) -> Result<Sent, Failure> {
+        let captured = self.push(&plan.updates, plan.with_branch, &plan.lent)?;
+        let said = words(&captured.stderr);
+        let answers = porcelain::parse(&String::from_utf8_lossy(&captured.stdout));
+        match judge(&plan.updates, &answers) {
+            Verdict::Taken => {}
+            Verdict::Raced => return Err(self.lost(plan)?),
+            Verdict::Split => return Err(self.split(plan, &answers, &said)),
+            Verdict::Refused(why) => return Err(self.refused(plan, why, &said)),
+            Verdict::Unknown => self.ask_after(plan, &captured, &said)?,
+        }
+        self.remember(plan)?;
+        Ok(Sent {
+            refs: plan
+                .updates
+                .iter()
+                .map(|update| update.name.clone())
+                .collect(),
+            without_hook: !plan.with_branch,
+        })
+    }
+
+    fn push(
+        &self,
+        updates: &[Update],
+        with_branch: bool,
+        dirs: &[std::path::PathBuf],
+    ) -> Result<Captured, Failure> {
+        let mut call = Call::new(&["-c", "push.followTags=false", "-c", "push.gpgSign=if-asked"])
+            .word("push")
+            .word("--porcelain")
+            .word("--atomic")
+            .env(LENT_VARIABLE, lent(dirs))
+            .transfers();
+        if !with_branch {
+            // The hook is for the user's own commits.
+            call = call.word("--no-verify");
+        }
+        for update in updates {
+            let from = update.from.as_deref().unwrap_or_default();
+            call = call.word(format!("--force-with-lease={}:{from}", update.name));
+        }
+        call = call.word(self.address(Side::Push)?);
+        for update in updates {
+            call = call.word(format!("{}:{}", update.to, update.name));
+        }
+        self.git.run(call)
+    }
+
+    /// No answer: the remote may have taken it all the same.
+    fn ask_after(&self, plan: &Plan, captured: &Captured, said: &[String]) -> Result<(), Failure> {
+        let is_atomic = |line: &String| line.contains("does not support --atomic");
+        if said.iter().any(is_atomic) {
+            let what = format!(
+                "`{}` cannot take a branch and its log at once",
+                self.shown()
+            );
+            return Err(told(Code::RemoteNotAtomic, &what, said));
+        }
+        let listing = self.look(&plan.branch, Side::Push).map_err(|mut failure| {
+            failure.message = format!(
+                "`{}` gave no answer to the push, and none now: whether it took it is not known; the next command asks again",
+                self.shown()
+            );
+            failure.causes.extend(said.iter().map(|line| format!("git says: {line}")));
+            failure
+        })?;
+        let stands = |update: &&Update| stands_at(&listing, update);
+        match plan.updates.iter().filter(stands).count() {
+            all if all == plan.updates.len() => Ok(()),
+            0 => {
+                let code = captured
+                    .code
+                    .map_or("a signal".to_owned(), |code| code.to_string());
+                let what = format!("`{}` took nothing: git ended with {code}", self.shown());
+                Err(unreachable(&what, said))
+            }
+            _ => Err(self.split(plan, &BTreeMap::new(), said)),
+        }
+    }
+
+    fn remember(&self, plan: &Plan) -> Result<(), Failure> {
+        self.note_seen(&plan.branch, &plan.to)?;
+        if plan.log.is_some() {
+            self.note_taken(&plan.branch, &plan.to)?;
+        }
+        Ok(())
+    }
+
+    /// Somebody else was first: what they recorded.
+    fn lost(&self, plan: &Plan) -> Result<Failure, Failure> {
+        let listing = self.look(&plan.branch, Side::Push)?;
+        if let Some(there) = listing
+            .log
+            .as_ref()
+            .filter(|log| Some(&log.commit) != plan.from.as_ref())
+        {
+            let quarantine = Quarantine::make(&self.place, true)?;
+            let limits = self.fetch(&quarantine, std::slice::from_ref(there), Side::Push)?;
+            self.admit(&quarantine, there, &limits)?;
+            return self.ahead(&quarantine, there);
+        }
+        let what = format!("`{}` moved while this was pushed", self.shown());
+        Ok(Refusal::new(Code::RemoteAhead, what).into())
+    }
+
+    fn split(&self, plan: &Plan, answers: &BTreeMap<String, Outcome>, said: &[String]) -> Failure {
+        let taken = |name: &str| matches!(answers.get(name), Some(Outcome::Taken));
+        let (there, not): (Vec<&str>, Vec<&str>) = plan
+            .updates
+            .iter()
+            .map(|update| update.name.as_str())
+            .partition(|name| taken(name));
+        let what = match answers.is_empty() {
+            true => format!("`{}` took a part of the push", self.shown()),
+            false => format!(
+                "`{}` took {} and refused {}",
+                self.shown(),
+                there.join(", "),
+                not.join(", ")
+            ),
+        };
+        let failure = told(Code::RemoteSplit, &what, said);
+        match plan
+            .log
+            .as_ref()
+            .is_some_and(|log| not.contains(&log.name.as_str()))
+        {
+            true => self.with_other_names(failure),
+            false => failure,
+        }
+    }
+
+    fn refused(&self, plan: &Plan, why: Vec<String>, said: &[String]) -> Failure {
+        let what = format!(
+            "`{}` took nothing of the push: {}",
+            self.shown(),
+            why.join("; ")
+        );
+        let failure = told(Code::RemoteRefused, &what, said);
+        match plan.log.is_some() {
+            true => self.with_other_names(failure),
+            false => failure,
+        }
+    }
+
+    /// A server that takes no refs but branches takes the log as one.
+    fn with_other_names(&self, failure: Failure) -> Failure {
+        if self.names != LogRefs::default() {
+            return failure;
+        }
+        failure.hint(
+            "where the server takes branches and tags alone, write this into `.agent/cook.toml`: `[log]` and below it `remote_ref = \"refs/heads/cook/{branch}\"`; it then shows among the branches and may start CI",
+        )
+    }
+}
+
+fn stands_at(listing: &Listing, update: &Update) -> bool {
+    let refs = [&listing.log, &listing.branch, &listing.keep];
+    let mut all = refs.into_iter().flatten().chain(listing.kept());
+    all.any(|found| found.name == update.name && found.commit == update.to)
+}
+
+/// Every ref has an answer of its own. One that stood there already is nobody's doing: a
+/// transition names its writer, so it is this one.
+fn judge(updates: &[Update], answers: &BTreeMap<String, Outcome>) -> Verdict {
+    let of = |update: &Update| answers.get(&update.name);
+    if updates.iter().any(|update| of(update).is_none()) {
+        return Verdict::Unknown;
+    }
+    let refused: Vec<(&str, &str)> = updates
+        .iter()
+        .filter_map(|update| match of(update) {
+            Some(Outcome::Refused(why)) => Some((update.name.as_str(), why.as_str())),
+            _ => None,
+        })
+        .collect();
+    if refused.is_empty() {
+        return Verdict::Taken;
+    }
+    if refused.len() < updates.len() {
+        return Verdict::Split;
+    }
+    let mut own = refused
+        .iter()
+        .filter(|(_, why)| !is_for_another(why))
+        .peekable();
+    if own.peek().is_some() && own.clone().all(|(_, why)| is_lost_race(why)) {
+        return Verdict::Raced;
+    }
+    Verdict::Refused(
+        refused
+            .iter()
+            .map(|(name, why)| format!("{name} ({why})"))
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(answers: &[(&str, Outcome)]) -> Verdict {
+        let update = |name: &str| Update {
+            name: name.to_owned(),
+            to: "a".repeat(40),
+            from: None,
+        };
+        let updates = [update("refs/heads/main"), update("refs/cook/log/main")];
+        let answers = answers
+            .iter()
+            .map(|(name, outcome)| ((*name).to_owned(), outcome.clone()));
+        judge(&updates, &answers.collect())
+    }
+
+    #[test]
+    fn a_push_is_taken_when_every_ref_says_so() {
+        let no = |why: &str| Outcome::Refused(why.to_owned());
+        let (branch, log) = ("refs/heads/main", "refs/cook/log/main");
+        let of = |a, b| verdict(&[(branch, a), (log, b)]);
+        assert!(matches!(of(Outcome::Taken, Outcome::Taken), Verdict::Taken));
+        assert!(matches!(of(Outcome::Same, Outcome::Taken), Verdict::Taken));
+        assert!(matches!(
+            of(Outcome::Taken, no("deny updating a hidden ref")),
+            Verdict::Split
+        ));
+        assert!(matches!(
+            of(no("atomic push failed"), no("stale info")),
+            Verdict::Raced
+        ));
+        assert!(matches!(
+            of(no("atomic push failed"), no("pre-receive hook declined")),
+            Verdict::Refused(_)
+        ));
+        assert!(matches!(
+            of(no("atomic push failed"), no("atomic push failed")),
+            Verdict::Refused(_)
+        ));
+        assert!(matches!(
+            verdict(&[(log, Outcome::Taken)]),
+            Verdict::Unknown
+        ));
+    }
+}

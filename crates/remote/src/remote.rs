@@ -1,0 +1,270 @@
+//! Which remote is meant, and where it is.
+
+use crate::git::{Call, Git};
+
+use cook_core::diagnostic::{Code, Failure, Lines, clean, redacted};
+use cook_core::digest::hex;
+use cook_core::model::{LogRefs, escape_branch};
+use cook_git::Repo;
+use cook_store::store::{Marks, Place, StoreError};
+use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long another writer of the log is waited for.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Which way the log goes: a remote may be fetched from one address and pushed to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// From there.
+    Fetch,
+    /// To there.
+    Push,
+}
+
+/// A remote of a repository.
+#[derive(Debug)]
+pub struct Remote<'r> {
+    pub(crate) repo: &'r Repo,
+    pub(crate) place: Place,
+    pub(crate) git: Git,
+    pub(crate) names: LogRefs,
+    /// A remote's name, or an address.
+    name: String,
+    settings: Settings,
+    push_address: OnceCell<String>,
+}
+
+impl<'r> Remote<'r> {
+    /// The remote of that name or address; else the one that git would take for that branch.
+    ///
+    /// # Errors
+    /// `remote_unknown`.
+    pub fn open(
+        repo: &'r Repo,
+        place: Place,
+        names: LogRefs,
+        named: Option<&str>,
+        branch: Option<&str>,
+        side: Side,
+        attended: bool,
+    ) -> Result<Self, Failure> {
+        let git = Git::new(repo.root(), attended);
+        let settings = Settings::read(&git)?;
+        let name = match named {
+            Some(name) => settings.check(name, repo.root())?,
+            None => settings.usual(branch, side)?,
+        };
+        Ok(Self {
+            repo,
+            place,
+            git,
+            names,
+            name,
+            settings,
+            push_address: OnceCell::new(),
+        })
+    }
+
+    /// Names of the remotes that are configured.
+    ///
+    /// # Errors
+    /// git that does not answer.
+    pub fn list(repo: &Repo) -> Result<Vec<String>, Failure> {
+        let settings = Settings::read(&Git::new(repo.root(), false))?;
+        Ok(settings.remotes().map(str::to_owned).collect())
+    }
+
+    /// Its name or address, harmless to show.
+    pub fn shown(&self) -> String {
+        redacted(&clean(&self.name, Lines::Fold))
+    }
+
+    /// What git is to be given to reach it.
+    pub(crate) fn address(&self, side: Side) -> Result<&str, Failure> {
+        if side == Side::Fetch || !self.settings.pushes_elsewhere(&self.name) {
+            return Ok(&self.name);
+        }
+        if let Some(known) = self.push_address.get() {
+            return Ok(known);
+        }
+        let call = Call::new(&["remote", "get-url", "--push", "--all", &self.name]);
+        let what = format!("git does not say where `{}` is", self.shown());
+        let answer = self.git.answer(call, &what)?;
+        let mut lines = answer.lines();
+        match (lines.next(), lines.next()) {
+            (Some(only), None) => Ok(self.push_address.get_or_init(|| only.to_owned())),
+            _ => Err(Failure::state(
+                Code::RemoteUnknown,
+                format!(
+                    "`{}` has several push addresses, and a push to several is not one push",
+                    self.shown()
+                ),
+            )
+            .replace_hints([format!(
+                "name one of them: `git remote get-url --push --all {}`",
+                self.shown()
+            )])),
+        }
+    }
+
+    /// A push there would delete what this clone does not have.
+    pub(crate) fn is_mirror(&self) -> bool {
+        let key = format!("remote.{}.mirror", self.name);
+        let value = self.settings.last(&key);
+        value.is_some_and(|value| !matches!(value, "false" | "no" | "off" | "0"))
+    }
+
+    fn mark(&self, kind: &str, branch: &str) -> String {
+        format!(
+            "{kind}/{}/{}",
+            remote_key(&self.name),
+            escape_branch(branch)
+        )
+    }
+
+    /// The newest transition that this clone has seen there.
+    pub(crate) fn seen(&self, branch: &str) -> Result<Option<String>, StoreError> {
+        Marks::read(&self.place, &self.mark("remotes", branch))
+    }
+
+    /// What it is to remember of the log there.
+    pub(crate) fn note_seen(&self, branch: &str, tip: &str) -> Result<(), StoreError> {
+        Marks::set(&self.place, &self.mark("remotes", branch), tip, LOCK_WAIT)
+    }
+
+    /// Whether a push of this clone's log was ever taken there.
+    pub fn has_taken(&self, branch: &str) -> Result<bool, Failure> {
+        Ok(Marks::read(&self.place, &self.mark("taken", branch))?.is_some())
+    }
+
+    pub(crate) fn note_taken(&self, branch: &str, tip: &str) -> Result<(), StoreError> {
+        Marks::set(&self.place, &self.mark("taken", branch), tip, LOCK_WAIT)
+    }
+}
+
+/// git's settings that say where remotes are.
+#[derive(Debug)]
+struct Settings(BTreeMap<String, Vec<String>>);
+
+impl Settings {
+    fn read(git: &Git) -> Result<Self, Failure> {
+        let call = Call::new(&["config", "--list", "-z"]);
+        let answer = git.answer(call, "git does not tell its settings")?;
+        let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for entry in answer.split('\0') {
+            let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+            let is_ours = ["remote.", "branch.", "url."]
+                .iter()
+                .any(|begin| key.starts_with(begin));
+            if is_ours {
+                found
+                    .entry(key.to_owned())
+                    .or_default()
+                    .push(value.to_owned());
+            }
+        }
+        Ok(Self(found))
+    }
+
+    fn last(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.last().map(String::as_str)
+    }
+
+    fn remotes(&self) -> impl Iterator<Item = &str> {
+        let names = self.0.keys().filter_map(|key| {
+            let name = key.strip_prefix("remote.")?;
+            name.strip_suffix(".url")
+                .or_else(|| name.strip_suffix(".pushurl"))
+        });
+        // Keys are sorted, and a remote may have both.
+        let mut before = None;
+        names.filter(move |name| before.replace(*name) != Some(*name))
+    }
+
+    fn pushes_elsewhere(&self, name: &str) -> bool {
+        self.0.contains_key(&format!("remote.{name}.pushurl"))
+            || self.0.keys().any(|key| key.ends_with(".pushinsteadof"))
+    }
+
+    /// A name that is configured, or an address.
+    fn check(&self, name: &str, dir: &Path) -> Result<String, Failure> {
+        let known = self.remotes().any(|remote| remote == name);
+        let is_address = name.contains([':', '/']) || dir.join(name).is_dir();
+        if known || (is_address && !name.starts_with('-') && !name.contains('\n')) {
+            return Ok(name.to_owned());
+        }
+        let shown = redacted(&clean(name, Lines::Fold));
+        Err(Failure::new(
+            cook_core::diagnostic::FailureKind::Usage,
+            Code::RemoteUnknown,
+            format!("there is no remote `{shown}`{}", self.others()),
+        ))
+    }
+
+    fn others(&self) -> String {
+        let names: Vec<String> = self.remotes().map(|name| format!("`{name}`")).collect();
+        match names.is_empty() {
+            true => ", and none is configured".to_owned(),
+            false => format!("; there is {}", names.join(", ")),
+        }
+    }
+
+    fn usual(&self, branch: Option<&str>, side: Side) -> Result<String, Failure> {
+        let of_branch = |key: &str| self.last(&format!("branch.{}.{key}", branch?));
+        let push = match side {
+            Side::Push => of_branch("pushremote").or_else(|| self.last("remote.pushdefault")),
+            Side::Fetch => None,
+        };
+        let named = push
+            .or_else(|| of_branch("remote"))
+            .filter(|name| *name != ".");
+        if let Some(name) = named {
+            return Ok(name.to_owned());
+        }
+        let mut remotes = self.remotes();
+        match (remotes.next(), remotes.next()) {
+            (Some(only), None) => Ok(only.to_owned()),
+            (Some(_), Some(_)) if self.remotes().any(|name| name == "origin") => {
+                Ok("origin".to_owned())
+            }
+            (None, _) => Err(Failure::state(
+                Code::RemoteUnknown,
+                "no remote is configured for this repository",
+            )),
+            _ => Err(Failure::state(
+                Code::RemoteUnknown,
+                format!(
+                    "several remotes are configured, and none is this branch's{}",
+                    self.others()
+                ),
+            )),
+        }
+    }
+}
+
+/// A remote as one part of the name of a ref in this clone's log: its name, or a digest of an
+/// address.
+fn remote_key(remote: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !remote.is_empty() && remote.len() <= 100 && remote.chars().all(plain) {
+        return remote.to_owned();
+    }
+    let digest = hex(&Sha256::digest(remote.as_bytes()));
+    format!("%{}", digest.get(..20).unwrap_or(&digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_becomes_one_harmless_part() {
+        assert_eq!(remote_key("origin"), "origin");
+        let key = remote_key("https://example.org/a.git");
+        assert!(key.starts_with('%') && key.len() == 21 && key != remote_key("../a"));
+    }
+}

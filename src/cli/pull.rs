@@ -1,0 +1,52 @@
+//! `cook pull`: the log from a remote, also where this clone has none yet.
+
+use super::caller;
+use super::context::{Answer, Context, answer};
+use crate::service;
+use crate::view::PullAnswer;
+use clap::Args;
+use cook_core::diagnostic::Failure;
+use cook_remote::Side;
+
+#[derive(Debug, Args)]
+pub(super) struct PullArgs {
+    /// A remote, or its address (default: `[log] remote`, else the branch's)
+    #[arg(value_name = "REMOTE")]
+    pub remote: Option<String>,
+    /// Do nothing where both sides have transitions that the other lacks
+    #[arg(long)]
+    pub keep_mine: bool,
+    /// Whose log, where no branch is checked out
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+}
+
+pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
+    let workspace = context.workspace()?;
+    caller::not_apart(&workspace)?;
+    let (_, snapshot) = workspace.current()?;
+    let branch = match (&args.branch, workspace.repo.head()?.branch) {
+        (Some(named), None) => named.clone(),
+        (Some(named), Some(here)) if *named != here => {
+            return Err(Failure::usage(format!(
+                "`--branch` names `{named}`, and `{here}` is checked out"
+            )));
+        }
+        _ => service::branch(&workspace, snapshot.as_ref())?,
+    };
+    let store = workspace.store.as_ref();
+    // Nobody records while another log takes this one's place.
+    let _lease = store.map(|store| store.lease("pull")).transpose()?;
+    let named = args.remote.as_deref();
+    let attended = caller::is_attended();
+    let remote = service::remote(&workspace, named, &branch, Side::Fetch, attended)?;
+    let pulled = remote.pull(store, &branch, args.keep_mine)?;
+    let head = workspace.repo.head()?.commit;
+    answer(PullAnswer::of(
+        &workspace.place(),
+        remote.shown(),
+        branch,
+        pulled,
+        head.as_deref(),
+    ))
+}

@@ -1,0 +1,129 @@
+//! The log on its way to a remote and from one.
+
+use super::workspace::Workspace;
+use cook_agents::find_secrets;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::digest::hex;
+use cook_core::model::Snapshot;
+use cook_remote::{Plan, Remote, Side};
+use cook_store::store::Contents;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The remote that is named, else that of the settings, else the one that git would take.
+///
+/// # Errors
+/// `remote_unknown`, settings that cannot be read.
+pub(crate) fn remote<'w>(
+    workspace: &'w Workspace,
+    named: Option<&str>,
+    branch: &str,
+    side: Side,
+    attended: bool,
+) -> Result<Remote<'w>, Failure> {
+    let log = &workspace.config()?.log;
+    Remote::open(
+        &workspace.repo,
+        workspace.place(),
+        log.remote_ref.clone(),
+        named.or(log.remote.as_deref()),
+        Some(branch),
+        side,
+        attended,
+    )
+}
+
+/// The branch whose log it is: the workflow's, which must be checked out.
+///
+/// # Errors
+/// `branch_missing`.
+pub(crate) fn branch(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+) -> Result<String, Failure> {
+    let here = workspace.repo.head()?.branch;
+    let of_log = snapshot.and_then(|snapshot| snapshot.ledger.branch.clone());
+    match (of_log, here) {
+        (Some(of_log), Some(here)) if of_log != here => Err(Failure::state(
+            Code::BranchMissing,
+            format!("branch `{here}` is checked out, and the workflow runs on `{of_log}`"),
+        )
+        .replace_hints([
+            format!("run `git switch {of_log}`"),
+            "or let it run on this one: `cook adopt --branch`".to_owned(),
+        ])),
+        (_, Some(here)) => Ok(here),
+        (_, None) => Err(Failure::state(
+            Code::BranchMissing,
+            "HEAD is detached: no branch is checked out",
+        )),
+    }
+}
+
+/// What a push makes public, and what of it looks like a secret.
+#[derive(Debug, Default)]
+pub(crate) struct Public {
+    pub contents: Contents,
+    /// By id.
+    pub secrets: BTreeMap<String, Finding>,
+}
+
+/// Digits of the id of what looks like a secret.
+const ID: usize = 12;
+/// Characters of it that are shown.
+const SHOWN: usize = 4;
+
+/// Looks into all that a push would make public.
+///
+/// # Errors
+/// A log that cannot be read.
+pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public, Failure> {
+    let mut public = Public::default();
+    let known = plan.from.as_deref().filter(|_| !plan.is_first());
+    let store = workspace.store()?;
+    public.contents = store.contents_after(known, |meta, file, bytes| {
+        for secret in find_secrets(&String::from_utf8_lossy(bytes)) {
+            let digest = hex(&Sha256::digest(secret.as_bytes()));
+            let id = digest.get(..ID).unwrap_or(&digest).to_owned();
+            let begin: String = secret.chars().take(SHOWN).collect();
+            let length = secret.chars().count();
+            let what = format!("{id}: `{begin}…`, {length} characters");
+            let place = format!("transition {}, {file}", meta.seq);
+            public
+                .secrets
+                .insert(id, Finding::new(Code::SecretFound, what).at(place));
+        }
+    })?;
+    Ok(public)
+}
+
+/// Every secret was allowed by its id.
+///
+/// # Errors
+/// `secret_found`.
+pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), Failure> {
+    let left = public
+        .secrets
+        .iter()
+        .filter(|(id, _)| !allowed.contains(id));
+    let findings: Vec<Finding> = left.map(|(_, finding)| finding.clone()).collect();
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let mut hints = vec![Code::SecretFound.hint().to_owned()];
+    let ids: Vec<&str> = findings
+        .iter()
+        .filter_map(|finding| finding.message.get(..ID))
+        .collect();
+    hints.push(format!(
+        "where none of it is one: `cook push --allow-secret {}`",
+        ids.join(" --allow-secret ")
+    ));
+    Err(Refusal::new(
+        Code::SecretFound,
+        "nothing was pushed: the log holds what looks like a secret",
+    )
+    .replace_hints(hints)
+    .with(findings)
+    .into())
+}

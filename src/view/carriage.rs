@@ -1,0 +1,181 @@
+//! What `cook push` and `cook pull` answer.
+
+use super::{Page, Show, Tone};
+use cook_core::diagnostic::{Code, Finding, counted};
+use cook_core::machine::quoted;
+use cook_remote::{Plan, Pulled};
+use cook_store::store::{Contents, Place};
+use serde::Serialize;
+
+/// What a push did, or would do.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PushAnswer {
+    /// Its name or address.
+    pub remote: String,
+    /// False for a dry run, and where the remote has everything already.
+    pub pushed: bool,
+    /// The log's newest transition, by its commit.
+    pub operation: String,
+    /// Full names of the refs that moved there.
+    pub refs: Vec<String>,
+    /// The branch was pushed too; without it the repository's `pre-push` hook does not run.
+    pub with_branch: bool,
+    /// Transitions that become public.
+    pub transitions: u64,
+    /// Bytes of their files, before compression.
+    pub bytes: u64,
+    /// Exchanges with agents among them.
+    pub exchanges: u64,
+    /// Messages of the user among them.
+    pub messages: u64,
+}
+
+impl PushAnswer {
+    pub(crate) fn planned(remote: String, plan: &Plan, contents: &Contents) -> Self {
+        Self {
+            remote,
+            pushed: false,
+            operation: plan.to.clone(),
+            refs: Vec::new(),
+            with_branch: plan.with_branch,
+            transitions: contents.transitions,
+            bytes: contents.bytes,
+            exchanges: contents.exchanges,
+            messages: contents.messages,
+        }
+    }
+
+    /// What becomes public, in a line.
+    pub(crate) fn summary(&self) -> String {
+        format!(
+            "a push to `{}` makes public: {}, {}, {} with agents, {} of the user{}",
+            self.remote,
+            counted(self.transitions, "transition"),
+            counted(self.bytes, "byte"),
+            counted(self.exchanges, "exchange"),
+            counted(self.messages, "message"),
+            match self.with_branch {
+                true => ", and the branch",
+                false => "",
+            }
+        )
+    }
+}
+
+impl Show for PushAnswer {
+    fn human(&self, page: &mut Page) {
+        if !self.pushed && self.transitions == 0 && self.refs.is_empty() && !self.with_branch {
+            page.line(&format!("`{}` has everything already", self.remote));
+            return;
+        }
+        match self.pushed {
+            true => page.toned(Tone::Good, "pushed"),
+            false => page.toned(Tone::Warn, "not pushed (dry run)"),
+        }
+        page.line(&format!(
+            "  {}: {}, {} ({}, {})",
+            self.remote,
+            counted(self.transitions, "transition"),
+            counted(self.bytes, "byte"),
+            counted(self.exchanges, "exchange"),
+            counted(self.messages, "message")
+        ));
+        for name in &self.refs {
+            page.line(&format!("  {name}"));
+        }
+        if self.pushed && !self.with_branch {
+            page.line("  the log alone: the repository's `pre-push` hook was not run");
+        }
+    }
+}
+
+/// What a pull took in.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PullAnswer {
+    /// Its name or address.
+    pub remote: String,
+    /// Whose log it is.
+    pub branch: String,
+    /// The log's newest transition, by its commit.
+    pub operation: String,
+    /// Its number.
+    pub seq: u64,
+    /// Transitions that are new here.
+    pub transitions: u64,
+    /// There was no log here before.
+    pub is_fresh: bool,
+    /// The ref of the log that keeps transitions which the remote lacks; null where there are none.
+    pub set_aside: Option<String>,
+    pub findings: Vec<Finding>,
+}
+
+impl PullAnswer {
+    pub(crate) fn of(
+        place: &Place,
+        remote: String,
+        branch: String,
+        pulled: Pulled,
+        head: Option<&str>,
+    ) -> Self {
+        let mut findings = pulled.findings;
+        let set_aside = pulled.set_aside.map(|aside| {
+            let log = quoted(&place.log_dir().display().to_string());
+            findings.push(Finding::new(
+                Code::TransitionsSetAside,
+                format!(
+                    "{} of this clone that `{remote}` lacks are kept: `git --git-dir={log} log {}`",
+                    counted(aside.transitions, "transition"),
+                    aside.name
+                ),
+            ));
+            aside.name
+        });
+        if let Some(there) = pulled.branch.filter(|there| Some(there.as_str()) != head) {
+            findings.push(Finding::new(
+                Code::BranchElsewhere,
+                format!(
+                    "branch `{branch}` of `{remote}` stands at {}, and HEAD does not",
+                    there.get(..12).unwrap_or(&there)
+                ),
+            ));
+        }
+        Self {
+            remote,
+            branch,
+            operation: pulled.tip.commit,
+            seq: pulled.tip.seq,
+            transitions: pulled.transitions,
+            is_fresh: pulled.is_fresh,
+            set_aside,
+            findings,
+        }
+    }
+}
+
+impl Show for PullAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.transitions == 0 && self.set_aside.is_none() {
+            page.line(&format!(
+                "the log of `{}` is up to date with `{}` (#{})",
+                self.branch, self.remote, self.seq
+            ));
+            return;
+        }
+        page.toned(Tone::Good, &format!("pulled #{}", self.seq));
+        page.line(&format!(
+            "  {} from `{}` for branch `{}`",
+            counted(self.transitions, "transition"),
+            self.remote,
+            self.branch
+        ));
+        if self.is_fresh {
+            page.line("  this clone has the log now: `cook status` shows where the work stands");
+        }
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
