@@ -1,5 +1,6 @@
 //! What every command gets, and how it answers.
 
+use super::caller;
 use crate::service::Workspace;
 use crate::view::{self, NoteAnswer, Screen};
 use cook_core::diagnostic::Failure;
@@ -17,7 +18,9 @@ pub(super) struct Context {
 impl Context {
     /// Opens the worktree.
     pub fn workspace(&self) -> Result<Workspace, Failure> {
-        Workspace::open(&self.dir)
+        let mut workspace = Workspace::open(&self.dir)?;
+        workspace.attended = caller::is_attended();
+        Ok(workspace)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::view::{NoteAnswer, Trial};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Event, Import, Profile, STOP_VERIFIER, Snapshot};
+use cook_core::model::{Event, Exchanges, Import, Profile, STOP_VERIFIER, Snapshot};
 use cook_git::Repo;
 use cook_store::store::Store;
 use std::path::PathBuf;
@@ -60,7 +60,12 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     if args.as_user.as_user {
         user.as_ref().map_err(Clone::clone)?;
     }
-    let mut done = set_up(&workspace, given, false, user.is_ok())?;
+    let how = SetUp {
+        repair: false,
+        user: user.is_ok(),
+        anew: args.log.as_deref() == Some("new"),
+    };
+    let mut done = set_up(&workspace, given, how)?;
     let commit = match args.commit {
         true => commit_contract(&workspace)?,
         false => None,
@@ -99,7 +104,12 @@ pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
             vec!["cook would set the contract up".to_owned()],
         );
     }
-    let done = set_up(&workspace, None, true, false)?;
+    let how = SetUp {
+        repair: true,
+        user: false,
+        anew: false,
+    };
+    let done = set_up(&workspace, None, how)?;
     finish(record(&workspace, done)?)
 }
 
@@ -121,13 +131,17 @@ struct Recorded {
     gates: Vec<Trial>,
 }
 
-/// `user`: a person, or a script that says so, answers for the settings as they stand.
-fn set_up(
-    workspace: &Workspace,
-    given: Option<String>,
+/// How a set-up is done.
+struct SetUp {
     repair: bool,
+    /// A person, or a script that says so, answers for the settings as they stand.
     user: bool,
-) -> Result<Done, Failure> {
+    /// Another log is wanted beside one that this clone has seen elsewhere.
+    anew: bool,
+}
+
+fn set_up(workspace: &Workspace, given: Option<String>, how: SetUp) -> Result<Done, Failure> {
+    let SetUp { repair, user, anew } = how;
     let (_, snapshot) = workspace.current()?;
     if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
         && !snapshot.mission.is_empty()
@@ -149,6 +163,9 @@ fn set_up(
         None => scaffold::import::read(&root.join(".agent"))?,
     };
     if workspace.store.is_none() {
+        if !anew {
+            service::check_unseen(workspace)?;
+        }
         // A log that cannot be begun is said before a file is written.
         Store::create(workspace.place())?;
         let others = Store::unclaimed(&workspace.place())?;
@@ -157,6 +174,7 @@ fn set_up(
                 .iter()
                 .map(|one| format!("the log also holds {one}, which no worktree has")),
         );
+        lines.push(kept_of_sessions(workspace.config()?.log.exchanges).to_owned());
     }
     let verifier_was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     let contract = scaffold::write_contract(root, mission.as_deref())?;
@@ -199,6 +217,19 @@ fn set_up(
         lines,
         wrote_settings: contract.outcome(SETTINGS) == Some(FileOutcome::Created),
     })
+}
+
+/// What somebody who gets the log can read of sessions.
+fn kept_of_sessions(exchanges: Exchanges) -> &'static str {
+    match exchanges {
+        Exchanges::None => "the log keeps reports and nothing of the sessions they came out of",
+        Exchanges::Cited => {
+            "the log keeps each report with the exchange it came out of (`[log] exchanges`)"
+        }
+        Exchanges::All => {
+            "the log keeps each report with the session it came out of (`[log] exchanges`)"
+        }
+    }
 }
 
 /// Where the repository states it.

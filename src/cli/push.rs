@@ -45,7 +45,7 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
         false => Restore::No,
     };
     let plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
-    let public = service::look_into(&workspace, &plan)?;
+    let public = service::look_into(workspace.store()?, &plan)?;
     let mut done = PushAnswer::planned(remote.shown(), &plan, &public.contents);
     if plan.is_empty() || args.dry_run {
         return answer(done);

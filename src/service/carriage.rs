@@ -5,8 +5,8 @@ use cook_agents::find_secrets;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::digest::hex;
 use cook_core::model::Snapshot;
-use cook_remote::{Plan, Remote, Side};
-use cook_store::store::Contents;
+use cook_remote::{Elsewhere, Plan, Remote, Side};
+use cook_store::store::{Contents, Store};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -77,11 +77,31 @@ const SHOWN: usize = 4;
 ///
 /// # Errors
 /// A log that cannot be read.
-pub(crate) fn look_into(workspace: &Workspace, plan: &Plan) -> Result<Public, Failure> {
-    let mut public = Public::default();
+pub(crate) fn look_into(store: &Store, plan: &Plan) -> Result<Public, Failure> {
     let known = plan.from.as_deref().filter(|_| !plan.is_first());
-    let store = workspace.store()?;
-    public.contents = store.contents_after(known, |meta, file, bytes| {
+    // A log that was set back there is pushed again as a whole.
+    let known = match known {
+        Some(known) if plan.to == known || store.leads_over(&plan.to, known)? => Some(known),
+        _ => None,
+    };
+    look_between(store, known, &plan.to)
+}
+
+/// What one transition after another would make public holds no secret.
+///
+/// # Errors
+/// `secret_found`; it cannot be allowed here: what holds it is not recorded yet.
+pub(super) fn check_new(workspace: &Workspace, known: &str, to: &str) -> Result<(), Failure> {
+    let public = look_between(workspace.store()?, Some(known), to)?;
+    check_secrets(&public, &[]).map_err(|failure| {
+        failure
+            .replace_hints(["take it out of what was to be recorded, then run the command again"])
+    })
+}
+
+fn look_between(store: &Store, known: Option<&str>, to: &str) -> Result<Public, Failure> {
+    let mut public = Public::default();
+    public.contents = store.contents_after(known, to, |meta, file, bytes| {
         for secret in find_secrets(&String::from_utf8_lossy(bytes)) {
             let digest = hex(&Sha256::digest(secret.as_bytes()));
             let id = digest.get(..ID).unwrap_or(&digest).to_owned();
@@ -126,4 +146,48 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
     .replace_hints(hints)
     .with(findings)
     .into())
+}
+
+/// What brings the log of this worktree's branch here, by what this clone knows: a remote where it was
+/// seen, else those where it may be. Nothing is asked of a remote.
+///
+/// # Errors
+/// git, or a log, that cannot be read.
+pub(crate) fn pull_hints(workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let Some(branch) = workspace.repo.head()?.branch else {
+        return Ok(vec![
+            "name the branch whose log it is: `cook pull --branch BRANCH`".to_owned(),
+        ]);
+    };
+    let found = Elsewhere::find(&workspace.repo, &workspace.place(), &branch)?;
+    Ok(match (found.seen.first(), found.configured.is_empty()) {
+        (Some(_), _) => vec!["take the log in again: `cook pull`".to_owned()],
+        (None, false) => {
+            vec!["where a remote holds the log of this branch: `cook pull`".to_owned()]
+        }
+        (None, true) => Vec::new(),
+    })
+}
+
+/// No log of this worktree's branch was seen on a remote: one that is begun now would stand in its way.
+///
+/// # Errors
+/// `remote_ahead`, with the command that takes it in.
+pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
+    let Some(branch) = workspace.repo.head()?.branch else {
+        return Ok(());
+    };
+    let found = Elsewhere::find(&workspace.repo, &workspace.place(), &branch)?;
+    match found.seen.first() {
+        None => Ok(()),
+        Some(remote) => Err(Refusal::new(
+            Code::RemoteAhead,
+            format!("this clone has seen a log of branch `{branch}` on `{remote}`"),
+        )
+        .replace_hints([
+            "take it in: `cook pull`".to_owned(),
+            "or begin another one: `cook init --log new`".to_owned(),
+        ])
+        .into()),
+    }
 }

@@ -2,11 +2,11 @@
 
 use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
-use cook_core::model::{CitedExchange, Event, Said};
+use cook_core::model::{CitedExchange, Event, Exchanges, Said};
 use cook_store::session::{Exchange, GitStore, Ref, RefKind, SessionStore, load_episode};
 use serde_json::Value;
 
-/// Exchanges before the cited one that are kept with it.
+/// Exchanges before the cited one that are kept with it where all are.
 const BEFORE: usize = 15;
 /// Bytes of all of them; of what is larger the cited one alone is kept.
 const LIMIT: usize = 4 * 1024 * 1024;
@@ -25,6 +25,11 @@ pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExch
     let Some(name) = name else {
         return Ok(Vec::new());
     };
+    let before = match workspace.config()?.log.exchanges {
+        Exchanges::None => return Ok(Vec::new()),
+        Exchanges::Cited => 0,
+        Exchanges::All => BEFORE,
+    };
     let store = GitStore::open(workspace.place())?;
     let Some(entry) = store.entry(name)? else {
         return Ok(Vec::new());
@@ -38,7 +43,7 @@ pub(super) fn cite(workspace: &Workspace, event: &Event) -> Result<Vec<CitedExch
     };
     let window = load_episode(&store, &episode.hash, None)?;
     let all = window.exchanges();
-    let mut said: Vec<Said> = all[all.len().saturating_sub(BEFORE + 1)..]
+    let mut said: Vec<Said> = all[all.len().saturating_sub(before + 1)..]
         .iter()
         .map(quote_exchange)
         .collect();

@@ -6,6 +6,7 @@
 
 use super::applied::Applied;
 use super::dispatch::{find_rebound, head_of};
+use super::sync::{CommitPoint, push_after, until_taken};
 use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
@@ -66,12 +67,19 @@ fn attempt_twice(
     actor: Actor,
     runs_gates: bool,
 ) -> Result<Applied, Failure> {
-    match attempt(workspace, event, actor, runs_gates) {
-        Err(failure) if failure.code == Code::StaleFacts => {
-            attempt(workspace, event, actor, runs_gates)
-        }
-        outcome => outcome,
+    if let Some(point) = CommitPoint::of(workspace)? {
+        return until_taken(&point, || {
+            attempt(workspace, event, actor, runs_gates, Some(&point))
+        });
     }
+    let mut outcome = attempt(workspace, event, actor, runs_gates, None);
+    if matches!(&outcome, Err(failure) if failure.code == Code::StaleFacts) {
+        outcome = attempt(workspace, event, actor, runs_gates, None);
+    }
+    if let Ok(applied) = &mut outcome {
+        push_after(workspace, applied);
+    }
+    outcome
 }
 
 /// Reports, undo and adopt are the lease holder's alone.
@@ -150,6 +158,7 @@ fn attempt(
     event: &Event,
     actor: Actor,
     runs_gates: bool,
+    point: Option<&CommitPoint<'_>>,
 ) -> Result<Applied, Failure> {
     let (tip, snapshot) = workspace.current()?;
     let event = &in_own_words(event, snapshot.as_ref());
@@ -169,7 +178,7 @@ fn attempt(
     }
     let mut findings = decided.step.findings.clone();
     let transition = Transition {
-        parent: tip,
+        parent: tip.clone(),
         event: event.clone(),
         facts: decided.facts.clone(),
         actor,
@@ -184,7 +193,10 @@ fn attempt(
     };
     let staged = recovered.stage(transition)?;
     still_the_same(workspace, &decided)?;
-    let committed = staged.commit()?;
+    let committed = match point {
+        None => staged.commit()?,
+        Some(point) => point.commit(staged, tip.as_ref(), &decided.step.snapshot)?,
+    };
     findings.extend(committed.findings);
     let mut applied = Applied {
         tip: Some(committed.tip),

@@ -1,5 +1,6 @@
 //! One worktree with everything a command needs of it, opened once.
 
+use super::carriage;
 use crate::measure::{World, measure, wants_gates};
 use crate::scaffold::stop_verifier_is_stale;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
@@ -30,6 +31,8 @@ pub struct Workspace {
     pub caches: Caches,
     /// How long a gate or setup command may take at most; none = as its settings say.
     pub patience: Option<Duration>,
+    /// Somebody sits at a terminal, and git may ask there for a password.
+    pub attended: bool,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
 }
@@ -73,6 +76,7 @@ impl Workspace {
             from_apart: stands_for.is_some(),
             caches: Caches::Kept,
             patience: None,
+            attended: false,
             trust_everything: false,
         };
         match Store::open(workspace.place()) {
@@ -156,11 +160,24 @@ impl Workspace {
         let failure = Failure::state(Code::NotInitialised, "there is no log for this worktree");
         // A clone brings its mission along.
         let states_mission = self.repo.root().join(".agent/mission.md").is_file();
-        match (self.is_log_lost(), states_mission) {
-            (true, _) => failure.replace_hints([PUTS_BACK]),
-            (false, true) => failure.replace_hints(["run `cook init`"]),
-            (false, false) => failure,
+        if self.is_log_lost() {
+            return failure.replace_hints([PUTS_BACK]);
         }
+        // Whoever asks has a failure already: what cannot be read adds none.
+        let mut hints = carriage::pull_hints(self).unwrap_or_default();
+        if hints.iter().all(|hint| hint.starts_with("where ")) {
+            let init = match states_mission {
+                true => "run `cook init`",
+                false => Code::NotInitialised.hint(),
+            };
+            let or = if hints.is_empty() {
+                ""
+            } else {
+                "where none does: "
+            };
+            hints.push(format!("{or}{init}"));
+        }
+        failure.replace_hints(hints)
     }
 
     /// The log's id; empty without one.

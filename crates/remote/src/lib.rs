@@ -9,7 +9,10 @@
 
 mod fetch;
 mod git;
+mod keep;
+mod known;
 mod look;
+mod offer;
 mod plan;
 mod porcelain;
 mod pull;
@@ -17,7 +20,9 @@ mod push;
 mod remote;
 mod words;
 
+pub use known::Elsewhere;
 pub use look::{Done, Listing, RemoteRef};
+pub use offer::Offer;
 pub use plan::{Plan, Restore};
 pub use pull::{Pulled, SetAside};
 pub use push::Sent;

@@ -41,6 +41,8 @@ pub struct Plan {
     pub to: String,
     /// The workflow that stood there before ended, and is kept beside.
     pub replaces: bool,
+    /// A ref without a place to stand moves forward from wherever it does.
+    pub(crate) moves_forward: bool,
     /// Directories that hold objects which are neither the repository's nor the log's.
     pub(crate) lent: Vec<PathBuf>,
     /// Held until the push is over.
@@ -48,6 +50,21 @@ pub struct Plan {
 }
 
 impl Plan {
+    pub(crate) fn empty(branch: &str, to: &str, from: Option<String>) -> Self {
+        Self {
+            branch: branch.to_owned(),
+            log: None,
+            updates: Vec::new(),
+            with_branch: false,
+            from,
+            to: to.to_owned(),
+            replaces: false,
+            moves_forward: false,
+            lent: Vec::new(),
+            quarantine: None,
+        }
+    }
+
     /// The remote has everything already.
     pub fn is_empty(&self) -> bool {
         self.updates.is_empty()
@@ -100,20 +117,9 @@ impl Remote<'_> {
         let (tip, snapshot) = store.current()?.ok_or_else(|| {
             Failure::state(Code::NotInitialised, "there is no log for this worktree")
         })?;
-        let mut plan = Plan {
-            branch: branch.to_owned(),
-            log: None,
-            updates: Vec::new(),
-            with_branch: false,
-            from: listing.log.as_ref().map(|log| log.commit.clone()),
-            to: tip.commit,
-            replaces: false,
-            lent: vec![
-                self.place.common_dir.join("objects"),
-                self.place.log_dir().join("objects"),
-            ],
-            quarantine: None,
-        };
+        let from = listing.log.as_ref().map(|log| log.commit.clone());
+        let mut plan = Plan::empty(branch, &tip.commit, from);
+        plan.lent.push(self.place.log_dir().join("objects"));
         self.plan_branch(&listing, head, &mut plan)?;
         self.plan_log(store, &listing, restore, &mut plan)?;
         if let Some(commit) = done_commit(&snapshot)
@@ -125,6 +131,8 @@ impl Remote<'_> {
                 from: None,
             });
         }
+        let loose = self.loose_commits(&snapshot, head)?;
+        self.plan_keep(&listing, &loose, &mut plan)?;
         Ok(plan)
     }
 

@@ -41,52 +41,78 @@ impl Remote<'_> {
     /// `remote_ahead` where somebody else was first, `remote_split` where the remote took a part,
     /// and every reason why it took nothing.
     pub fn send(&self, plan: &Plan) -> Result<Sent, Failure> {
-        let captured = self.push(&plan.updates, plan.with_branch, &plan.lent)?;
+        let Some(sent) = self.try_send(plan)? else {
+            return Err(self.lost(plan)?);
+        };
+        self.note_seen(&plan.branch, &plan.to)?;
+        if plan.log.is_some() {
+            self.note_taken(&plan.branch, &plan.to)?;
+        }
+        Ok(sent)
+    }
+
+    /// The same without a note of it; none where somebody else was first.
+    pub(crate) fn try_send(&self, plan: &Plan) -> Result<Option<Sent>, Failure> {
+        let captured = self.push(plan)?;
         let said = words(&captured.stderr);
         let answers = porcelain::parse(&String::from_utf8_lossy(&captured.stdout));
         match judge(&plan.updates, &answers) {
             Verdict::Taken => {}
-            Verdict::Raced => return Err(self.lost(plan)?),
+            Verdict::Raced => return Ok(None),
             Verdict::Split => return Err(self.split(plan, &answers, &said)),
-            Verdict::Refused(why) => return Err(self.refused(plan, why, &said)),
+            Verdict::Refused(why) => {
+                return match self.has_moved(plan) {
+                    true => Ok(None),
+                    false => Err(self.refused(plan, why, &said)),
+                };
+            }
             Verdict::Unknown => self.ask_after(plan, &captured, &said)?,
         }
-        self.remember(plan)?;
-        Ok(Sent {
+        Ok(Some(Sent {
             refs: plan
                 .updates
                 .iter()
                 .map(|update| update.name.clone())
                 .collect(),
             without_hook: !plan.with_branch,
-        })
+        }))
     }
 
-    fn push(
-        &self,
-        updates: &[Update],
-        with_branch: bool,
-        dirs: &[std::path::PathBuf],
-    ) -> Result<Captured, Failure> {
+    fn push(&self, plan: &Plan) -> Result<Captured, Failure> {
         let mut call = Call::new(&["-c", "push.followTags=false", "-c", "push.gpgSign=if-asked"])
             .word("push")
             .word("--porcelain")
             .word("--atomic")
-            .env(LENT_VARIABLE, lent(dirs))
+            .env(LENT_VARIABLE, lent(&plan.lent))
             .transfers();
-        if !with_branch {
+        if !plan.with_branch {
             // The hook is for the user's own commits.
             call = call.word("--no-verify");
         }
-        for update in updates {
+        for update in &plan.updates {
+            let is_branch = plan.moves_forward && update.name.starts_with("refs/heads/");
+            if update.from.is_none() && is_branch && plan.log.as_ref() != Some(update) {
+                continue;
+            }
             let from = update.from.as_deref().unwrap_or_default();
             call = call.word(format!("--force-with-lease={}:{from}", update.name));
         }
         call = call.word(self.address(Side::Push)?);
-        for update in updates {
+        for update in &plan.updates {
             call = call.word(format!("{}:{}", update.to, update.name));
         }
         self.git.run(call)
+    }
+
+    /// Whether the log stands elsewhere than where the push expected it: servers name that in many
+    /// ways.
+    fn has_moved(&self, plan: &Plan) -> bool {
+        let Some(log) = &plan.log else {
+            return false;
+        };
+        // Where the remote gives no answer now, its refusal is what is told.
+        self.look(&plan.branch, Side::Push)
+            .is_ok_and(|listing| listing.log.map(|there| there.commit) != log.from)
     }
 
     /// No answer: the remote may have taken it all the same.
@@ -119,14 +145,6 @@ impl Remote<'_> {
             }
             _ => Err(self.split(plan, &BTreeMap::new(), said)),
         }
-    }
-
-    fn remember(&self, plan: &Plan) -> Result<(), Failure> {
-        self.note_seen(&plan.branch, &plan.to)?;
-        if plan.log.is_some() {
-            self.note_taken(&plan.branch, &plan.to)?;
-        }
-        Ok(())
     }
 
     /// Somebody else was first: what they recorded.
@@ -171,6 +189,21 @@ impl Remote<'_> {
             true => self.with_other_names(failure),
             false => failure,
         }
+    }
+
+    /// Why the remote refuses what follows its own log.
+    ///
+    /// # Errors
+    /// A remote that gives no answer.
+    pub fn explain(
+        &self,
+        store: &cook_store::store::Store,
+        branch: &str,
+        head: Option<&str>,
+    ) -> Result<Failure, Failure> {
+        self.plan(store, branch, head, crate::plan::Restore::No)?;
+        let what = format!("`{}` shows its log and does not let it move", self.shown());
+        Ok(self.with_other_names(told(Code::RemoteRefused, &what, &[])))
     }
 
     fn refused(&self, plan: &Plan, why: Vec<String>, said: &[String]) -> Failure {

@@ -25,7 +25,9 @@ pub(crate) fn words(stderr: &str) -> Vec<String> {
     kept
 }
 
+/// Progress, and what is said of a setting of ours.
 fn is_progress(line: &str) -> bool {
+    let unasked = ["warning: not sending a push certificate"];
     let counting = [
         "Counting objects",
         "Compressing objects",
@@ -37,7 +39,11 @@ fn is_progress(line: &str) -> bool {
         "Enumerating objects",
     ];
     let sending = ["Writing objects", "Total "];
-    let all = counting.iter().chain(&resolving).chain(&sending);
+    let all = counting
+        .iter()
+        .chain(&unasked)
+        .chain(&resolving)
+        .chain(&sending);
     all.into_iter().any(|begin| line.starts_with(begin))
 }
 

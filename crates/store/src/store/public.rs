@@ -23,14 +23,15 @@ pub struct Contents {
 }
 
 impl Store {
-    /// Looks into every file that the transitions after one bring, newest first: the transition,
-    /// the file's name, its content.
+    /// Looks into every file that the transitions after one bring, up to another one, newest first:
+    /// the transition, the file's name, its content.
     ///
     /// # Errors
     /// A log that cannot be read.
     pub fn contents_after(
         &self,
         known: Option<&str>,
+        newest: &str,
         mut look: impl FnMut(&Meta, &str, &[u8]),
     ) -> Result<Contents, StoreError> {
         let mut contents = Contents::default();
@@ -45,7 +46,7 @@ impl Store {
                 seen.insert(id);
             });
         }
-        for meta in self.entries()? {
+        for meta in self.entries_from(newest)? {
             let meta = meta?;
             if known == Some(meta.commit.as_str()) {
                 break;

@@ -183,6 +183,18 @@ impl Store {
         })
     }
 
+    /// The same from one of them back, which no branch need lead to.
+    pub fn entries_from(&self, commit: &str) -> Result<Entries<'_>, StoreError> {
+        let next = self.read(|log| {
+            let id = log.oid(commit);
+            id.ok_or_else(|| StoreError::unknown(commit))
+        })?;
+        Ok(Entries {
+            store: self,
+            next: Some(next),
+        })
+    }
+
     /// A history from its first line on: the concatenation along the chain.
     pub fn history_lines(&self, history: History) -> Result<HistoryLines<'_>, StoreError> {
         let blobs = self.read(|log| match self.tip_id(log)? {

@@ -330,9 +330,22 @@ impl Staged<'_> {
     /// Commits. An error means that nothing changed; once the branch moved this
     /// is a success, and what could not be shown in `.agent/` is a finding.
     pub fn commit(self) -> Result<Committed, StoreError> {
+        self.commit_once(|_| Ok(()))
+    }
+
+    /// The same, once somebody else has taken the transition, which is written by then: their no is
+    /// the error, and nothing changed.
+    pub fn commit_once<E: From<StoreError>>(
+        self,
+        taken: impl FnOnce(&Tip) -> Result<(), E>,
+    ) -> Result<Committed, E> {
         let seq = self.transition.snapshot.ledger.seq.0;
         let trail = self.trail()?;
         let commit = self.write_objects(seq, &trail)?;
+        taken(&Tip {
+            commit: commit.to_string(),
+            seq,
+        })?;
         self.move_branch(commit)?;
         let mut committed = Committed {
             tip: Tip {

@@ -1,0 +1,136 @@
+//! Commits that a log cites and its branch does not hold: a chain of empty commits keeps them on
+//! the remote, so that neither a squash nor a deleted branch loses what the proof is about.
+
+use crate::git::Call;
+use crate::look::{Listing, is_id};
+use crate::plan::{Plan, Update, done_commit};
+use crate::remote::{Remote, Side};
+use cook_core::diagnostic::Failure;
+use cook_core::model::Snapshot;
+use cook_store::store::{LENT_VARIABLE, Quarantine, lent};
+use std::collections::BTreeSet;
+
+/// Parents of one commit of the chain.
+const MOST: usize = 64;
+
+impl Remote<'_> {
+    /// Commits that the log cites, are here, and are not on the way to that head.
+    pub(crate) fn loose_commits(
+        &self,
+        snapshot: &Snapshot,
+        head: Option<&str>,
+    ) -> Result<Vec<String>, Failure> {
+        let mut loose = Vec::new();
+        for commit in cited(snapshot) {
+            if self.repo.resolve(&commit)?.as_deref() != Some(commit.as_str()) {
+                continue;
+            }
+            let is_held = match head {
+                Some(head) => self.repo.is_ancestor(&commit, head)?,
+                None => false,
+            };
+            if !is_held {
+                loose.push(commit);
+            }
+        }
+        // The branch may go once the work is done.
+        if let Some(done) = done_commit(snapshot)
+            && !loose.contains(&done)
+            && self.repo.resolve(&done)?.is_some()
+        {
+            loose.push(done);
+        }
+        Ok(loose)
+    }
+
+    /// Lets the chain lead to those commits too.
+    pub(crate) fn plan_keep(
+        &self,
+        listing: &Listing,
+        loose: &[String],
+        plan: &mut Plan,
+    ) -> Result<(), Failure> {
+        if loose.is_empty() {
+            return Ok(());
+        }
+        let quarantine = match plan.quarantine.take() {
+            Some(quarantine) => quarantine,
+            None => Quarantine::make(&self.place, true)?,
+        };
+        let before = listing.keep.as_ref();
+        if let Some(keep) = before {
+            self.fetch(&quarantine, std::slice::from_ref(keep), Side::Push)?;
+        }
+        let in_quarantine = |call: Call| {
+            call.env("GIT_OBJECT_DIRECTORY", quarantine.objects())
+                .env(LENT_VARIABLE, lent(quarantine.lent()))
+        };
+        let mut lacking = Vec::new();
+        for commit in loose {
+            let is_kept = match before {
+                Some(keep) => {
+                    let words = ["merge-base", "--is-ancestor", commit, &keep.commit];
+                    self.git.run(in_quarantine(Call::new(&words)))?.success()
+                }
+                None => false,
+            };
+            if !is_kept {
+                lacking.push(commit);
+            }
+        }
+        let mut tip = before.map(|keep| keep.commit.clone());
+        for some in lacking.chunks(MOST) {
+            let what = "git cannot write the commit that keeps others";
+            let tree = Call::new(&["hash-object", "-t", "tree", "-w", "--stdin"]);
+            let tree = self.git.answer(in_quarantine(tree), what)?;
+            let mut call = Call::new(&["commit-tree", "-m", "Keep what the log cites"]);
+            for parent in tip.iter().chain(some.iter().copied()) {
+                call = call.word("-p").word(parent);
+            }
+            let call = call
+                .word(tree.trim())
+                .env("GIT_AUTHOR_NAME", "cook")
+                .env("GIT_AUTHOR_EMAIL", "cook@localhost")
+                .env("GIT_COMMITTER_NAME", "cook")
+                .env("GIT_COMMITTER_EMAIL", "cook@localhost");
+            let made = self.git.answer(in_quarantine(call), what)?;
+            tip = Some(made.trim().to_owned()).filter(|id| is_id(id));
+        }
+        if let Some(tip) = tip.filter(|_| !lacking.is_empty()) {
+            plan.lent.push(quarantine.objects());
+            plan.updates.push(Update {
+                name: self.names.keep(&plan.branch),
+                to: tip,
+                from: before.map(|keep| keep.commit.clone()),
+            });
+        }
+        plan.quarantine = Some(quarantine);
+        Ok(())
+    }
+}
+
+/// Commits of the user's history that the log's newest state names.
+fn cited(snapshot: &Snapshot) -> BTreeSet<String> {
+    let ledger = &snapshot.ledger;
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    found.extend(ledger.mark.as_deref());
+    for slice in ledger.slices.values() {
+        let named = [
+            &slice.basis,
+            &slice.reported,
+            &slice.head,
+            &slice.last_head,
+            &slice.holds,
+        ];
+        found.extend(named.into_iter().flatten().map(String::as_str));
+        found.extend(slice.claimed.iter().map(String::as_str));
+        if let Some(accepted) = &slice.accepted {
+            found.extend([accepted.basis.as_str(), accepted.head.as_str()]);
+        }
+    }
+    found
+        .into_iter()
+        .filter(|id| is_id(id))
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,130 @@
+//! A transition that counts only when the remote took it.
+
+use crate::git::Call;
+use crate::plan::{Plan, Update, done_commit};
+use crate::remote::{Remote, Side};
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::model::Snapshot;
+
+/// A transition that is written and that no branch leads to yet.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// Whose log it is.
+    pub branch: &'a str,
+    /// The transition before it, which the remote must hold as its newest.
+    pub from: &'a str,
+    /// Its commit.
+    pub to: &'a str,
+    /// HEAD.
+    pub head: Option<&'a str>,
+    /// The documents after it.
+    pub snapshot: &'a Snapshot,
+}
+
+impl Remote<'_> {
+    /// Pushes a transition; false where the remote holds another one after the same.
+    ///
+    /// # Errors
+    /// Whatever keeps the remote from taking it.
+    pub fn offer(&self, offer: &Offer) -> Result<bool, Failure> {
+        let mut plan = Plan::empty(offer.branch, offer.to, Some(offer.from.to_owned()));
+        plan.lent.push(self.place.log_dir().join("objects"));
+        let log = Update {
+            name: self.names.log(offer.branch),
+            to: offer.to.to_owned(),
+            from: Some(offer.from.to_owned()),
+        };
+        // A server that hides these refs would take the branch and refuse the log: the first one
+        // goes alone.
+        if self.has_taken(offer.branch)? {
+            self.plan_rest(offer, &mut plan)?;
+        }
+        plan.updates.push(log.clone());
+        plan.log = Some(log);
+        Ok(self.try_send(&plan)?.is_some())
+    }
+
+    /// After a transition was taken and recorded: what this clone has seen there, and the branch
+    /// where the log went alone.
+    ///
+    /// # Errors
+    /// A log that cannot be written.
+    pub fn settle(&self, offer: &Offer) -> Result<Vec<Finding>, Failure> {
+        let is_first = !self.has_taken(offer.branch)?;
+        self.note_seen(offer.branch, offer.to)?;
+        self.note_taken(offer.branch, offer.to)?;
+        if !is_first {
+            return Ok(Vec::new());
+        }
+        let mut plan = Plan::empty(offer.branch, offer.to, None);
+        plan.lent.push(self.place.log_dir().join("objects"));
+        let sent = match self.plan_rest(offer, &mut plan) {
+            Ok(()) if plan.updates.is_empty() => return Ok(Vec::new()),
+            Ok(()) => self.try_send(&plan),
+            Err(failure) => Err(failure),
+        };
+        let why = match sent {
+            Ok(Some(_)) => return Ok(Vec::new()),
+            Ok(None) => "it moved meanwhile".to_owned(),
+            Err(failure) => failure.message,
+        };
+        let what = format!("`{}` did not take the branch yet: {why}", self.shown());
+        Ok(vec![Finding::new(Code::PushPending, what)])
+    }
+
+    /// The branch, and what is kept once the work is done.
+    fn plan_rest(&self, offer: &Offer, plan: &mut Plan) -> Result<(), Failure> {
+        let is_there = self.tracked(offer.branch)?.as_deref() == offer.head;
+        if let Some(head) = offer.head.filter(|_| !is_there) {
+            plan.with_branch = true;
+            plan.moves_forward = true;
+            plan.updates.push(Update {
+                name: format!("refs/heads/{}", offer.branch),
+                to: head.to_owned(),
+                from: None,
+            });
+        }
+        let loose = self.loose_commits(offer.snapshot, offer.head)?;
+        if loose.is_empty() {
+            return Ok(());
+        }
+        let listing = self.look(offer.branch, Side::Push)?;
+        if let Some(commit) = done_commit(offer.snapshot)
+            && !listing.done.iter().any(|done| done.commit == commit)
+        {
+            plan.updates.push(Update {
+                name: self.names.done(&commit),
+                to: offer.to.to_owned(),
+                from: None,
+            });
+        }
+        self.plan_keep(&listing, &loose, plan)
+    }
+
+    /// Where the branch stood on the remote when git saw it last.
+    fn tracked(&self, branch: &str) -> Result<Option<String>, Failure> {
+        let name = format!("refs/remotes/{}/{branch}", self.shown());
+        let call = Call::new(&["rev-parse", "--quiet", "--verify", &name]);
+        let captured = self.git.run(call)?;
+        let text = String::from_utf8_lossy(&captured.stdout).trim().to_owned();
+        Ok(Some(text).filter(|_| captured.success()))
+    }
+
+    /// The branch's log was seen there, so that this one can be held to it.
+    ///
+    /// # Errors
+    /// `push_unconfirmed`.
+    pub fn require_seen(&self, branch: &str) -> Result<(), Failure> {
+        match self.seen(branch)? {
+            Some(_) => Ok(()),
+            None => Err(Refusal::new(
+                Code::PushUnconfirmed,
+                format!(
+                    "with `[log] sync = \"each\"` a transition counts when `{}` took it, and nobody has pushed this log there yet",
+                    self.shown()
+                ),
+            )
+            .into()),
+        }
+    }
+}

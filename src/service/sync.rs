@@ -1,0 +1,190 @@
+//! Transitions that reach the remote by themselves (`[log] sync`).
+
+use super::applied::Applied;
+use super::carriage;
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::model::{Snapshot, Sync};
+use cook_remote::{Offer, Remote, Restore, Side};
+use cook_store::store::{Committed, Staged, Tip};
+use std::time::Duration;
+
+/// How often a transition is decided again when somebody else was first.
+const TRIES: u32 = 8;
+/// How long is waited before the second try, and at most.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The remote that a transition must be taken by.
+pub(super) struct CommitPoint<'w> {
+    workspace: &'w Workspace,
+    remote: Remote<'w>,
+    branch: String,
+    head: Option<String>,
+}
+
+impl<'w> CommitPoint<'w> {
+    /// None where transitions are recorded here first.
+    pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>, Failure> {
+        // Settings that cannot be read stop whoever decides by them.
+        let sync = workspace
+            .config()
+            .map_or(Sync::Manual, |config| config.log.sync);
+        let (Sync::Each, Some(_)) = (sync, &workspace.store) else {
+            return Ok(None);
+        };
+        let (_, snapshot) = workspace.current()?;
+        let branch = carriage::branch(workspace, snapshot.as_ref())?;
+        let remote = carriage::remote(workspace, None, &branch, Side::Push, workspace.attended)?;
+        remote.require_seen(&branch)?;
+        Ok(Some(Self {
+            workspace,
+            remote,
+            branch,
+            head: workspace.repo.head()?.commit,
+        }))
+    }
+
+    /// Records a staged transition once the remote took it.
+    pub(super) fn commit(
+        &self,
+        staged: Staged<'_>,
+        before: Option<&Tip>,
+        after: &Snapshot,
+    ) -> Result<Committed, Failure> {
+        let Some(before) = before else {
+            return Ok(staged.commit()?);
+        };
+        let mut committed = staged.commit_once(|tip| {
+            carriage::check_new(self.workspace, &before.commit, &tip.commit)?;
+            match self.remote.offer(&self.offer(before, tip, after)) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(self.beaten()),
+                Err(failure) => Err(failure),
+            }
+        })?;
+        let settled = self
+            .remote
+            .settle(&self.offer(before, &committed.tip, after));
+        committed.findings.extend(
+            settled
+                .unwrap_or_else(|failure| vec![Finding::new(Code::PushPending, failure.message)]),
+        );
+        Ok(committed)
+    }
+
+    fn offer<'a>(&'a self, before: &'a Tip, tip: &'a Tip, after: &'a Snapshot) -> Offer<'a> {
+        Offer {
+            branch: &self.branch,
+            from: &before.commit,
+            to: &tip.commit,
+            head: self.head.as_deref(),
+            snapshot: after,
+        }
+    }
+
+    fn beaten(&self) -> Failure {
+        let what = format!("`{}` holds what is not here", self.remote.shown());
+        Refusal::new(Code::RemoteAhead, what).into()
+    }
+
+    /// Why the remote takes nothing although its log is before this one.
+    fn explain(&self) -> Result<Failure, Failure> {
+        let store = self.workspace.store()?;
+        self.remote
+            .explain(store, &self.branch, self.head.as_deref())
+    }
+
+    /// Takes in what others recorded; false where there is nothing, so that the branch is in the
+    /// way and not its log.
+    fn catch_up(&self) -> Result<bool, Failure> {
+        let store = self.workspace.store()?;
+        Ok(self
+            .remote
+            .pull(Some(store), &self.branch, false)?
+            .transitions
+            > 0)
+    }
+}
+
+/// Decides again for as long as others are first.
+pub(super) fn until_taken(
+    point: &CommitPoint<'_>,
+    mut attempt: impl FnMut() -> Result<Applied, Failure>,
+) -> Result<Applied, Failure> {
+    let mut wait = FIRST_WAIT;
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(failure) if failure.code == Code::RemoteAhead => {
+                if !point.catch_up()? {
+                    return Err(point.explain()?);
+                }
+                std::thread::sleep(jitter(wait));
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+            Err(failure) if failure.code == Code::StaleFacts => {}
+            outcome => return outcome,
+        }
+    }
+    attempt().map_err(|failure| match failure.code {
+        Code::RemoteAhead => Refusal::new(
+            Code::StaleFacts,
+            format!(
+                "others were first at `{}` {TRIES} times; nothing was recorded",
+                point.remote.shown()
+            ),
+        )
+        .into(),
+        _ => failure,
+    })
+}
+
+/// Between half of it and all of it, so that clones that met do not meet again.
+fn jitter(wait: Duration) -> Duration {
+    let nanos = std::time::SystemTime::now()
+        .duration_since(std::time::SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.subsec_nanos());
+    let part = nanos
+        .wrapping_mul(2_654_435_761)
+        .wrapping_add(std::process::id())
+        % 1_000;
+    wait / 2 + wait * part / 2_000
+}
+
+/// After a transition that stands: the remote gets it as far as it takes it.
+pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
+    let sync = workspace
+        .config()
+        .map_or(Sync::Manual, |config| config.log.sync);
+    if sync != Sync::Push {
+        return;
+    }
+    if let Err(failure) = push(workspace) {
+        let what = format!("{} ({})", failure.message, failure.code);
+        applied.findings.push(Finding::new(Code::PushPending, what));
+    }
+}
+
+fn push(workspace: &Workspace) -> Result<(), Failure> {
+    let Some(store) = &workspace.store else {
+        // The first transition, which makes the log.
+        return Ok(());
+    };
+    let branch = carriage::branch(workspace, Some(&store.snapshot()?))?;
+    let remote = carriage::remote(workspace, None, &branch, Side::Push, workspace.attended)?;
+    let head = workspace.repo.head()?.commit;
+    let plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
+    if plan.is_empty() {
+        return Ok(());
+    }
+    if plan.is_first() {
+        let what = format!(
+            "`{}` has no log of this workflow yet, and a first push asks",
+            remote.shown()
+        );
+        return Err(Refusal::new(Code::PushUnconfirmed, what).into());
+    }
+    let public = carriage::look_into(store, &plan)?;
+    carriage::check_secrets(&public, &[])?;
+    remote.send(&plan).map(|_| ())
+}

@@ -1,0 +1,437 @@
+//! Clones of one bare remote: work begun in one is finished in another, and nobody's is lost.
+
+use crate::support::reports::slice;
+use crate::support::{Repo, run};
+use crate::{LOG, Shared, log, say, standing};
+use cook_remote::{Remote, Side};
+
+fn tip(repo: &Repo) -> String {
+    let entry = repo.cook(&["show", "@", "--json"]).ok().json();
+    entry["commit"]
+        .as_str()
+        .or(entry["operation"].as_str())
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn work_that_was_begun_here_is_finished_there_and_comes_back() {
+    let shared = Shared::new();
+    let first = &shared.first;
+    first.plan_and_select(&[slice("one"), slice("two")]);
+    first.build_slice("one");
+    first.accept_slice("one");
+    first.cook(&["push"]).ok().says("refs/heads/main").says(LOG);
+
+    let second = shared.another(2);
+    second
+        .cook(&["status"])
+        .fails(3, "not_initialised")
+        .says("`cook pull`");
+    second
+        .cook(&["pull"])
+        .ok()
+        .says("this clone has the log now");
+    assert_eq!(second.git(&["status", "--short"]), "");
+    assert!(!second.git(&["for-each-ref"]).contains("cook"));
+    second.cook(&["verify", "control-plane"]).ok();
+    // What one machine trusts, another does not.
+    second.trust("bash .agent/verify_completion_stop.sh");
+    second.work_until_done();
+    let done = second.head();
+    second
+        .cook(&["push"])
+        .ok()
+        .says(&format!("refs/cook/done/{done}"));
+    assert_eq!(shared.at(LOG), tip(&second));
+    assert_eq!(shared.at(&format!("refs/cook/done/{done}")), tip(&second));
+
+    first.cook(&["pull"]).ok().says("branch_elsewhere");
+    first.git(&["pull", "-q", "origin", "main"]);
+    first.cook(&["next"]).ok().says("the project is done");
+    first.cook(&["fsck"]).ok();
+    // The done commit stays reachable when the branch goes.
+    shared.git(&["update-ref", "-d", "refs/heads/main"]);
+    let kept = shared.git(&["merge-base", &done, "refs/cook/keep/main"]);
+    assert_eq!(kept, done);
+}
+
+#[test]
+fn a_first_push_says_what_becomes_public_and_asks() {
+    let shared = Shared::unpushed();
+    let first = &shared.first;
+    first
+        .cook(&["push"])
+        .refused("push_unconfirmed")
+        .says("1 transition");
+    assert_eq!(shared.at("refs/cook/"), "");
+    first.cook(&["push", "--dry-run"]).ok().says("not pushed");
+    assert_eq!(shared.at("refs/"), "");
+    first
+        .cook_env(&["push", "--yes"], "CLAUDECODE", "1")
+        .refused("user_only");
+    first.cook(&["push", "--yes"]).ok();
+    first.cook(&["push"]).ok().says("has everything already");
+    let answer = first.cook(&["push", "--json"]).ok().json();
+    assert_eq!(answer["pushed"], false);
+    assert_eq!(answer["transitions"], 0);
+}
+
+#[test]
+fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
+    let shared = Shared::new();
+    let first = &shared.first;
+    let token = format!("ghp_{}", "a1B2".repeat(8));
+    say(first, &format!("use {token} there")).ok();
+    let before = shared.at(LOG);
+    let refused = first.cook(&["push"]).refused("secret_found");
+    assert!(!refused.err.contains(&token), "{}", refused.err);
+    assert_eq!(shared.at(LOG), before);
+    let id = refused
+        .err
+        .split("--allow-secret ")
+        .last()
+        .unwrap()
+        .trim()
+        .trim_matches('`')
+        .to_owned();
+    first
+        .cook(&["push", "--allow-secret", "000000000000", "--yes"])
+        .refused("secret_found");
+    first.cook(&["push", "--allow-secret", &id, "--yes"]).ok();
+    assert_ne!(shared.at(LOG), before);
+}
+
+#[test]
+fn who_comes_second_is_told_what_the_first_recorded() {
+    let shared = Shared::new();
+    let second = shared.another(2);
+    second.cook(&["pull"]).ok();
+    second.cook(&["pause", "a rest"]).ok();
+    second.cook(&["push"]).ok();
+    let first = &shared.first;
+    // The same second and the same decision: two commits, and one of them is first.
+    first.cook(&["pause", "a rest"]).ok();
+    assert_ne!(tip(first), tip(&second));
+    first
+        .cook(&["push"])
+        .refused("remote_ahead")
+        .says("#2")
+        .says("paused");
+    assert_eq!(shared.at(LOG), tip(&second));
+    let before = standing(first);
+    first.cook(&["pull", "--keep-mine"]).refused("log_diverged");
+    assert_eq!(standing(first), before);
+    let mine = tip(first);
+    first.cook(&["pull"]).ok().says("transitions_set_aside");
+    assert_eq!(tip(first), tip(&second));
+    let refs = log(
+        first,
+        &["for-each-ref", "--format=%(objectname)", "refs/cook/rescue"],
+    )
+    .ok()
+    .out;
+    assert_eq!(refs.trim(), mine);
+    first.cook(&["fsck"]).ok();
+    first.cook(&["verify", "control-plane"]).ok();
+    first.cook(&["push"]).ok().says("has everything already");
+}
+
+#[test]
+fn histories_of_two_sides_do_not_mix_in_the_view() {
+    let shared = Shared::new();
+    let second = shared.another(2);
+    second.cook(&["pull"]).ok();
+    say(&second, "the other's words").ok();
+    say(&second, "and more of them, a longer line than mine").ok();
+    second.cook(&["push"]).ok();
+    let first = &shared.first;
+    say(first, "my words").ok();
+    first.cook(&["pull"]).ok();
+    assert_eq!(
+        first.read(".agent/brief-history.jsonl"),
+        second.read(".agent/brief-history.jsonl")
+    );
+    first.cook(&["fsck"]).ok();
+    first
+        .cook(&["rescue", "list"])
+        .ok()
+        .never_says("brief-history");
+}
+
+#[test]
+fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
+    let shared = Shared::new();
+    let first = &shared.first;
+    let old = shared.at(LOG);
+    say(first, "more").ok();
+    first.cook(&["push"]).ok();
+    let new = shared.at(LOG);
+    shared.git(&["update-ref", LOG, &old]);
+    let before = standing(first);
+    first
+        .cook(&["pull"])
+        .fails(3, "remote_log_rewound")
+        .says("stands at #1")
+        .says("has seen #2");
+    first.cook(&["push"]).fails(3, "remote_log_rewound");
+    shared.git(&["update-ref", "-d", LOG]);
+    first.cook(&["pull"]).fails(3, "log_gone");
+    first.cook(&["push"]).fails(3, "log_gone");
+    assert_eq!(standing(first), before);
+    assert_eq!(shared.at(LOG), "");
+    first.cook(&["push", "--restore", "--yes"]).ok();
+    assert_eq!(shared.at(LOG), new);
+}
+
+#[test]
+fn a_log_of_another_mission_stays_until_it_has_ended() {
+    let shared = Shared::new();
+    let second = shared.another(2);
+    second.cook(&["init"]).ok();
+    second
+        .cook(&["push", "--yes"])
+        .fails(3, "log_other")
+        .says("Build it");
+    second.cook(&["pull"]).fails(3, "log_other");
+    let first = &shared.first;
+    first.cook(&["cancel", "no more", "--as-user"]).ok();
+    first.cook(&["push"]).ok();
+    let ended = shared.at(LOG);
+    second.cook(&["push"]).refused("push_unconfirmed");
+    second.cook(&["push", "--yes"]).ok();
+    assert_eq!(shared.at(LOG), tip(&second));
+    assert_eq!(shared.at("refs/cook/old/"), ended);
+    // Whoever has the ended one gets the other, and loses nothing.
+    first.cook(&["pull"]).ok().says("transitions_set_aside");
+    assert_eq!(tip(first), tip(&second));
+}
+
+#[test]
+fn branches_with_like_names_have_logs_of_their_own() {
+    let shared = Shared::new();
+    let second = shared.another(2);
+    second.git(&["switch", "-q", "-c", "feature/a"]);
+    second.cook(&["pull"]).fails(3, "remote_log_absent");
+    second.cook(&["init"]).ok();
+    second
+        .cook(&["push", "--yes"])
+        .ok()
+        .says("refs/cook/log/feature%2Fa");
+    second.git(&["switch", "-q", "main"]);
+    second.cook(&["push"]).fails(3, "branch_missing");
+    second.git(&["switch", "-q", "--detach"]);
+    second.cook(&["pull"]).fails(3, "branch_missing");
+    let third = shared.another(3);
+    third.git(&["switch", "-q", "--detach"]);
+    third
+        .cook(&["pull"])
+        .fails(3, "branch_missing")
+        .says("--branch");
+    third.cook(&["pull", "--branch", "feature/a"]).ok();
+}
+
+#[test]
+fn partial_shallow_and_mirror_clones_take_the_whole_log() {
+    let shared = Shared::new();
+    say(&shared.first, "more").ok();
+    shared.first.commit_for("x", "x.txt", "x\n");
+    shared.first.cook(&["push"]).ok();
+    shared.set("uploadpack.allowFilter", "true");
+    let url = format!("file://{}", shared.bare.display());
+    for how in [&["--filter=blob:none"][..], &["--depth=1"]] {
+        let clone = Repo::directory();
+        let words = [&["clone", "-q"], how, &[&url, "."]].concat();
+        clone.git(&words);
+        clone.cook(&["pull"]).ok();
+        clone.cook(&["fsck"]).ok();
+        clone.cook(&["verify", "control-plane"]).ok();
+        assert!(!clone.git(&["for-each-ref"]).contains("cook/"), "{how:?}");
+    }
+    // One that has the log's objects among its own.
+    let mirror = shared.another(4);
+    mirror.git(&["fetch", "-q", "origin", "+refs/cook/*:refs/cook/*"]);
+    mirror.cook(&["pull"]).ok();
+    mirror.git(&["update-ref", "-d", LOG]);
+    mirror.git(&["gc", "-q", "--prune=now"]);
+    mirror.cook(&["fsck"]).ok();
+    mirror.git(&["config", "remote.origin.mirror", "true"]);
+    say(&mirror, "more").ok();
+    mirror.cook(&["push"]).fails(3, "remote_mirror");
+}
+
+#[test]
+fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() {
+    let shared = Shared::unpushed();
+    let first = &shared.first;
+    let objects = |repo: &Repo| repo.git(&["count-objects", "-v"]);
+    let before = objects(first);
+    let mut push = first.cook_command(&["push", "--yes"]);
+    for name in [
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_QUARANTINE_PATH",
+        "GIT_WORK_TREE",
+    ] {
+        push.env(name, "/nowhere");
+    }
+    run(push, b"").ok();
+    assert_eq!(objects(first), before);
+    let hook = first.root.join(".git/hooks/pre-push");
+    std::fs::write(&hook, "#!/bin/sh\ncat >> ../saw\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::PermissionsExt::set_mode(&mut hook.metadata().unwrap().permissions(), 0o755);
+    #[cfg(unix)]
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    say(first, "more").ok();
+    first.cook(&["push"]).ok().says("hook was not run");
+    assert!(!first.beside("saw").exists());
+    first.commit_for("x", "x.txt", "x\n");
+    say(first, "more still").ok();
+    first.cook(&["push"]).ok();
+    let saw = std::fs::read_to_string(first.beside("saw")).unwrap();
+    assert!(
+        saw.contains("refs/heads/main") && saw.contains(LOG),
+        "{saw}"
+    );
+}
+
+#[test]
+fn a_log_is_read_where_it_is_and_nothing_is_written_here() {
+    let shared = Shared::new();
+    let first = &shared.first;
+    say(first, "more").ok();
+    first.cook(&["push"]).ok();
+    let fresh = shared.another(2);
+    for knows_some in [false, true] {
+        if knows_some {
+            fresh.cook(&["pull"]).ok();
+        }
+        let objects = || fresh.git(&["count-objects", "-v"]);
+        let before = (standing(&fresh), objects(), fresh.git(&["for-each-ref"]));
+        let repo = cook_git::Repo::discover(&fresh.root).unwrap();
+        let place = cook_store::store::Place {
+            common_dir: repo.common_dir().to_owned(),
+            git_dir: repo.git_dir().to_owned(),
+            worktree: repo.root().to_owned(),
+        };
+        let names = cook_core::model::LogRefs::default();
+        let remote =
+            Remote::open(&repo, place, names, None, Some("main"), Side::Fetch, false).unwrap();
+        let listing = remote.look("main", Side::Fetch).unwrap();
+        let there = listing.log.unwrap();
+        assert_eq!(there.commit, shared.at(LOG));
+        let stores = remote.read(std::slice::from_ref(&there)).unwrap();
+        let store = &stores[0];
+        assert_eq!(store.tip().unwrap().unwrap().commit, there.commit);
+        assert_eq!(store.entries().unwrap().count(), 2);
+        let reach = store.reach().unwrap();
+        assert!(
+            reach.is_whole && reach.findings.is_empty(),
+            "{:?}",
+            reach.findings
+        );
+        assert!(store.lock(std::time::Duration::ZERO).is_err());
+        assert_eq!(
+            (standing(&fresh), objects(), fresh.git(&["for-each-ref"])),
+            before
+        );
+    }
+}
+
+#[test]
+fn another_worktree_of_the_branch_begins_no_second_log() {
+    let shared = Shared::new();
+    let first = &shared.first;
+    first.git(&["switch", "-q", "-c", "elsewhere"]);
+    let beside = first.beside("beside");
+    first.git(&["worktree", "add", "-q", beside.to_str().unwrap(), "main"]);
+    let at = |words: &[&str]| {
+        let all = [&["-C", beside.to_str().unwrap()], words].concat();
+        first.cook(&all)
+    };
+    at(&["next"])
+        .fails(3, "not_initialised")
+        .says("`cook pull`");
+    at(&["init"])
+        .refused("remote_ahead")
+        .says("cook init --log new");
+    at(&["pull"]).ok();
+    at(&["status"]).ok();
+}
+
+#[test]
+fn a_remote_that_is_not_there_changes_nothing() {
+    let shared = Shared::new();
+    let first = &shared.first;
+    say(first, "more").ok();
+    let before = standing(first);
+    std::fs::rename(&shared.bare, first.beside("away.git")).unwrap();
+    for words in [&["push"][..], &["pull"]] {
+        first
+            .cook(words)
+            .fails(3, "remote_unreachable")
+            .says("git says:");
+    }
+    assert_eq!(standing(first), before);
+    first
+        .cook(&["pull", "nobody"])
+        .fails(2, "remote_unknown")
+        .says("`origin`");
+    first.cook(&["pull", "--upload-pack=x"]).exits(2);
+    first.git(&["remote", "remove", "origin"]);
+    first.cook(&["push"]).fails(3, "remote_unknown");
+    let away = first.beside("away.git");
+    first.cook(&["push", "--yes", away.to_str().unwrap()]).ok();
+}
+
+#[test]
+fn a_repository_with_long_names_of_objects_travels_too() {
+    let first = Repo::directory();
+    first.git(&["init", "-q", "-b", "main", "--object-format=sha256"]);
+    first.write("README.md", "# A project\n");
+    first.commit("Begin", None);
+    first
+        .cook(&["init", "--mission", "Build it", "--commit"])
+        .ok();
+    let bare = first.beside("r.git");
+    let bare = bare.to_str().unwrap();
+    first.git(&[
+        "init",
+        "-q",
+        "--bare",
+        "-b",
+        "main",
+        "--object-format=sha256",
+        bare,
+    ]);
+    first.cook(&["push", "--yes", bare]).ok();
+    let second = Repo::directory();
+    second.git(&["clone", "-q", bare, "."]);
+    second.cook(&["pull"]).ok();
+    second.cook(&["verify", "control-plane"]).ok();
+}
+
+#[test]
+fn a_long_log_travels_as_a_pack() {
+    let shared = Shared::new();
+    for number in 0..60 {
+        say(&shared.first, &format!("words {number}")).ok();
+    }
+    shared.first.cook(&["push"]).ok();
+    let second = shared.another(2);
+    second.cook(&["pull"]).ok();
+    let objects = second.root.join(".git/cook/log.git/objects");
+    let packs = std::fs::read_dir(objects.join("pack")).unwrap();
+    assert!(
+        packs
+            .flatten()
+            .any(|file| file.file_name().to_string_lossy().ends_with(".pack"))
+    );
+    second.cook(&["fsck"]).ok().says("61 transitions");
+    second.cook(&["verify", "control-plane"]).ok();
+    say(&second, "mine").ok();
+    second.cook(&["push"]).ok();
+    shared.first.cook(&["pull"]).ok().says("pulled #62");
+}
