@@ -8,4 +8,5 @@ mod anchors;
 mod baseline;
 mod commit;
 mod facts;
+mod merged;
 mod parked;

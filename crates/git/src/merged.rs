@@ -1,0 +1,223 @@
+//! Whether a commit is exactly the merge of a finished one into its base: recomputed, not believed.
+//!
+//! git makes the merge again in a git dir of cook's own, which reads the repository's objects and
+//! has settings, attributes and merge drivers of nobody; the user's objects are never written.
+
+use super::program::{Call, Program, refusal};
+use super::{Entry, Repo, RepoError};
+use cook_core::diagnostic::Failure;
+use std::ffi::OsString;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Commits that a rebase may have made of the work.
+const MAX_REBASED: usize = 250;
+
+/// How a finished commit came to be another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergedAs {
+    /// A commit with both as its parents.
+    Merge,
+    /// One commit that brings in all of it.
+    Squash,
+    /// Its commits, made anew one by one.
+    Rebase,
+}
+
+impl MergedAs {
+    /// The word in answers.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Squash => "squash",
+            Self::Rebase => "rebase",
+        }
+    }
+}
+
+/// What a commit was merged into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedFrom {
+    /// The commit before it.
+    pub base: String,
+    /// How.
+    pub how: MergedAs,
+}
+
+impl Repo {
+    /// What `done` was merged into so that exactly the tree of `head` came of it (full ids); none
+    /// where no merge of git's makes this tree, or one with conflicts does.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or git cannot make merges without a worktree (before 2.40).
+    pub fn find_merge(&self, head: &str, done: &str) -> Result<Option<MergedFrom>, Failure> {
+        let tree = self.tree_of(head)?;
+        let parents = self.ask(|history| history.parents(head))?;
+        let is_partial = self.promisor()?.is_some();
+        let mut again = None;
+        let mut is_it = |base: &str| -> Result<bool, Failure> {
+            let again = match &mut again {
+                Some(again) => again,
+                none => none.insert(Again::new(self)?),
+            };
+            for commit in [head, done, base].iter().filter(|_| is_partial) {
+                self.fetch_missing(commit)?;
+            }
+            again.makes(self, base, done, &tree)
+        };
+        if let [one, two] = &parents[..] {
+            // Both ways round: the work into the branch, or the branch into the work.
+            for (base, other) in [(one, two), (two, one)] {
+                if other == done && is_it(base)? {
+                    let (base, how) = (base.clone(), MergedAs::Merge);
+                    return Ok(Some(MergedFrom { base, how }));
+                }
+            }
+        }
+        if self.merge_base(head, done)?.is_none() {
+            return Ok(None);
+        }
+        let mut base = head.to_owned();
+        for back in 1..=MAX_REBASED {
+            let Some(parent) = self.ask(|history| history.parent(&base))? else {
+                break;
+            };
+            base = parent;
+            if is_it(&base)? && self.brings_all(&base, head, done)? {
+                let how = match back {
+                    1 => MergedAs::Squash,
+                    _ => MergedAs::Rebase,
+                };
+                return Ok(Some(MergedFrom { base, how }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// From `base` to `head` as much changed as the work changed. Where less did, `base` held a part
+    /// of the work already, made anew by whoever rebased it, and what else came with that nobody
+    /// compared.
+    fn brings_all(&self, base: &str, head: &str, done: &str) -> Result<bool, Failure> {
+        let Some(before) = self.merge_base(base, done)? else {
+            return Ok(false);
+        };
+        Ok(self.measure_change(base, head)? == self.measure_change(&before, done)?)
+    }
+
+    /// Lines that were added and taken away, and files that are no text.
+    fn measure_change(&self, from: &str, to: &str) -> Result<[u64; 3], RepoError> {
+        let call = Call::new(&[
+            "diff-tree",
+            "-r",
+            "--numstat",
+            "--minimal",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=none",
+        ]);
+        let lines = self.program.lines(
+            call.env("GIT_NO_REPLACE_OBJECTS", "1")
+                .arg(from.to_owned())
+                .arg(to.to_owned()),
+        )?;
+        let mut sums = [0; 3];
+        for line in lines {
+            let mut words = line.split('\t');
+            let mut count = || words.next().and_then(|word| word.parse::<u64>().ok());
+            match (count(), count()) {
+                (Some(added), Some(removed)) => {
+                    sums[0] += added;
+                    sums[1] += removed;
+                }
+                _ => sums[2] += 1,
+            }
+        }
+        Ok(sums)
+    }
+
+    /// The clone does not hold the whole history.
+    pub fn is_shallow(&self) -> bool {
+        let shallow = self.common_dir.join("shallow");
+        shallow.metadata().is_ok_and(|found| found.len() > 0)
+    }
+}
+
+/// A git dir of cook's own that reads the user's objects.
+struct Again {
+    dir: TempDir,
+    program: Program,
+    objects: OsString,
+}
+
+impl Again {
+    fn new(repo: &Repo) -> Result<Self, Failure> {
+        let dir = TempDir::new()
+            .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
+        let program = Program::at(dir.path());
+        let format = repo
+            .program
+            .text(Call::new(&["rev-parse", "--show-object-format"]))?;
+        let init = Call::new(&["init", "--quiet", "--bare", "--template="]);
+        program.answer(alone(init).arg(format!("--object-format={format}")))?;
+        Ok(Self {
+            objects: quote(&repo.common_dir.join("objects")),
+            program,
+            dir,
+        })
+    }
+
+    /// Whether git merges both into this tree, without a conflict.
+    fn makes(&self, repo: &Repo, base: &str, done: &str, tree: &str) -> Result<bool, Failure> {
+        let all = Call::new(&["merge-base", "--all", base, done]);
+        let all = all.env("GIT_NO_REPLACE_OBJECTS", "1");
+        let Some(first) = repo.program.line(all)? else {
+            return Ok(false);
+        };
+        // Of several git makes one first, as `git merge` does.
+        let before = (!first.contains('\n')).then(|| format!("--merge-base={first}"));
+        let mut sources = vec![None];
+        if !matches!(repo.entry(base, ".gitattributes")?, Entry::Nothing) {
+            sources.push(Some(format!("--attr-source={base}")));
+        }
+        for source in sources {
+            let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
+            call = call.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects);
+            call.arguments.extend(source.map(OsString::from));
+            call = call
+                .arg("merge-tree")
+                .arg("--write-tree")
+                .arg("--no-messages");
+            call.arguments.extend(before.clone().map(OsString::from));
+            let captured = self.program.ask(call.arg(base).arg(done))?;
+            let said = String::from_utf8_lossy(&captured.stdout);
+            match captured.code {
+                Some(0) if said.lines().next() == Some(tree) => return Ok(true),
+                Some(0 | 1) => {}
+                _ => return Err(refusal("merge-tree".to_owned(), &captured).into()),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A call by nobody's settings.
+fn alone(call: Call<'static>) -> Call<'static> {
+    call.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_ATTR_NOSYSTEM", "1")
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+}
+
+/// A path as git reads it in a list of paths.
+fn quote(path: &Path) -> OsString {
+    let text = path.to_string_lossy();
+    let special = |c| matches!(c, ':' | ';' | '"' | '\\');
+    match text.contains(special) && !cfg!(windows) {
+        true => {
+            let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("\"{escaped}\"").into()
+        }
+        false => path.into(),
+    }
+}
