@@ -253,7 +253,10 @@ impl Sources<'_> {
             answer.related = true;
             return Ok(answer);
         }
-        let (verdict, why) = if !receipt.proves() {
+        let (verdict, why) = if !self.receipts.is_from_here(&receipt)? {
+            let why = "it was not made on this machine".to_owned();
+            (Verdict::Unverifiable, why)
+        } else if !receipt.proves() {
             (
                 Verdict::Unverifiable,
                 "it is of a worktree, not of a commit".to_owned(),

@@ -102,6 +102,7 @@ pub(super) fn doctor(context: &Context, args: &DoctorArgs) -> Answer {
     }
     answer(VerifyAnswer {
         scope: "doctor",
+        question: None,
         strict: false,
         checked,
         findings,

@@ -9,6 +9,7 @@ pub(super) fn fsck(context: &Context) -> Answer {
     let report = workspace.store()?.fsck()?;
     answer(VerifyAnswer {
         scope: "fsck",
+        question: None,
         strict: false,
         checked: vec![
             format!("{} objects, {} bytes", report.objects, report.bytes),

@@ -153,6 +153,7 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
     }
     answer(VerifyAnswer {
         scope: "hooks",
+        question: None,
         strict: false,
         checked,
         findings,

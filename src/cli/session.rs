@@ -217,6 +217,7 @@ fn check(store: &GitStore) -> Answer {
     ];
     answer(VerifyAnswer {
         scope: "session",
+        question: None,
         strict: false,
         checked: seen,
         findings: checked
@@ -317,7 +318,10 @@ fn gc(workspace: &Workspace, store: &GitStore, dry_run: bool) -> Answer {
     let mut cited = BTreeSet::new();
     for worktree in Store::all_worktrees(&workspace.place())? {
         if let Some(log) = Store::open_other(workspace.place(), &worktree.id)? {
-            log.each_cited_exchange(|_, _, one| cited.extend(one.exchange.parse::<Ref>().ok()))?;
+            log.each_cited_exchange(|_, _, _, one| {
+                cited.extend(one.exchange.parse::<Ref>().ok());
+                Ok(())
+            })?;
         }
     }
     let now = workspace.clock.now();

@@ -3,21 +3,23 @@
 use super::caller;
 use super::context::{Answer, Context, answer};
 use crate::service::{self, Workspace};
-use crate::verify::{self, Outcome};
-use crate::view::VerifyAnswer;
+use crate::verify::{self, Answered, Outcome, Rerun};
+use crate::view::{Question, VerifyAnswer};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Caches, Event, STOP_VERIFIER};
 
-/// What `cook verify` looks at.
+/// What `cook verify` asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum VerifyScope {
-    /// Contract, documents, histories, log
+    /// Is the state sound: contract, documents, histories, log
     ControlPlane,
     /// The stop verifier, and the votes when they are due
     Stop,
-    /// Everything
+    /// Is this commit proven done: everything
     All,
+    /// Is this slice proven: its review, audit, receipts and criteria
+    Slice,
 }
 
 /// How `cook verify` prints.
@@ -29,17 +31,38 @@ pub(super) enum VerifyFormat {
     Json,
 }
 
+/// Where gates and tests run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum RerunAt {
+    /// At each slice's head, and at HEAD
+    Slices,
+    /// At HEAD alone
+    Head,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// What to look at
+    /// What to ask
     #[arg(value_enum, default_value_t = VerifyScope::All)]
     pub scope: VerifyScope,
-    /// Findings that need a re-ground fail too, and a worktree that is not clean
+    /// The slice, for `verify slice`
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// Findings that need a re-ground fail too, a worktree that is not clean, and proof that can be
+    /// neither looked up nor run
     #[arg(long)]
     pub strict: bool,
-    /// Run gates again in a new clean room instead of believing receipts
-    #[arg(long)]
-    pub rerun: bool,
+    /// Run gates and tests again in a new clean room instead of believing receipts: at each slice's
+    /// head, or at HEAD alone
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHERE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "slices"
+    )]
+    pub rerun: Option<RerunAt>,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
@@ -64,32 +87,71 @@ fn write_down(workspace: &Workspace) -> Result<(), Failure> {
 }
 
 pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
+    let id = match (args.scope, &args.id) {
+        (VerifyScope::Slice, None) => {
+            return Err(Failure::usage(
+                "which slice? `cook verify slice ID`".to_owned(),
+            ));
+        }
+        (VerifyScope::Slice, Some(id)) => id.as_str(),
+        (_, Some(id)) => {
+            let what = format!("`{id}` means nothing here; a slice is asked about by `slice {id}`");
+            return Err(Failure::usage(what));
+        }
+        (_, None) => "",
+    };
     let mut workspace = context.workspace()?;
-    if args.rerun {
+    if args.rerun.is_some() {
         workspace.caches = Caches::Empty;
     }
     workspace.trust_everything = args.trust_repo;
-    let (scope, outcome) = match args.scope {
-        VerifyScope::ControlPlane => ("control-plane", verify::control_plane(&workspace)?),
+    let rerun = match args.rerun {
+        None => Rerun::No,
+        Some(RerunAt::Slices) => Rerun::Slices,
+        Some(RerunAt::Head) => Rerun::Head,
+    };
+    let (scope, answered) = match args.scope {
+        VerifyScope::ControlPlane => ("control-plane", control_plane(&workspace)?),
         VerifyScope::Stop => {
             write_down(&workspace)?;
-            ("stop", verify::stop(&workspace)?)
+            let Outcome { checked, findings } = verify::stop(&workspace)?;
+            return answer(VerifyAnswer {
+                scope: "stop",
+                question: None,
+                strict: args.strict,
+                checked,
+                findings,
+            });
         }
-        VerifyScope::All => {
-            let mut outcome = verify::control_plane(&workspace)?;
-            // Votes and proofs of a damaged log are nobody's word.
-            if !outcome.found(Code::LogDamaged) {
-                outcome.append(verify::stop(&workspace)?);
-                verify::check_released(&workspace, &mut outcome)?;
-            }
-            ("all", outcome.sorted())
-        }
+        VerifyScope::All => ("all", verify::all(&workspace, rerun)?),
+        VerifyScope::Slice => ("slice", verify::slice(&workspace, id, rerun)?),
     };
-    let Outcome { checked, findings } = outcome;
+    let Outcome { checked, findings } = answered.outcome;
     answer(VerifyAnswer {
         scope,
+        question: Some(Question {
+            asks: answered.asks,
+            answer: answered.answer,
+            commit: answered.commit,
+            criteria: answered.criteria,
+        }),
         strict: args.strict,
         checked,
         findings,
+    })
+}
+
+fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
+    let outcome = verify::control_plane(workspace)?;
+    let answer = match workspace.store.is_some() {
+        true => "contract, documents, log and histories were compared",
+        false => "there is no log here: the contract alone was looked at",
+    };
+    Ok(Answered {
+        asks: "is the state sound?".to_owned(),
+        answer: answer.to_owned(),
+        commit: None,
+        criteria: Vec::new(),
+        outcome,
     })
 }

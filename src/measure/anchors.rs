@@ -80,7 +80,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn sources<'s>(&'s self, head: &'s Head) -> Result<Sources<'s>, Failure> {
+    pub(super) fn sources<'s>(&'s self, head: &'s Head) -> Result<Sources<'s>, Failure> {
         let (receipts, _) = self.gates_here()?;
         let (messages, works) = (self.messages, self.works);
         Ok(Sources::new(self.repo, receipts, head, messages, works))

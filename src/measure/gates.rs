@@ -225,7 +225,7 @@ impl World<'_> {
     }
 
     /// Why setup may not run here, if it may not.
-    fn untrusted_setup(&self, trust: &Trust) -> Option<String> {
+    pub(super) fn untrusted_setup(&self, trust: &Trust) -> Option<String> {
         let commands = self.config.clean_room.setup();
         let mut whys = commands.filter_map(|command| untrusted(trust, command));
         whys.next()
@@ -233,7 +233,7 @@ impl World<'_> {
 }
 
 /// How a run that is not green came to its end.
-fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str>) -> String {
+pub(super) fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str>) -> String {
     match (problem, receipt) {
         (Some(problem), _) => format!("`{name}`: {problem}"),
         (None, Some(receipt)) => format!("`{name}` {} (receipt:{})", receipt.ending(), receipt.id),
@@ -242,7 +242,7 @@ fn ending(name: &str, receipt: Option<&Receipt>, problem: Option<&str>) -> Strin
 }
 
 /// Why a command may not run here, if it may not.
-fn untrusted(trust: &Trust, command: &str) -> Option<String> {
+pub(super) fn untrusted(trust: &Trust, command: &str) -> Option<String> {
     let hint = || format!("run `cook trust {}`", shell_words::quote(command));
     (!trust.is_trusted(command))
         .then(|| format!("`{command}` is not trusted on this machine: {}", hint()))

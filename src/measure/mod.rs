@@ -10,9 +10,11 @@ mod gates;
 mod losses;
 mod missing;
 mod phrases;
+mod rerun;
 mod world;
 
 pub use facts::measure;
 pub(crate) use missing::{Red, dropped_by_choice, missing, missing_in_worktree};
+pub(crate) use rerun::{Claim, Reran};
 pub use world::World;
 pub(crate) use world::{gate_commands, wants_gates};

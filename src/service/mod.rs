@@ -31,5 +31,5 @@ pub(crate) use prompting::{Prompts, fits, leaves_the_tree_alone, role_prompts, t
 pub(crate) use scripted::{list_scripted_commands, scripted_line};
 pub use transition::transition;
 pub(crate) use transition::{dry_run, show_tip, transition_holding};
-pub use workspace::Workspace;
+pub use workspace::{LogSource, Workspace};
 pub(crate) use workspace::{MIRROR_DIR, place_of};

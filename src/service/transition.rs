@@ -11,7 +11,7 @@ use super::workspace::Workspace;
 use super::{cited, notify};
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, FactSet, Facts, Step};
-use cook_core::model::{Actor, Event, Receipt, Slice, Snapshot};
+use cook_core::model::{Actor, Event, Slice, Snapshot};
 use cook_core::prompt;
 use cook_store::store::{Lease, Recovery, Store, Transition};
 use std::time::Duration;
@@ -186,7 +186,7 @@ fn attempt(
         subject: subject(event, &decided.step.snapshot),
         snapshot: decided.step.snapshot.clone(),
         records: decided.step.records.clone(),
-        receipts: receipts(&decided.facts),
+        receipts: decided.facts.receipts().into_iter().cloned().collect(),
         exchanges,
         lease_epoch: decided.step.snapshot.ledger.lease_epoch.0,
         displace: decided.step.displace,
@@ -236,23 +236,6 @@ fn still_the_same(workspace: &Workspace, decided: &Decided) -> Result<(), Failur
         return Err(stale("the worktree changed meanwhile"));
     }
     Ok(())
-}
-
-/// Receipts that the facts hold; the log keeps them with the transition.
-fn receipts(facts: &Facts) -> Vec<Receipt> {
-    let mut receipts: Vec<Receipt> = Vec::new();
-    let runs = facts.gates.iter().flatten();
-    let gates = runs.flat_map(|run| run.receipt.iter().chain(run.at_basis.iter()));
-    let verifier = facts
-        .stop_verifier
-        .iter()
-        .filter_map(|run| run.receipt.as_ref());
-    for receipt in gates.chain(verifier) {
-        if !receipts.iter().any(|known| known.id == receipt.id) {
-            receipts.push(receipt.clone());
-        }
-    }
-    receipts
 }
 
 /// The slice or the mission a log message names.

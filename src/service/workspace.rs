@@ -1,17 +1,19 @@
 //! One worktree with everything a command needs of it, opened once.
 
 use super::carriage;
-use crate::measure::{World, measure, wants_gates};
+use crate::measure::{Claim, Reran, World, measure, wants_gates};
 use crate::scaffold::stop_verifier_is_stale;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
-use cook_core::machine::{FactSet, Facts, GateRun, OutsideEdit};
+use cook_core::machine::{
+    AnchorAnswer, AnchorQuestion, FactSet, Facts, GateRun, Head, OutsideEdit,
+};
 use cook_core::model::{Caches, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
 use cook_store::receipt::{ReceiptError, Receipts, Trust};
 use cook_store::store::{Place, Store, Tip};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ pub struct Workspace {
     pub repo: Repo,
     /// The log; none before `cook init`.
     pub store: Option<Store>,
+    /// Where the log was fetched from, to be read; none = it is this worktree's own.
+    pub log_from: Option<LogSource>,
     /// The time.
     pub clock: Clock,
     /// `.agent/cook.toml`; a file that cannot be read stops whoever needs it.
@@ -35,6 +39,17 @@ pub struct Workspace {
     pub attended: bool,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
+}
+
+/// Where a log was fetched from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSource {
+    /// The remote, as it was named.
+    pub remote: String,
+    /// The ref there.
+    pub reference: String,
+    /// What it pointed at.
+    pub tip: String,
 }
 
 /// Beside `cook/` in the git dir: the copies that drivers keep while agents work.
@@ -71,6 +86,7 @@ impl Workspace {
         let mut workspace = Self {
             repo,
             store: None,
+            log_from: None,
             clock,
             config,
             from_apart: stands_for.is_some(),
@@ -235,8 +251,9 @@ impl Workspace {
     /// An unreadable log or view.
     pub fn outside_edits(&self) -> Result<Vec<OutsideEdit>, Failure> {
         match &self.store {
-            None => Ok(Vec::new()),
-            Some(store) => Ok(store.outside_edits()?),
+            // A log that was fetched is shown by no file here.
+            Some(store) if self.log_from.is_none() => Ok(store.outside_edits()?),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -287,6 +304,36 @@ impl Workspace {
         };
         self.in_world(self.config()?, true, None, |world| {
             world.runner()?.set_up_at(&commit, self.caches)
+        })
+    }
+
+    /// Runs at a commit what the claims rest on; see [`World::rerun`].
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn rerun(
+        &self,
+        snapshot: &Snapshot,
+        commit: &str,
+        claims: &[Claim],
+    ) -> Result<Vec<Reran>, Failure> {
+        self.in_world(self.config()?, true, Some(snapshot), |world| {
+            world.rerun(commit, claims)
+        })
+    }
+
+    /// What anchors are worth at a commit, by what is kept.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn look_up(
+        &self,
+        snapshot: &Snapshot,
+        head: &Head,
+        questions: &BTreeSet<AnchorQuestion>,
+    ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
+        self.in_world(self.config()?, true, Some(snapshot), |world| {
+            world.look_up(head, questions)
         })
     }
 

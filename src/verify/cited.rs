@@ -4,8 +4,10 @@ use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::model::{CitedExchange, Event};
-use cook_core::report;
+use cook_core::prompt;
+use cook_core::report::{self, Provenance, Reported};
 use cook_store::session::{Exchange, Kind};
+use cook_store::store::{Before, StoreError};
 use serde_json::Value;
 
 /// Parses each kept answer again and compares what comes out with what was recorded.
@@ -14,13 +16,14 @@ pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), 
     let mut findings = Vec::new();
     workspace
         .store()?
-        .each_cited_exchange(|seq, event, cited| {
+        .each_cited_exchange(|before, seq, event, cited| {
             made += 1;
-            if let Some(why) = differs(event, cited) {
+            if let Some(why) = differs(before, event, cited)? {
                 findings.push(
                     Finding::new(Code::RecordNotRecomputable, why).at(format!("transition {seq}")),
                 );
             }
+            Ok(())
         })?;
     if made > 0 {
         outcome.add_checked(format!(
@@ -33,7 +36,11 @@ pub(super) fn check(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), 
 }
 
 /// What is wrong, if anything.
-fn differs(event: &Event, cited: &CitedExchange) -> Option<String> {
+fn differs(
+    before: Before,
+    event: &Event,
+    cited: &CitedExchange,
+) -> Result<Option<String>, StoreError> {
     for said in &cited.said {
         let kind = serde_json::from_value::<Kind>(Value::String(said.kind.clone())).ok();
         let hash = kind.map(|kind| {
@@ -42,37 +49,50 @@ fn differs(event: &Event, cited: &CitedExchange) -> Option<String> {
                 .to_string()
         });
         if hash.as_ref() != Some(&said.hash) {
-            return Some(format!("the exchange {} is another one", said.hash));
+            return Ok(Some(format!("the exchange {} is another one", said.hash)));
         }
     }
     let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
-        return Some("it cites a session and no report came with it".to_owned());
+        return Ok(Some(
+            "it cites a session and no report came with it".to_owned(),
+        ));
     };
     if submission.session.as_deref() != Some(cited.exchange.as_str()) {
-        return Some(format!(
+        return Ok(Some(format!(
             "it cites {}, which it did not come out of",
             cited.exchange
-        ));
+        )));
     }
-    let output = cited.said.last().map(|said| said.output.as_bytes())?;
-    let parsed = report::parse(role, output);
-    let same = parsed.findings.is_empty()
-        && parsed.report.is_some_and(|report| {
-            report.sha256() == submission.report_sha256 && report.record() == submission.report
-        });
-    (!same).then(|| {
-        format!(
-            "what {} answered is not the report on record",
-            cited.exchange
-        )
-    })
+    let Some(last) = cited.said.last() else {
+        return Ok(Some(format!("{} says nothing", cited.exchange)));
+    };
+    let parsed = report::parse(role, last.output.as_bytes());
+    let made = match parsed.report.filter(|_| parsed.findings.is_empty()) {
+        Some(report) => report::event(
+            &report,
+            Provenance {
+                session: submission.session.clone(),
+                ticket: submission.ticket.clone(),
+            },
+        ),
+        None => Reported::Nothing,
+    };
+    let same = match made {
+        Reported::Event(made) if *made == *event => true,
+        // What a role said as the prompt showed it stands there as the documents say it.
+        Reported::Event(made) => {
+            before()?.is_some_and(|before| prompt::in_own_words(&made, &before) == *event)
+        }
+        Reported::Nothing => false,
+    };
+    let what = "what {} answered is not the report on record";
+    Ok((!same).then(|| what.replace("{}", &cited.exchange)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cook_core::model::{Role, Said};
-    use cook_core::report::{Provenance, Reported};
 
     const ANSWER: &str = "MISSION ANCHOR: m\nRemaining contract IDs: none\nRubric:\n\
         - Contract coverage: pass - a\n- Correctness risk: pass - a\n\
@@ -106,6 +126,9 @@ mod tests {
     #[test]
     fn a_report_is_made_again_and_every_other_answer_is_noticed() {
         let (event, cited) = review();
+        let differs = |event: &Event, cited: &CitedExchange| {
+            super::differs(&|| Ok(None), event, cited).unwrap()
+        };
         assert_eq!(differs(&event, &cited), None);
         let told = |change: &dyn Fn(&mut Said)| {
             let mut other = cited.clone();
@@ -124,6 +147,12 @@ mod tests {
             softened.ends_with("is not the report on record"),
             "{softened}"
         );
+        // The answer stands as it was, and what was decided by it does not.
+        let mut flipped = event.clone();
+        if let Event::Reviewed { verdicts, .. } = &mut flipped {
+            verdicts.positive = false;
+        }
+        assert!(differs(&flipped, &cited).is_some());
         let mut elsewhere = cited.clone();
         elsewhere.exchange = NAME.replace("FAV", "FAW");
         assert!(differs(&event, &elsewhere).is_some());

@@ -6,6 +6,7 @@ use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine;
 use cook_core::model::Snapshot;
+use cook_store::receipt::is_sealed;
 use cook_store::store::{Replayed, Store};
 
 /// Contract, documents, histories, log, plan evidence.
@@ -13,6 +14,26 @@ use cook_store::store::{Replayed, Store};
 /// # Errors
 /// Git that does not answer, a log that cannot be read.
 pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
+    let mut outcome = state(workspace)?;
+    if let Some(snapshot) = sound(workspace, &outcome)? {
+        proof::check(workspace, &snapshot, &mut outcome)?;
+    }
+    Ok(outcome.sorted())
+}
+
+/// What the log says, where it can be believed: votes and proofs of a damaged one are nobody's word.
+pub(super) fn sound(workspace: &Workspace, outcome: &Outcome) -> Result<Option<Snapshot>, Failure> {
+    match outcome.found(Code::LogDamaged) {
+        true => Ok(None),
+        false => Ok(workspace.current()?.1),
+    }
+}
+
+/// Contract, documents, histories, log.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub(super) fn state(workspace: &Workspace) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     outcome.findings.extend(workspace.config_problem().cloned());
     worktree(workspace, &mut outcome)?;
@@ -39,11 +60,12 @@ pub fn control_plane(workspace: &Workspace) -> Result<Outcome, Failure> {
         documents::check_without_log(workspace, &mut outcome)?;
         return Ok(outcome.sorted());
     };
-    documents::check(workspace, &snapshot, &mut outcome)?;
+    if workspace.log_from.is_none() {
+        documents::check(workspace, &snapshot, &mut outcome)?;
+    }
     log(workspace, &mut outcome)?;
     cited::check(workspace, &mut outcome)?;
     standing(workspace, &snapshot, &mut outcome)?;
-    proof::check(workspace, &snapshot, &mut outcome)?;
     Ok(outcome.sorted())
 }
 
@@ -78,6 +100,13 @@ const NAMED: usize = 5;
 /// Runs every event again and compares what comes out with what the log holds.
 fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let report = workspace.store()?.replay(|before, event, facts, actor| {
+        if let Some(other) = facts
+            .receipts()
+            .into_iter()
+            .find(|receipt| !is_sealed(receipt))
+        {
+            return Err(format!("the receipt {} was changed", other.id));
+        }
         let step =
             machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
         Ok(Replayed {
@@ -92,7 +121,9 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         counted(report.records, "record")
     ));
     outcome.findings.extend(report.findings);
-    outcome.findings.extend(workspace.store()?.trail_finding()?);
+    if workspace.log_from.is_none() {
+        outcome.findings.extend(workspace.store()?.trail_finding()?);
+    }
     Ok(())
 }
 

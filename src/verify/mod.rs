@@ -3,15 +3,28 @@
 //! Readers never write. A file that is JSON but breaks a rule is a finding and
 //! stays as it is; severities are the catalogue's.
 
+mod all;
+mod answered;
 mod cited;
 mod contract;
 mod control_plane;
+mod criteria;
+mod criterion;
 mod documents;
 mod histories;
 mod outcome;
 mod proof;
+mod proven;
+mod slice;
 mod stop;
+mod word;
 
+pub(crate) use all::all;
+pub(crate) use answered::Answered;
 pub(crate) use control_plane::control_plane;
+pub(crate) use criteria::Rerun;
+pub(crate) use criterion::{Criterion, ProofVerdict};
 pub(crate) use outcome::Outcome;
-pub(crate) use stop::{check_released, stop};
+pub(crate) use proven::{CommitStanding, Proven};
+pub(crate) use slice::slice;
+pub(crate) use stop::stop;

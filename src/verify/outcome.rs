@@ -25,12 +25,6 @@ impl Outcome {
         self.findings.iter().any(|finding| finding.code == code)
     }
 
-    /// Takes another outcome in.
-    pub fn append(&mut self, mut other: Outcome) {
-        self.checked.append(&mut other.checked);
-        self.findings.append(&mut other.findings);
-    }
-
     /// Worst first, without doubles.
     pub fn sorted(mut self) -> Self {
         self.findings

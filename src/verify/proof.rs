@@ -4,7 +4,59 @@ use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{AnchorQuestion, FactSet, Verdict};
-use cook_core::model::{Caches, Evidence, SliceStatus, Snapshot};
+use cook_core::model::{Basis, Caches, Evidence, EvidenceRecord, SliceStatus, Snapshot};
+
+/// A criterion of a done slice and what is on record as its proof; of one that was dropped too.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub slice_id: String,
+    pub criterion: String,
+    pub record: Option<EvidenceRecord>,
+}
+
+impl Asked {
+    /// What is asked of the repository.
+    pub fn question(&self, snapshot: &Snapshot) -> AnchorQuestion {
+        let slice = snapshot.plan.slice(&self.slice_id);
+        match (slice, &self.record) {
+            (Some(slice), Some(record)) => AnchorQuestion::stored(snapshot, slice, record),
+            _ => AnchorQuestion {
+                slice_id: self.slice_id.clone(),
+                criterion: self.criterion.clone(),
+                anchor: String::new(),
+                basis: Basis::Observed,
+                stamped_at: None,
+                work: None,
+            },
+        }
+    }
+}
+
+/// The criteria of done slices, or of one of them, each with its proof.
+pub(super) fn asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
+    let slices = snapshot.plan.candidate_slices.iter().filter(|known| {
+        known.status == SliceStatus::Done && slice.is_none_or(|slice| known.slice_id == slice)
+    });
+    let mut all = Vec::new();
+    for slice in slices {
+        let records: Vec<&EvidenceRecord> =
+            slice.evidence.iter().filter_map(Evidence::record).collect();
+        let asked = |criterion: &String, record: Option<&EvidenceRecord>| Asked {
+            slice_id: slice.slice_id.clone(),
+            criterion: criterion.clone(),
+            record: record.cloned(),
+        };
+        for criterion in &slice.acceptance_criteria {
+            let record = records.iter().find(|record| &record.criterion == criterion);
+            all.push(asked(criterion, record.copied()));
+        }
+        let dropped = records
+            .iter()
+            .filter(|record| !slice.acceptance_criteria.contains(&record.criterion));
+        all.extend(dropped.map(|record| asked(&record.criterion, Some(record))));
+    }
+    all
+}
 
 pub(super) fn check(
     workspace: &Workspace,
@@ -16,33 +68,15 @@ pub(super) fn check(
         existing_receipts_only: workspace.caches == Caches::Kept,
         ..FactSet::default()
     };
-    let done = snapshot
-        .plan
-        .candidate_slices
-        .iter()
-        .filter(|slice| slice.status == SliceStatus::Done);
-    for slice in done {
-        for record in slice.evidence.iter().filter_map(Evidence::record) {
-            if !slice.acceptance_criteria.contains(&record.criterion) {
-                set.anchors
-                    .insert(AnchorQuestion::stored(snapshot, slice, record));
-            }
-        }
-        for criterion in &slice.acceptance_criteria {
-            let stamped = slice.evidence.iter().filter_map(Evidence::record);
-            let Some(record) = stamped
-                .into_iter()
-                .find(|record| &record.criterion == criterion)
-            else {
-                outcome.find(
-                    Code::EvidenceImported,
-                    format!("`{criterion}` has no evidence that can be checked"),
-                    &slice.slice_id,
-                );
-                continue;
-            };
-            set.anchors
-                .insert(AnchorQuestion::stored(snapshot, slice, record));
+    for asked in asked(snapshot, None) {
+        if asked.record.is_some() {
+            set.anchors.insert(asked.question(snapshot));
+        } else {
+            outcome.find(
+                Code::EvidenceImported,
+                format!("`{}` has no evidence that can be checked", asked.criterion),
+                &asked.slice_id,
+            );
         }
     }
     if set.anchors.is_empty() {

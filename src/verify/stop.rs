@@ -5,8 +5,8 @@ use super::outcome::Outcome;
 use crate::measure::{self, Red};
 use crate::service::{self, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
-use cook_core::machine::votes_at;
-use cook_core::model::{Caches, Phase, Policy, STOP_VERIFIER};
+use cook_core::machine::{Head, votes_at};
+use cook_core::model::{Caches, Phase, STOP_VERIFIER, Snapshot};
 
 /// Runs `bash .agent/verify_completion_stop.sh` and looks at the votes.
 ///
@@ -20,7 +20,7 @@ pub fn stop(workspace: &Workspace) -> Result<Outcome, Failure> {
     Ok(outcome.sorted())
 }
 
-fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+pub(super) fn run(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     if !workspace.trust()?.is_trusted(STOP_VERIFIER) {
         outcome.find(
             Code::StopVerifierUntrusted,
@@ -94,17 +94,6 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         return Ok(());
     }
     let head = workspace.repo.head()?;
-    let required = snapshot.profile.required_stop_judges.0;
-    let yes = votes_at(&snapshot, &head)
-        .filter(|vote| vote.can_stop)
-        .count() as u64;
-    let no = votes_at(&snapshot, &head)
-        .filter(|vote| !vote.can_stop)
-        .count() as u64;
-    outcome.add_checked(format!(
-        "votes at this HEAD in wave {}: {yes} yes, {no} no, {required} required",
-        snapshot.state.current_stop_wave_id.0
-    ));
     if snapshot.state.current_phase == Phase::Done && head.commit != snapshot.ledger.head_seen {
         let (dispatch, _) = service::dispatch_now(workspace, Some(&snapshot))?;
         let moved = |finding: &Finding| finding.code == Code::HeadMovedSinceDone;
@@ -113,6 +102,23 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
             .extend(dispatch.findings.into_iter().filter(moved));
         return Ok(());
     }
+    votes_of(&snapshot, &head, "this HEAD", outcome);
+    Ok(())
+}
+
+/// The votes of the wave at that commit.
+pub(super) fn votes_of(snapshot: &Snapshot, at: &Head, named: &str, outcome: &mut Outcome) {
+    let required = snapshot.profile.required_stop_judges.0;
+    let count = |yes: bool| {
+        votes_at(snapshot, at)
+            .filter(|vote| vote.can_stop == yes)
+            .count()
+    };
+    let (yes, no) = (count(true) as u64, count(false) as u64);
+    outcome.add_checked(format!(
+        "votes at {named} in wave {}: {yes} yes, {no} no, {required} required",
+        snapshot.state.current_stop_wave_id.0
+    ));
     if no > 0 {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,
@@ -121,36 +127,13 @@ fn votes(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     } else if yes < required {
         outcome.findings.push(Finding::new(
             Code::VotesMissing,
-            format!("{yes} of {required} votes are in at this HEAD"),
+            format!("{yes} of {required} votes are in at {named}"),
         ));
     }
-    Ok(())
-}
-
-/// Whether this HEAD is the one that was found done: what a release rests on.
-///
-/// # Errors
-/// Git that does not answer, a log that cannot be read.
-pub fn check_released(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
-    let (_, snapshot) = workspace.current()?;
-    let Some(snapshot) = snapshot else {
-        outcome.findings.push(log_missing(workspace));
-        return Ok(());
-    };
-    if snapshot.state.continuation_policy != Policy::Done {
-        outcome.findings.push(Finding::new(
-            Code::NotDone,
-            format!(
-                "the project is not done: {}",
-                snapshot.state.continuation_reason
-            ),
-        ));
-    }
-    Ok(())
 }
 
 /// Nothing can be said of slices and votes without the log that holds them.
-fn log_missing(workspace: &Workspace) -> Finding {
+pub(super) fn log_missing(workspace: &Workspace) -> Finding {
     let why = match workspace.store {
         Some(_) => "the log of this repository holds nothing for this worktree",
         None => "there is no log in this clone",

@@ -51,7 +51,7 @@ pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
 pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
 pub(crate) use transition::{NoteAnswer, TransitionAnswer};
 pub(crate) use trial::{Trial, TrialOutcome};
-pub(crate) use verify::{GateAnswer, VerifyAnswer};
+pub(crate) use verify::{GateAnswer, Question, VerifyAnswer};
 #[cfg(feature = "schema")]
 pub(crate) use {
     screen::Failed,

@@ -2,6 +2,7 @@
 
 use super::screen::finding_line;
 use super::{Exit, Page, Show, Tone};
+use crate::verify::{CommitStanding, Criterion, ProofVerdict, Proven};
 use cook_core::diagnostic::{Code, Finding, Severity, counted};
 use cook_core::machine::GateRun;
 use cook_core::model::Receipt;
@@ -12,13 +13,85 @@ use serde::{Serialize, Serializer};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Verified<'a> {
     #[cfg_attr(feature = "schema", schemars(extend(
-        "enum" = ["control-plane", "stop", "all", "fsck", "doctor", "hooks", "session"]
+        "enum" = ["control-plane", "stop", "all", "slice", "fsck", "doctor", "hooks", "session"]
     )))]
     scope: &'a str,
     strict: bool,
     passed: bool,
+    #[serde(flatten)]
+    question: Option<Questioned<'a>>,
     checked: &'a [String],
     findings: Vec<Judged<'a>>,
+}
+
+/// The question that `cook verify` was asked, and its answer.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Questioned<'a> {
+    /// The question.
+    question: &'a str,
+    /// How the commit is the proven one, or what the answer is about.
+    answer: &'a str,
+    /// The commit that was asked about; left out where the question is not about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<Asked<'a>>,
+    /// What the proof of each criterion of a done slice is worth.
+    criteria: &'a [Criterion],
+}
+
+/// The commit that was asked about, and how it is the proven one.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Asked<'a> {
+    /// HEAD; null = there is no commit yet.
+    head: Option<&'a str>,
+    /// The commit that was found done; null while work is open.
+    done: Option<&'a str>,
+    /// null = it is not the proven one.
+    #[cfg_attr(feature = "schema", schemars(extend(
+        "enum" = ["itself", "same_tree", "merged_from", null]
+    )))]
+    how: Option<&'static str>,
+    /// What the done commit was merged into.
+    base: Option<&'a str>,
+    /// How.
+    #[cfg_attr(feature = "schema", schemars(extend(
+        "enum" = ["merge", "squash", "rebase", null]
+    )))]
+    merged_as: Option<&'static str>,
+}
+
+impl<'a> From<&'a CommitStanding> for Asked<'a> {
+    fn from(standing: &'a CommitStanding) -> Self {
+        let from = match &standing.how {
+            Some(Proven::Merged(from)) => Some(from),
+            _ => None,
+        };
+        Self {
+            head: standing.head.commit.as_deref(),
+            done: standing.done.as_deref(),
+            how: standing.how.as_ref().map(|how| match how {
+                Proven::Itself => "itself",
+                Proven::SameTree => "same_tree",
+                Proven::Merged(_) => "merged_from",
+            }),
+            base: from.map(|from| from.base.as_str()),
+            merged_as: from.map(|from| from.how.id()),
+        }
+    }
+}
+
+/// A question, and what it was answered.
+#[derive(Debug)]
+pub struct Question {
+    /// The question.
+    pub asks: String,
+    /// How the commit is the proven one, or what the answer is about.
+    pub answer: String,
+    /// The commit, where it is about one.
+    pub commit: Option<CommitStanding>,
+    /// The proof of each criterion.
+    pub criteria: Vec<Criterion>,
 }
 
 /// A finding and how much it weighs.
@@ -36,8 +109,10 @@ struct Judged<'a> {
 /// The outcome of a verification.
 #[derive(Debug)]
 pub struct VerifyAnswer {
-    /// `control-plane`, `stop`, `all` or `fsck`.
+    /// `control-plane`, `stop`, `all`, `slice` or `fsck`.
     pub scope: &'static str,
+    /// What `cook verify` was asked.
+    pub question: Option<Question>,
     /// Findings that need a re-ground fail too, and a worktree that is not clean.
     pub strict: bool,
     /// What was looked at, one line each.
@@ -57,15 +132,21 @@ impl VerifyAnswer {
                 Severity::Error => true,
                 Severity::NeedsReground => self.strict || self.leaves_open(finding.code),
                 Severity::Warning | Severity::Note => {
-                    self.strict && matches!(finding.code, Code::DirtyWorktree)
+                    let is_strict = [Code::DirtyWorktree, Code::ProofNotReproducible];
+                    self.strict && is_strict.contains(&finding.code)
                 }
             })
     }
 
-    /// Whether this finding means that what was asked about this commit is not known.
+    /// Whether this finding, which needs a re-ground, means that what was asked is not so, or not
+    /// known.
     fn leaves_open(&self, code: Code) -> bool {
-        matches!(self.scope, "stop" | "all")
-            && matches!(code, Code::LogMissing | Code::HeadMovedSinceDone)
+        match self.scope {
+            "all" => true,
+            "slice" => matches!(code, Code::LogMissing | Code::EvidenceImported),
+            "stop" => matches!(code, Code::LogMissing | Code::HeadMovedSinceDone),
+            _ => false,
+        }
     }
 }
 
@@ -76,6 +157,12 @@ impl Serialize for VerifyAnswer {
             scope: self.scope,
             strict: self.strict,
             passed: self.passed(),
+            question: self.question.as_ref().map(|question| Questioned {
+                question: &question.asks,
+                answer: &question.answer,
+                commit: question.commit.as_ref().map(Asked::from),
+                criteria: &question.criteria,
+            }),
             checked: &self.checked,
             findings: findings
                 .map(|finding| Judged {
@@ -93,9 +180,16 @@ impl Serialize for VerifyAnswer {
 
 impl Show for VerifyAnswer {
     fn human(&self, page: &mut Page) {
+        if let Some(question) = &self.question {
+            page.toned(Tone::Strong, &question.asks);
+            page.line(&format!(" {}", question.answer));
+        }
         for line in &self.checked {
             page.toned(Tone::Dim, "checked  ");
             page.line(line);
+        }
+        for criterion in self.question.iter().flat_map(|it| &it.criteria) {
+            criterion_lines(page, criterion);
         }
         let mut hinted: Vec<&str> = Vec::new();
         for (at, finding) in self.findings.iter().enumerate() {
@@ -135,6 +229,33 @@ impl Show for VerifyAnswer {
         } else {
             Exit::CheckFailed
         }
+    }
+}
+
+/// What the proof of a criterion is worth; why, where that is not plain.
+fn criterion_lines(page: &mut Page, criterion: &Criterion) {
+    let (tone, says_why) = match criterion.verdict {
+        ProofVerdict::Reproduced | ProofVerdict::Holds => (Tone::Good, false),
+        ProofVerdict::Recorded => (Tone::Warn, true),
+        // Why stands in the finding.
+        ProofVerdict::NotReproducible => (Tone::Warn, false),
+        ProofVerdict::Differs | ProofVerdict::Lost => (Tone::Bad, false),
+    };
+    page.toned(
+        tone,
+        &format!("{:<10}", criterion.verdict.id().replace('_', " ")),
+    );
+    let anchor = criterion.anchor.as_deref().unwrap_or("nothing");
+    let at = match (&criterion.at, criterion.verdict) {
+        (Some(at), ProofVerdict::Reproduced) => format!(", at {}", &at[..at.len().min(12)]),
+        _ => String::new(),
+    };
+    page.line(&format!(
+        "  {}: {} ({anchor}{at})",
+        criterion.slice, criterion.text
+    ));
+    if says_why {
+        page.line(&format!("            {}", criterion.why));
     }
 }
 

@@ -5,11 +5,13 @@
 
 use super::program::{Call, Program, refusal};
 use super::{Entry, Repo, RepoError};
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Code, Failure};
 use std::ffi::OsString;
 use std::path::Path;
 use tempfile::TempDir;
 
+/// git's exit code for words that it does not know.
+const USAGE: i32 = 129;
 /// Commits that a rebase may have made of the work.
 const MAX_REBASED: usize = 250;
 
@@ -49,7 +51,7 @@ impl Repo {
     /// where no merge of git's makes this tree, or one with conflicts does.
     ///
     /// # Errors
-    /// When the repository cannot be read, or git cannot make merges without a worktree (before 2.40).
+    /// When the repository cannot be read, or git cannot make a merge again (before 2.38).
     pub fn find_merge(&self, head: &str, done: &str) -> Result<Option<MergedFrom>, Failure> {
         let tree = self.tree_of(head)?;
         let parents = self.ask(|history| history.parents(head))?;
@@ -167,15 +169,9 @@ impl Again {
         })
     }
 
-    /// Whether git merges both into this tree, without a conflict.
+    /// Whether git merges both into this tree, without a conflict. Git finds what they have in common
+    /// as `git merge` does.
     fn makes(&self, repo: &Repo, base: &str, done: &str, tree: &str) -> Result<bool, Failure> {
-        let all = Call::new(&["merge-base", "--all", base, done]);
-        let all = all.env("GIT_NO_REPLACE_OBJECTS", "1");
-        let Some(first) = repo.program.line(all)? else {
-            return Ok(false);
-        };
-        // Of several git makes one first, as `git merge` does.
-        let before = (!first.contains('\n')).then(|| format!("--merge-base={first}"));
         let mut sources = vec![None];
         if !matches!(repo.entry(base, ".gitattributes")?, Entry::Nothing) {
             sources.push(Some(format!("--attr-source={base}")));
@@ -183,17 +179,21 @@ impl Again {
         for source in sources {
             let mut call = alone(Call::default()).env("GIT_DIR", self.dir.path());
             call = call.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects);
+            let with_attributes = source.is_some();
             call.arguments.extend(source.map(OsString::from));
-            call = call
-                .arg("merge-tree")
-                .arg("--write-tree")
-                .arg("--no-messages");
-            call.arguments.extend(before.clone().map(OsString::from));
+            call = call.arg("merge-tree").arg("--write-tree");
             let captured = self.program.ask(call.arg(base).arg(done))?;
             let said = String::from_utf8_lossy(&captured.stdout);
             match captured.code {
                 Some(0) if said.lines().next() == Some(tree) => return Ok(true),
                 Some(0 | 1) => {}
+                // Before 2.41 git reads no attributes without a worktree.
+                Some(USAGE) if with_attributes => {}
+                Some(USAGE) => {
+                    let what = "this git cannot make a merge again";
+                    let failure = Failure::state(Code::GitFailed, what);
+                    return Err(failure.replace_hints(["update git to 2.38 or later"]));
+                }
                 _ => return Err(refusal("merge-tree".to_owned(), &captured).into()),
             }
         }

@@ -271,6 +271,12 @@ codes! {
     PushPending "push_pending" Finding Warning "the remote does not have the newest transitions yet", "run `cook push`";
     LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook verify` in the repository where the work was done: a clone does not bring its log";
     NotDone "not_done" Finding Error "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
+    NotRerun "not_rerun" Finding Error "this commit's tree is new, and no gate was run on it here", "run `cook verify --rerun`";
+    CriterionDiffers "criterion_differs" Finding Error "a criterion's gate or test does not come out as it is on record", "run the named command at the named commit: `cook gate` runs gates";
+    ProofNotReproducible "proof_not_reproducible" Finding Warning "a criterion's proof can be neither looked up nor run here", "the message says what is missing";
+    HistoryShallow "history_shallow" Finding Error "this clone does not hold the history that the proof rests on", "run `git fetch --unshallow`; in CI check out with `fetch-depth: 0`";
+    SliceNotProven "slice_not_proven" Finding Error "the slice is not done, or what it was accepted with is not on record", "run `cook status`";
+    WordUnsigned "word_unsigned" Finding Error "nobody whom the base branch lists has signed what a fetched log only records", "run `cook verify --rerun` for what can be run; `.agent/allowed_signers` of the base branch lists who may sign the log's tip";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "look at the named place, and carry over by hand what still matters";
     ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "correct the key where it was meant to be read; `cook brief export` shows those that are";

@@ -489,6 +489,21 @@ fn missing(what: &str) -> Refusal {
 }
 
 impl Facts {
+    /// The receipts that they hold, each once; the log keeps them beside the transition.
+    pub fn receipts(&self) -> Vec<&Receipt> {
+        let runs = self.gates.iter().flatten();
+        let gates = runs.flat_map(|run| run.receipt.iter().chain(&run.at_basis));
+        let verifier = self.stop_verifier.iter();
+        let verifier = verifier.filter_map(|run| run.receipt.as_ref());
+        let mut receipts: Vec<&Receipt> = Vec::new();
+        for receipt in gates.chain(verifier) {
+            if !receipts.iter().any(|known| known.id == receipt.id) {
+                receipts.push(receipt);
+            }
+        }
+        receipts
+    }
+
     pub(super) fn head(&self) -> Result<&Head, Refusal> {
         self.head.as_ref().ok_or_else(|| missing("head"))
     }

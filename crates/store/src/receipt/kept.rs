@@ -2,8 +2,11 @@
 //! and `…/outputs/`.
 //!
 //! A receipt that cannot be read back word for word counts as none: the gate can
-//! always be run again, and nothing is proved by a damaged file.
+//! always be run again, and nothing is proved by a damaged file. Neither is anything by one that
+//! this user did not have made on this machine: an archive can hold it. What was made here bears a
+//! tag in a file beside it.
 
+use super::user::Key;
 use super::{ReceiptError, files, words};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
@@ -14,7 +17,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -23,6 +26,8 @@ use std::path::PathBuf;
 const RECEIPT_LIMIT: u64 = 1024 * 1024;
 /// Bytes of a kept stream, compressed and not.
 const OUTPUT_LIMIT: u64 = 4 * 1024 * 1024;
+/// Bytes of a tag.
+const TAG_LIMIT: u64 = 64;
 /// What stands in a kept stream where its middle was let go.
 const GAP: &str = "[cook: ";
 
@@ -31,6 +36,7 @@ const GAP: &str = "[cook: ";
 pub struct Receipts {
     dir: PathBuf,
     made: RefCell<BTreeSet<String>>,
+    own_alone: Cell<bool>,
 }
 
 /// What is kept of a gate's output.
@@ -46,6 +52,11 @@ pub struct Output {
 pub fn seal(mut receipt: Receipt) -> Receipt {
     receipt.id = digest(&receipt);
     receipt
+}
+
+/// Whether the receipt's id is the digest of all the rest.
+pub fn is_sealed(receipt: &Receipt) -> bool {
+    digest(receipt) == receipt.id
 }
 
 fn digest(receipt: &Receipt) -> String {
@@ -74,6 +85,7 @@ impl Receipts {
         Ok(Self {
             dir: repo.cook_dir()?,
             made: RefCell::default(),
+            own_alone: Cell::new(false),
         })
     }
 
@@ -94,6 +106,13 @@ impl Receipts {
         }
         let json = serde_json::to_vec_pretty(receipt).unwrap_or_default();
         files::write(&self.receipt_path(&receipt.id), &json)?;
+        // Without a home there is no key; the next process runs the gate again then.
+        if let Ok(key) = Key::made() {
+            files::write(
+                &self.tag_path(&receipt.id),
+                tag(&key, &receipt.id).as_bytes(),
+            )?;
+        }
         if sound && receipt.proves() {
             let tree = receipt.tree_oid.iter();
             let keys = tree.map(|tree| tree_key(&receipt.argv, tree));
@@ -118,10 +137,11 @@ impl Receipts {
             return Ok(None);
         };
         let receipt: Option<Receipt> = serde_json::from_slice(&bytes).ok();
-        Ok(receipt.filter(|receipt| receipt.id == id && digest(receipt) == id))
+        Ok(receipt.filter(|receipt| receipt.id == id && is_sealed(receipt)))
     }
 
-    /// The newest receipt of that command on that tree that proves something, green or red.
+    /// The newest receipt of that command on that tree that proves something, green or red; none
+    /// that was not made here.
     ///
     /// # Errors
     /// When a file cannot be opened.
@@ -130,9 +150,41 @@ impl Receipts {
             return Ok(None);
         };
         let found = self.find_by_key(&tree_key(&argv, tree))?;
-        Ok(found.filter(|receipt| {
+        let found = found.filter(|receipt| {
             receipt.argv == argv && receipt.tree_oid.as_deref() == Some(tree) && receipt.proves()
-        }))
+        });
+        Ok(match found {
+            Some(receipt) if self.is_believed(&receipt)? => Some(receipt),
+            _ => None,
+        })
+    }
+
+    /// From now on only what this process made is found by its command and tree.
+    pub fn believe_own_alone(&self) {
+        self.own_alone.set(true);
+    }
+
+    fn is_believed(&self, receipt: &Receipt) -> Result<bool, Failure> {
+        match self.own_alone.get() {
+            true => Ok(self.is_own(receipt)),
+            false => self.is_from_here(receipt),
+        }
+    }
+
+    /// True when this user had it made on this machine; one from an archive is somebody's word.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn is_from_here(&self, receipt: &Receipt) -> Result<bool, Failure> {
+        if self.is_own(receipt) {
+            return Ok(true);
+        }
+        // A tag that cannot be read is none.
+        let found = files::read(&self.tag_path(&receipt.id), TAG_LIMIT).unwrap_or_default();
+        Ok(match (Key::of_user()?, found) {
+            (Some(key), Some(found)) => found == tag(&key, &receipt.id).as_bytes(),
+            _ => false,
+        })
     }
 
     /// The newest receipt of that command on any tree that proves something, green or red.
@@ -222,6 +274,10 @@ impl Receipts {
         self.dir.join("receipts").join(format!("{id}.json"))
     }
 
+    fn tag_path(&self, id: &str) -> PathBuf {
+        self.dir.join("receipts").join("here").join(id)
+    }
+
     fn index_path(&self, key: &str) -> PathBuf {
         self.dir.join("receipts").join("index").join(key)
     }
@@ -229,6 +285,10 @@ impl Receipts {
     fn output_path(&self, digest: &str) -> PathBuf {
         self.dir.join("outputs").join(digest)
     }
+}
+
+fn tag(key: &Key, id: &str) -> String {
+    key.tag(format!("receipt {id}").as_bytes())
 }
 
 fn command_key(argv: &[String]) -> String {

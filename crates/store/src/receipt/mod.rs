@@ -16,7 +16,7 @@ mod words;
 
 pub use error::ReceiptError;
 pub use gate::{Gates, merge_gates, plan_gate};
-pub use kept::{Output, Receipts, seal};
+pub use kept::{Output, Receipts, is_sealed, seal};
 pub use place::Agents;
 pub use trust::Trust;
 pub use words::words;

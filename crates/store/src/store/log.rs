@@ -301,7 +301,7 @@ impl Log {
         self.header(id).map(|(_, size)| size)
     }
 
-    fn read_as(&self, id: Oid, wanted: ObjectType) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn read_as(&self, id: Oid, wanted: ObjectType) -> Result<Vec<u8>, StoreError> {
         match self.read(id)? {
             (kind, bytes) if kind == wanted => Ok(bytes),
             (kind, _) => Err(StoreError::unreadable(

@@ -14,8 +14,9 @@ use super::tree::{
 };
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::Facts;
-use cook_core::model::{Actor, Citation, CitedExchange, Event, Records, Said, Snapshot};
+use cook_core::model::{Actor, Citation, CitedExchange, Event, Receipt, Records, Said, Snapshot};
 use git2::Oid;
+use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -126,15 +127,16 @@ impl Store {
 
 impl Store {
     /// Every transition that keeps what was said in the session behind its report, oldest
-    /// first: sequence, event, and what was said.
+    /// first: the documents before it when asked for, sequence, event, and what was said.
     ///
     /// # Errors
     /// A log that cannot be read.
     pub fn each_cited_exchange(
         &self,
-        mut each: impl FnMut(u64, &Event, &CitedExchange),
+        mut each: impl FnMut(Before<'_>, u64, &Event, &CitedExchange) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
+        let chain = self.read(|log| chain(log, self.tip_id(log)?))?;
+        for (at, commit) in chain.iter().copied().enumerate() {
             let found = self.read(|log| {
                 let stand = Stand::at(log, commit)?;
                 let folder = stand.folder(EXCHANGES)?;
@@ -164,14 +166,42 @@ impl Store {
                 Ok(Some((stand.event()?, cited)))
             })?;
             if let Some((file, cited)) = found {
+                let before = || match at.checked_sub(1).map(|before| chain[before]) {
+                    Some(before) => self
+                        .read(|log| Stand::at(log, before)?.snapshot())
+                        .map(Some),
+                    None => Ok(None),
+                };
                 for one in &cited {
-                    each(file.seq, &file.event, one);
+                    each(&before, file.seq, &file.event, one)?;
                 }
             }
         }
         Ok(())
     }
 }
+
+impl Store {
+    /// Every receipt that transitions brought, by its id.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn receipts(&self) -> Result<BTreeMap<String, Receipt>, StoreError> {
+        let mut receipts = BTreeMap::new();
+        for commit in self.read(|log| chain(log, self.tip_id(log)?))? {
+            let brought = self.read(|log| {
+                let kept = Stand::at(log, commit)?.folder(RECEIPTS)?.into_iter();
+                kept.map(|kept| tree::parse::<Receipt>(RECEIPTS, &log.blob(kept.id)?))
+                    .collect::<Result<Vec<Receipt>, StoreError>>()
+            })?;
+            receipts.extend(brought.into_iter().map(|one| (one.id.clone(), one)));
+        }
+        Ok(receipts)
+    }
+}
+
+/// The documents before a transition; none before the first.
+pub type Before<'a> = &'a dyn Fn() -> Result<Option<Snapshot>, StoreError>;
 
 fn stop_at(mut report: ReplayReport, commit: Oid, seq: u64, what: &str) -> ReplayReport {
     report.findings.push(
@@ -217,6 +247,8 @@ struct Recorded {
     format: Option<Oid>,
     /// Checkpoints it took in: given, not derived.
     trail: Lines,
+    /// The receipts it brought, by file name.
+    receipts: Vec<(String, Oid)>,
     /// Names in the tree that no part of the format explains.
     strange: Vec<String>,
 }
@@ -251,6 +283,11 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
         appended: History::each(|history| stand.appended_blob(history))?,
         format: stand.blob(FORMAT_FILE),
         trail: stand.lines_added(TRAIL)?.into(),
+        receipts: stand
+            .folder(RECEIPTS)?
+            .into_iter()
+            .map(|entry| (entry.name, entry.id))
+            .collect(),
         strange,
     })
 }
@@ -309,7 +346,13 @@ impl Replay {
         if step.histories != Some(id) {
             return Ok(Some(differs(HISTORIES)));
         }
-        Ok(None)
+        let mut held = Vec::new();
+        for receipt in step.file.facts.receipts() {
+            let id = objects::blob_id(log, &tree::pretty(receipt)?)?;
+            held.push((format!("{}.json", receipt.id), id));
+        }
+        held.sort();
+        Ok((held != step.receipts).then(|| format!("`{RECEIPTS}/` is not what its facts hold")))
     }
 
     /// A document that the event left alone keeps its blob, so it need not be written out.

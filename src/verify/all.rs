@@ -1,0 +1,113 @@
+//! Is this commit proven done: everything recomputed, and each criterion's proof looked up or run again.
+
+use super::answered::Answered;
+use super::control_plane::{sound, state};
+use super::criteria::{Judge, Rerun};
+use super::outcome::Outcome;
+use super::{proven, stop, word};
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, counted};
+use cook_core::machine::Head;
+use cook_core::model::{Phase, Snapshot};
+
+/// Recomputes everything, and asks of HEAD whether it is the commit that was found done.
+///
+/// # Errors
+/// Git that does not answer, a log that cannot be read.
+pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
+    let mut outcome = state(workspace)?;
+    let asks = "is this commit proven done?";
+    let Some(snapshot) = sound(workspace, &outcome)? else {
+        if !outcome.found(Code::LogDamaged) {
+            outcome.findings.push(stop::log_missing(workspace));
+            stop::run(workspace, &mut outcome)?;
+        }
+        return Ok(Answered::without_log(asks, outcome));
+    };
+    // Whether HEAD is the proven one is asked here.
+    let is_other = |finding: &Finding| finding.code != Code::HeadMovedSinceDone;
+    outcome.findings.retain(is_other);
+    let standing = proven::find(workspace, &snapshot, &mut outcome)?;
+    if standing.done.is_none() {
+        outcome.findings.push(not_done(&snapshot));
+    }
+    let here = match rerun {
+        Rerun::No => standing.is_new_tree(),
+        Rerun::Slices | Rerun::Head => false,
+    };
+    if here {
+        let what = "the commit's tree is new: gates count only where they ran on it";
+        outcome.findings.push(Finding::new(Code::NotRerun, what));
+    } else {
+        stop::run(workspace, &mut outcome)?;
+    }
+    match &standing.done {
+        Some(done) => {
+            let at = Head {
+                commit: Some(done.clone()),
+                tree: None,
+                branch: None,
+            };
+            stop::votes_of(&snapshot, &at, "the done commit", &mut outcome);
+        }
+        None if snapshot.state.current_phase == Phase::StopWave => {
+            stop::votes_of(&snapshot, &standing.head, "this HEAD", &mut outcome);
+        }
+        None => {}
+    }
+    let rerun = match rerun {
+        // A new tree is not its slices'.
+        Rerun::Slices if standing.is_new_tree() => Rerun::Head,
+        rerun => rerun,
+    };
+    let judge = Judge::new(workspace, &snapshot, &standing.head, rerun);
+    let criteria = judge.criteria(None)?;
+    let is_shallow = workspace.repo.is_shallow();
+    let wrong = criteria.iter();
+    let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
+    outcome.findings.extend(wrong);
+    let mut answer = standing.words();
+    word::say(workspace, &mut answer, &mut outcome)?;
+    Ok(Answered {
+        asks: asks.to_owned(),
+        answer,
+        commit: Some(standing),
+        criteria,
+        outcome: outcome.sorted(),
+    })
+}
+
+/// What is open.
+fn not_done(snapshot: &Snapshot) -> Finding {
+    let open: Vec<String> = snapshot
+        .plan
+        .open_slices()
+        .map(|slice| format!("`{}`", slice.slice_id))
+        .collect();
+    let mut what = format!(
+        "the project is not done: {}",
+        snapshot.state.continuation_reason
+    );
+    if !open.is_empty() {
+        let count = counted(open.len() as u64, "slice");
+        what = format!("{what}; {count} open: {}", open.join(", "));
+    }
+    Finding::new(Code::NotDone, what)
+}
+
+impl Answered {
+    /// Nothing of the question could be looked at.
+    pub(super) fn without_log(asks: &str, outcome: Outcome) -> Self {
+        let answer = match outcome.found(Code::LogDamaged) {
+            true => "not answered: the log is damaged",
+            false => "not answered: there is no log here",
+        };
+        Self {
+            asks: asks.to_owned(),
+            answer: answer.to_owned(),
+            commit: None,
+            criteria: Vec::new(),
+            outcome: outcome.sorted(),
+        }
+    }
+}

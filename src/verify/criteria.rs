@@ -1,0 +1,417 @@
+//! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again.
+
+use super::criterion::{Criterion, ProofVerdict};
+use super::proof::{Asked, asked};
+use crate::anchor::Anchor;
+use crate::measure::{Claim, Reran};
+use crate::service::Workspace;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict};
+use cook_core::model::{Receipt, Snapshot};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where gates and tests run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rerun {
+    /// Nowhere: what is kept of this machine's runs counts.
+    No,
+    /// At each slice's head, and at HEAD.
+    Slices,
+    /// At HEAD alone.
+    Head,
+}
+
+/// What kind of place a proof names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A text of the repository.
+    Code,
+    /// What a command did.
+    Command,
+    /// What somebody said.
+    Word,
+}
+
+fn kind_of(anchor: &Anchor) -> Kind {
+    match anchor {
+        Anchor::Test(_) | Anchor::Command { .. } | Anchor::Receipt(_) => Kind::Command,
+        Anchor::User { .. } => Kind::Word,
+        Anchor::Lines { .. }
+        | Anchor::Symbol { .. }
+        | Anchor::Doc { .. }
+        | Anchor::Gone { .. }
+        | Anchor::Entry(_)
+        | Anchor::Commit(_) => Kind::Code,
+    }
+}
+
+/// Judges the criteria of done slices, or of one, at a commit.
+pub(super) struct Judge<'a> {
+    workspace: &'a Workspace,
+    snapshot: &'a Snapshot,
+    at: &'a Head,
+    rerun: Rerun,
+    /// The receipts that the log holds, read when one is asked for.
+    receipts: OnceCell<BTreeMap<String, Receipt>>,
+}
+
+/// A criterion that is being judged.
+struct Case {
+    asked: Asked,
+    question: AnchorQuestion,
+    /// Where its command is; none = its proof is not a command's.
+    claim: Option<Claim>,
+    kind: Kind,
+    found: Option<(ProofVerdict, String, Option<String>)>,
+}
+
+impl<'a> Judge<'a> {
+    /// At that commit.
+    pub fn new(
+        workspace: &'a Workspace,
+        snapshot: &'a Snapshot,
+        at: &'a Head,
+        rerun: Rerun,
+    ) -> Self {
+        Self {
+            workspace,
+            snapshot,
+            at,
+            rerun,
+            receipts: OnceCell::new(),
+        }
+    }
+
+    /// The verdicts, in the order of the plan.
+    pub fn criteria(&self, slice: Option<&str>) -> Result<Vec<Criterion>, Failure> {
+        let mut cases = Vec::new();
+        for asked in asked(self.snapshot, slice) {
+            cases.push(self.case(asked)?);
+        }
+        match self.rerun {
+            Rerun::No => {}
+            Rerun::Head => self.run_again_here(&mut cases)?,
+            Rerun::Slices => self.run_again(&mut cases)?,
+        }
+        let open = cases.iter().filter(|case| case.found.is_none());
+        let questions: BTreeSet<AnchorQuestion> = open.map(|case| case.question.clone()).collect();
+        let answers = self.workspace.look_up(self.snapshot, self.at, &questions)?;
+        let mut criteria = Vec::new();
+        for case in cases {
+            let found = match (case.found.clone(), answers.get(&case.question.key())) {
+                (Some(found), _) => found,
+                (None, Some(answer)) => {
+                    let (verdict, why) = self.look(&case, answer)?;
+                    (verdict, why, self.at.commit.clone())
+                }
+                (None, None) => {
+                    let why = "nobody answered for it".to_owned();
+                    (ProofVerdict::NotReproducible, why, None)
+                }
+            };
+            let (verdict, why, at) = found;
+            criteria.push(Criterion {
+                slice: case.asked.slice_id,
+                text: case.asked.criterion,
+                anchor: case.asked.record.map(|record| record.anchor),
+                verdict,
+                why,
+                at,
+            });
+        }
+        Ok(criteria)
+    }
+
+    fn case(&self, asked: Asked) -> Result<Case, Failure> {
+        let mut case = Case {
+            question: asked.question(self.snapshot),
+            claim: None,
+            kind: Kind::Code,
+            found: None,
+            asked,
+        };
+        let Some(record) = &case.asked.record else {
+            let why = "it has no evidence that can be checked".to_owned();
+            case.found = Some((ProofVerdict::Lost, why, None));
+            return Ok(case);
+        };
+        let anchor = match Anchor::parse(&record.anchor) {
+            Ok(anchor) => anchor,
+            Err(why) => {
+                case.found = Some((ProofVerdict::Lost, why.0, None));
+                return Ok(case);
+            }
+        };
+        case.kind = kind_of(&anchor);
+        let receipt = match &anchor {
+            Anchor::Receipt(id) => Some(id),
+            _ => record.receipt.as_ref(),
+        };
+        if case.kind == Kind::Command {
+            let command = match (&anchor, receipt) {
+                (Anchor::Command { command, .. }, _) => Some(command.clone()),
+                (_, Some(id)) => self.receipt(id)?.map(|receipt| receipt.command.clone()),
+                (_, None) => None,
+            };
+            // A receipt that the log does not hold names no command.
+            if command.is_none() && matches!(anchor, Anchor::Receipt(_)) {
+                return Ok(case);
+            }
+            case.claim = Some(Claim {
+                slice: case.asked.slice_id.clone(),
+                anchor: record.anchor.clone(),
+                command,
+            });
+        }
+        Ok(case)
+    }
+
+    /// A receipt of the log's.
+    fn receipt(&self, id: &str) -> Result<Option<&Receipt>, Failure> {
+        let receipts = match self.receipts.get() {
+            Some(receipts) => receipts,
+            None => {
+                let read = self.workspace.store()?.receipts()?;
+                self.receipts.get_or_init(|| read)
+            }
+        };
+        Ok(receipts.get(id))
+    }
+
+    /// By what is kept.
+    fn look(&self, case: &Case, answer: &AnchorAnswer) -> Result<(ProofVerdict, String), Failure> {
+        let why = || answer.why.clone();
+        Ok(match (case.kind, answer.verdict) {
+            (_, Verdict::Malformed) => (ProofVerdict::Lost, why()),
+            (Kind::Word, Verdict::Missing | Verdict::Changed) => (ProofVerdict::Lost, why()),
+            (Kind::Word, _) => (ProofVerdict::Recorded, why()),
+            (_, Verdict::Verified) => (ProofVerdict::Holds, why()),
+            (_, Verdict::Moved) => {
+                let now = answer.now.as_deref().unwrap_or(&answer.target);
+                (ProofVerdict::Holds, format!("{}, now {now}", answer.why))
+            }
+            (_, Verdict::Changed) => (ProofVerdict::Differs, why()),
+            (Kind::Code, Verdict::Missing) => (ProofVerdict::Lost, why()),
+            (Kind::Code, Verdict::Stale | Verdict::Unverifiable) => {
+                (ProofVerdict::NotReproducible, self.with_history(why()))
+            }
+            (Kind::Command, Verdict::Missing) if !is_unknown_receipt(case, answer) => {
+                (ProofVerdict::Differs, why())
+            }
+            (Kind::Command, _) => self.by_log(case)?,
+        })
+    }
+
+    /// Of what nothing here says anything: what the log says.
+    fn by_log(&self, case: &Case) -> Result<(ProofVerdict, String), Failure> {
+        let Some(record) = &case.asked.record else {
+            return Ok((ProofVerdict::Lost, "it has no evidence".to_owned()));
+        };
+        let id = match Anchor::parse(&record.anchor) {
+            Ok(Anchor::Receipt(id)) => Some(id),
+            _ => record.receipt.clone(),
+        };
+        let receipt = match &id {
+            Some(id) => self.receipt(id)?,
+            None => None,
+        };
+        let here = "not run here: `--rerun` does";
+        Ok(match receipt {
+            Some(receipt) if receipt.passed() => {
+                let of = receipt.head_sha.as_deref().unwrap_or_default();
+                let why = format!(
+                    "a receipt of the log says that `{}` passed at {}; {here}",
+                    receipt.command,
+                    short(of)
+                );
+                (ProofVerdict::Recorded, why)
+            }
+            Some(receipt) => {
+                let why = format!("its receipt in the log {}", receipt.ending());
+                (ProofVerdict::Lost, why)
+            }
+            None => {
+                let of = short(&record.head_sha);
+                let why = format!("the log says that it was verified at {of}; {here}");
+                (ProofVerdict::Recorded, why)
+            }
+        })
+    }
+
+    /// At HEAD alone.
+    fn run_again_here(&self, cases: &mut [Case]) -> Result<(), Failure> {
+        let Some(head) = &self.at.commit else {
+            return Ok(());
+        };
+        let due: Vec<usize> = (0..cases.len())
+            .filter(|at| cases[*at].claim.is_some() && cases[*at].found.is_none())
+            .collect();
+        for (at, reran) in self.run_at(head, cases, &due)? {
+            cases[at].found = self.found(reran, head);
+        }
+        self.look_for_renamed(cases, &due, head)
+    }
+
+    /// At each slice's head, and then at HEAD, where what came out must still hold.
+    fn run_again(&self, cases: &mut [Case]) -> Result<(), Failure> {
+        let mut by_commit: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut due = Vec::new();
+        for (at, case) in cases.iter_mut().enumerate() {
+            if case.claim.is_none() || case.found.is_some() {
+                continue;
+            }
+            let of = self.head_of(&case.asked);
+            match self.workspace.repo.resolve(&of)? {
+                Some(commit) => {
+                    by_commit.entry(commit).or_default().push(at);
+                    due.push(at);
+                }
+                None => {
+                    let why = format!("the slice's head {} is not in this clone", short(&of));
+                    let why = self.with_history(why);
+                    case.found = Some((ProofVerdict::NotReproducible, why, Some(of)));
+                }
+            }
+        }
+        let mut elsewhere: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (commit, those) in &by_commit {
+            for (at, reran) in self.run_at(commit, cases, those)? {
+                // Anchored again later, it is to be found where it was.
+                let stamped = match (&reran, &cases[at].asked.record) {
+                    (Reran::Unsaid(_), Some(record)) => {
+                        self.workspace.repo.resolve(&record.head_sha)?
+                    }
+                    _ => None,
+                };
+                match stamped.filter(|stamped| stamped != commit) {
+                    Some(stamped) => elsewhere.entry(stamped).or_default().push(at),
+                    None => cases[at].found = self.found(reran, commit),
+                }
+            }
+        }
+        for (commit, those) in &elsewhere {
+            for (at, reran) in self.run_at(commit, cases, those)? {
+                cases[at].found = self.found(reran, commit);
+            }
+        }
+        let Some(head) = &self.at.commit else {
+            return Ok(());
+        };
+        let tree = self.workspace.repo.tree_of(head)?;
+        let mut now = Vec::new();
+        for at in due {
+            if let Some((ProofVerdict::Reproduced, _, Some(of))) = &cases[at].found
+                && self.workspace.repo.tree_of(of)? != tree
+            {
+                now.push(at);
+            }
+        }
+        let mut unsaid = Vec::new();
+        for (at, reran) in self.run_at(head, cases, &now)? {
+            match reran {
+                Reran::Same => {}
+                Reran::Unsaid(_) => unsaid.push(at),
+                Reran::Differs(why) => {
+                    let why = format!("it came out the same then, and at HEAD: {why}");
+                    cases[at].found = Some((ProofVerdict::Differs, why, Some(head.clone())));
+                }
+                Reran::No(why) => {
+                    let why = self.with_history(why);
+                    let of = Some(head.clone());
+                    cases[at].found = Some((ProofVerdict::NotReproducible, why, of));
+                }
+            }
+        }
+        for at in &unsaid {
+            cases[*at].found = Some((
+                ProofVerdict::Differs,
+                "no gate's output at HEAD names it as passed".to_owned(),
+                Some(head.clone()),
+            ));
+        }
+        self.look_for_renamed(cases, &unsaid, head)
+    }
+
+    /// What no output names may be there under another name, by the body of its test.
+    fn look_for_renamed(
+        &self,
+        cases: &mut [Case],
+        those: &[usize],
+        head: &str,
+    ) -> Result<(), Failure> {
+        let is_open = |at: &&usize| matches!(cases[**at].found, Some((ProofVerdict::Differs, ..)));
+        let open: Vec<usize> = those.iter().filter(is_open).copied().collect();
+        let questions = open.iter().map(|at| cases[*at].question.clone()).collect();
+        let answers = self.workspace.look_up(self.snapshot, self.at, &questions)?;
+        for at in open {
+            let answer = answers.get(&cases[at].question.key());
+            if let Some(answer) = answer.filter(|answer| answer.verdict == Verdict::Moved) {
+                let found = (ProofVerdict::Reproduced, answer.why.clone());
+                cases[at].found = Some((found.0, found.1, Some(head.to_owned())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs what these cases rest on at a commit.
+    fn run_at(
+        &self,
+        commit: &str,
+        cases: &[Case],
+        those: &[usize],
+    ) -> Result<Vec<(usize, Reran)>, Failure> {
+        let claims: Vec<Claim> = those
+            .iter()
+            .filter_map(|at| cases[*at].claim.clone())
+            .collect();
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let reran = self.workspace.rerun(self.snapshot, commit, &claims)?;
+        Ok(those.iter().copied().zip(reran).collect())
+    }
+
+    fn found(&self, reran: Reran, commit: &str) -> Option<(ProofVerdict, String, Option<String>)> {
+        let (verdict, why) = match reran {
+            Reran::Same => {
+                let why = "it came out the same in a new clean room".to_owned();
+                (ProofVerdict::Reproduced, why)
+            }
+            Reran::Differs(why) | Reran::Unsaid(why) => (ProofVerdict::Differs, why),
+            Reran::No(why) => (ProofVerdict::NotReproducible, self.with_history(why)),
+        };
+        Some((verdict, why, Some(commit.to_owned())))
+    }
+
+    /// The commit that a slice was accepted at.
+    fn head_of(&self, asked: &Asked) -> String {
+        let ledger = self.snapshot.ledger.slices.get(&asked.slice_id);
+        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
+        let stamped = asked.record.as_ref().map(|record| record.head_sha.clone());
+        accepted
+            .map(|accepted| accepted.head.clone())
+            .or(stamped)
+            .unwrap_or_default()
+    }
+
+    fn with_history(&self, why: String) -> String {
+        match self.workspace.repo.is_shallow() {
+            true => format!("history is shallow: {why}"),
+            false => why,
+        }
+    }
+}
+
+/// The anchor names a receipt that is not here: it says nothing, for or against.
+fn is_unknown_receipt(case: &Case, answer: &AnchorAnswer) -> bool {
+    let anchor = case
+        .claim
+        .as_ref()
+        .map(|claim| Anchor::parse(&claim.anchor));
+    matches!(anchor, Some(Ok(Anchor::Receipt(_)))) && answer.receipt.is_none()
+}
+
+fn short(id: &str) -> &str {
+    &id[..id.len().min(12)]
+}

@@ -1,0 +1,135 @@
+//! Is this slice proven: its review, its audit, its receipts and its criteria, at its head.
+
+use super::answered::Answered;
+use super::control_plane::{sound, state};
+use super::criteria::{Judge, Rerun};
+use super::outcome::Outcome;
+use super::{stop, word};
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
+use cook_core::machine::{Head, current_audit, current_review};
+use cook_core::model::{Accepted, Slice, SliceStatus, Snapshot};
+use cook_git::Repo;
+
+/// Recomputes the log, and looks at one slice at the commit that it was accepted at.
+///
+/// # Errors
+/// `slice_unknown`; git that does not answer, a log that cannot be read.
+pub fn slice(workspace: &Workspace, id: &str, rerun: Rerun) -> Result<Answered, Failure> {
+    let asks = format!("is slice `{id}` proven?");
+    let mut outcome = state(workspace)?;
+    let Some(snapshot) = sound(workspace, &outcome)? else {
+        if !outcome.found(Code::LogDamaged) {
+            outcome.findings.push(stop::log_missing(workspace));
+        }
+        return Ok(Answered::without_log(&asks, outcome));
+    };
+    let Some(slice) = snapshot.plan.slice(id) else {
+        let what = format!("the plan has no slice `{id}`");
+        return Err(Refusal::new(Code::SliceUnknown, what).into());
+    };
+    let mut answered = Answered {
+        asks,
+        answer: String::new(),
+        commit: None,
+        criteria: Vec::new(),
+        outcome: Outcome::default(),
+    };
+    let accepted = snapshot.ledger.slices.get(id);
+    let accepted = accepted.and_then(|ledger| ledger.accepted.as_ref());
+    match accepted.filter(|_| slice.status == SliceStatus::Done) {
+        Some(accepted) => {
+            answered.answer = format!("at its head `{}`", short(&accepted.head));
+            acceptance(workspace, slice, accepted, &mut outcome)?;
+            let at = head_of(&workspace.repo, &accepted.head)?;
+            if let Some(at) = &at {
+                let judge = Judge::new(workspace, &snapshot, at, rerun);
+                answered.criteria = judge.criteria(Some(id))?;
+            } else {
+                let code = match workspace.repo.is_shallow() {
+                    true => Code::HistoryShallow,
+                    false => Code::CriterionLostProof,
+                };
+                let what = format!("its head {} is not in this clone", short(&accepted.head));
+                outcome.find(code, what, id);
+            }
+        }
+        None => {
+            answered.answer = "it is not done".to_owned();
+            outcome.find(Code::SliceNotProven, why_not(slice), id);
+        }
+    }
+    let is_shallow = workspace.repo.is_shallow();
+    let wrong = answered.criteria.iter();
+    let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
+    outcome.findings.extend(wrong);
+    word::say(workspace, &mut answered.answer, &mut outcome)?;
+    answered.outcome = outcome.sorted();
+    Ok(answered)
+}
+
+fn why_not(slice: &Slice) -> String {
+    match slice.status {
+        SliceStatus::Done => "it came in as done, and no acceptance is on record".to_owned(),
+        status => format!("it is {}", status.id().replace('_', " ")),
+    }
+}
+
+fn head_of(repo: &Repo, head: &str) -> Result<Option<Head>, Failure> {
+    let Some(commit) = repo.resolve(head)? else {
+        return Ok(None);
+    };
+    Ok(Some(Head {
+        tree: Some(repo.tree_of(&commit)?),
+        commit: Some(commit),
+        branch: None,
+    }))
+}
+
+/// The review, the audit and the receipts that it was accepted with.
+fn acceptance(
+    workspace: &Workspace,
+    slice: &Slice,
+    accepted: &Accepted,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let store = workspace.store()?;
+    let seq = accepted.seq.0.saturating_sub(1);
+    let before: Snapshot = store.entry(&seq.to_string())?.snapshot;
+    let id = slice.slice_id.as_str();
+    let mut lacking = |what: String| {
+        let finding = Finding::new(Code::SliceNotProven, what);
+        outcome.findings.push(finding.at(id.to_owned()));
+    };
+    match current_review(&before) {
+        Some(review) if review.acceptable => {}
+        Some(_) => lacking("the review of its head did not find it acceptable".to_owned()),
+        None => lacking("no review of its head is on record".to_owned()),
+    }
+    if current_audit(&before).is_none() {
+        lacking("no audit of its head is on record".to_owned());
+    }
+    let ledger = before.ledger.slices.get(id);
+    let ids = ledger.map_or(&[][..], |ledger| &ledger.receipts);
+    let tree = ledger.and_then(|ledger| ledger.head_tree.as_deref());
+    let kept = store.receipts()?;
+    for id in ids {
+        match kept.get(id) {
+            Some(receipt) if receipt.passed() && receipt.tree_oid.as_deref() == tree => {}
+            Some(receipt) if receipt.passed() => {
+                lacking(format!("the receipt {} is of another tree", short(id)));
+            }
+            Some(receipt) => lacking(format!("`{}` {}", receipt.command, receipt.ending())),
+            None => lacking(format!("the log does not hold the receipt {}", short(id))),
+        }
+    }
+    outcome.add_checked(format!(
+        "the review, the audit and {} that it was accepted with",
+        cook_core::diagnostic::counted(ids.len() as u64, "receipt")
+    ));
+    Ok(())
+}
+
+fn short(id: &str) -> &str {
+    &id[..id.len().min(12)]
+}

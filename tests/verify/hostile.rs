@@ -1,0 +1,383 @@
+//! A finished log in which one thing was changed and everything was hashed again: git finds nothing,
+//! `cook verify` names it.
+
+use crate::job::codes;
+use crate::support::store::{Fixture, WAIT};
+use crate::support::workflow::store;
+use crate::support::{Repo, run};
+use cook_core::machine;
+use cook_core::model::{CitedExchange, Event, Snapshot};
+use cook_store::store::{Store, Transition};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The demonstration's log: its reports came out of sessions, which it keeps.
+fn demo() -> Repo {
+    Repo::stage("a finished demonstration", || {
+        let repo = Repo::directory();
+        repo.cook(&["demo", "--dir", "."]).ok();
+        repo
+    })
+}
+
+struct Forger<'a> {
+    repo: &'a Repo,
+    log: PathBuf,
+}
+
+impl<'a> Forger<'a> {
+    fn new(repo: &'a Repo) -> Self {
+        let log = repo.root.join(".git/cook/log.git");
+        Self { repo, log }
+    }
+
+    fn git(&self, args: &[&str], input: &[u8]) -> String {
+        let mut command = self.repo.command("git");
+        command.arg("--git-dir").arg(&self.log).args(args);
+        run(command, input)
+            .ok()
+            .out
+            .trim_end_matches('\n')
+            .to_owned()
+    }
+
+    fn branch(&self) -> String {
+        self.git(&["for-each-ref", "--format=%(refname)", "refs/heads/"], b"")
+    }
+
+    /// Transitions, oldest first.
+    fn chain(&self) -> Vec<String> {
+        let chain = self.git(&["rev-list", "--reverse", &self.branch()], b"");
+        chain.lines().map(str::to_owned).collect()
+    }
+
+    /// The first file of the chain that a change applies to is changed, and what comes after it is
+    /// made anew; `None` drops the transition.
+    fn forge(&self, change: impl Fn(&str, &str) -> Option<Option<String>>) {
+        let mut parent: Option<String> = None;
+        let mut done = false;
+        for commit in self.chain() {
+            let mut tree = self.git(&["rev-parse", &format!("{commit}^{{tree}}")], b"");
+            let mut dropped = false;
+            if !done {
+                let files = self.git(&["ls-tree", "-r", "--name-only", &commit], b"");
+                for file in files.lines() {
+                    let text = self.git(&["cat-file", "blob", &format!("{commit}:{file}")], b"");
+                    match change(file, &text) {
+                        None => continue,
+                        Some(None) => dropped = true,
+                        Some(Some(new)) => tree = self.replace(&tree, file, &new),
+                    }
+                    done = true;
+                    break;
+                }
+            }
+            if dropped {
+                continue;
+            }
+            let raw = self.git(&["cat-file", "commit", &commit], b"");
+            let (head, message) = raw.split_once("\n\n").unwrap();
+            let mut lines = vec![format!("tree {tree}")];
+            lines.extend(parent.iter().map(|parent| format!("parent {parent}")));
+            let rest = head
+                .lines()
+                .filter(|line| !line.starts_with("tree ") && !line.starts_with("parent "));
+            lines.extend(rest.map(str::to_owned));
+            let made = format!("{}\n\n{message}\n", lines.join("\n"));
+            parent = Some(self.git(
+                &["hash-object", "-t", "commit", "-w", "--stdin"],
+                made.as_bytes(),
+            ));
+        }
+        assert!(done, "nothing was changed");
+        self.git(&["update-ref", &self.branch(), &parent.unwrap()], b"");
+        self.git(&["fsck", "--strict"], b"");
+        // The view follows, as it would in a clone.
+        let _ = std::fs::remove_file(self.repo.root.join(".git/cook-checkout.json"));
+    }
+
+    fn replace(&self, tree: &str, file: &str, text: &str) -> String {
+        let blob = self.git(
+            &["hash-object", "-w", "--stdin"],
+            format!("{text}\n").as_bytes(),
+        );
+        match file.split_once('/') {
+            Some((folder, rest)) => {
+                let inner = self.git(&["rev-parse", &format!("{tree}:{folder}")], b"");
+                let inner = self.replace_entry(&inner, rest, &blob);
+                self.replace_entry(tree, folder, &inner)
+            }
+            None => self.replace_entry(tree, file, &blob),
+        }
+    }
+
+    fn replace_entry(&self, tree: &str, name: &str, id: &str) -> String {
+        let listed = self.git(&["ls-tree", tree], b"");
+        let lines: Vec<String> = listed
+            .lines()
+            .map(|line| match line.split_once('\t') {
+                Some((facts, found)) if found == name => {
+                    let kept = facts.rsplit_once(' ').unwrap().0;
+                    format!("{kept} {id}\t{name}")
+                }
+                _ => line.to_owned(),
+            })
+            .collect();
+        self.git(&["mktree"], (lines.join("\n") + "\n").as_bytes())
+    }
+}
+
+type Change = fn(&str, &str) -> Option<Option<String>>;
+
+fn replaced(text: &str, from: &str, to: &str) -> Option<Option<String>> {
+    text.contains(from)
+        .then(|| Some(text.replacen(from, to, 1)))
+}
+
+fn of(file: &str, event: &str, text: &str) -> bool {
+    file == "event.json" && text.contains(&format!("\"event\": \"{event}\""))
+}
+
+/// What is changed, and the code that names it.
+const CHANGES: [(&str, Change, &str); 12] = [
+    (
+        "a vote",
+        |file, text| {
+            of(file, "judged", text)
+                .then(|| replaced(text, "\"positive\": false", "\"positive\": true"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a vote of the histories",
+        |file, text| {
+            file.ends_with("stop-check-history.jsonl")
+                .then(|| replaced(text, "\"can_stop\":false", "\"can_stop\":true"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a vote of the ledger",
+        |file, text| {
+            (file == "ledger.json")
+                .then(|| replaced(text, "\"can_stop\": false", "\"can_stop\": true"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a receipt",
+        |file, text| {
+            file.starts_with("receipts/")
+                .then(|| replaced(text, "\"exit_code\": 0", "\"exit_code\": 1"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a receipt of the facts",
+        |file, text| {
+            of(file, "implemented", text)
+                .then(|| replaced(text, "\"exit_code\": 0", "\"exit_code\": 1"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a receipt's output",
+        |file, text| {
+            of(file, "implemented", text)
+                .then(|| replaced(text, "\"tail\": \"", "\"tail\": \"x"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a criterion",
+        |file, text| {
+            (file == "plan.json")
+                .then(|| {
+                    replaced(
+                        text,
+                        "every number from 1 to 3999",
+                        "every number from 1 to 3",
+                    )
+                })
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "an anchor",
+        |file, text| {
+            (file == "plan.json")
+                .then(|| {
+                    replaced(
+                        text,
+                        "test:0 is an error",
+                        "test:1994 needs nearly every numeral",
+                    )
+                })
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a report",
+        |file, text| {
+            of(file, "reviewed", text)
+                .then(|| replaced(text, "\"report_sha256\": \"", "\"report_sha256\": \"0"))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "a fact",
+        |file, text| {
+            of(file, "reviewed", text)
+                .then(|| replaced(text, "\"branch\": \"main\"", "\"branch\": \"other\""))
+                .flatten()
+        },
+        "log_not_derivable",
+    ),
+    (
+        "an exchange",
+        |file, text| {
+            (file.starts_with("exchanges/") && text.contains("Findings:"))
+                .then(|| replaced(text, "Findings: ", "Findings: not "))
+                .flatten()
+        },
+        "record_not_recomputable",
+    ),
+    (
+        "a transition",
+        |file, text| of(file, "judged", text).then_some(None),
+        "log_not_derivable",
+    ),
+];
+
+#[test]
+fn one_thing_changed_in_a_log_that_was_hashed_again_is_named() {
+    for (what, change, code) in CHANGES {
+        let repo = demo();
+        repo.cook(&["verify"]).ok();
+        Forger::new(&repo).forge(change);
+        let run = repo.cook(&["verify", "--json"]).exits(1);
+        assert!(
+            codes(&run).contains(&code.to_owned()),
+            "{what}: {}",
+            run.out
+        );
+        let run = repo
+            .cook(&["verify", "slice", "numerals", "--json"])
+            .exits(1);
+        assert!(
+            codes(&run).contains(&code.to_owned()),
+            "{what}: {}",
+            run.out
+        );
+    }
+}
+
+/// Writes the whole log anew, with other events: what follows from them is derived, so it replays.
+fn write_anew(repo: &Repo, change: impl Fn(&mut Event) -> bool) {
+    let from = store(&repo.root).unwrap();
+    let mut cited: BTreeMap<u64, Vec<CitedExchange>> = BTreeMap::new();
+    from.each_cited_exchange(|_, seq, _, one| {
+        cited.entry(seq).or_default().push(one.clone());
+        Ok(())
+    })
+    .unwrap();
+    let (fixture, mut changed) = (Fixture::new(), false);
+    let to = Store::create(fixture.place()).unwrap();
+    let mut before: Option<Snapshot> = None;
+    let mut parent = None;
+    for seq in 1..=from.tip().unwrap().unwrap().seq {
+        let mut entry = from.entry(&seq.to_string()).unwrap();
+        changed |= change(&mut entry.event);
+        let step = machine::apply(before.as_ref(), &entry.facts, &entry.event, entry.actor);
+        let step = step.unwrap_or_else(|why| panic!("transition {seq}: {why}"));
+        let transition = Transition {
+            parent: parent.take(),
+            event: entry.event,
+            facts: entry.facts,
+            actor: entry.actor,
+            rule: step.rule.id().to_owned(),
+            subject: entry.subject,
+            snapshot: step.snapshot.clone(),
+            records: step.records,
+            receipts: entry.receipts,
+            exchanges: cited.remove(&seq).unwrap_or_default(),
+            lease_epoch: entry.lease_epoch,
+            displace: false,
+        };
+        let locked = to.lock(WAIT).unwrap().recover().unwrap();
+        let staged = locked.stage(transition).unwrap();
+        parent = Some(staged.commit().unwrap().tip);
+        before = Some(step.snapshot);
+    }
+    assert!(changed, "nothing was changed");
+    let forger = Forger::new(repo);
+    let log = fixture.log("");
+    let refspec = format!("+refs/heads/{}:{}", to.id(), forger.branch());
+    forger.git(&["fetch", "-q", log.to_str().unwrap(), &refspec], b"");
+    let _ = std::fs::remove_file(repo.root.join(".git/cook-checkout.json"));
+}
+
+/// Everything that follows from the other vote was derived as cook would: replay finds nothing, the
+/// session behind the vote does.
+#[test]
+fn a_log_written_anew_from_another_vote_is_named_by_the_session_of_the_judge() {
+    let repo = demo();
+    write_anew(&repo, |_| true);
+    let run = repo.cook(&["verify", "--json"]);
+    let found = codes(&run);
+    assert!(
+        !found.contains(&"log_not_derivable".to_owned()),
+        "{}",
+        run.out
+    );
+    assert!(
+        !found.contains(&"record_not_recomputable".to_owned()),
+        "{}",
+        run.out
+    );
+
+    for (what, change) in FORGERIES {
+        let repo = demo();
+        write_anew(&repo, change);
+        let run = repo.cook(&["verify", "--json"]).exits(1);
+        let found = codes(&run);
+        assert!(
+            !found.contains(&"log_not_derivable".to_owned()),
+            "{what}: {}",
+            run.out
+        );
+        assert!(
+            found.contains(&"record_not_recomputable".to_owned()),
+            "{what}: {}",
+            run.out
+        );
+    }
+}
+
+const FORGERIES: [(&str, fn(&mut Event) -> bool); 2] = [
+    ("a vote", |event| match event {
+        Event::Judged { verdicts, .. } if !verdicts.positive => {
+            verdicts.positive = true;
+            verdicts.high_value_gap_count.0 = 0;
+            verdicts.blocker_count.0 = 0;
+            true
+        }
+        _ => false,
+    }),
+    ("a review", |event| match event {
+        Event::Reviewed { verdicts, .. } if verdicts.positive => {
+            verdicts.findings = vec!["nothing at all".to_owned()];
+            true
+        }
+        _ => false,
+    }),
+];

@@ -1,0 +1,11 @@
+//! What `cook verify` answers: which commit is the proven one, what the proof of each criterion is worth,
+//! and that what somebody changed in a finished log is named.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod hostile;
+mod job;
+mod shapes;
+mod verdicts;

@@ -1,0 +1,169 @@
+//! What the proof of each criterion is worth, by what was looked up, run again, or only said.
+
+use crate::job::{all_are, codes, finished, verdicts};
+use crate::support::{Repo, run_alone};
+
+#[test]
+fn each_kind_of_proof_has_its_verdict_with_and_without_a_rerun() {
+    let repo = finished();
+    all_are(&repo.cook(&["verify", "--json"]).ok(), "holds", "holds");
+    for rerun in ["--rerun", "--rerun=slices", "--rerun=head"] {
+        let run = repo.cook(&["verify", "--strict", "--json", rerun]).ok();
+        all_are(&run, "reproduced", "holds");
+    }
+    for id in ["a", "b"] {
+        let run = repo
+            .cook(&["verify", "slice", id, "--rerun", "--json"])
+            .ok();
+        let found = verdicts(&run);
+        let word = |word: &str| found.values().filter(|found| *found == word).count();
+        assert_eq!(
+            word("reproduced") + word("holds"),
+            found.len(),
+            "{}",
+            run.out
+        );
+        assert!(word("reproduced") > 0, "{}", run.out);
+    }
+}
+
+/// The verdict of each slice is at its own head: what came later does not count there.
+#[test]
+fn a_rerun_is_at_the_head_of_each_slice() {
+    let repo = finished();
+    let run = repo.cook(&["verify", "--rerun", "--json"]).ok();
+    let answer = run.json();
+    let at = |text: &str| {
+        let criteria = answer["criteria"].as_array().unwrap().iter();
+        let mut named = criteria.filter(|one| one["text"] == text);
+        named.next().unwrap()["at"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(at("it adds"), repo.git(&["rev-parse", "HEAD~1"]));
+    assert_eq!(at("it subtracts"), repo.git(&["rev-parse", "HEAD"]));
+    let run = repo.cook(&["verify", "--rerun=head", "--json"]).ok();
+    let answer = run.json();
+    for one in answer["criteria"].as_array().unwrap() {
+        assert_eq!(one["at"], repo.git(&["rev-parse", "HEAD"]).as_str());
+    }
+}
+
+#[test]
+fn one_line_of_the_code_changed_is_named() {
+    for (from, to, criterion, verdict) in [
+        ("adds: works", "adds: broken", "it adds", "differs"),
+        (
+            "and gives their sum",
+            "and gives their product",
+            "the sum is written down",
+            "differs",
+        ),
+        ("subtracts: works\n", "", "it subtracts", "differs"),
+        (
+            "the difference",
+            "what is left",
+            "the difference is named",
+            "lost",
+        ),
+    ] {
+        let repo = finished();
+        let code = repo.read("code.txt");
+        assert!(code.contains(from));
+        repo.write("code.txt", code.replace(from, to));
+        repo.commit("One line", None);
+        let run = repo.cook(&["verify", "--rerun", "--json"]).exits(1);
+        assert_eq!(verdicts(&run)[criterion], verdict, "{}", run.out);
+        let codes = codes(&run);
+        let code = if verdict == "lost" {
+            "criterion_lost_proof"
+        } else {
+            "criterion_differs"
+        };
+        assert!(codes.contains(&code.to_owned()), "{codes:?}");
+        assert!(
+            codes.contains(&"head_moved_since_done".to_owned()),
+            "{codes:?}"
+        );
+    }
+    let repo = finished();
+    repo.git(&["rm", "-q", "table.txt"]);
+    repo.write("old.txt", "it is back\n");
+    repo.commit("Back to before", None);
+    let found = verdicts(&repo.cook(&["verify", "--json"]).exits(1));
+    assert_eq!(found["the table is there"], "lost");
+    assert_eq!(found["the old way is gone"], "lost");
+}
+
+/// An archive of the whole directory, unpacked by somebody else on this machine.
+fn unpacked() -> Repo {
+    let repo = finished();
+    let other = Repo::directory();
+    std::fs::remove_dir(&other.root).unwrap();
+    run_alone(
+        repo.command("cp")
+            .arg("-R")
+            .arg(&repo.root)
+            .arg(&other.root),
+    )
+    .ok();
+    other
+}
+
+#[test]
+fn receipts_of_an_archive_were_not_made_here_and_are_not_believed() {
+    let other = unpacked();
+    let run = other.cook(&["verify", "slice", "a", "--json"]).ok();
+    let found = verdicts(&run);
+    assert_eq!(found["it adds"], "recorded", "{}", run.out);
+    assert_eq!(found["the sum is written down"], "holds");
+    other
+        .cook(&["verify", "slice", "a"])
+        .says("a receipt of the log says that `sh check.sh` passed at")
+        .says("not run here");
+    // Its gates are nobody's here, so the question of the commit is open.
+    other
+        .cook(&["verify"])
+        .exits(1)
+        .says("stop_verifier_untrusted");
+    other
+        .cook(&["verify", "--rerun"])
+        .exits(1)
+        .says("is not trusted");
+    let run = other
+        .cook(&["verify", "--rerun", "--trust-repo", "--json"])
+        .ok();
+    all_are(&run, "reproduced", "holds");
+    // What ran here since counts as run here.
+    let run = other.cook(&["verify", "slice", "b", "--json"]).ok();
+    assert_eq!(verdicts(&run)["it subtracts"], "holds", "{}", run.out);
+}
+
+#[test]
+fn what_cannot_be_run_here_is_said_and_fails_where_it_is_asked_for() {
+    let repo = finished();
+    // The head of the slice is nobody's any more.
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    let only = repo.git(&["commit-tree", &tree, "-m", "all of it"]);
+    repo.git(&["checkout", "-q", "--detach", &only]);
+    repo.git(&["branch", "-q", "-D", "work"]);
+    repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    repo.git(&["prune", "--expire=now"]);
+    let run = repo.cook(&["verify", "--rerun", "--json"]).exits(1);
+    assert_eq!(verdicts(&run)["it adds"], "not_reproducible", "{}", run.out);
+    assert!(codes(&run).contains(&"proof_not_reproducible".to_owned()));
+    repo.cook(&["verify", "--rerun"])
+        .says("is not in this clone");
+}
+
+/// A command that a log names and that is no gate here is never run.
+#[test]
+fn only_gates_are_run_again() {
+    let repo = finished();
+    repo.write(".agent/cook.toml", "[gates]\nother = { run = \"true\" }\n");
+    repo.cook(&["init", "--as-user", "--commit"]).ok();
+    repo.cook(&["trust", "--gates", "--as-user"]).ok();
+    let run = repo.cook(&["verify", "--rerun", "--json"]).exits(1);
+    assert_eq!(verdicts(&run)["it adds"], "not_reproducible", "{}", run.out);
+    repo.cook(&["verify", "--rerun"])
+        .exits(1)
+        .says("is not a gate");
+}
