@@ -63,6 +63,12 @@ pub(super) struct VerifyArgs {
         default_missing_value = "slices"
     )]
     pub rerun: Option<RerunAt>,
+    /// Read the log of a remote, or of an address, instead of the one that is here
+    #[arg(long, value_name = "REMOTE")]
+    pub from: Option<String>,
+    /// Whose log, with `--from` (default: the branch that is checked out)
+    #[arg(long, value_name = "BRANCH", requires = "from")]
+    pub branch: Option<String>,
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
@@ -105,6 +111,14 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         workspace.caches = Caches::Empty;
     }
     workspace.trust_everything = args.trust_repo;
+    if let Some(from) = &args.from {
+        if args.scope == VerifyScope::Stop {
+            return Err(Failure::usage(
+                "`verify stop` asks about the log that is here",
+            ));
+        }
+        verify::fetch(&mut workspace, from, args.branch.as_deref())?;
+    }
     let rerun = match args.rerun {
         None => Rerun::No,
         Some(RerunAt::Slices) => Rerun::Slices,

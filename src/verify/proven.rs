@@ -5,7 +5,7 @@ use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::machine::Head;
 use cook_core::model::{Policy, Snapshot, Subject};
-use cook_git::{MergedAs, MergedFrom};
+use cook_git::{MergedAs, MergedFrom, Repo};
 
 /// How a commit is the proven one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(super) fn find(
 }
 
 /// The commit that the last conclusion was about.
-fn done_commit(snapshot: &Snapshot) -> Option<String> {
+pub(super) fn done_commit(snapshot: &Snapshot) -> Option<String> {
     let evidence = &snapshot.evidence;
     let is_done = snapshot.state.continuation_policy == Policy::Done
         && evidence.subject_type == Subject::CurrentHead;
@@ -97,12 +97,9 @@ fn how(
     done: &str,
     outcome: &mut Outcome,
 ) -> Result<Option<Proven>, Failure> {
-    if head == done {
-        return Ok(Some(Proven::Itself));
-    }
     let repo = &workspace.repo;
     let moved = |what: String| Finding::new(Code::HeadMovedSinceDone, what);
-    if repo.resolve(done)?.is_none() {
+    if head != done && repo.resolve(done)?.is_none() {
         let what = format!("the done commit {} is not in this clone", short(done));
         outcome.findings.push(match repo.is_shallow() {
             true => Finding::new(Code::HistoryShallow, what),
@@ -110,23 +107,30 @@ fn how(
         });
         return Ok(None);
     }
+    let how = recognise(repo, head, done)?;
+    if how.is_none() {
+        if repo.is_shallow() {
+            let what = "where the work was merged cannot be seen: history is shallow";
+            let finding = Finding::new(Code::HistoryShallow, what);
+            outcome.findings.push(finding);
+        }
+        let what = format!(
+            "{} is not the done commit {}, has not its tree, and is not exactly a merge of it",
+            short(head),
+            short(done)
+        );
+        outcome.findings.push(moved(what));
+    }
+    Ok(how)
+}
+
+/// How a commit is the done one (full ids, both here); none = it is not.
+pub(super) fn recognise(repo: &Repo, head: &str, done: &str) -> Result<Option<Proven>, Failure> {
+    if head == done {
+        return Ok(Some(Proven::Itself));
+    }
     if repo.tree_of(head)? == repo.tree_of(done)? {
         return Ok(Some(Proven::SameTree));
     }
-    if let Some(from) = repo.find_merge(head, done)? {
-        return Ok(Some(Proven::Merged(from)));
-    }
-    if repo.is_shallow() {
-        let what = "where the work was merged cannot be seen: history is shallow";
-        outcome
-            .findings
-            .push(Finding::new(Code::HistoryShallow, what));
-    }
-    let what = format!(
-        "{} is not the done commit {}, has not its tree, and is not exactly a merge of it",
-        short(head),
-        short(done)
-    );
-    outcome.findings.push(moved(what));
-    Ok(None)
+    Ok(repo.find_merge(head, done)?.map(Proven::Merged))
 }

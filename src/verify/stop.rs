@@ -134,12 +134,17 @@ pub(super) fn votes_of(snapshot: &Snapshot, at: &Head, named: &str, outcome: &mu
 
 /// Nothing can be said of slices and votes without the log that holds them.
 pub(super) fn log_missing(workspace: &Workspace) -> Finding {
+    let what = "so no report, proof or vote can be recomputed";
+    if let Some(source) = &workspace.log_from {
+        let (remote, branch) = (&source.remote, &source.reference);
+        let why = format!(
+            "`{remote}` holds no log for branch `{branch}`, and none of a commit that this one is, {what}"
+        );
+        return Finding::new(Code::LogMissing, why);
+    }
     let why = match workspace.store {
         Some(_) => "the log of this repository holds nothing for this worktree",
         None => "there is no log in this clone",
     };
-    Finding::new(
-        Code::LogMissing,
-        format!("{why}, so no report, proof or vote can be recomputed"),
-    )
+    Finding::new(Code::LogMissing, format!("{why}, {what}"))
 }

@@ -54,7 +54,7 @@ impl Repo {
     /// When the repository cannot be read, or git cannot make a merge again (before 2.38).
     pub fn find_merge(&self, head: &str, done: &str) -> Result<Option<MergedFrom>, Failure> {
         let tree = self.tree_of(head)?;
-        let parents = self.ask(|history| history.parents(head))?;
+        let parents = self.written_parents(head)?;
         let is_partial = self.promisor()?.is_some();
         let mut again = None;
         let mut is_it = |base: &str| -> Result<bool, Failure> {
@@ -62,6 +62,9 @@ impl Repo {
                 Some(again) => again,
                 none => none.insert(Again::new(self)?),
             };
+            if self.resolve(base)?.is_none() || self.merge_base(base, done)?.is_none() {
+                return Ok(false);
+            }
             for commit in [head, done, base].iter().filter(|_| is_partial) {
                 self.fetch_missing(commit)?;
             }
@@ -76,15 +79,14 @@ impl Repo {
                 }
             }
         }
-        if self.merge_base(head, done)?.is_none() {
-            return Ok(None);
-        }
-        let mut base = head.to_owned();
+        let mut next = parents.first().cloned();
         for back in 1..=MAX_REBASED {
-            let Some(parent) = self.ask(|history| history.parent(&base))? else {
+            let Some(base) = next else {
                 break;
             };
-            base = parent;
+            if self.resolve(&base)?.is_none() {
+                break;
+            }
             if is_it(&base)? && self.brings_all(&base, head, done)? {
                 let how = match back {
                     1 => MergedAs::Squash,
@@ -92,8 +94,21 @@ impl Repo {
                 };
                 return Ok(Some(MergedFrom { base, how }));
             }
+            next = self.ask(|history| history.parent(&base))?;
         }
         Ok(None)
+    }
+
+    /// The parents that a commit (full id) names, also where a shallow clone was cut off from them.
+    ///
+    /// # Errors
+    /// When there is no such commit.
+    pub fn written_parents(&self, commit: &str) -> Result<Vec<String>, Failure> {
+        let call = Call::new(&["cat-file", "commit"]).env("GIT_NO_REPLACE_OBJECTS", "1");
+        let lines = self.program.lines(call.arg(commit))?;
+        let head = lines.iter().take_while(|line| !line.is_empty());
+        let parents = head.filter_map(|line| line.strip_prefix("parent "));
+        Ok(parents.map(str::to_owned).collect())
     }
 
     /// From `base` to `head` as much changed as the work changed. Where less did, `base` held a part

@@ -131,6 +131,14 @@ impl<'r> Remote<'r> {
         Marks::read(&self.place, &self.mark("remotes", branch))
     }
 
+    /// Whether this clone has ever seen a log there.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn has_seen(&self, branch: &str) -> Result<bool, Failure> {
+        Ok(!branch.is_empty() && self.seen(branch)?.is_some())
+    }
+
     /// What it is to remember of the log there.
     pub(crate) fn note_seen(&self, branch: &str, tip: &str) -> Result<(), StoreError> {
         Marks::set(&self.place, &self.mark("remotes", branch), tip, LOCK_WAIT)

@@ -269,7 +269,7 @@ codes! {
     TransitionsSetAside "transitions_set_aside" Finding Warning "transitions that the remote lacks were set aside", "look at them with the command that the message names; do their work again where it still counts";
     BranchElsewhere "branch_elsewhere" Finding Warning "the branch stands elsewhere on the remote", "run `git pull`, or `cook push`";
     PushPending "push_pending" Finding Warning "the remote does not have the newest transitions yet", "run `cook push`";
-    LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "run `cook verify` in the repository where the work was done: a clone does not bring its log";
+    LogMissing "log_missing" Finding NeedsReground "there is no log for this worktree", "a clone does not bring its log: `cook pull` gets it from where it was pushed, `cook verify --from REMOTE` reads it there";
     NotDone "not_done" Finding Error "the project was not found done at this HEAD", "run `cook next`; `cook verify control-plane --strict` checks work in progress";
     NotRerun "not_rerun" Finding Error "this commit's tree is new, and no gate was run on it here", "run `cook verify --rerun`";
     CriterionDiffers "criterion_differs" Finding Error "a criterion's gate or test does not come out as it is on record", "run the named command at the named commit: `cook gate` runs gates";
