@@ -73,6 +73,7 @@ fn differs(
             Provenance {
                 session: submission.session.clone(),
                 ticket: submission.ticket.clone(),
+                began_at: submission.began_at.clone(),
             },
         ),
         None => Reported::Nothing,
