@@ -2,7 +2,8 @@
 //! that gives it.
 
 use super::phrases::{
-    NO_FILE, NO_NETWORK, NO_PACKAGE, NO_PROGRAM, SURROUNDINGS, TERMINAL, TERMINAL_PREFIXES,
+    NO_FILE, NO_NETWORK, NO_PACKAGE, NO_PROGRAM, NO_SERVICE, SURROUNDINGS, TERMINAL,
+    TERMINAL_PREFIXES,
 };
 use crate::scaffold;
 use cook_core::diagnostic::Failure;
@@ -331,12 +332,16 @@ fn network(look: &Look) -> Result<Vec<String>, Failure> {
     let Some(receipt) = look.red.receipt else {
         return Ok(Vec::new());
     };
-    if !look.says(&NO_NETWORK) {
-        return Ok(Vec::new());
-    }
     let has_network = look.red.gate.is_some_and(|gate| gate.network);
-    if receipt.sandbox == SandboxKind::Bubblewrap && !has_network {
-        let place = look.gate_setting();
+    let is_kept_away = receipt.sandbox == SandboxKind::Bubblewrap && !has_network;
+    let place = look.gate_setting();
+    if !look.says(&NO_NETWORK) {
+        let hint = (is_kept_away && look.says(&NO_SERVICE)).then(|| {
+            format!("a server of this machine, if it is none of the command's own: `network = true` in {place}")
+        });
+        return Ok(hint.into_iter().collect());
+    }
+    if is_kept_away {
         return Ok(vec![format!(
             "the network: fetch in `[clean_room] setup`, or set `network = true` in {place}"
         )]);

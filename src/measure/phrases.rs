@@ -56,6 +56,8 @@ pub(super) const NO_NETWORK: [&str; 12] = [
     "could not connect to server",
     "failed to establish a new connection",
 ];
+/// Words of a line of a program that reached nobody where somebody listens outside of a sandbox.
+pub(super) const NO_SERVICE: [&str; 2] = ["connection refused", "econnrefused"];
 /// Words of a line, and what is meant by it.
 pub(super) const SURROUNDINGS: [(&str, &str); 3] = [
     (

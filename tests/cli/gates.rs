@@ -1,8 +1,8 @@
 //! `cook gate` and `cook trust`: commands that hang, fork, flood, fail, are
 //! missing or are nobody's yet.
 
-use crate::support::Repo;
 use crate::support::story::{GATE, plan};
+use crate::support::{COOK, Repo};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -104,6 +104,22 @@ fn an_untrusted_gate_is_not_run() {
     repo.cook(&["show", "@"]).exits(0).says("touch …");
     repo.cook(&["gate"]).exits(0);
     assert!(repo.root.join("ran").exists());
+}
+
+/// A gate is no user, whatever it says and however it lets go of what started it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gate_opens_no_command_of_the_user_s() {
+    let repo = with_gate("[gates]\nt = { run = \"sh t.sh\" }\n");
+    let script = format!(
+        "cd {}\nresume() {{ \"$@\" {COOK} resume --as-user; }}\nresume && exit 9\nresume env -i HOME=$HOME PATH=$PATH && exit 9\nresume setsid -w && exit 9\n(setsid sh -c '{COOK} resume --as-user && touch resumed' &)\nexit 0\n",
+        repo.root.display()
+    );
+    repo.write("t.sh", script);
+    repo.cook(&["pause"]).exits(0);
+    repo.cook(&["gate"]).exits(0);
+    assert!(!repo.root.join("resumed").exists());
+    assert_eq!(repo.cook(&["next", "--json"]).json()["policy"], "paused");
 }
 
 #[test]

@@ -152,6 +152,64 @@ fn a_network_that_the_sandbox_keeps_away() {
     says_once(&open, &["NPM_CONFIG_REGISTRY", "`[clean_room] env`"]);
 }
 
+/// One of its own it reaches: only the machine's are kept away.
+#[test]
+fn a_server_that_the_sandbox_keeps_away() {
+    let script = [(
+        "t.sh",
+        "echo 'connect ECONNREFUSED 127.0.0.1:5432'; exit 1\n",
+    )];
+    let (_, shut) = red(SHELL, &script, &[]);
+    if has_sandbox() {
+        says_once(&shut, &["a server", "`network = true` in `[gates.t]`"]);
+    }
+    let open = "[gates]\nt = { run = \"sh t.sh\", network = true }\n";
+    let (_, open) = red(open, &script, &[]);
+    assert_eq!(missing(&open), [""; 0]);
+}
+
+/// A whole path, or one of the home.
+#[test]
+fn a_place_for_rooms_that_depends_on_where_one_stands() {
+    let repo = Repo::set_up();
+    let settings = "[clean_room]\ndir = \"rooms\"\n[gates]\nt = { run = \"true\" }\n";
+    repo.write(".agent/cook.toml", settings);
+    repo.commit("gates", None);
+    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+    let said = repo.cook(&["gate", "--clean"]).fails(3, "not_writable").err;
+    assert!(
+        said.contains("`rooms`") && said.contains("whole path"),
+        "{said}"
+    );
+}
+
+/// Of a link of the commit that leads somewhere else, readers hear.
+#[test]
+fn a_link_that_leads_out_is_a_remark() {
+    let repo = Repo::set_up();
+    repo.write(".agent/cook.toml", "[gates]\nt = { run = \"true\" }\n");
+    std::os::unix::fs::symlink("/etc/hostname", repo.root.join("out")).unwrap();
+    std::os::unix::fs::symlink("README.md", repo.root.join("in")).unwrap();
+    repo.commit("gates", None);
+    repo.cook(&["trust", "--gates", "--as-user"]).exits(0);
+    let answer = repo.cook(&["gate", "--clean", "--json"]).exits(0).json();
+    let remarks = answer["gates"][0]["remarks"].as_array().unwrap();
+    let about: Vec<&str> = remarks
+        .iter()
+        .filter_map(|remark| remark.as_str())
+        .collect();
+    assert!(
+        about
+            .iter()
+            .any(|remark| remark.contains("`out` is a link that leads out")),
+        "{about:?}"
+    );
+    assert!(
+        !about.iter().any(|remark| remark.contains("`in`")),
+        "{about:?}"
+    );
+}
+
 #[test]
 fn an_identity_for_git() {
     let script = "cd \"$(mktemp -d)\" && git init -q && git -c user.useConfigOnly=true commit --allow-empty -qm x\n";

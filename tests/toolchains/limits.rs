@@ -45,6 +45,17 @@ impl Small {
     }
 }
 
+impl Small {
+    /// What was written there, but for notes.
+    fn large_files(&self, repo: &Repo) -> String {
+        let mut command = repo.command("find");
+        command.arg(&self.place);
+        run_alone(command.args(["-type", "f", "-size", "+8k"]))
+            .ok()
+            .out
+    }
+}
+
 impl Drop for Small {
     fn drop(&mut self) {
         let _ = std::process::Command::new("umount")
@@ -77,14 +88,29 @@ fn where_a_commit_does_not_fit_nothing_is_written() {
         .and_then(|(_, rest)| rest.split_once(" bytes")?.0.parse().ok())
         .unwrap();
     assert!(needed > 2 << 20, "{said}");
-    let mut command = repo.command("find");
-    let left = run_alone(
-        command
-            .arg(&small.place)
-            .args(["-type", "f", "-size", "+8k"]),
-    )
-    .ok();
-    assert_eq!(left.out, "");
+    assert_eq!(small.large_files(&repo), "");
+    // Where the end rests on it the history is copied too.
+    repo.git(&["rm", "-q", "large"]);
+    repo.write("noise", random(2 << 20));
+    repo.commit("Take another", None);
+    repo.git(&["rm", "-q", "noise"]);
+    repo.commit("Shrink", None);
+    repo.cook(&["gate", "--clean"]).exits(0);
+    repo.cook(&["gate", "--clean", "--fresh"])
+        .fails(3, "no_space");
+    assert_eq!(small.large_files(&repo), "");
+}
+
+/// Bytes that no compression makes fewer.
+fn random(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
 }
 
 /// A virtual environment holds the path at which it was made, which the sandbox shows elsewhere.

@@ -39,6 +39,9 @@ pub enum RoomError {
     /// Nobody says where rooms may be.
     #[error("no directory for clean rooms: this user has no home or cache directory")]
     NoPlace,
+    /// The settings name a place that depends on where cook is called.
+    #[error("`[clean_room] dir` is `{0}`, which is neither a whole path nor begins with `~/`")]
+    NotWhole(String),
     /// git did not answer.
     #[error("git did not answer: {0}")]
     Git(String),
@@ -57,13 +60,14 @@ impl RoomError {
 impl From<RoomError> for Failure {
     fn from(error: RoomError) -> Self {
         let code = match &error {
-            RoomError::Io { .. } | RoomError::NoPlace => Code::NotWritable,
+            RoomError::Io { cause, .. } if is_full(cause) => Code::NoSpace,
+            RoomError::Io { .. } | RoomError::NoPlace | RoomError::NotWhole(_) => Code::NotWritable,
             RoomError::NotReproducible { .. } => Code::NotReproducible,
             RoomError::NoSpace { .. } => Code::NoSpace,
             RoomError::Git(_) => Code::GitFailed,
         };
         let mut failure = Self::state(code, error.to_string());
-        if matches!(error, RoomError::NoPlace) {
+        if matches!(error, RoomError::NoPlace | RoomError::NotWhole(_)) {
             failure = failure
                 .replace_hints(["name one: `[clean_room] dir = \"/…\"` in `.agent/cook.toml`"]);
         }
@@ -72,4 +76,11 @@ impl From<RoomError> for Failure {
             None => failure,
         }
     }
+}
+
+fn is_full(cause: &io::Error) -> bool {
+    matches!(
+        cause.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
 }

@@ -47,6 +47,8 @@ pub(crate) struct Filling<'a> {
     commit: &'a str,
     /// Where git is found.
     path: &'a OsStr,
+    /// What else will be written beside the files.
+    beside: u64,
     parts: Vec<Part>,
     list: List,
     attributes: Vec<Attributes>,
@@ -66,6 +68,7 @@ impl<'a> Filling<'a> {
             top,
             commit: source.commit,
             path: source.path,
+            beside: 0,
             parts: vec![Part {
                 root: Vec::new(),
                 git_dir: source.common.to_owned(),
@@ -170,6 +173,11 @@ impl<'a> Filling<'a> {
             objects,
         });
         Ok(())
+    }
+
+    /// So many bytes will be written beside the files.
+    pub fn leave_space(&mut self, bytes: u64) {
+        self.beside = bytes;
     }
 
     /// Makes the directory hold it, and the caches that are there. Files that are there as the
@@ -375,7 +383,7 @@ impl<'a> Filling<'a> {
         due: &[usize],
         forms: &BTreeMap<Vec<u8>, Form>,
     ) -> Result<(), RoomError> {
-        let mut needed = 0;
+        let mut needed = self.beside;
         for number in due {
             let (path, leaf) = &self.list.files[*number];
             let objects = &self.parts[leaf.source].objects;

@@ -3,6 +3,7 @@
 
 use crate::RoomError;
 use crate::git::plain_git;
+use crate::rooms::bytes_below;
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use cook_os::process::{Captured, Short, capture};
 use std::collections::BTreeSet;
@@ -242,6 +243,11 @@ fn reachable(top: &Path, shown: &Shown, by_bitmap: bool) -> Result<String, RoomE
     listed.sort_unstable();
     listed.dedup();
     Ok(cook_core::digest::sha256(listed.concat()))
+}
+
+/// Bytes that a copy of the history may take.
+pub(crate) fn history_bytes(here: &Path) -> u64 {
+    object_dirs(here).iter().map(|dir| bytes_below(dir)).sum()
 }
 
 /// Takes it away, whatever stands there.

@@ -122,7 +122,7 @@ impl Room {
         };
         let place = source.common.join("objects");
         let objects = Objects::open(&place, format)?;
-        let filling = Filling::of(&self.dir, &self.top, source, objects)?;
+        let mut filling = Filling::of(&self.dir, &self.top, source, objects)?;
         let note = self.note(AS_LEFT);
         let look = match fs::remove_file(&note) {
             Ok(()) => false,
@@ -142,6 +142,9 @@ impl Room {
             path: source.path,
         };
         let is_new = source.history && !git_dir::is_as_written(&self.top, &shown);
+        if is_new && source.alone {
+            filling.leave_space(git_dir::history_bytes(&place));
+        }
         let mut filled = filling.fill(caches, look, is_new)?;
         let index = filled.index.take().unwrap_or_default();
         match (source.history, is_new) {

@@ -27,8 +27,11 @@ pub fn rooms_dir(settings: &CleanRoom) -> Result<PathBuf, RoomError> {
         },
         None => cache_dir(home.as_deref()).map(|dir| dir.join(DIRECTORY)),
     };
-    dir.filter(|dir| dir.is_absolute())
-        .ok_or(RoomError::NoPlace)
+    match (dir, &settings.dir) {
+        (Some(dir), _) if dir.is_absolute() => Ok(dir),
+        (_, Some(named)) => Err(RoomError::NotWhole(named.to_string())),
+        _ => Err(RoomError::NoPlace),
+    }
 }
 
 fn cache_dir(home: Option<&Path>) -> Option<PathBuf> {
@@ -122,7 +125,7 @@ fn remove(room: &Found) -> bool {
 }
 
 /// What the files below a directory hold; links are not followed.
-fn bytes_below(dir: &Path) -> u64 {
+pub(crate) fn bytes_below(dir: &Path) -> u64 {
     let mut total = 0;
     let mut due = vec![dir.to_owned()];
     while let Some(dir) = due.pop() {

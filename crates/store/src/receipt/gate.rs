@@ -11,7 +11,7 @@ use cook_core::model::{
 };
 use cook_git::Repo;
 use cook_os::clock::Clock;
-use cook_os::process::{Ended, Live, Long, ProcessError, run};
+use cook_os::process::{Ended, Live, Long, ProcessError, on_path, run};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -334,9 +334,14 @@ impl Gates<'_> {
         let program = place.program(&order.argv[0]);
         let found = match &program {
             Found::Nothing => {
+                let word = &order.argv[0];
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let how = match on_path(word, &path) {
+                    Some(_) => "`cook trust --tools` takes in the one of now, which has it",
+                    None => "nor on the one of now: install it, then run `cook trust --tools`",
+                };
                 let why = format!(
-                    "the program `{}` is not on the PATH that this machine's user trusted; `cook trust --tools` takes in the one of now",
-                    order.argv[0]
+                    "the program `{word}` is not on the PATH that this machine's user trusted; {how}"
                 );
                 return Ok((None, Some(why)));
             }

@@ -20,6 +20,8 @@ use std::sync::OnceLock;
 const MAX_NOTE: u64 = 1024;
 /// Where the refs are that lead to the user's work.
 const OF_USER: [&str; 3] = ["refs/heads/", "refs/tags/", "refs/stash"];
+/// What is said of one commit, at most.
+const MAX_REMARKS: usize = 8;
 /// Bytes of a file that setup depends on.
 const MAX_INPUT: u64 = 256 << 20;
 /// Directories above a room in which tools look for settings of theirs, and what they look for.
@@ -166,7 +168,7 @@ impl<'a> RunPlace<'a> {
         };
         let mut refs: Vec<(String, String)> = self.repo.refs()?.into_iter().collect();
         refs.retain(|(name, _)| OF_USER.iter().any(|of| name.starts_with(of)));
-        let filled = match self.fill(room, commit, &refs) {
+        let mut filled = match self.fill(room, commit, &refs) {
             Err(RoomError::NotReproducible { .. }) if self.repo.fetch_missing(commit)? => {
                 self.fill(room, commit, &refs)?
             }
@@ -181,10 +183,14 @@ impl<'a> RunPlace<'a> {
             self.repo.common_dir(),
             self.repo.git_dir(),
         ];
-        for (path, leads_to) in &filled.leading_out {
+        for (path, leads_to) in std::mem::take(&mut filled.leading_out) {
             if own.iter().any(|own| leads_to.starts_with(own)) {
                 let what = format!("`{path}`: a link into this repository, which no clone has");
                 self.lacking.push(what);
+            } else if filled.remarks.len() < MAX_REMARKS {
+                let to = leads_to.display();
+                let what = format!("`{path}` is a link that leads out of the commit, to `{to}`");
+                filled.remarks.push(what);
             }
         }
         self.commit = Some(commit.to_owned());
