@@ -148,20 +148,23 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
     .into())
 }
 
-/// What brings the log of this worktree's branch here, by what this clone knows: a remote where it was
-/// seen, else those where it may be. Nothing is asked of a remote.
+/// Where the log of this worktree's branch may be, by what this clone knows. Nothing is asked of a remote.
 ///
 /// # Errors
 /// git, or a log, that cannot be read.
+pub(crate) fn elsewhere(workspace: &Workspace) -> Result<Elsewhere, Failure> {
+    let branch = workspace.repo.head()?.branch.unwrap_or_default();
+    Elsewhere::find(&workspace.repo, &workspace.place(), &branch)
+}
+
+/// What brings that log here.
+///
+/// # Errors
+/// As [`elsewhere`].
 pub(crate) fn pull_hints(workspace: &Workspace) -> Result<Vec<String>, Failure> {
-    let Some(branch) = workspace.repo.head()?.branch else {
-        return Ok(vec![
-            "name the branch whose log it is: `cook pull --branch BRANCH`".to_owned(),
-        ]);
-    };
-    let found = Elsewhere::find(&workspace.repo, &workspace.place(), &branch)?;
+    let found = elsewhere(workspace)?;
     Ok(match (found.seen.first(), found.configured.is_empty()) {
-        (Some(_), _) => vec!["take the log in again: `cook pull`".to_owned()],
+        (Some(_), _) => vec!["take the log in: `cook pull`".to_owned()],
         (None, false) => {
             vec!["where a remote holds the log of this branch: `cook pull`".to_owned()]
         }
@@ -174,15 +177,12 @@ pub(crate) fn pull_hints(workspace: &Workspace) -> Result<Vec<String>, Failure> 
 /// # Errors
 /// `remote_ahead`, with the command that takes it in.
 pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
-    let Some(branch) = workspace.repo.head()?.branch else {
-        return Ok(());
-    };
-    let found = Elsewhere::find(&workspace.repo, &workspace.place(), &branch)?;
+    let found = elsewhere(workspace)?;
     match found.seen.first() {
         None => Ok(()),
         Some(remote) => Err(Refusal::new(
             Code::RemoteAhead,
-            format!("this clone has seen a log of branch `{branch}` on `{remote}`"),
+            format!("this clone has seen a log of this branch on `{remote}`"),
         )
         .replace_hints([
             "take it in: `cook pull`".to_owned(),

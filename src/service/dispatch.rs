@@ -1,8 +1,9 @@
 //! Who is due, by what the repository is now.
 
+use super::carriage;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
-use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rebound};
+use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rebound, Rule};
 use cook_core::model::{RoomCheck, Snapshot};
 
 /// Names the mandatory role from what the repository is now.
@@ -18,7 +19,23 @@ pub fn dispatch_now(
     dispatch
         .findings
         .extend(workspace.config_problem().cloned());
+    if snapshot.is_none() {
+        name_remotes(workspace, &mut dispatch)?;
+    }
     Ok((dispatch, facts))
+}
+
+/// A log that is elsewhere is taken in; one that is begun here would stand in its way.
+fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<(), Failure> {
+    let elsewhere = carriage::elsewhere(workspace)?;
+    if let Some(remote) = elsewhere.seen.first() {
+        dispatch.action = "take the log in".to_owned();
+        dispatch.reason = format!("this clone has seen the log of this branch on `{remote}`");
+        dispatch.blocking_command = Some("cook pull".to_owned());
+    } else if !elsewhere.configured.is_empty() && dispatch.rule == Rule::Recover {
+        dispatch.reason += "; where a remote holds the log of this branch, `cook pull` takes it in";
+    }
+    Ok(())
 }
 
 /// What `dispatch` reads. Settings that cannot be read do not keep anybody from

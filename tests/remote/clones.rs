@@ -351,9 +351,11 @@ fn another_worktree_of_the_branch_begins_no_second_log() {
         let all = [&["-C", beside.to_str().unwrap()], words].concat();
         first.cook(&all)
     };
-    at(&["next"])
+    at(&["next"]).ok().says("cook pull").never_says("cook init");
+    at(&["status"])
         .fails(3, "not_initialised")
-        .says("`cook pull`");
+        .says("`cook pull`")
+        .never_says("cook init");
     at(&["init"])
         .refused("remote_ahead")
         .says("cook init --log new");
