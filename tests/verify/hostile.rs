@@ -20,18 +20,18 @@ fn demo() -> Repo {
     })
 }
 
-struct Forger<'a> {
+pub struct Forger<'a> {
     repo: &'a Repo,
     log: PathBuf,
 }
 
 impl<'a> Forger<'a> {
-    fn new(repo: &'a Repo) -> Self {
+    pub fn new(repo: &'a Repo) -> Self {
         let log = repo.root.join(".git/cook/log.git");
         Self { repo, log }
     }
 
-    fn git(&self, args: &[&str], input: &[u8]) -> String {
+    pub fn git(&self, args: &[&str], input: &[u8]) -> String {
         let mut command = self.repo.command("git");
         command.arg("--git-dir").arg(&self.log).args(args);
         run(command, input)
@@ -41,7 +41,7 @@ impl<'a> Forger<'a> {
             .to_owned()
     }
 
-    fn branch(&self) -> String {
+    pub fn branch(&self) -> String {
         self.git(&["for-each-ref", "--format=%(refname)", "refs/heads/"], b"")
     }
 
@@ -53,7 +53,7 @@ impl<'a> Forger<'a> {
 
     /// The first file of the chain that a change applies to is changed, and what comes after it is
     /// made anew; `None` drops the transition.
-    fn forge(&self, change: impl Fn(&str, &str) -> Option<Option<String>>) {
+    pub fn forge(&self, change: impl Fn(&str, &str) -> Option<Option<String>>) {
         let mut parent: Option<String> = None;
         let mut done = false;
         for commit in self.chain() {
@@ -127,14 +127,14 @@ impl<'a> Forger<'a> {
     }
 }
 
-type Change = fn(&str, &str) -> Option<Option<String>>;
+pub type Change = fn(&str, &str) -> Option<Option<String>>;
 
-fn replaced(text: &str, from: &str, to: &str) -> Option<Option<String>> {
+pub fn replaced(text: &str, from: &str, to: &str) -> Option<Option<String>> {
     text.contains(from)
         .then(|| Some(text.replacen(from, to, 1)))
 }
 
-fn of(file: &str, event: &str, text: &str) -> bool {
+pub fn of(file: &str, event: &str, text: &str) -> bool {
     file == "event.json" && text.contains(&format!("\"event\": \"{event}\""))
 }
 

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod from;
 mod hostile;
 mod job;
 mod shapes;

@@ -1,0 +1,285 @@
+//! The log of a remote, read from a clone that has none: `cook verify --from`.
+
+use crate::hostile::{Change, Forger, of, replaced};
+use crate::job::{all_are, codes, finished, verdicts};
+use crate::support::{Repo, run};
+use std::path::PathBuf;
+
+/// A finished job whose branch and log are in a bare repository beside it, with `main` as its base.
+fn pushed() -> Repo {
+    Repo::stage("a finished job that was pushed", || {
+        let repo = finished();
+        let bare = bare(&repo);
+        repo.git(&["init", "-q", "--bare", "-b", "main", bare.to_str().unwrap()]);
+        repo.git(&["push", "-q", bare.to_str().unwrap(), "main"]);
+        repo.cook(&["push", bare.to_str().unwrap(), "--yes"]).ok();
+        repo
+    })
+}
+
+fn bare(repo: &Repo) -> PathBuf {
+    repo.beside("bare.git")
+}
+
+/// A clone with a home of its own, where nothing is trusted.
+fn clone_of(repo: &Repo, options: &[&str]) -> Repo {
+    let clone = Repo::directory();
+    let from = format!("file://{}", bare(repo).display());
+    clone.git(&[&["clone", "-q"], options, &[&from, "."]].concat());
+    clone
+}
+
+#[test]
+fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    clone
+        .cook(&["verify"])
+        .exits(1)
+        .says("log_missing")
+        .says("cook verify --from REMOTE")
+        .never_says("cook init");
+    let run = clone
+        .cook(&["verify", "--from", "origin"])
+        .exits(1)
+        .says("stop_verifier_untrusted");
+    run.says("a receipt of the log says that `sh check.sh` passed at")
+        .says("not run here");
+
+    let run = clone
+        .cook(&[
+            "verify",
+            "--from",
+            "origin",
+            "--rerun",
+            "--trust-repo",
+            "--strict",
+            "--json",
+        ])
+        .ok();
+    all_are(&run, "reproduced", "holds");
+    let line = clone
+        .cook(&["verify", "--from", "origin", "--rerun=head", "--trust-repo"])
+        .ok()
+        .out;
+    let first = line.lines().next().unwrap();
+    assert!(first.contains("is the done commit; what it records is the word of whoever can push this ref: `refs/cook/log/work` of `origin`"), "{first}");
+    clone
+        .cook(&["verify", "slice", "a", "--from", "origin"])
+        .ok()
+        .says("whoever can push this ref");
+    clone
+        .cook(&["verify", "control-plane", "--from", "origin"])
+        .ok()
+        .says("contract, documents, log and histories");
+    // It was read, and is not here.
+    assert!(!clone.root.join(".git/cook/log.git").exists());
+    assert!(!clone.root.join(".git/cook-id").exists());
+    assert_eq!(clone.git(&["status", "--porcelain"]), "");
+    clone.cook(&["verify"]).exits(1).says("log_missing");
+}
+
+#[test]
+fn one_line_of_the_code_changed_in_a_clone_is_named() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    clone.write(
+        "code.txt",
+        clone.read("code.txt").replace("their sum", "their product"),
+    );
+    clone.commit("one line", None);
+    let run = clone
+        .cook(&[
+            "verify",
+            "--from",
+            "origin",
+            "--rerun",
+            "--trust-repo",
+            "--json",
+        ])
+        .exits(1);
+    assert_eq!(verdicts(&run)["the sum is written down"], "differs");
+    assert!(codes(&run).contains(&"head_moved_since_done".to_owned()));
+}
+
+/// On `main` after the work came in: its log is found by the commit that was found done.
+#[test]
+fn what_was_merged_is_found_by_the_done_commits_of_the_remote() {
+    for (way, depth) in [
+        ("merge", false),
+        ("squash", false),
+        ("rebase", false),
+        ("merge", true),
+        ("squash", true),
+    ] {
+        let repo = pushed();
+        repo.git(&["checkout", "-q", "main"]);
+        repo.write("other.txt", "somebody else's\n");
+        repo.commit("Meanwhile", None);
+        match way {
+            "merge" => drop(repo.git(&["merge", "-q", "--no-ff", "-m", "m", "work"])),
+            "squash" => {
+                repo.git(&["merge", "-q", "--squash", "work"]);
+                repo.git(&["commit", "-q", "-m", "s"]);
+            }
+            _ => drop(repo.git(&[
+                "cherry-pick",
+                &format!("{}..work", repo.git(&["merge-base", "main", "work"])),
+            ])),
+        }
+        repo.git(&["push", "-q", bare(&repo).to_str().unwrap(), "main"]);
+        let mut options = vec!["-b", "main", "--single-branch"];
+        if depth {
+            options.extend(["--depth", "1"]);
+        }
+        let clone = clone_of(&repo, &options);
+        let run = clone.cook(&[
+            "verify",
+            "--from",
+            "origin",
+            "--rerun",
+            "--trust-repo",
+            "--json",
+        ]);
+        assert_eq!(
+            run.json()["commit"]["merged_as"],
+            way,
+            "{way} {depth}: {}{}",
+            run.out,
+            run.err
+        );
+        let run = run.ok();
+        all_are(&run, "reproduced", "holds");
+        clone
+            .cook(&["verify", "--from", "origin", "--trust-repo"])
+            .exits(1)
+            .says("not_rerun");
+        clone.write("code.txt", clone.read("code.txt") + "one line more\n");
+        clone.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
+        let run = clone
+            .cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
+            .exits(1);
+        run.says("log_missing");
+    }
+}
+
+#[test]
+fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "main"]);
+    clone
+        .cook(&["verify", "--from", "origin"])
+        .exits(1)
+        .says("log_missing")
+        .says("`origin` holds no log for branch `main`");
+    let log = format!("{}:refs/cook/log/main", clone.git(&["rev-parse", "HEAD"]));
+    clone.git(&["push", "-q", "origin", &log]);
+    assert_ne!(clone.cook(&["verify", "--from", "origin"]).code, 0);
+    clone
+        .cook(&["verify", "--from", "nobody"])
+        .exits(2)
+        .says("remote_unknown");
+    let gone = clone.beside("gone.git");
+    let run = clone.cook(&["verify", "--from", gone.to_str().unwrap()]);
+    assert!(
+        run.code != 0 && run.err.contains("remote_unreachable"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+
+    let flipped: Change = |file, text| {
+        of(file, "reviewed", text)
+            .then(|| replaced(text, "\"positive\": true", "\"positive\": false"))
+            .flatten()
+    };
+    let forger = Forger::new(&repo);
+    forger.forge(flipped);
+    let refs = format!("+{}:refs/cook/log/work", forger.branch());
+    forger.git(&["push", "-q", bare(&repo).to_str().unwrap(), &refs], b"");
+    forger.git(
+        &[
+            "push",
+            "-q",
+            bare(&repo).to_str().unwrap(),
+            &format!(
+                "+{}:refs/cook/done/{}",
+                forger.branch(),
+                repo.git(&["rev-parse", "work"])
+            ),
+        ],
+        b"",
+    );
+    let clone = clone_of(&repo, &["-b", "work"]);
+    clone
+        .cook(&["verify", "--from", "origin", "--trust-repo"])
+        .exits(1)
+        .says("log_not_derivable");
+}
+
+/// Where the base branch lists who may sign, what is only recorded counts when one of them signed.
+#[test]
+fn what_is_recorded_counts_by_the_signers_of_the_base() {
+    let repo = pushed();
+    let keys = repo.outside();
+    let key = |name: &str| keys.join(name).to_str().unwrap().to_owned();
+    for name in ["one", "other"] {
+        let mut make = repo.command("ssh-keygen");
+        make.args([
+            "-q",
+            "-t",
+            "ed25519",
+            "-N",
+            "",
+            "-C",
+            name,
+            "-f",
+            &key(name),
+        ]);
+        match make.output() {
+            Ok(made) => assert!(made.status.success()),
+            Err(_) => return println!("skipped: no ssh-keygen here"),
+        }
+    }
+    let public = std::fs::read_to_string(key("one.pub")).unwrap();
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write(
+        ".agent/allowed_signers",
+        format!("one@example.org namespaces=\"cook\" {public}"),
+    );
+    repo.commit("Who may sign", None);
+    let to = bare(&repo).to_str().unwrap().to_owned();
+    repo.git(&["push", "-q", &to, "main"]);
+    let ask = || {
+        let clone = clone_of(&repo, &["-b", "work"]);
+        clone.cook(&["verify", "slice", "a", "--from", "origin"])
+    };
+    ask()
+        .exits(1)
+        .says("word_unsigned")
+        .says("bears no signature");
+
+    for (name, namespace, code) in [("one", "cook", 0), ("other", "cook", 1), ("one", "git", 1)] {
+        let forger = Forger::new(&repo);
+        let tip = forger.git(&["cat-file", "commit", &forger.branch()], b"") + "\n";
+        let mut sign = repo.command("ssh-keygen");
+        sign.args(["-q", "-Y", "sign", "-n", namespace, "-f", &key(name)]);
+        let signature = run(&mut sign, tip.as_bytes()).ok().out;
+        let (head, message) = tip.split_once("\n\n").unwrap();
+        let indented = signature.trim_end().replace('\n', "\n ");
+        let signed = format!("{head}\ngpgsig {indented}\n\n{message}");
+        let signed = forger.git(
+            &["hash-object", "-t", "commit", "-w", "--stdin"],
+            signed.as_bytes(),
+        );
+        forger.git(
+            &["push", "-q", &to, &format!("+{signed}:refs/cook/log/work")],
+            b"",
+        );
+        let asked = ask().exits(code);
+        match code {
+            0 => asked.says("what it records is signed by one@example.org"),
+            _ => asked.says("word_unsigned"),
+        };
+    }
+}
