@@ -79,19 +79,15 @@ pub fn follow<'a>(snapshot: &'a Snapshot, found: Option<&Rebound>) -> Cow<'a, Sn
         return Cow::Borrowed(snapshot);
     };
     let mut next = snapshot.clone();
-    let rename = |commit: &mut String| {
-        if *commit == found.from {
-            commit.clone_from(&found.head);
-        }
-    };
     if let Some(ledger) = next.ledger.slices.get_mut(&found.slice_id) {
-        ledger.head.as_mut().map(rename);
-        ledger.reported.as_mut().map(rename);
-        ledger
-            .review
-            .as_mut()
-            .map(|review| rename(&mut review.commit));
-        ledger.audit.as_mut().map(|audit| rename(&mut audit.commit));
+        let review = ledger.review.as_mut().map(|review| &mut review.commit);
+        let audit = ledger.audit.as_mut().map(|audit| &mut audit.commit);
+        let heads = ledger.head.as_mut().into_iter().chain(&mut ledger.reported);
+        for commit in heads.chain(review).chain(audit) {
+            if *commit == found.from {
+                commit.clone_from(&found.head);
+            }
+        }
         ledger.basis = Some(found.basis.clone());
         ledger.claimed.clone_from(&found.claimed);
     }

@@ -1,7 +1,7 @@
 //! Who wrote which line between a slice's basis and its head.
 
 use super::file::Text;
-use crate::history::{Change, ChangeKind};
+use crate::history::ChangeKind;
 use crate::lines::{Hunk, digest_lines, find_reshaped, hunks};
 use crate::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
@@ -77,17 +77,12 @@ impl Repo {
                 true => self.renames(basis, head)?.into_iter().collect(),
                 false => BTreeMap::new(),
             };
-        let gone = |path: &String| {
-            let is_it = |change: &&Change| change.path == *path;
-            let found = changes.iter().find(is_it);
-            found.is_some_and(|change| change.kind == ChangeKind::Deleted)
-        };
+        let gone = changes.iter().filter(|one| one.kind == ChangeKind::Deleted);
+        let gone: BTreeSet<&str> = gone.map(|change| change.path.as_str()).collect();
         // Git sees some renames one by one alone.
         for change in changes.iter().filter(|one| one.kind == ChangeKind::Added) {
             let names = names_of(&change.path, &moves);
-            let first = names
-                .first()
-                .filter(|first| **first != change.path && gone(first));
+            let first = names.first().filter(|first| gone.contains(first.as_str()));
             if let (Some(first), None) = (first, renamed.get(&change.path)) {
                 renamed.insert(change.path.clone(), first.clone());
             }

@@ -143,7 +143,7 @@ fn misfit(
         let is_test = question.anchor.starts_with("test:");
         let is_named = found.now.as_ref() == Some(&question.anchor);
         return match (record.receipt.is_some(), answer.receipt.is_some()) {
-            (true, _) if is_same && matches!(found.verdict, Verdict::Verified) => None,
+            (true, _) if is_same && found.verdict == Verdict::Verified => None,
             // Any other says less than what was run before, or nothing of it.
             (true, _) if !(is_test && (answer.related || is_named)) => {
                 Some("a run is replaced by a test that is the slice's work")
