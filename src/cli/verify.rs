@@ -157,9 +157,10 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
 
 fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {
     let outcome = verify::control_plane(workspace)?;
-    let answer = match workspace.store.is_some() {
-        true => "contract, documents, log and histories were compared",
-        false => "there is no log here: the contract alone was looked at",
+    let answer = match (&workspace.store, &workspace.log_from) {
+        (Some(_), None) => "contract, documents, log and histories were compared",
+        (Some(_), Some(_)) => "contract, log and histories were compared",
+        (None, _) => "there is no log here: the contract alone was looked at",
     };
     Ok(Answered {
         asks: "is the state sound?".to_owned(),

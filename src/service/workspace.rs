@@ -46,6 +46,8 @@ pub struct Workspace {
 pub struct LogSource {
     /// The remote, as it was named.
     pub remote: String,
+    /// The same, harmless to show.
+    pub shown: String,
     /// The ref there.
     pub reference: String,
     /// What it pointed at.

@@ -33,11 +33,18 @@ fn find(
     let listing = remote.look(branch, Side::Fetch)?;
     let source = |of: &RemoteRef| LogSource {
         remote: named.to_owned(),
+        shown: remote.shown(),
         reference: of.name.clone(),
         tip: of.commit.clone(),
     };
+    let nowhere = LogSource {
+        remote: named.to_owned(),
+        shown: remote.shown(),
+        reference: branch.to_owned(),
+        tip: String::new(),
+    };
     let Some(head) = head.commit else {
-        return Ok((None, nowhere(named, branch)));
+        return Ok((None, nowhere));
     };
     // What a shallow clone was cut off from: what was merged, and into what.
     if workspace.repo.is_shallow() {
@@ -75,15 +82,7 @@ fn find(
             Code::LogGone,
             format!("`{}` held a log for branch `{branch}`", remote.shown()),
         )),
-        None => Ok((None, nowhere(named, branch))),
-    }
-}
-
-fn nowhere(remote: &str, branch: &str) -> LogSource {
-    LogSource {
-        remote: remote.to_owned(),
-        reference: branch.to_owned(),
-        tip: String::new(),
+        None => Ok((None, nowhere)),
     }
 }
 

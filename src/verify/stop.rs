@@ -136,7 +136,7 @@ pub(super) fn votes_of(snapshot: &Snapshot, at: &Head, named: &str, outcome: &mu
 pub(super) fn log_missing(workspace: &Workspace) -> Finding {
     let what = "so no report, proof or vote can be recomputed";
     if let Some(source) = &workspace.log_from {
-        let (remote, branch) = (&source.remote, &source.reference);
+        let (remote, branch) = (&source.shown, &source.reference);
         let why = format!(
             "`{remote}` holds no log for branch `{branch}`, and none of a commit that this one is, {what}"
         );

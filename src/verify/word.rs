@@ -34,7 +34,7 @@ impl Word {
         match self {
             Self::Pushers => format!(
                 "what it records is the word of whoever can push this ref: `{}` of `{}`",
-                source.reference, source.remote
+                source.reference, source.shown
             ),
             Self::Signer(who) => format!("what it records is signed by {who}"),
             Self::Nobody(_) => "what it records is signed by nobody whom the base lists".to_owned(),
