@@ -580,6 +580,7 @@ fn measure_answers_exactly_what_is_asked() {
             commands: vec!["false".to_owned()],
         }),
         anchors: BTreeSet::new(),
+        rebound: None,
         own: None,
         survivals: BTreeMap::new(),
         stop_verifier: Some(Caches::Kept),
