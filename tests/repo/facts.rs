@@ -432,8 +432,8 @@ fn commit_facts_of(scratch: &Scratch) -> cook_core::machine::CommitFacts {
     let basis = scratch.git(&["rev-list", "--max-parents=0", "HEAD"]);
     let question = CommitQuestion {
         commit: head.commit.clone().unwrap()[..10].to_owned(),
+        since: Some(basis.clone()),
         basis,
-        since: None,
         slice_id: "s-1".to_owned(),
         claimed: BTreeSet::new(),
     };
