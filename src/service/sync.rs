@@ -34,14 +34,20 @@ impl<'w> CommitPoint<'w> {
             return Ok(None);
         };
         let (_, snapshot) = workspace.current()?;
-        let branch = carriage::branch(workspace, snapshot.as_ref())?;
+        let here = workspace.repo.head()?;
+        // The log is its branch's also while another one is checked out.
+        let branch = match snapshot.and_then(|snapshot| snapshot.ledger.branch) {
+            Some(branch) => branch,
+            None => carriage::branch(workspace, None)?,
+        };
+        let is_here = here.branch.as_deref() == Some(branch.as_str());
         let remote = carriage::remote(workspace, None, &branch, Side::Push, workspace.attended)?;
         remote.require_seen(&branch)?;
         Ok(Some(Self {
             workspace,
             remote,
             branch,
-            head: workspace.repo.head()?.commit,
+            head: here.commit.filter(|_| is_here),
         }))
     }
 

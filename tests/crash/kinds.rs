@@ -167,6 +167,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     roles(&mut build, &selected);
     user_commands(&mut build, &selected);
     edits(&mut build, &selected);
+    pulled(&mut build, &selected);
     build.kinds
 }
 
@@ -272,6 +273,21 @@ fn edits(build: &mut Builder<'_>, selected: &Path) {
         &[],
         Some(plan),
     );
+}
+
+/// A transition that another clone recorded.
+fn pulled(build: &mut Builder<'_>, selected: &Path) {
+    let sandbox = build.sandbox;
+    let bare = sandbox.join("r.git");
+    let bare = bare.to_str().unwrap();
+    let behind = build.copy("behind", selected);
+    sandbox.git(&behind, &["init", "-q", "--bare", bare]);
+    sandbox.git(&behind, &["remote", "add", "origin", bare]);
+    sandbox.run(&behind, &["push", "--yes"], "", 0);
+    let ahead = build.copy("ahead", &behind);
+    sandbox.run(&ahead, &["pause", "a proof"], "", 0);
+    sandbox.run(&ahead, &["push"], "", 0);
+    build.add("pull", &behind, &["pull"], String::new());
 }
 
 fn edit(worktree: &Path, change: impl Fn(&str) -> String) -> Vec<u8> {

@@ -1,8 +1,11 @@
 //! Logs that cook would not write: each is refused before anything of it is kept.
 
-use crate::support::{Repo, run_alone};
+use crate::support::run_alone;
 use crate::{LOG, Shared, standing};
-use std::path::Path;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use sha1::{Digest, Sha1};
+use std::io::Write;
 
 /// Makes a commit of these entries in the bare repository and lets the log's ref point at it.
 struct Forge<'s> {
@@ -295,8 +298,8 @@ fn a_log_of_a_newer_cook_is_called_new() {
     fresh.cook(&["pull"]).fails(3, "log_too_new");
 }
 
-/// A pack of a few kilobytes whose one delta unfolds to a gigabyte is ended by the memory that git
-/// may take. Run by hand: the remote needs that memory once.
+/// A pack of a few kilobytes, one delta of which unfolds to a gigabyte, is ended by the memory that
+/// git may take. Run by hand: the remote needs that memory once.
 #[test]
 #[ignore = "takes a gigabyte of memory"]
 fn a_delta_that_unfolds_to_a_gigabyte_is_ended() {
@@ -305,37 +308,75 @@ fn a_delta_that_unfolds_to_a_gigabyte_is_ended() {
         good: shared.at(LOG),
         shared: &shared,
     };
-    let large = forge.beside_large(1 << 30);
+    let base = vec![0; 16 << 20];
+    let pack = delta_pack(&base, 64);
+    let mut unpack = shared.first.command("git");
+    unpack.arg("--git-dir").arg(&shared.bare);
+    crate::support::run(unpack.args(["index-pack", "--stdin"]), pack).ok();
+    let lines = shared.git(&["cat-file", "--batch-check", "--batch-all-objects"]);
+    let of_size = |size: u64| {
+        let end = format!(" blob {size}");
+        let line = lines.lines().find(|line| line.ends_with(&end)).unwrap();
+        line.split(' ').next().unwrap().to_owned()
+    };
+    let (small, large) = (of_size(16 << 20), of_size(64 * 0xff_ffff));
     let lines: String = forge
         .lines()
         .lines()
-        .map(|line| match line.ends_with("\tevent.json") {
-            true => format!("100644 blob {large}\tevent.json\n"),
-            false => format!("{line}\n"),
+        .map(|line| match line.rsplit_once('\t') {
+            Some((_, "event.json")) => format!("100644 blob {large}\tevent.json\n"),
+            Some((_, "plan.json")) => format!("100644 blob {small}\tplan.json\n"),
+            _ => format!("{line}\n"),
         })
         .collect();
     let commit = forge.commit(&forge.tree(&lines), &[], "");
     forge.point(&commit);
-    let fresh: Repo = shared.another(2);
+    let fresh = shared.another(2);
     let before = standing(&fresh);
     let run = fresh.cook(&["pull"]);
+    println!("{}", run.err);
     assert!(run.err.contains("[remote_log_refused]"), "{}", run.err);
     assert_eq!(standing(&fresh), before);
 }
 
-impl Forge<'_> {
-    /// A blob of zeros, by a file.
-    fn beside_large(&self, bytes: u64) -> String {
-        let path = self.shared.first.beside("large");
-        write_zeros(&path, bytes);
-        self.shared
-            .git(&["hash-object", "-w", path.to_str().unwrap()])
+/// A pack of two blobs: one, and what that many copies of its beginning make.
+fn delta_pack(base: &[u8], copies: usize) -> Vec<u8> {
+    const COPIED: usize = 0xff_ffff;
+    let length = |mut size: usize| {
+        let mut bytes = Vec::new();
+        while size > 0x7f {
+            bytes.push((size & 0x7f) as u8 | 0x80);
+            size >>= 7;
+        }
+        bytes.push(size as u8);
+        bytes
+    };
+    let entry = |kind: u8, size: usize, name: &[u8], content: &[u8]| {
+        let mut bytes = Vec::new();
+        let (mut rest, mut byte) = (size >> 4, kind << 4 | (size & 15) as u8);
+        while rest > 0 {
+            bytes.push(byte | 0x80);
+            byte = (rest & 0x7f) as u8;
+            rest >>= 7;
+        }
+        bytes.push(byte);
+        bytes.extend_from_slice(name);
+        let mut deflate = ZlibEncoder::new(bytes, Compression::best());
+        deflate.write_all(content).unwrap();
+        deflate.finish().unwrap()
+    };
+    let mut delta = [length(base.len()), length(copies * COPIED)].concat();
+    for _ in 0..copies {
+        // From the beginning, three bytes of a length.
+        delta.extend_from_slice(&[0xf0, 0xff, 0xff, 0xff]);
     }
-}
-
-fn write_zeros(path: &Path, bytes: u64) {
-    let file = std::fs::File::create(path).unwrap();
-    file.set_len(bytes).unwrap();
+    let name = git2::Oid::hash_object(git2::ObjectType::Blob, base).unwrap();
+    let mut pack = b"PACK\0\0\0\x02\0\0\0\x02".to_vec();
+    pack.extend(entry(3, base.len(), &[], base));
+    pack.extend(entry(7, delta.len(), name.as_bytes(), &delta));
+    let digest = Sha1::digest(&pack);
+    pack.extend_from_slice(&digest);
+    pack
 }
 
 #[test]

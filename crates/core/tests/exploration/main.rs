@@ -251,6 +251,22 @@ const ELSEWHERE: &[(Code, &str)] = &[
         Code::HeadMoved,
         "record, when a ticket was given at another HEAD",
     ),
+    (
+        Code::RemoteAhead,
+        "a push, where the remote holds what is not here",
+    ),
+    (
+        Code::LogDiverged,
+        "`cook pull --keep-mine`, which moves no state",
+    ),
+    (
+        Code::SecretFound,
+        "a push, before anything leaves this machine",
+    ),
+    (
+        Code::PushUnconfirmed,
+        "a first push that nobody said yes to",
+    ),
     (Code::InsideRole, "the command line, in a role's session"),
     (
         Code::AuthorityBreached,

@@ -41,7 +41,8 @@ pub struct Admitted {
     pub(super) tip: Oid,
     /// The transition it follows, which the log holds already; none = it begins here.
     pub(super) known: Option<Oid>,
-    /// All that it needs and the log may lack: what is led to comes before what leads there.
+    /// All that it needs and the log may lack. Files come first, then trees, then commits, the
+    /// oldest first: a log that was filled in part holds no commit without what it leads to.
     pub(super) objects: Vec<Oid>,
     /// New transitions.
     pub transitions: u64,
@@ -94,7 +95,9 @@ pub(super) fn admit(
         own,
         limits,
         seen: HashSet::new(),
-        found: Vec::new(),
+        files: Vec::new(),
+        trees: Vec::new(),
+        commits: Vec::new(),
         bytes: 0,
     };
     let mut at = Some(tip);
@@ -126,11 +129,13 @@ pub(super) fn admit(
         after = Some(seq);
         at = parent;
     }
-    walk.found.reverse();
+    let mut objects = walk.files;
+    objects.extend(walk.trees.into_iter().rev());
+    objects.extend(walk.commits.into_iter().rev());
     Ok(Admitted {
         tip,
         known,
-        objects: walk.found,
+        objects,
         transitions,
         bytes: walk.bytes,
     })
@@ -170,8 +175,11 @@ struct Walk<'l> {
     own: Option<&'l Log>,
     limits: &'l Limits,
     seen: HashSet<Oid>,
-    /// The commit first, then its tree, then what that leads to.
-    found: Vec<Oid>,
+    files: Vec<Oid>,
+    /// A tree before those in it.
+    trees: Vec<Oid>,
+    /// The newest first.
+    commits: Vec<Oid>,
     bytes: u64,
 }
 
@@ -179,7 +187,7 @@ impl Walk<'_> {
     /// Number and parent of a transition whose form is right.
     fn transition(&mut self, id: Oid, is_tip: bool) -> Result<(u64, Option<Oid>), StoreError> {
         let bytes = self.read(id, ObjectType::Commit, MAX_COMMIT)?;
-        self.found.push(id);
+        self.commits.push(id);
         let wrong = |what: &str| StoreError::foreign(format!("commit {id} {what}"));
         check_lines(&bytes).map_err(|what| wrong(&what))?;
         let commit = self
@@ -226,7 +234,7 @@ impl Walk<'_> {
         if !self.is_new(id) {
             return Ok(());
         }
-        self.found.push(id);
+        self.trees.push(id);
         for entry in self.entries(id, at)? {
             let place = || format!("`{}` of {at}", entry.name.escape_debug());
             match (folder(&entry.name), entry.mode) {
@@ -252,7 +260,7 @@ impl Walk<'_> {
         if !self.is_new(folder.id) {
             return Ok(());
         }
-        self.found.push(folder.id);
+        self.trees.push(folder.id);
         for entry in self.entries(folder.id, at)? {
             let place = format!("`{}` in {at}", entry.name.escape_debug());
             if entry.mode != log::FILE || !fits(&entry.name) {
@@ -295,7 +303,7 @@ impl Walk<'_> {
             )));
         }
         self.bytes += bytes;
-        self.found.push(id);
+        self.files.push(id);
         Ok(())
     }
 }

@@ -183,7 +183,7 @@ fn commit_name(log: &Log, name: &str) -> Result<Oid, StoreError> {
     })
 }
 
-/// Copies objects into a log: what is led to before what leads there.
+/// Copies objects into a log, in their order.
 fn bring(
     from: &Log,
     to: &Log,
