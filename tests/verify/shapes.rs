@@ -74,7 +74,7 @@ fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
         bring(&repo, way);
         let (found, found_codes) = how(&repo, &[], 1);
         assert_eq!(found, "merged_from", "{way}");
-        assert_eq!(found_codes, ["not_rerun", "scripted_door"], "{way}");
+        assert_eq!(found_codes, ["not_rerun", "scripted_command"], "{way}");
         for rerun in ["--rerun", "--rerun=head"] {
             let run = repo.cook(&["verify", "--strict", "--json", rerun]).exits(0);
             all_are(&run, "reproduced", "holds");
