@@ -308,6 +308,8 @@ fn a_delta_that_unfolds_to_a_gigabyte_is_ended() {
         good: shared.at(LOG),
         shared: &shared,
     };
+    // A clone that was made later would hold the objects already.
+    let fresh = shared.another(2);
     let base = vec![0; 16 << 20];
     let pack = delta_pack(&base, 64);
     let mut unpack = shared.first.command("git");
@@ -331,7 +333,6 @@ fn a_delta_that_unfolds_to_a_gigabyte_is_ended() {
         .collect();
     let commit = forge.commit(&forge.tree(&lines), &[], "");
     forge.point(&commit);
-    let fresh = shared.another(2);
     let before = standing(&fresh);
     let run = fresh.cook(&["pull"]);
     println!("{}", run.err);

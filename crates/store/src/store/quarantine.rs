@@ -137,8 +137,8 @@ impl Quarantine {
             .collect();
         bring(&all, &alone, &self.lent, &self.inside, &lacking)?;
         let id = place::fresh_id();
-        alone
-            .create_ref(&format!("refs/heads/{id}"), admitted.tip)
+        // The tip may be among what is here already.
+        all.create_ref(&format!("refs/heads/{id}"), admitted.tip)
             .writing("a ref of the fetched log")?;
         let mut log = self.open_alone()?;
         if self.knows_own {
