@@ -1,11 +1,12 @@
 //! The log on its way to a remote and from one.
 
+use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_agents::find_secrets;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::digest::hex;
 use cook_core::model::Snapshot;
-use cook_remote::{Elsewhere, Plan, Remote, Side};
+use cook_remote::{Plan, Remote, Side};
 use cook_store::store::{Contents, Store};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -148,36 +149,12 @@ pub(crate) fn check_secrets(public: &Public, allowed: &[String]) -> Result<(), F
     .into())
 }
 
-/// Where the log of this worktree's branch may be, by what this clone knows. Nothing is asked of a remote.
-///
-/// # Errors
-/// git, or a log, that cannot be read.
-pub(crate) fn elsewhere(workspace: &Workspace) -> Result<Elsewhere, Failure> {
-    let branch = workspace.repo.head()?.branch.unwrap_or_default();
-    Elsewhere::find(&workspace.repo, &workspace.place(), &branch)
-}
-
-/// What brings that log here.
-///
-/// # Errors
-/// As [`elsewhere`].
-pub(crate) fn pull_hints(workspace: &Workspace) -> Result<Vec<String>, Failure> {
-    let found = elsewhere(workspace)?;
-    Ok(match (found.seen.first(), found.configured.is_empty()) {
-        (Some(_), _) => vec!["take the log in: `cook pull`".to_owned()],
-        (None, false) => {
-            vec!["where a remote holds the log of this branch: `cook pull`".to_owned()]
-        }
-        (None, true) => Vec::new(),
-    })
-}
-
 /// No log of this worktree's branch was seen on a remote: one that is begun now would stand in its way.
 ///
 /// # Errors
 /// `remote_ahead`, with the command that takes it in.
 pub(crate) fn check_unseen(workspace: &Workspace) -> Result<(), Failure> {
-    let found = elsewhere(workspace)?;
+    let found = elsewhere(&workspace.repo, &workspace.place())?;
     match found.seen.first() {
         None => Ok(()),
         Some(remote) => Err(Refusal::new(

@@ -1,6 +1,6 @@
 //! Who is due, by what the repository is now.
 
-use super::carriage;
+use super::elsewhere::elsewhere;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_core::machine::{self, Dispatch, FactSet, Facts, Head, Rebound, Rule};
@@ -27,7 +27,7 @@ pub fn dispatch_now(
 
 /// A log that is elsewhere is taken in; one that is begun here would stand in its way.
 fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<(), Failure> {
-    let elsewhere = carriage::elsewhere(workspace)?;
+    let elsewhere = elsewhere(&workspace.repo, &workspace.place())?;
     if let Some(remote) = elsewhere.seen.first() {
         dispatch.action = "take the log in".to_owned();
         dispatch.reason = format!("this clone has seen the log of this branch on `{remote}`");

@@ -9,6 +9,7 @@ mod context;
 mod continued;
 mod contract;
 mod dispatch;
+mod elsewhere;
 mod foresight;
 mod histories;
 mod inbox;

@@ -1,6 +1,6 @@
 //! One worktree with everything a command needs of it, opened once.
 
-use super::carriage;
+use super::elsewhere::pull_hints;
 use crate::measure::{Claim, Reran, World, measure, wants_gates};
 use crate::scaffold::stop_verifier_is_stale;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
@@ -182,7 +182,7 @@ impl Workspace {
             return failure.replace_hints([PUTS_BACK]);
         }
         // Whoever asks has a failure already: what cannot be read adds none.
-        let mut hints = carriage::pull_hints(self).unwrap_or_default();
+        let mut hints = pull_hints(&self.repo, &self.place()).unwrap_or_default();
         if hints.iter().all(|hint| hint.starts_with("where ")) {
             let init = match states_mission {
                 true => "run `cook init`",

@@ -16,7 +16,7 @@ fn tip(repo: &Repo) -> String {
 
 #[test]
 fn work_that_was_begun_here_is_finished_there_and_comes_back() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     first.plan_and_select(&[slice("one"), slice("two")]);
     first.build_slice("one");
@@ -79,7 +79,7 @@ fn a_first_push_says_what_becomes_public_and_asks() {
 
 #[test]
 fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     let token = format!("ghp_{}", "a1B2".repeat(8));
     say(first, &format!("use {token} there")).ok();
@@ -104,7 +104,7 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
 
 #[test]
 fn who_comes_second_is_told_what_the_first_recorded() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
     second.cook(&["pause", "a rest"]).ok();
@@ -139,7 +139,7 @@ fn who_comes_second_is_told_what_the_first_recorded() {
 
 #[test]
 fn histories_of_two_sides_do_not_mix_in_the_view() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
     say(&second, "the other's words").ok();
@@ -161,7 +161,7 @@ fn histories_of_two_sides_do_not_mix_in_the_view() {
 
 #[test]
 fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     let old = shared.at(LOG);
     say(first, "more").ok();
@@ -186,7 +186,7 @@ fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
 
 #[test]
 fn a_log_of_another_mission_stays_until_it_has_ended() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let second = shared.another(2);
     second.cook(&["init"]).ok();
     second
@@ -209,7 +209,7 @@ fn a_log_of_another_mission_stays_until_it_has_ended() {
 
 #[test]
 fn branches_with_like_names_have_logs_of_their_own() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let second = shared.another(2);
     second.git(&["switch", "-q", "-c", "feature/a"]);
     second.cook(&["pull"]).fails(3, "remote_log_absent");
@@ -233,7 +233,7 @@ fn branches_with_like_names_have_logs_of_their_own() {
 
 #[test]
 fn partial_shallow_and_mirror_clones_take_the_whole_log() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     say(&shared.first, "more").ok();
     shared.first.commit_for("x", "x.txt", "x\n");
     shared.first.cook(&["push"]).ok();
@@ -299,7 +299,7 @@ fn nothing_of_a_log_is_written_to_the_repository_and_nothing_around_it_counts() 
 
 #[test]
 fn a_log_is_read_where_it_is_and_nothing_is_written_here() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     say(first, "more").ok();
     first.cook(&["push"]).ok();
@@ -342,7 +342,7 @@ fn a_log_is_read_where_it_is_and_nothing_is_written_here() {
 
 #[test]
 fn another_worktree_of_the_branch_begins_no_second_log() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     first.git(&["switch", "-q", "-c", "elsewhere"]);
     let beside = first.beside("beside");
@@ -365,7 +365,7 @@ fn another_worktree_of_the_branch_begins_no_second_log() {
 
 #[test]
 fn a_remote_that_is_not_there_changes_nothing() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     say(first, "more").ok();
     let before = standing(first);
@@ -417,7 +417,7 @@ fn a_repository_with_long_names_of_objects_travels_too() {
 
 #[test]
 fn a_long_log_travels_as_a_pack() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     for number in 0..60 {
         say(&shared.first, &format!("words {number}")).ok();
     }

@@ -72,7 +72,7 @@ impl Forge<'_> {
 }
 
 fn with_forge(act: impl FnOnce(&Forge<'_>, &dyn Fn(&str, &str))) {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     shared.first.cook(&["pause", "a rest"]).ok();
     shared.first.cook(&["push"]).ok();
     let forge = Forge {
@@ -263,7 +263,7 @@ fn what_would_unfold_to_more_than_is_read_is_refused_by_its_header() {
 
 #[test]
 fn replacements_of_the_remote_replace_nothing_here() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     shared.first.cook(&["pause", "a rest"]).ok();
     shared.first.cook(&["push"]).ok();
     let good = shared.at(LOG);
@@ -278,7 +278,7 @@ fn replacements_of_the_remote_replace_nothing_here() {
 
 #[test]
 fn a_log_of_a_newer_cook_is_called_new() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let forge = Forge {
         good: shared.at(LOG),
         shared: &shared,
@@ -303,7 +303,7 @@ fn a_log_of_a_newer_cook_is_called_new() {
 #[test]
 #[ignore = "takes a gigabyte of memory"]
 fn a_delta_that_unfolds_to_a_gigabyte_is_ended() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let forge = Forge {
         good: shared.at(LOG),
         shared: &shared,
@@ -382,7 +382,7 @@ fn delta_pack(base: &[u8], copies: usize) -> Vec<u8> {
 
 #[test]
 fn words_of_a_server_are_harmless() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let hook = shared.bare.join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\nprintf 'GH013: \\033[31mblocked\\033[0m\\007 https://u:hunter22@x/\\n'; exit 1\n").unwrap();
     run_alone(shared.first.command("chmod").arg("+x").arg(&hook)).ok();

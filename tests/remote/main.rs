@@ -34,7 +34,7 @@ impl Shared {
     }
 
     /// The same, pushed.
-    pub fn new() -> Self {
+    pub fn pushed() -> Self {
         let shared = Self::unpushed();
         shared.first.cook(&["push", "--yes"]).ok();
         shared

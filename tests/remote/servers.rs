@@ -20,7 +20,7 @@ fn seen(shared: &Shared) -> String {
 
 #[test]
 fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     shared.set("http.receivepack", "true");
     // u:secret
     let manner = Manner {
@@ -50,7 +50,7 @@ fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
 
 #[test]
 fn a_daemon_serves_both_ways() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let daemon = Daemon::serve(&root(&shared));
     say(&shared.first, "more").ok();
     shared.first.cook(&["push", "--yes", &daemon.url]).ok();
@@ -60,7 +60,7 @@ fn a_daemon_serves_both_ways() {
 
 #[test]
 fn a_push_whose_answer_was_lost_is_asked_after() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     shared.set("http.receivepack", "true");
     let http = Http::serve(&root(&shared), Manner::default());
     let first = &shared.first;
@@ -74,7 +74,7 @@ fn a_push_whose_answer_was_lost_is_asked_after() {
 
 #[test]
 fn a_slow_server_is_waited_for_and_no_longer_than_said() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     shared.set("http.receivepack", "true");
     let http = Http::serve(&root(&shared), Manner::default());
     let first = &shared.first;
@@ -132,7 +132,7 @@ fn a_server_without_atomic_push_is_named() {
 
 #[test]
 fn what_a_server_takes_no_more_of_stays_here() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     shared.set("receive.maxInputSize", "100");
     let first = &shared.first;
     say(first, "more").ok();
@@ -147,7 +147,7 @@ fn what_a_server_takes_no_more_of_stays_here() {
 
 #[test]
 fn a_commit_that_the_branch_lost_is_kept_there() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     let first = &shared.first;
     first.plan_and_select(&[
         crate::support::reports::slice("one"),

@@ -19,7 +19,7 @@ fn number(repo: &Repo) -> u64 {
 
 #[test]
 fn with_push_the_remote_follows_as_far_as_it_can() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     set(&shared, "push");
     let first = &shared.first;
     let before = shared.at(LOG);
@@ -82,7 +82,7 @@ fn with_each_a_transition_counts_when_the_remote_took_it() {
 
 #[test]
 fn with_each_the_branch_goes_with_the_log() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     set(&shared, "each");
     let first = &shared.first;
     say(first, "one").ok();
@@ -108,7 +108,7 @@ fn with_each_the_branch_goes_with_the_log() {
 
 #[test]
 fn a_server_that_hides_refs_gets_no_branch_before_its_log() {
-    let shared = Shared::new();
+    let shared = Shared::pushed();
     set(&shared, "each");
     let second = shared.another(2);
     second.cook(&["pull"]).ok();
