@@ -363,7 +363,9 @@ fn a_log_written_anew_from_another_vote_is_named_by_the_session_of_the_judge() {
     }
 }
 
-const FORGERIES: [(&str, fn(&mut Event) -> bool); 2] = [
+type Forge = fn(&mut Event) -> bool;
+
+const FORGERIES: [(&str, Forge); 2] = [
     ("a vote", |event| match event {
         Event::Judged { verdicts, .. } if !verdicts.positive => {
             verdicts.positive = true;
