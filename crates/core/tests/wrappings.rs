@@ -31,7 +31,9 @@ fn value(role: Role, key: &str, values: Values) -> String {
         ("plan_adjustment_required", _) => "no".to_owned(),
         ("smallest_follow_up_slice" | "next_mandatory_slice" | "worktree_blockers", _)
         | ("open_top_level_contract_ids" | "exact_remaining_open_top_level_contract_ids", _)
-        | ("reconciled_slice_id", _) => "none".to_owned(),
+        | ("reconciled_slice_id" | "reopened_slices" | "current_selected_slice", _) => {
+            "none".to_owned()
+        }
         (_, Kind::YesNo) => if long { "Yes - it is" } else { "yes" }.to_owned(),
         (_, Kind::Count) => "0".to_owned(),
         (_, Kind::Choice(_)) => "none".to_owned(),
@@ -124,6 +126,25 @@ type Wrap = fn(Role, &str) -> String;
 /// Each is read as the plain report is.
 const READ: &[(&str, Wrap)] = &[
     ("prose before", |_, r| format!("Here is my report:\n\n{r}")),
+    ("thoughts after words", |_, r| {
+        format!("OK.\n<think>\nFindings: hm\n</think>\n{r}")
+    }),
+    ("thoughts in capitals", |_, r| {
+        format!("<THINK>\nBlocker count: 7\n</Think>\n{r}")
+    }),
+    ("reasoning", |role, r| {
+        format!("<reasoning>\n{}</reasoning>\n{r}", another(role))
+    }),
+    ("thoughts behind it", |_, r| {
+        format!("{r}\n<thinking>\nBlocker count: 7\n</thinking>\n")
+    }),
+    ("thoughts that are cut off behind it", |_, r| {
+        format!("{r}\n<think>\nBlocker count: 7\n")
+    }),
+    ("a terminal's title", |_, r| format!("\u{1b}]0;t\u{7}{r}")),
+    ("set in as a whole", |_, r| {
+        each_line(r, |line| format!("    {line}"))
+    }),
     ("prose right before", |_, r| {
         format!("Here is my report:\n{r}")
     }),
@@ -425,6 +446,165 @@ fn an_object_beside_a_text_is_a_second_report() {
                 "{role}: {found:?}\n{text}"
             );
         }
+    }
+}
+
+fn codes_of(role: Role, text: &str) -> BTreeSet<Code> {
+    let found = read(role, text).expect_err(text);
+    found.iter().map(|finding| finding.code).collect()
+}
+
+#[test]
+fn what_says_otherwise_around_a_report_refuses_it() {
+    for role in Role::ALL {
+        let (text, json) = (plain(role, Values::Short), as_json(role) + "\n");
+        for (plain, is_text) in [(&text, true), (&json, false)] {
+            let wanted = read(role, plain);
+            for field in fields(role).iter().filter(|field| field.required) {
+                let same = value(role, field.key, Values::Short);
+                let other = match field.kind {
+                    Kind::YesNo if same == "yes" => "no",
+                    Kind::YesNo => "yes - after all",
+                    Kind::Count => "7",
+                    Kind::Choice(_) => "accepted",
+                    Kind::Sha => "feedfeedfeed",
+                    Kind::Text | Kind::List => "something else",
+                };
+                let around = |line: &str| {
+                    [
+                        format!("{line}\n\nNow my report:\n\n{plain}"),
+                        format!("{plain}\nOn checking once more:\n\n{line}\n"),
+                    ]
+                };
+                // An anchor would begin another report.
+                if field.key != "mission_anchor" {
+                    for text in around(&format!("{}: {other}", field.label)) {
+                        assert!(
+                            codes_of(role, &text).contains(&Code::FieldDuplicated),
+                            "{text}"
+                        );
+                    }
+                    for text in around(&json!({ field.key: other }).to_string()) {
+                        assert!(
+                            codes_of(role, &text).contains(&Code::FieldDuplicated),
+                            "{text}"
+                        );
+                    }
+                }
+                let [before, after] = around(&format!("{}: {same}", field.label));
+                assert_eq!(read(role, &before), wanted, "{before}");
+                if !is_text && field.key != "mission_anchor" {
+                    assert_eq!(read(role, &after), wanted, "{after}");
+                }
+            }
+            if has_rubric(role) {
+                let rated = format!("{plain}\nNo:\n\n- Correctness risk: fail - it overflows\n");
+                let codes = codes_of(role, &rated);
+                assert!(
+                    codes.contains(&Code::RubricDuplicated),
+                    "{rated}: {codes:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fifth_dimension_is_refused_as_text_and_as_an_object() {
+    for role in Role::ALL.into_iter().filter(|role| has_rubric(*role)) {
+        let plain = plain(role, Values::Short);
+        let last = "- Docs/state parity: pass - it holds\n";
+        for line in [
+            "- Security: fail - injection",
+            "- Security",
+            "Security: pass - fine",
+            "    - Security: fail - x",
+        ] {
+            let text = plain.replace(last, &format!("{last}{line}\n"));
+            assert!(
+                codes_of(role, &text).contains(&Code::RubricInvalid),
+                "{text}"
+            );
+        }
+        // A reason may go on below.
+        let text = plain.replace(last, &format!("{last}  - seen: in the docs\n  and more\n"));
+        assert!(read(role, &text).is_ok(), "{text}");
+        let mut object: Value = serde_json::from_str(&as_json(role)).unwrap();
+        object["rubric"]["security"] = json!({"verdict": "fail", "why": "x"});
+        assert!(codes_of(role, &object.to_string()).contains(&Code::RubricInvalid));
+    }
+}
+
+#[test]
+fn a_draft_in_thoughts_is_no_report() {
+    for role in Role::ALL {
+        let plain = plain(role, Values::Short);
+        for (open, close) in [
+            ("<think>", "</think>"),
+            ("OK. <THINK>", "</THINK>"),
+            ("<reasoning>", "</reasoning>"),
+            ("OK.\n<thinking kind=\"x\">", "</thinking>"),
+            ("[THINK]", "[/THINK]"),
+        ] {
+            let cut = format!("{open}\nI draft it first.\n\n{plain}\nBut wait: it overflows, so");
+            assert_eq!(
+                codes_of(role, &cut),
+                BTreeSet::from([Code::HeaderMissing]),
+                "{cut}"
+            );
+            let found = read(role, &cut).unwrap_err();
+            assert!(found[0].message.contains("never end"), "{found:?}");
+            let closed = format!("{open}\n{plain}{close}\nI cannot decide this.\n");
+            assert_eq!(
+                codes_of(role, &closed),
+                BTreeSet::from([Code::HeaderMissing])
+            );
+            let begun = format!("{plain}\n{close}\nI cannot decide this.\n");
+            assert_eq!(
+                codes_of(role, &begun),
+                BTreeSet::from([Code::HeaderMissing])
+            );
+        }
+    }
+}
+
+#[test]
+fn equal_reports_are_one_in_whatever_form() {
+    for role in Role::ALL {
+        let (text, json) = (plain(role, Values::Short), as_json(role));
+        let wanted = read(role, &text);
+        let fields = |read: &Result<Read, _>| match read {
+            Ok((record, block)) => (record.fields.clone(), block.clone()),
+            Err(_) => panic!("{role}"),
+        };
+        for other in [
+            format!("{text}\n{json}"),
+            format!(
+                "{text}\n{}",
+                text.replace(": yes", ": Yes").replace(": none", ": None.")
+            ),
+            format!("{{\"report\": {json}}}"),
+            format!("[{json}]"),
+        ] {
+            assert_eq!(fields(&read(role, &other)), fields(&wanted), "{other}");
+        }
+    }
+    let reviewer = plain(Role::Reviewer, Values::Short);
+    let wanted = read(Role::Reviewer, &reviewer);
+    let rubric: String = DIMENSIONS
+        .iter()
+        .map(|dimension| format!("- {}: pass - it holds\n", dimension.label))
+        .collect();
+    let last = rubric
+        .replace("- C", "\nC")
+        .replace("- V", "\nV")
+        .replace("- D", "\nD");
+    for text in [
+        reviewer.replace("as-is", "as\u{2011}is"),
+        reviewer.replace(": yes", ":\n- yes"),
+        reviewer.replace("Rubric:\n", "").replace(&rubric, "") + "Rubric:\n" + &last,
+    ] {
+        assert_eq!(read(Role::Reviewer, &text), wanted, "{text}");
     }
 }
 

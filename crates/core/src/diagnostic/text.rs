@@ -26,6 +26,20 @@ pub fn without_escapes(text: &str) -> String {
             // A control sequence ends with a byte from `@` to `~`; what is no part of one ends it too.
             while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
             rest.next_if(|c| ('@'..='~').contains(c));
+        } else if rest
+            .next_if(|c| matches!(c, ']' | 'P' | 'X' | '^' | '_'))
+            .is_some()
+        {
+            // A title or another text for the terminal ends with a bell or `ESC \`, or its line does.
+            while rest
+                .next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n'))
+                .is_some()
+            {}
+            if rest.next_if_eq(&'\u{1b}').is_some() {
+                rest.next_if_eq(&'\\');
+            } else {
+                rest.next_if_eq(&'\u{7}');
+            }
         }
     }
     plain
@@ -176,6 +190,10 @@ mod tests {
         assert_eq!(clean("\x1b[31mred\x1b[0m\x07", Lines::Keep), "red");
         assert_eq!(clean("\x1b[1;\nno\x1b[", Lines::Keep), "\nno");
         assert_eq!(clean("\u{9b}31m", Lines::Keep), "31m");
+        for title in ["\x1b]0;t\x07a", "\x1b]0;t\x1b\\a", "\x1bPq\x1b\\a"] {
+            assert_eq!(clean(title, Lines::Keep), "a");
+        }
+        assert_eq!(clean("\x1b]0;t\na", Lines::Keep), "\na");
     }
 
     #[test]

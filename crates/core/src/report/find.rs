@@ -6,12 +6,14 @@
 use super::fence::Fence;
 use super::json;
 use super::passage::{Part, Passage};
-use super::raw::{Raw, held};
+use super::raw::Raw;
+use super::stray::{difference, refuse_strays, strays_in};
 use super::table::{fields, has_block, has_rubric};
 use super::text::{self, Section};
+use super::value::dedent;
 use crate::diagnostic::{Code, Finding};
 use crate::model::{Reground, Role};
-use crate::schema::{find_json, skip_thoughts};
+use crate::schema::{find_json, without_thoughts};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,7 +25,10 @@ const ATTEMPT: usize = 3;
 
 /// Reads the report that an answer holds.
 pub(super) fn read(role: Role, text: &str) -> Raw {
-    let lines: Vec<&str> = skip_thoughts(text).lines().collect();
+    let spoken = without_thoughts(text);
+    // A report that is set in as a whole is one all the same.
+    let text = dedent(&spoken.text);
+    let lines: Vec<&str> = text.lines().collect();
     search(role, lines.clone())
         .or_else(|broken| {
             // Fences within a fence around everything may have ended it too early; not where
@@ -33,12 +38,18 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
             inside.and_then(Result::ok).ok_or(broken)
         })
         .unwrap_or_else(|broken| {
-            broken.map(|raw| *raw).unwrap_or_else(|| {
+            let mut raw = broken.map(|raw| *raw).unwrap_or_else(|| {
                 let message = format!(
                     "no line `MISSION ANCHOR: …` is there that the fields of {role} follow"
                 );
                 Raw::unreadable(Finding::new(Code::HeaderMissing, message))
-            })
+            });
+            if let (Some((tag, line)), Some(first)) = (&spoken.unended, raw.findings.first_mut()) {
+                first.message += &format!(
+                    "; the thoughts that begin on line {line} with `{tag}` never end, and are no part of the answer"
+                );
+            }
+            raw
         })
 }
 
@@ -63,7 +74,9 @@ fn unfenced<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
 #[derive(Default)]
 struct Held {
     whole: Vec<Raw>,
-    /// Fields beside or after the first whole one.
+    /// The lines of those that are text.
+    taken: Vec<Range<usize>>,
+    /// What it says of the fields besides.
     strays: Vec<Raw>,
     /// How many fields the fullest broken one has, and that one.
     broken: Option<(usize, Raw)>,
@@ -80,7 +93,7 @@ fn search(role: Role, lines: Vec<&str>) -> Result<Raw, Option<Box<Raw>>> {
         for place in level.clone() {
             let mut held = look(role, &passages, place);
             if whole.is_empty() && !held.whole.is_empty() {
-                strays.extend(beyond(role, &passages, place));
+                strays.extend(around(role, &passages, place));
             }
             whole.append(&mut held.whole);
             strays.append(&mut held.strays);
@@ -127,56 +140,22 @@ fn settle(role: Role, mut whole: Vec<Raw>, strays: &[Raw]) -> Raw {
         whole.retain(|raw| is_filled(role, raw));
     }
     let count = whole.len();
-    let mut raw = whole.swap_remove(0);
-    if let Some(other) = whole.iter().find(|other| **other != raw) {
-        let field = fields(role)
-            .iter()
-            .find(|field| raw.fields.get(field.key) != other.fields.get(field.key));
-        let (place, how) = match field {
-            Some(field) => {
-                let said = |raw: &Raw| held(raw.fields.get(field.key).map_or("", String::as_str));
-                let how = format!(
-                    "`{}` holds {} in one and {} in another",
-                    field.label,
-                    said(&raw),
-                    said(other)
-                );
-                (field.key, how)
-            }
-            None if raw.rubric != other.rubric => ("rubric", "their rubrics differ".to_owned()),
-            None => ("block", "their JSON blocks differ".to_owned()),
-        };
+    let raw = whole.swap_remove(0);
+    let differs = whole.iter().find_map(|other| difference(role, &raw, other));
+    if let Some((place, how)) = differs {
         let message = format!("the answer holds {count} whole reports, not all equal: {how}");
         return Raw::unreadable(Finding::new(Code::ReportAmbiguous, message).at(place));
     }
-    for field in fields(role) {
-        let said = raw.fields.get(field.key);
-        let other = strays
-            .iter()
-            .filter_map(|stray| stray.fields.get(field.key))
-            .find(|other| !other.is_empty() && Some(*other) != said);
-        if let Some(other) = other {
-            let message = format!(
-                "`{}` stands once more outside the report, with {}",
-                field.label,
-                held(other)
-            );
-            raw.findings
-                .push(Finding::new(Code::FieldDuplicated, message).at(field.key));
-        }
-    }
-    raw
+    refuse_strays(role, raw, strays)
 }
 
-/// Fields that follow a passage in those around it.
-fn beyond(role: Role, passages: &[Passage], place: usize) -> Vec<Raw> {
+/// What the passages around this one say of a report's fields.
+fn around(role: Role, passages: &[Passage], place: usize) -> Vec<Raw> {
     let mut strays = Vec::new();
-    let mut around = passages[place].around;
-    while let Some((place, line)) = around {
-        let mut sections = text::sections(role, &passages[place]);
-        sections.retain(|section| section.start >= line);
-        strays.push(text::read(&passages[place], &sections, &BTreeSet::new()));
-        around = passages[place].around;
+    let mut next = passages[place].around;
+    while let Some((place, _)) = next {
+        strays.extend(strays_in(role, &passages[place], &[]));
+        next = passages[place].around;
     }
     strays
 }
@@ -202,6 +181,9 @@ fn look(role: Role, passages: &[Passage], place: usize) -> Held {
         held.whole.extend(json.whole);
         held.broken = json.broken.or(held.broken);
     }
+    if !held.whole.is_empty() {
+        held.strays = strays_in(role, passage, &held.taken);
+    }
     held
 }
 
@@ -219,9 +201,22 @@ fn is_json(role: Role, passage: &Passage, own: &str) -> bool {
             .is_some_and(|object| is_other(object))
 }
 
-fn is_report(role: Role, object: &str) -> bool {
+pub(super) fn is_report(role: Role, object: &str) -> bool {
     let key = fields(role)[0].key;
     serde_json::from_str::<Value>(object).is_ok_and(|value| value.get(key).is_some())
+}
+
+/// Objects that are reports, also within a list or an object around them.
+fn find_reports<'a>(role: Role, text: &'a str, depth: usize) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for value in find_json(text) {
+        match is_report(role, value) {
+            true => found.push(value),
+            false if depth > 0 => found.extend(find_reports(role, &value[1..], depth - 1)),
+            false => {}
+        }
+    }
+    found
 }
 
 /// Objects with a mission anchor; `due` = the answer is JSON, whatever it holds.
@@ -231,9 +226,8 @@ fn look_for_json(role: Role, own: &str, due: bool) -> Held {
     if !due && named.is_none() {
         return Held::default();
     }
-    let whole: Vec<Raw> = find_json(own)
+    let whole: Vec<Raw> = find_reports(role, own, MAX_DEPTH)
         .into_iter()
-        .filter(|text| is_report(role, text))
         .map(|text| json::read(role, text))
         .collect();
     let start = named.and_then(|place| own[..place].rfind('{'));
@@ -263,13 +257,11 @@ fn look_for_text(role: Role, passages: &[Passage], place: usize) -> Held {
     for report in sections.chunk_by_mut(|_, next| !next.is_anchor()) {
         if report[0].is_anchor() && end_whole(role, passage, report) {
             held.whole.push(read(report));
+            let last = report.iter().map(|section| section.end).max();
+            held.taken.push(report[0].start..last.unwrap_or_default());
             continue;
         }
         let labels: BTreeSet<&str> = report.iter().map(Section::key).collect();
-        if !held.whole.is_empty() || labels.len() >= ATTEMPT {
-            held.strays
-                .push(text::read(passage, report, &BTreeSet::new()));
-        }
         let is_fullest = fullest.is_none_or(|(count, _)| labels.len() >= count);
         if is_fullest && (labels.len() > 1 || report[0].is_anchor()) {
             fullest = Some((labels.len(), report));

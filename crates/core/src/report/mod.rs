@@ -18,6 +18,7 @@ mod raw;
 mod render;
 mod rules;
 mod schema;
+mod stray;
 mod table;
 mod text;
 mod value;

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// Longest field that is kept, in characters.
 pub const MAX_FIELD_CHARS: usize = 20_000;
 
+/// What a line of the rubric begins with.
+pub(super) const VERDICTS: [&str; 3] = ["pass", "concern", "fail"];
+
 /// A report as one of the two forms holds it, before its values are judged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Raw {
@@ -41,7 +44,7 @@ impl Raw {
         let value = match field.kind {
             Kind::Text | Kind::List if field.key != "mission_anchor" => tidy(value),
             // A remark after a yes, a number or an id belongs on its line.
-            _ => tidy(&clean(value, Lines::Fold)),
+            _ => tidy(without_bullet(&clean(value, Lines::Fold))),
         };
         if self.fields.contains_key(field.key) {
             self.findings.push(
@@ -82,6 +85,13 @@ impl Raw {
     }
 }
 
+/// A yes, a number or an id may stand below its label as the one item of a list.
+fn without_bullet(value: &str) -> &str {
+    let rest = value.strip_prefix(['-', '*', '+']);
+    let rest = rest.and_then(|rest| rest.strip_prefix(' '));
+    rest.unwrap_or(value).trim()
+}
+
 /// The beginning of what a field holds, on one line, for a message.
 pub(super) fn held(value: &str) -> String {
     const MAX_CHARS: usize = 80;
@@ -94,8 +104,8 @@ pub(super) fn held(value: &str) -> String {
 }
 
 fn entry(verdict: &str, why: Option<&str>) -> Result<RubricEntry, &'static str> {
-    let (word, rest) = leading_word(verdict, &["pass", "concern", "fail"])
-        .ok_or("does not begin with pass, concern or fail")?;
+    let (word, rest) =
+        leading_word(verdict, &VERDICTS).ok_or("does not begin with pass, concern or fail")?;
     let verdict = match word {
         "pass" => RubricVerdict::Pass,
         "concern" => RubricVerdict::Concern,

@@ -3,8 +3,8 @@
 //! grammar has spoken already.
 
 use super::value::{
-    after_yes_no, commit, count, is_named, is_none, is_none_or_routing, is_routing, items,
-    leading_word, yes_no,
+    after_yes_no, commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items,
+    leading_word, needs_nothing, yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, counted};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
@@ -16,7 +16,8 @@ pub(super) fn field<'a>(record: &'a ReportRecord, key: &str) -> &'a str {
 
 /// What the role needs from the user, when it says so.
 pub(super) fn question(record: &ReportRecord) -> Option<&str> {
-    Some(field(record, "input_needed_from_user")).filter(|text| is_named(text))
+    Some(field(record, "input_needed_from_user"))
+        .filter(|text| is_named(text) && !needs_nothing(text))
 }
 
 /// A reviewer's follow-up or an auditor's next slice, when one is named.
@@ -246,6 +247,30 @@ impl<'a> Rules<'a> {
             let message = "the block reconciles another slice";
             contradiction("reconciled_slice_id", message);
         }
+        let reopened = |id: &String| {
+            let mut named = block.reopen.iter().map(|reopen| &reopen.slice_id);
+            let decided = decided.filter(|it| it.decision == Decision::Reopened);
+            named.any(|known| known == id) || decided.is_some_and(|it| it.slice_id == *id)
+        };
+        let named = self.text("reopened_slices").map(ids).unwrap_or_default();
+        if let Some(id) = named.iter().map(first_word).find(|id| !reopened(id)) {
+            let message = format!("the block does not reopen `{id}`");
+            contradiction("reopened_slices", &message);
+        }
+        let named = self
+            .text("current_selected_slice")
+            .filter(|text| !is_none(text));
+        let named = named.map(|text| first_word(&text.to_owned()));
+        if let (Some(select), Some(named)) = (&block.select, named)
+            && *select != named
+        {
+            let message = format!("the block selects `{select}`");
+            contradiction("current_selected_slice", &message);
+        }
+        if self.yes("canonical_re_ground_applied") == Some(false) && !only_asks(block) {
+            let message = "the block changes something";
+            contradiction("canonical_re_ground_applied", message);
+        }
         if question(self.record).is_some() && !only_asks(block) {
             let message = "a report that asks the user changes nothing else; \
                            put the question into the block's `policy` to do both";
@@ -253,6 +278,13 @@ impl<'a> Rules<'a> {
         }
         found
     }
+}
+
+/// An id at the beginning of a text.
+fn first_word(text: &String) -> String {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let marks = |c: char| !c.is_alphanumeric() && c != '_';
+    word.trim_matches(marks).to_owned()
 }
 
 /// The block changes nothing, or asks the user and nothing more.

@@ -6,9 +6,9 @@
 use super::fence::{Fence, is_indented};
 use super::field::Field;
 use super::passage::Passage;
-use super::raw::Raw;
+use super::raw::{Raw, VERDICTS, held};
 use super::table::{DIMENSIONS, Dimension, fields, has_rubric};
-use super::value::{after_marker, dedent};
+use super::value::{after_marker, dedent, leading_word};
 use crate::diagnostic::{Code, Finding};
 use crate::model::Role;
 use std::collections::BTreeSet;
@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 /// Label and value of a line, decoration off, the label in lower case with single blanks.
 fn split_label(line: &str) -> Option<(String, &str)> {
     const MARKS: [char; 3] = ['*', '`', '_'];
+    // Models set them for looks.
+    const HYPHENS: [char; 4] = ['\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}'];
     if is_indented(line) {
         return None;
     }
@@ -35,11 +37,12 @@ fn split_label(line: &str) -> Option<(String, &str)> {
     let body = head.trim_start_matches(MARKS);
     let opener = &head[..head.len() - body.len()];
     let label = body.trim_end_matches(MARKS);
+    let label = label.replace(HYPHENS, "-");
     let words: Vec<&str> = label
         .split(|c: char| c.is_whitespace() || c == '?')
         .filter(|word| !word.is_empty())
         .collect();
-    let closed = label.len() < body.len();
+    let closed = body.ends_with(MARKS);
     let value = value.trim();
     let closer: String = opener.chars().rev().collect();
     let value = match value.strip_prefix(closer.as_str()) {
@@ -135,9 +138,13 @@ pub(super) fn end_of_value(passage: &Passage, section: &Section) -> usize {
         let rest = passage.lines[place..section.end].iter();
         let blank = rest.take_while(|line| line.trim().is_empty()).count();
         let next = place + blank;
+        let is_rating = matches!(section.label, Label::Rubric)
+            && next < section.end
+            && rating(passage.lines[next]).is_some();
         let goes_on = next < section.end
             && !passage.inner[next]
-            && (passage.lines[next].starts_with(' ')
+            && (is_rating
+                || passage.lines[next].starts_with(' ')
                 || after_marker(passage.lines[next]).is_some());
         if has_begun && !goes_on {
             break;
@@ -196,12 +203,33 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
     }
     raw.has_rubric = true;
     let mut rated: Vec<(&Dimension, String)> = Vec::new();
+    let mut indent = usize::MAX;
     for line in std::iter::once(inline).chain(lines) {
         if line.trim().is_empty() {
             continue;
         }
+        let blanks = line.len() - line.trim_start().len();
+        // An item beside the four is a fifth; one further in belongs to the reason above it, unless
+        // it fails something.
+        let rates = rating(line).map(|(_, value)| leading_word(value, &["fail"]).is_some());
+        let is_item = after_marker(line.trim_start()).is_some();
+        let is_beside = blanks <= indent && (is_item || rates.is_some());
         match (dimension(line), rated.last_mut()) {
-            (Some((dimension, text)), _) => rated.push((dimension, text)),
+            (Some((dimension, text)), _) => {
+                indent = indent.min(blanks);
+                rated.push((dimension, text));
+            }
+            (None, Some(_)) if is_beside || rates == Some(true) => raw.findings.push(
+                Finding::new(
+                    Code::RubricInvalid,
+                    format!(
+                        "unknown dimension {}; the four are {}",
+                        held(line),
+                        DIMENSIONS.map(|dimension| dimension.label).join(", ")
+                    ),
+                )
+                .at("rubric"),
+            ),
             (None, Some((_, text))) => {
                 text.push(' ');
                 text.push_str(line.trim());
@@ -218,6 +246,13 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
     for (dimension, text) in rated {
         raw.rate(dimension.key, dimension.label, &text, None);
     }
+}
+
+/// A line that rates something: its label in lower case, and the verdict with its reason.
+pub(super) fn rating(line: &str) -> Option<(String, &str)> {
+    let (label, value) = split_label(line.trim())?;
+    leading_word(value, &VERDICTS)?;
+    Some((label, value))
 }
 
 fn dimension(line: &str) -> Option<(&'static Dimension, String)> {

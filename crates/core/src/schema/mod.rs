@@ -14,7 +14,7 @@ mod within;
 
 pub use custom::GivenSchema;
 pub use read::{Documented, MAX_DOCUMENT_BYTES, Rejection, read_document};
-pub use within::{find_json, skip_thoughts};
+pub use within::{Spoken, find_json, without_thoughts};
 
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use jsonschema::error::ValidationErrorKind;

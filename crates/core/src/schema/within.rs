@@ -5,22 +5,125 @@ use serde_json::{Deserializer, Value};
 /// Longest text that JSON is sought in, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What comes after a model's thoughts, where it says them.
-pub fn skip_thoughts(text: &str) -> &str {
-    let mut rest = text;
-    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
-        if let Some(inside) = rest.trim_start().strip_prefix(open) {
-            rest = inside.split_once(close).map_or(rest, |(_, after)| after);
+/// How models call the tags around their thoughts.
+const THOUGHTS: [&str; 9] = [
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reason",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "analysis",
+];
+
+/// What an answer says besides a model's thoughts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spoken {
+    /// The words that are no thoughts.
+    pub text: String,
+    /// The tag of thoughts that never end, with the number of its line.
+    pub unended: Option<(String, usize)>,
+}
+
+/// Thoughts are no part of an answer, wherever they stand: between their tags, behind a tag that
+/// none ends, before an end that none begins. A tag in a code span or in quotes is a word.
+pub fn without_thoughts(text: &str) -> Spoken {
+    let mut spoken = Spoken::default();
+    let mut rest = 0;
+    let mut at = 0;
+    while let Some(tag) = next_tag(text, at) {
+        at = tag.end;
+        if tag.closes {
+            // The program has begun the thoughts itself.
+            spoken.text.clear();
+            rest = tag.end;
+            continue;
         }
-        // Where the program has begun the thoughts itself, only their end is there.
-        if let Some((before, after)) = rest.split_once(&format!("{close}\n"))
-            && (before.is_empty() || before.ends_with('\n'))
-            && !before.contains(open)
-        {
-            rest = after;
+        spoken.text.push_str(&text[rest..tag.start]);
+        let mut end = None;
+        while let Some(other) = next_tag(text, at) {
+            at = other.end;
+            if other.closes && other.name == tag.name {
+                end = Some(other.end);
+                break;
+            }
+        }
+        let Some(end) = end else {
+            let line = text[..tag.start].matches('\n').count() + 1;
+            let shown = text[tag.start..tag.end].to_owned();
+            spoken.unended = Some((shown, line));
+            return spoken;
+        };
+        if !spoken.text.is_empty() && !spoken.text.ends_with('\n') {
+            spoken.text.push('\n');
+        }
+        (rest, at) = (end, end);
+    }
+    spoken.text.push_str(&text[rest..]);
+    spoken
+}
+
+struct Tag {
+    start: usize,
+    end: usize,
+    name: String,
+    closes: bool,
+}
+
+/// The first tag of thoughts from `at` on: `<think>`, `</Reasoning >`, `[THINK]`, `◁think▷`.
+fn next_tag(text: &str, at: usize) -> Option<Tag> {
+    let mut from = at;
+    while let Some(next) = text.get(from..)?.find(['<', '[', '◁']) {
+        let start = from + next;
+        from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+        if let Some(tag) = tag_at(text, start).filter(|_| !is_quoted(text, start)) {
+            return Some(tag);
         }
     }
-    rest
+    None
+}
+
+fn tag_at(text: &str, start: usize) -> Option<Tag> {
+    let mut chars = text[start..].chars();
+    let opener = chars.next()?;
+    let closer = match opener {
+        '<' => '>',
+        '[' => ']',
+        _ => '▷',
+    };
+    let inside = chars.as_str();
+    let length = inside.find([closer, '\n'])?;
+    if !inside[length..].starts_with(closer) {
+        return None;
+    }
+    let words = inside[..length].trim_matches(|c: char| c == '|' || c.is_whitespace());
+    let (closes, words) = match words.strip_prefix('/') {
+        Some(words) => (true, words),
+        None => (false, words),
+    };
+    let name = words.split_whitespace().next()?;
+    // `<seed:think>` is one too.
+    let name = name.rsplit(':').next().unwrap_or(name);
+    let is_shouted = name.chars().all(|c| c.is_ascii_uppercase());
+    let name = name.to_lowercase();
+    let is_known = THOUGHTS.contains(&name.as_str()) && (opener != '[' || is_shouted);
+    is_known.then(|| Tag {
+        start,
+        end: start + opener.len_utf8() + length + closer.len_utf8(),
+        name,
+        closes,
+    })
+}
+
+/// It stands in a code span, or in a text of JSON.
+fn is_quoted(text: &str, at: usize) -> bool {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let before = &text[line..at];
+    ['`', '"']
+        .iter()
+        .any(|mark| before.matches(*mark).count() % 2 == 1)
 }
 
 /// Each object and list of a text that is JSON by itself, in order; none lies within another.
@@ -53,17 +156,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thoughts_are_passed_over() {
+    fn thoughts_are_no_part_of_an_answer() {
         for (text, wanted) in [
             ("<think>{}</think>[1]", "[1]"),
-            ("\n<thinking>\na\n</thinking>\nb", "\nb"),
-            ("so {} or\n</think>\n[1]", "[1]"),
-            ("<think>never ends", "<think>never ends"),
+            ("\n<thinking>\na\n</thinking>\nb", "\n\nb"),
+            ("so {} or\n</think>\n[1]", "\n[1]"),
+            ("a\n<think>never ends", "a\n"),
             ("a `</think>` in words", "a `</think>` in words"),
+            ("{\"a\": \"<think>\"}", "{\"a\": \"<think>\"}"),
+            ("OK. <THINK a=b>x</Think >y", "OK. \ny"),
+            ("<reasoning>\n<think>\n</reasoning>a", "a"),
+            ("<seed:think>x</seed:think>a", "a"),
+            ("[THINK]x[/THINK]a [think] b", "a [think] b"),
+            ("◁think▷x◁/think▷a", "a"),
+            ("Vec<Thing> a < b </p>", "Vec<Thing> a < b </p>"),
+            ("<think>a</think>b<think>c</think>d", "b\nd"),
             ("plain", "plain"),
         ] {
-            assert_eq!(skip_thoughts(text), wanted, "{text:?}");
+            assert_eq!(without_thoughts(text).text, wanted, "{text:?}");
         }
+        let unended = without_thoughts("a\n<Think>b").unended;
+        assert_eq!(unended, Some(("<Think>".to_owned(), 2)));
     }
 
     #[test]

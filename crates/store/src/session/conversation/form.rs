@@ -2,7 +2,7 @@
 
 use crate::session::supplier::Answer;
 use crate::session::value::Kind;
-use cook_core::schema::{GivenSchema, find_json, skip_thoughts};
+use cook_core::schema::{GivenSchema, find_json, without_thoughts};
 use serde_json::Value;
 
 /// What an answer that breaks its schema is asked for again with.
@@ -41,7 +41,8 @@ pub(super) fn check_data(answer: &Answer, schema: &GivenSchema) -> (Option<Value
 
 /// The answer as one value, fenced or not, or else the objects and lists between its words.
 fn values(answer: &str) -> Vec<Value> {
-    let text = skip_thoughts(answer).trim();
+    let spoken = without_thoughts(answer);
+    let text = spoken.text.trim();
     let inside = text
         .strip_prefix("```json")
         .or_else(|| text.strip_prefix("```"))
