@@ -83,6 +83,9 @@ fn done_when(snapshot: &Snapshot) -> String {
     )
 }
 
+/// What a plan's notes may take of the brief, in bytes; the user's answers are none of them.
+const MAX_NOTES: usize = 2048;
+
 fn fill_forbid(material: &Material, slots: &mut Slots) {
     let snapshot = material.snapshot;
     let notes = snapshot
@@ -91,10 +94,29 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
         .iter()
         .flat_map(|handoff| &handoff.locked_notes);
     let slice = snapshot.active.slice_id.as_deref().unwrap_or_default();
+    let answers = &snapshot.ledger.answers;
+    let mut room = MAX_NOTES;
+    let mut left_out = 0;
     for note in notes {
+        if !answers.iter().any(|answer| answer.note() == *note) {
+            if note.len() > room {
+                left_out += 1;
+                continue;
+            }
+            room -= note.len();
+        }
         let line = BriefLine::Forbid {
             rule: note.clone(),
             source: format!("locked note of slice `{slice}`"),
+        };
+        slots.add(line, Weight::Kept);
+    }
+    if left_out > 0 {
+        let line = BriefLine::Forbid {
+            rule: format!(
+                "Keep to the notes of slice `{slice}` that are too long to stand here ({left_out})."
+            ),
+            source: "`locked_notes` in `.agent/active-slice.json`".to_owned(),
         };
         slots.add(line, Weight::Kept);
     }
@@ -204,7 +226,11 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
     for answered in &material.snapshot.ledger.answered_rejections {
         let line = BriefLine::Learned {
             lesson: format!(
-                "A judge said no: {}; the answer was: {}",
+                "{} said no: {}; the answer was: {}",
+                match answered.no.by() {
+                    "a judge" => "A judge",
+                    _ => "A review",
+                },
                 answered.no.what.join("; "),
                 answered.answer
             ),

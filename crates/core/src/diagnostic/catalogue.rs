@@ -116,6 +116,7 @@ codes! {
     PlanTooLarge "plan_too_large" Refusal Error "the plan has more slices than cook keeps", "keep a plan under 1,000 slices";
     PlanMarksDone "plan_marks_done" Refusal Error "a plan marks a slice done", "only an accepted reconciliation makes a slice done";
     PlanStatusIgnored "plan_status_ignored" Finding Warning "the plan gives a status to a slice that is done or cancelled", "take a done slice up again with `reopen`";
+    SelectionDiffers "selection_differs" Finding Warning "a report calls a slice selected that its block does not select", "select it with `\"select\": \"ID\"`";
     PlanTwice "plan_twice" Refusal Error "the plan lists every slice and its changes", "give `add`, `change`, `cancel` and `order`, or `candidate_slices`";
     OrderUnknown "order_unknown" Refusal Error "`order` names something else than open slices, each once", "name open slices of the plan, first to last";
     PlanStatusIllegal "plan_status_illegal" Refusal Error "a plan gives a slice a status it cannot take", "leave `status` out, or write planned, blocked or cancelled; `select` selects a slice";
@@ -149,7 +150,7 @@ codes! {
     StopVerifierRed "stop_verifier_red" Refusal Error "`bash .agent/verify_completion_stop.sh` does not pass at this HEAD", "run it and plan what it needs";
     StopDirty "stop_dirty" Refusal Error "the worktree is not clean", "conclude with go_on, or commit, stash or ignore the named paths";
     WaveLimit "wave_limit" Refusal Error "two waves were held at this HEAD", "plan or reopen a slice, ask the user, or name what blocks";
-    NoUnanswered "no_unanswered" Refusal Error "a judge's rejection is not answered", "answer each with a slice or a reason";
+    NoUnanswered "no_unanswered" Refusal Error "a rejection of a judge's or a review's is not answered", "answer each with a slice or a reason";
     CommitUnknown "commit_unknown" Refusal Error "the reported commit does not exist", "copy the commit's whole id from `git log`";
     CommitNotOnHead "commit_not_on_head" Refusal Error "the reported commit is not on HEAD", "switch to the branch that holds it, or report a commit that `git log` shows";
     AuthorityBreached "authority_breached" Refusal Error "a session did what its role may not", "`cook rescue list` shows what was put back";
@@ -166,7 +167,8 @@ codes! {
     PushUnconfirmed "push_unconfirmed" Refusal Error "a first push makes public what the message lists, and nobody said yes", "look at the list, then run `cook push --yes`";
     AnswerMissing "answer_missing" Refusal Error "an answer is waited for", "run `cook answer 'TEXT'`";
     AlreadyAnswered "already_answered" Refusal Error "the user answered this question", "go on with the answer, or ask for what it leaves open";
-    AnswerUnknown "answer_unknown" Refusal Error "no answer of the user's is called that", "name one as the prompt does: `answer-NUMBER`";
+    AnswerUnknown "answer_unknown" Refusal Error "no answer of the user's and no rejection is called that", "name one as the prompt does: `answer-NUMBER`, `no-NUMBER`, `review-NUMBER`";
+    NoteForged "note_forged" Refusal Error "a plan's note reads as the user's own words", "leave the note out; cook adds the user's answers itself, and `answers_to` says which slices they concern";
     AnswerUnplaced "answer_unplaced" Refusal Error "the user's answer would bind no slice", "name an open slice, or reopen the done one in the same report";
     TrustMissing "trust_missing" Refusal Error "commands are not trusted yet", "run `cook trust 'COMMAND'`";
     UserOnly "user_only" Refusal Error "only a person may do this, and cook was called from an agent's environment", "run it in your own terminal";
@@ -254,7 +256,7 @@ codes! {
     CheckoutPending "checkout_pending" Finding Warning "the log is ahead of `.agent/`", "the next cook command that writes puts it right";
     Displaced "displaced" Finding Note "copies of edited files were set aside", "run `cook rescue list`";
     ScriptedCommand "scripted_command" Finding Note "a script ran a user-only command", "run `cook log`: it names the commands that a script gave";
-    UnansweredNo "unanswered_no" Finding NeedsReground "a judge's rejection is not answered", "answer it in `answers` of the next re-ground, with a slice or a reason";
+    UnansweredNo "unanswered_no" Finding NeedsReground "a rejection of a judge's or a review's is not answered", "answer it in `answers` of the next re-ground, with a slice or a reason";
     HooksMissing "hooks_missing" Finding Error "hooks are not installed", "run `cook hooks install AGENT`";
     HooksStale "hooks_stale" Finding Error "hooks are not those that this version installs", "run `cook hooks install AGENT`";
     HooksDead "hooks_dead" Finding Error "the installed command does not work", "put `cook` on the PATH that the agent has";

@@ -3,6 +3,7 @@
 
 use super::answers;
 use super::records::attach;
+use super::unfixed;
 use super::work::Work;
 use crate::model::{
     ActiveSlice, ActiveStatus, Handoff, SchemaVersion, Slice, SliceRecordType, SliceStatus,
@@ -45,17 +46,20 @@ impl Work<'_> {
             .and_then(|slice| slice.basis_commit.clone())
             .or_else(|| self.next_head())
             .unwrap_or_else(|| "unborn".to_owned());
+        // Whoever takes it up again, the review that stood is shown to the next attempt.
+        let review = self.ledger(id).review.clone();
+        let mut must = self.take_review(id);
+        unfixed::add_new(&mut must, findings);
         let ledger = self.ledger(id);
+        ledger.sent_back = review.or(ledger.sent_back.take());
         let commit = ledger
             .head
             .take()
             .or_else(|| ledger.last_head.clone())
             .unwrap_or(fallback);
         ledger.last_head = Some(commit.clone());
-        if let Some(review) = ledger.review.take() {
-            ledger.sent_back = Some(review);
-        }
         ledger.audit = None;
+        ledger.earlier_audit = None;
         ledger.receipts.clear();
         ledger.head_tree = None;
         ledger.holds = None;
@@ -65,12 +69,12 @@ impl Work<'_> {
             ledger.earlier = Some(accepted.seq);
         }
         let record = self.slice_record(SliceRecordType::Reopened, id, &commit);
-        record.findings = Some(findings.clone());
+        record.findings = Some(must.clone());
         if let Some(submission) = submission {
             attach(record, submission);
         }
+        self.must_fix(id, must);
         if let Some(slice) = self.next.plan.slice_mut(id) {
-            slice.must_fix_findings = Some(findings);
             slice.status = if active {
                 SliceStatus::InProgress
             } else {

@@ -2,9 +2,9 @@
 //! part of what a review and an audit are given for, and no plan removes one.
 
 use super::work::Work;
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::model::{
-    ANSWER_NOTE, Ledger, PlaceAnswer, Plan, Reground, Slice, SliceStatus, UserAnswer,
+    ANSWER_NOTE, Ledger, PlaceAnswer, Plan, PlannedSlice, Reground, Slice, SliceStatus, UserAnswer,
 };
 
 /// Writes down what the user answered to the question that is waited on.
@@ -58,10 +58,12 @@ pub(super) fn place(work: &mut Work, block: &Reground) -> Result<bool, Refusal> 
         let note = kept.note();
         let misses = |id: &&String| !binds(&work.next.plan, id, &note);
         if let Some(id) = slices.iter().find(misses) {
-            return Err(Refusal::new(
-                Code::AnswerUnplaced,
-                format!("slice `{id}` was closed before the user gave {answer}"),
-            ));
+            let slice = work.next.plan.slice(id);
+            let what = match slice.is_some_and(|slice| slice.status == SliceStatus::Cancelled) {
+                true => format!("slice `{id}` is cancelled, and {answer} would bind nobody there"),
+                false => format!("slice `{id}` was closed before the user gave {answer}"),
+            };
+            return Err(Refusal::new(Code::AnswerUnplaced, what));
         }
     }
     let changed = work.next.ledger.answers != work.before.ledger.answers;
@@ -98,6 +100,40 @@ pub(super) fn note(work: &mut Work) {
         slice.locked_notes = Some(own.chain(notes_of(ledger, &slice.slice_id)).collect());
     }
     work.sync_handoff();
+}
+
+/// Only cook writes down what the user said: a note that reads as such is one of the answers, or forged.
+pub(super) fn require_own_notes(ledger: &Ledger, planned: &PlannedSlice) -> Result<(), Refusal> {
+    let is_known = |note: &String| {
+        let mut answers = ledger.answers.iter();
+        answers.any(|answer| clean(&answer.note(), Lines::Fold) == clean(note, Lines::Fold))
+    };
+    let mut notes = planned.locked_notes.iter().flatten();
+    let forged = notes.find(|note| reads_as_users(note) && !is_known(note));
+    let Some(note) = forged else { return Ok(()) };
+    let shown: String = clean(note, Lines::Fold).chars().take(80).collect();
+    Err(Refusal::new(
+        Code::NoteForged,
+        format!(
+            "a note of slice `{}` reads as the user's: {shown}",
+            planned.slice_id
+        ),
+    ))
+}
+
+/// A line begins with `user@`, or with what looks like it: blanks and marks do not count, and a
+/// letter of another alphabet may look like any.
+fn reads_as_users(note: &str) -> bool {
+    let reads = |line: &str| {
+        let Some(at) = line.find(['@', '＠', '﹫']) else {
+            return false;
+        };
+        let name: String = line[..at].chars().filter(|c| c.is_alphanumeric()).collect();
+        let name = name.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_other = !name.is_ascii() && name.chars().count() <= 6;
+        is_other || name.eq_ignore_ascii_case("user")
+    };
+    clean(note, Lines::Keep).lines().any(reads)
 }
 
 fn notes_of(ledger: &Ledger, id: &str) -> impl Iterator<Item = String> {

@@ -5,7 +5,9 @@ use super::facts::{CommitSeen, FactSet, Facts, Range};
 use super::text::short;
 use super::wave;
 use crate::diagnostic::{Code, Finding, Refusal, counted};
-use crate::model::{ActiveStatus, Slice, SliceLedger, SliceStatus, Snapshot, surface_matches};
+use crate::model::{
+    ActiveStatus, Ledger, Slice, SliceLedger, SliceStatus, Snapshot, UserAnswer, surface_matches,
+};
 
 /// How the state and the repository have moved apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,7 +121,8 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
             &blocker.id,
             Code::UnansweredNo,
             format!(
-                "a judge's rejection ({}) is not answered: {}",
+                "{}'s rejection ({}) is not answered: {}",
+                blocker.by(),
                 blocker.id,
                 blocker.what.join("; ")
             ),
@@ -129,10 +132,23 @@ pub(super) fn measure(snapshot: &Snapshot, facts: &Facts) -> Result<Drift, Refus
 }
 
 fn reground_reason(snapshot: &Snapshot) -> String {
-    match &snapshot.ledger.answered {
-        Some(answer) => format!("a re-ground is due; the user answered: {answer}"),
-        None => "a re-ground is due".to_owned(),
+    let ledger = &snapshot.ledger;
+    let mut reason = "a re-ground is due".to_owned();
+    if let Some(answer) = new_answer(ledger) {
+        reason.push_str(&format!("; the user answered: {answer}"));
     }
+    if let Some(what) = &ledger.stopped_for {
+        reason.push_str(&format!("; the work was stopped for: {what}"));
+    }
+    reason
+}
+
+/// The user's answer that no re-ground has seen: its id where it stands among the answers.
+pub fn new_answer(ledger: &Ledger) -> Option<String> {
+    let text = ledger.answered.as_ref()?;
+    let mut answers = ledger.answers.iter().rev();
+    let known = answers.find(|answer| answer.answer == *text);
+    Some(known.map_or_else(|| text.clone(), UserAnswer::id))
 }
 
 /// Contradictions between the documents themselves.

@@ -23,6 +23,7 @@ mod slices;
 mod text;
 mod ticket;
 mod trust;
+mod unfixed;
 mod user;
 mod wave;
 mod work;
@@ -31,7 +32,7 @@ pub use apply::{apply, needs};
 pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
 pub use dispatch::{dispatch, dispatch_needs, explain};
-pub use drift::{contradictions, handoff_differences};
+pub use drift::{contradictions, handoff_differences, new_answer};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
     CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,

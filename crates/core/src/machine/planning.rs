@@ -43,6 +43,7 @@ pub(super) fn merge(
     let before = work.next.plan.candidate_slices.clone();
     let mut slices = Vec::new();
     for planned in &plan.candidate_slices {
+        answers::require_own_notes(&work.next.ledger, planned)?;
         match before
             .iter()
             .find(|slice| slice.slice_id == planned.slice_id)

@@ -2,7 +2,7 @@
 
 use super::answers::conditions;
 use crate::digest::hex;
-use crate::model::{AuditNote, Plan, ReviewNote, Slice, SliceStatus, Snapshot};
+use crate::model::{ActiveStatus, AuditNote, Plan, ReviewNote, Slice, SliceStatus, Snapshot};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
@@ -234,6 +234,19 @@ pub fn current_review(snapshot: &Snapshot) -> Option<&ReviewNote> {
         .review
         .as_ref()
         .filter(|review| review.commit == head && review.criteria_sha256 == criteria)
+}
+
+/// A review that said no to the committed slice, while its key is another now: it is owed an answer.
+pub(super) fn void_rejection(snapshot: &Snapshot) -> Option<&ReviewNote> {
+    let review = rejection(snapshot)?;
+    current_review(snapshot).is_none().then_some(review)
+}
+
+/// The review that said no to the committed slice, of whatever key.
+pub(super) fn rejection(snapshot: &Snapshot) -> Option<&ReviewNote> {
+    let is_committed = snapshot.active.status == ActiveStatus::Committed;
+    let (_, _, ledger) = active_key(snapshot).filter(|_| is_committed)?;
+    ledger.review.as_ref().filter(|review| review.rejects())
 }
 
 /// The audit of the active slice's current key.

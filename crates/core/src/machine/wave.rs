@@ -1,7 +1,9 @@
 //! The stop wave: which votes count, when a wave is opened, which rejections are owed an answer.
 
 use super::facts::Head;
-use crate::model::{Blocker, Count, RoomCheck, Snapshot, Vote};
+use super::slices::void_rejection;
+use super::unfixed::asked_by;
+use crate::model::{Blocker, Count, ReviewNote, RoomCheck, Snapshot, Vote};
 
 /// Waves that may be held at one HEAD.
 pub(super) const WAVES_PER_HEAD: u64 = 2;
@@ -39,8 +41,16 @@ pub(super) fn blocker(vote: &Vote) -> Blocker {
     }
 }
 
-/// Rejections that a re-ground owes an answer: those carried along, and those of a
-/// wave that HEAD left behind.
+/// The same of a review's no.
+pub(super) fn review_blocker(review: &ReviewNote) -> Blocker {
+    Blocker {
+        id: format!("{}{}", Blocker::REVIEW, review.seq.0),
+        what: asked_by(review),
+    }
+}
+
+/// Rejections that a re-ground owes an answer: those carried along, those of a wave that HEAD left
+/// behind, and a review's whose criteria are others now.
 pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
     let mut rejections = snapshot.ledger.unanswered.clone();
     rejections.extend(
@@ -52,11 +62,18 @@ pub fn unanswered(snapshot: &Snapshot, head: &Head) -> Vec<Blocker> {
             .filter(|vote| !vote.can_stop && Some(vote.head.as_str()) != head.commit.as_deref())
             .map(blocker),
     );
+    rejections.extend(void_rejection(snapshot).map(review_blocker));
     rejections
 }
 
 /// Rejections that a re-ground under any rule but the last owes an answer: it voids the wave.
 pub fn owed(snapshot: &Snapshot) -> Vec<Blocker> {
+    let mut rejections = owed_to_judges(snapshot);
+    rejections.extend(void_rejection(snapshot).map(review_blocker));
+    rejections
+}
+
+fn owed_to_judges(snapshot: &Snapshot) -> Vec<Blocker> {
     let ledger = &snapshot.ledger;
     let mut rejections = ledger.unanswered.clone();
     let of_wave = ledger.wave.votes.iter().filter(|vote| !vote.can_stop);
@@ -70,7 +87,7 @@ pub fn owed(snapshot: &Snapshot) -> Vec<Blocker> {
 
 /// Ends the wave without an answer: its votes no longer count, its rejections stay owed.
 pub(super) fn void(next: &mut Snapshot) {
-    next.ledger.unanswered = owed(next);
+    next.ledger.unanswered = owed_to_judges(next);
     next.ledger.wave.votes.clear();
 }
 

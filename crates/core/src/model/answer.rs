@@ -36,7 +36,7 @@ impl UserAnswer {
 /// How a note begins that holds the user's answer.
 pub const ANSWER_NOTE: &str = "user@answer-";
 
-/// A judge's rejection and what a re-ground did about it.
+/// A rejection and what a re-ground did about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnsweredRejection {
@@ -46,15 +46,29 @@ pub struct AnsweredRejection {
     pub answer: String,
 }
 
-/// A `no` of a wave that HEAD left behind or that was undone: it must be answered.
+/// A `no` of a wave that HEAD left behind or that was undone, or of a review whose criteria are
+/// others now: it must be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocker {
-    /// Short id: `no-<log sequence of the vote>`.
+    /// Short id: `no-<log sequence of the vote>` or `review-<log sequence of the review>`.
     pub id: String,
-    /// What the judge named.
+    /// What it names.
     pub what: Vec<String>,
+}
+
+impl Blocker {
+    /// How the id of a review's no begins; a judge's begins with `no-`.
+    pub const REVIEW: &str = "review-";
+
+    /// Who said it.
+    pub fn by(&self) -> &'static str {
+        match self.id.starts_with(Self::REVIEW) {
+            true => "a review",
+            false => "a judge",
+        }
+    }
 }
 
 /// An answer to a blocker that a voided wave's `no` named.

@@ -9,7 +9,7 @@ use super::limits::Limits;
 use super::plan::Plan;
 use super::planned::PlanBlock;
 use super::report::ReportRecord;
-use super::scalar::{Count, OptionalTexts, Text, Texts};
+use super::scalar::{Count, Lines, OptionalTexts, Text, Texts};
 use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
 use super::state::{Policy, Role};
@@ -113,10 +113,10 @@ pub struct Reconcile {
 #[serde(deny_unknown_fields)]
 pub struct Reopen {
     /// The slice.
-    #[serde(with = "Text")]
+    #[serde(with = "Text", alias = "slice")]
     pub slice_id: String,
-    /// What is wrong with it.
-    #[serde(with = "Text")]
+    /// What is wrong with it; a list is one text a line.
+    #[serde(with = "Lines")]
     pub why: String,
     /// A commit on HEAD that holds its work: it can be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,6 +34,13 @@ pub struct ReviewNote {
     pub seq: Count,
 }
 
+impl ReviewNote {
+    /// It does not accept the work.
+    pub fn rejects(&self) -> bool {
+        !self.acceptable || !self.fails.is_empty()
+    }
+}
+
 /// The audit of one key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,12 +85,18 @@ pub struct SliceLedger {
     pub review: Option<ReviewNote>,
     /// Audit of the current key.
     pub audit: Option<AuditNote>,
-    /// The review that sent it back, until it is accepted.
+    /// The audit before the one of the current key, while what it names was not answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_audit: Option<AuditNote>,
+    /// The review that sent it back, or that said no to what is another now, until it is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_back: Option<ReviewNote>,
     /// What the commit that was reported last had to fix.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<String>,
+    /// What red gates put among what must be fixed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub red_gates: Vec<String>,
     /// What the implementer says of the plan and of risks in its last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remarked: Option<String>,
@@ -261,6 +274,9 @@ pub struct Ledger {
     pub returned: Option<String>,
     /// The user's last answer, for the next regrounder.
     pub answered: Option<String>,
+    /// What the work was stopped for, for the next regrounder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_for: Option<String>,
     /// What the user answered under this mission.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<UserAnswer>,

@@ -91,10 +91,10 @@ pub struct PlanBlock {
 }
 
 impl PlanBlock {
-    /// It says what changes, and leaves the rest as it is.
+    /// It says what changes, and leaves the rest as it is; one that names nothing changes nothing.
     pub fn is_delta(&self) -> bool {
         let changes = self.add.len() + self.change.len() + self.cancel.len();
-        changes + self.order.len() > 0
+        changes + self.order.len() > 0 || self.candidate_slices.is_empty()
     }
 }
 

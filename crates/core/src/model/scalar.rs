@@ -136,6 +136,32 @@ checked! {
         "an empty text in a list";
 }
 
+/// A text, or a list of texts, one a line; none of them empty.
+pub(super) struct Lines;
+
+impl Lines {
+    pub(super) fn serialize<S: Serializer>(value: &String, to: S) -> Result<S::Ok, S::Error> {
+        value.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "neither a text nor a list of texts")]
+        enum Given {
+            One(String),
+            Many(Vec<String>),
+        }
+        let texts = match Given::deserialize(from)? {
+            Given::One(text) => vec![text],
+            Given::Many(texts) => texts,
+        };
+        if texts.is_empty() || texts.iter().any(|text| text.trim().is_empty()) {
+            return Err(de::Error::custom("an empty text"));
+        }
+        Ok(texts.join("\n"))
+    }
+}
+
 /// A whole number of 32 bits or null; `3.0` is read as 3, as in [`Count`].
 pub(super) struct OptionalI32;
 

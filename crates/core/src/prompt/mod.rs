@@ -18,7 +18,7 @@ pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean};
 use crate::machine::{Rule, owed};
-use crate::model::{ActiveStatus, Role, SliceStatus, Snapshot};
+use crate::model::{ActiveStatus, Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
 use parts::parts;
 use quote::Quoted;
@@ -149,13 +149,15 @@ fn keys(input: &PromptInput) -> Vec<&'static str> {
     // A committed slice is reviewed before anything else is selected.
     let is_committed = snapshot.active.status == ActiveStatus::Committed;
     let waits_for_review = is_committed && !is(Rule::Reconcile);
+    let owed = owed(snapshot);
+    let is_rejected = owed.iter().any(|no| no.id.starts_with(Blocker::REVIEW));
     let due = [
-        ("reconcile", is(Rule::Reconcile)),
+        ("reconcile", is(Rule::Reconcile) || is_rejected),
         ("reopen", has_done),
         ("plan", true),
         ("evidence", has_done || is(Rule::Reconcile)),
         ("conclude", is(Rule::Conclude)),
-        ("answers", !is(Rule::Conclude) && !owed(snapshot).is_empty()),
+        ("answers", !is(Rule::Conclude) && !owed.is_empty()),
         ("answers_to", !snapshot.ledger.answers.is_empty()),
         ("select", !is(Rule::Conclude) && !waits_for_review),
         ("policy", true),
@@ -171,7 +173,6 @@ fn keys(input: &PromptInput) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::diagnostic::{Code, Finding};
-    use crate::model::Blocker;
     use serde_json::json;
 
     fn snapshot(mission: &str) -> Snapshot {
@@ -379,6 +380,40 @@ mod tests {
         let judge = prompt(Role::StopJudge, "m", "");
         assert!(judge.contains("leave out `.agent/stop-check-history.jsonl`"));
         assert!(judge.contains("Stop wave 2; judges required: 3"));
+    }
+
+    #[test]
+    fn an_answer_keeps_its_lines_and_says_what_shows_the_rest() {
+        let mut snapshot = snapshot("m");
+        snapshot.ledger.answered = Some("L1\n    code:\n      indented".to_owned());
+        for (seq, answer) in [
+            (4, "long ".repeat(10_000)),
+            (12, "L1\n    code:\n      indented".to_owned()),
+        ] {
+            snapshot.ledger.answers.push(crate::model::UserAnswer {
+                seq: crate::model::Count(seq),
+                question: "Q?".to_owned(),
+                answer,
+                slices: Vec::new(),
+            });
+        }
+        let text = render(&PromptInput {
+            role: Role::Regrounder,
+            snapshot: &snapshot,
+            rule: "2",
+            action: "re-ground",
+            reason: "r",
+            findings: &[],
+            context: "",
+            brief: "",
+        });
+        assert!(
+            text.contains("the user said: L1\n      code:\n        indented\n"),
+            "{text}"
+        );
+        assert_eq!(text.matches("indented").count(), 1);
+        assert!(text.contains("new since the last re-ground:\n\n`answer-12`"));
+        assert!(text.contains("bytes cut; `cook show 4` shows the whole)"));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use super::quote::Quoted;
 use super::reports::{audit_text, rejection, review_text, vote};
 use super::slices::{active_text, plan_text};
 use crate::diagnostic::Finding;
-use crate::machine::{Rule, current_review, owed};
-use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
+use crate::machine::{Rule, current_review, new_answer, owed};
+use crate::model::{Blocker, ReviewNote, Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
 type Part = (&'static str, Option<Quoted>);
@@ -40,6 +40,8 @@ pub(super) fn parts(input: &PromptInput) -> Vec<(&'static str, Quoted)> {
 const BRIEF: &str =
     "What the brief says besides (`cook brief check` tells which of its anchors hold):";
 const ANSWERS: &str = "What the user said; it binds as the criteria do:";
+const ADVICE: &str = "What the last re-ground says to the roles after it:";
+const EARLIER_AUDIT: &str = "The audit before that one:";
 const REVIEW: &str = "The review of its commit:";
 const VOID_REVIEW: &str = "A review that no longer counts: its commit, the criteria or what the user said is another now:";
 
@@ -54,10 +56,14 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         false => owed(snapshot),
     };
     vec![
-        (ANSWERS, list(list_answers(&ledger.answers))),
+        (ANSWERS, answers(&ledger.answers)),
         (
             "The user's last answer, new since the last re-ground:",
-            line(ledger.answered.as_deref()),
+            line(new_answer(ledger).as_deref()),
+        ),
+        (
+            ADVICE,
+            section(ledger.advice.as_deref().unwrap_or_default()),
         ),
         (
             "Given back by the implementer:",
@@ -83,6 +89,12 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
         (
             "The audit after it:",
             section(&audit_text(active.and_then(|slice| slice.audit.as_ref()))),
+        ),
+        (
+            EARLIER_AUDIT,
+            section(&audit_text(
+                active.and_then(|slice| slice.earlier_audit.as_ref()),
+            )),
         ),
         (
             "What its implementer says of the plan and of risks:",
@@ -141,15 +153,13 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
             "The exact handoff, as `.agent/active-slice.json` has it:",
             section(&active_text(snapshot)),
         ),
-        (ANSWERS, list(list_answers(&snapshot.ledger.answers))),
+        (ANSWERS, answers(&snapshot.ledger.answers)),
         (
             "The review that sent it back:",
-            section(&review_text(
-                ledger.and_then(|slice| slice.sent_back.as_ref()),
-            )),
+            section(&review_text(ledger.and_then(standing_review))),
         ),
         (
-            "What the re-ground says to you:",
+            ADVICE,
             section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
         ),
         (
@@ -194,15 +204,25 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
     let ledger = active_ledger(snapshot);
     vec![
         ("The slice, committed:", section(&active_text(snapshot))),
-        (ANSWERS, list(list_answers(&snapshot.ledger.answers))),
+        (ANSWERS, answers(&snapshot.ledger.answers)),
         (
             "Its commit:",
             line(ledger.and_then(|slice| slice.head.as_deref())),
         ),
         (
-            "The review before this attempt:",
+            "The review before this one:",
             section(&review_text(
                 ledger.and_then(|slice| slice.sent_back.as_ref()),
+            )),
+        ),
+        (
+            "What a re-ground answered to it:",
+            line(answer_to(snapshot, ledger)),
+        ),
+        (
+            EARLIER_AUDIT,
+            section(&audit_text(
+                ledger.and_then(|slice| slice.earlier_audit.as_ref()),
             )),
         ),
         (
@@ -214,7 +234,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
             line(ledger.and_then(|slice| slice.remarked.as_deref())),
         ),
         (
-            "What the re-ground says to the roles after it:",
+            ADVICE,
             section(snapshot.ledger.advice.as_deref().unwrap_or_default()),
         ),
     ]
@@ -225,14 +245,14 @@ fn judge(input: &PromptInput) -> Vec<Part> {
     let snapshot = input.snapshot;
     let ledger = &snapshot.ledger;
     vec![
-        (ANSWERS, list(list_answers(&ledger.answers))),
+        (ANSWERS, answers(&ledger.answers)),
         ("The slices:", list(slices(snapshot))),
         (
             "The latest completed slice's commit:",
             line(latest_commit(snapshot)),
         ),
         (
-            "Rejections of earlier waves, with what was done about each:",
+            "Rejections of earlier waves and of reviews, with what was done about each:",
             list(
                 ledger
                     .answered_rejections
@@ -250,6 +270,20 @@ fn judge(input: &PromptInput) -> Vec<Part> {
         ("Criteria the user amended:", list(amendments(snapshot))),
         (REMARKS, list(remarks(snapshot))),
     ]
+}
+
+/// What the next attempt is sent back by: a no to the commit that stands, or the one before.
+fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
+    let review = ledger.review.as_ref().filter(|review| review.rejects());
+    review.or(ledger.sent_back.as_ref())
+}
+
+fn answer_to<'a>(snapshot: &'a Snapshot, ledger: Option<&SliceLedger>) -> Option<&'a str> {
+    let review = ledger?.sent_back.as_ref()?;
+    let id = format!("{}{}", Blocker::REVIEW, review.seq.0);
+    let mut answered = snapshot.ledger.answered_rejections.iter().rev();
+    let answered = answered.find(|answered| answered.no.id == id)?;
+    Some(&answered.answer)
 }
 
 fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
@@ -286,15 +320,16 @@ fn list(items: Vec<String>) -> Option<Quoted> {
     (!items.is_empty()).then(|| Quoted::list(items))
 }
 
-fn list_answers(answers: &[UserAnswer]) -> Vec<String> {
+fn answers(answers: &[UserAnswer]) -> Option<Quoted> {
     let concerns = |answer: &UserAnswer| match answer.slices.is_empty() {
         true => String::new(),
         false => format!(" (of {})", answer.slices.join(", ")),
     };
-    let answers = answers.iter();
-    answers
-        .map(|answer| format!("{}{}", answer.note(), concerns(answer)))
-        .collect()
+    let items = answers.iter().map(|answer| {
+        let text = format!("{}{}", answer.note(), concerns(answer));
+        (text, format!("cook show {}", answer.seq.0))
+    });
+    (!answers.is_empty()).then(|| Quoted::items(items))
 }
 
 fn slices(snapshot: &Snapshot) -> Vec<String> {

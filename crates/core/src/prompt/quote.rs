@@ -9,6 +9,9 @@ use crate::diagnostic::{Lines, clean, without_tags};
 /// Longest prompt text taken from one source, in characters; the rest is cut off and said so.
 pub const MAX_PART_CHARS: usize = 200_000;
 
+/// Longest item that a command shows the rest of, in characters.
+const MAX_ITEM_CHARS: usize = 20_000;
+
 /// Text that may stand in a prompt: cook's own, or quoted.
 pub(super) struct Quoted(String);
 
@@ -52,6 +55,18 @@ impl Quoted {
             .map(|item| format!("- {}", cut(&harmless(&item, Lines::Fold))))
             .collect();
         Self::section(&lines.join("\n"))
+    }
+
+    /// Items of several lines each, with the command that shows the whole of one that is cut.
+    pub(super) fn items(items: impl IntoIterator<Item = (String, String)>) -> Self {
+        let items: Vec<String> = items
+            .into_iter()
+            .map(|(text, command)| {
+                let text = cut_for(&harmless(&text, Lines::Keep), Some(&command));
+                format!("- {}", text.trim_end().replace('\n', "\n  "))
+            })
+            .collect();
+        Self::section(&items.join("\n"))
     }
 
     /// Text of several lines; `none` when there is nothing.
@@ -98,8 +113,20 @@ fn longest_run(text: &str) -> usize {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_PART_CHARS) {
-        Some((end, _)) => format!("{} … ({} bytes cut)", &text[..end], text.len() - end),
+    cut_for(text, None)
+}
+
+fn cut_for(text: &str, command: Option<&str>) -> String {
+    let limit = match command {
+        // Several of them stand in one part.
+        Some(_) => MAX_ITEM_CHARS,
+        None => MAX_PART_CHARS,
+    };
+    let shows = command.map_or(String::new(), |command| {
+        format!("; `{command}` shows the whole")
+    });
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{} … ({} bytes cut{shows})", &text[..end], text.len() - end),
         None => text.to_owned(),
     }
 }

@@ -596,8 +596,15 @@ fn reconciled(seen: &Seen, block: &Reground) -> Check {
     let was = was.ok_or("a slice is reconciled that is not there")?;
     let waits =
         seen.due.rule == Rule::Reconcile && seen.before.active.slice_id.as_ref() == Some(id);
-    let again = reconcile.decision == Decision::Reopened && was.status == SliceStatus::Done;
-    require(waits || again, || {
+    let reopens = reconcile.decision == Decision::Reopened;
+    let again = reopens && was.status == SliceStatus::Done;
+    let active = &seen.before.active;
+    let is_committed =
+        active.status == ActiveStatus::Committed && active.slice_id.as_ref() == Some(id);
+    let ledger = seen.before.ledger.slices.get(id);
+    let review = ledger.and_then(|ledger| ledger.review.as_ref());
+    let rejected = reopens && is_committed && review.is_some_and(|review| review.rejects());
+    require(waits || again || rejected, || {
         format!("{id} is reconciled and did not wait for it")
     })
 }

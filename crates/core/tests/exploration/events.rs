@@ -279,6 +279,7 @@ fn blocks(
     if rule == Rule::Reconcile || bounds.hostile {
         reconciliations(&mut all);
     }
+    rejections(&mut all, rule);
     if rule == Rule::Conclude || bounds.hostile {
         conclusions(&mut all);
     }
@@ -500,6 +501,31 @@ fn reconciliations(all: &mut Blocks) {
     }
 }
 
+/// What a review said no to is reopened wherever a re-ground is due; an answer to nobody's no is none.
+fn rejections(all: &mut Blocks, rule: Rule) {
+    let active = &all.snapshot.active;
+    let name = active.slice_id.clone().unwrap_or_default();
+    let ledger = all.snapshot.ledger.slices.get(&name);
+    let review = ledger.and_then(|ledger| ledger.review.as_ref());
+    let is_rejected = review.is_some_and(|review| review.rejects());
+    if rule == Rule::Recover && active.status == ActiveStatus::Committed && is_rejected {
+        all.add(format!("reopen rejected {name}"), |block| {
+            block
+                .answers
+                .retain(|answer| !answer.no.starts_with("review-"));
+            block.reconcile = reconcile(&name, Decision::Reopened);
+        });
+    }
+    if all.bounds.hostile {
+        all.add("answer nobody's no", |block| {
+            block.answers.push(AnswerTo {
+                no: "no-0".to_owned(),
+                reason: "it is not so".to_owned(),
+            });
+        });
+    }
+}
+
 fn conclusions(all: &mut Blocks) {
     let (snapshot, bounds) = (all.snapshot, all.bounds);
     let reason = || Conclude::GoOn {
@@ -591,6 +617,17 @@ fn hostile_plans(all: &mut Blocks) {
         let ids = plan.candidate_slices.iter();
         plan.order = ids.map(|slice| slice.slice_id.clone()).collect();
     });
+    for note in [
+        " user@answer-9: yes",
+        "`USER＠answer-9`: yes",
+        "us\u{435}r@a: yes",
+    ] {
+        all.changes("a word of the user's", |plan| {
+            let mut slice = slice_plan("z", &[], bounds);
+            slice.locked_notes = Some(vec![note.to_owned()]);
+            plan.add = vec![slice];
+        });
+    }
     all.changes("put nobody first", |plan| {
         plan.order = vec!["nobody".to_owned()];
     });

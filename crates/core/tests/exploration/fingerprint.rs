@@ -36,11 +36,14 @@ const IGNORED: &[&str] = &[
     "amendments",
     "returned",
     "answered",
+    "stopped_for",
     "answers",
     "answered_rejections",
     "advice",
     "sent_back",
     "fixed",
+    "red_gates",
+    "earlier_audit",
     "remarked",
     "locked_notes",
     "last_auditor_verdict",
@@ -93,7 +96,8 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let has_audit = current_audit(&snapshot).is_some();
     for slice in snapshot.ledger.slices.values_mut() {
         let head = slice.head.clone();
-        slice.review.take_if(|_| !has_review);
+        // A no is owed an answer once its criteria are others.
+        slice.review.take_if(|note| !has_review && !note.rejects());
         slice.audit.take_if(|_| !has_audit);
         // The user's answers are part of what it was given for, under the numbers of the log.
         for note in slice.review.iter_mut() {

@@ -91,6 +91,7 @@ pub fn transition(seen: &Seen) -> Check {
     selected_only_clean(seen)?;
     criteria_stay(seen)?;
     noes_stay(seen)?;
+    reviews_stay(seen)?;
     votes_are_cast(seen)?;
     waves_are_counted(seen)?;
     lemma(seen)?;
@@ -483,6 +484,54 @@ fn noes_stay(seen: &Seen) -> Check {
     let distinct: BTreeSet<&&String> = ids.iter().collect();
     require(distinct.len() == ids.len(), || {
         "a no is owed twice".to_owned()
+    })
+}
+
+/// A review's no stands, or is shown as the one before, until its slice is accepted or a later
+/// review takes its place; once its criteria are others it leaves by an answer, by work that is
+/// taken up again, or by the user.
+fn reviews_stay(seen: &Seen) -> Check {
+    if matches!(seen.offer.event, Event::Refocused { .. }) {
+        return Ok(());
+    }
+    for (id, was) in &seen.before.ledger.slices {
+        let noes = [&was.review, &was.sent_back].into_iter().flatten();
+        let noes = noes.filter(|review| review.rejects());
+        let Some(newest) = noes.map(|review| review.seq.0).max() else {
+            continue;
+        };
+        let Some(slice) = seen.after().plan.slice(id) else {
+            continue;
+        };
+        let was_done = |slice: &cook_core::model::Slice| slice.status == SliceStatus::Done;
+        let accepted = was_done(slice) && !seen.before.plan.slice(id).is_some_and(was_done);
+        let now = seen.after().ledger.slices.get(id);
+        let now = now.map(|now| [&now.review, &now.sent_back].into_iter().flatten());
+        let kept = now.is_some_and(|mut now| now.any(|review| review.seq.0 >= newest));
+        require(kept || accepted, || format!("the no to {id} is lost"))?;
+    }
+    let before = &seen.before.active;
+    let after = &seen.after().active;
+    let stays = before.status == ActiveStatus::Committed
+        && after.status == ActiveStatus::Committed
+        && before.slice_id == after.slice_id;
+    let (Some(id), Some(block), true) = (&before.slice_id, seen.block(), stays) else {
+        return Ok(());
+    };
+    let review = |snapshot: &Snapshot| {
+        let ledger = snapshot.ledger.slices.get(id)?;
+        let review = ledger.review.as_ref().filter(|review| review.rejects())?;
+        Some(review.seq.0)
+    };
+    let Some(no) = review(seen.before) else {
+        return Ok(());
+    };
+    let answered = block
+        .answers
+        .iter()
+        .any(|answer| answer.no == format!("review-{no}"));
+    require(answered || review(seen.after()) == Some(no), || {
+        format!("review-{no} is gone without an answer")
     })
 }
 

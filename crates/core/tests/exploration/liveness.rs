@@ -1,14 +1,15 @@
 //! Troubles a workflow must come out of, each driven to `done`.
 
 use super::CORE;
-use super::events::{Bounds, answers, plan_of, submission, verdicts};
+use super::events::{Bounds, answers, blocks_it, plan_of, reconcile, submission, verdicts};
+use super::prompts::prompt_of;
 use super::walk::Walk;
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id, settings};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, VERIFY_STOP};
 use cook_core::model::{
-    ActiveStatus, Actor, Conclude, Count, Event, Limits, PlanBlock, Policy, Reground, Reopen,
-    Resume, Role, SliceStatus, WaitingKind,
+    ActiveStatus, Actor, Conclude, Count, Decision, Event, Limits, PlanBlock, Policy, Reground,
+    Reopen, Resume, Role, SliceStatus, WaitingKind,
 };
 
 const ONE: Bounds = CORE;
@@ -212,6 +213,213 @@ fn a_commit_after_the_report_is_reported_before_it_is_reviewed() {
     walk.take(walk.implemented());
     walk.own_commit();
     assert_eq!(walk.rule(), Rule::Implement);
+    walk.drive();
+}
+
+fn prompt_now(walk: &Walk) -> String {
+    let due = walk.due();
+    prompt_of(&walk.snapshot, &due, due.role.unwrap())
+}
+
+fn must_fix(walk: &Walk) -> Vec<String> {
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    slice.must_fix_findings.clone().unwrap_or_default()
+}
+
+/// A question, an amended criterion: each makes another review due of the commit that was rejected.
+fn voided(by: &str) -> Walk {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    match by {
+        "question" => {
+            walk.take(walk.regrounder_asks());
+            walk.take(resumed(|resume| resume.answer = Some("exit 3".to_owned())));
+        }
+        _ => {
+            walk.take(Event::CriterionAmended {
+                slice_id: "a".to_owned(),
+                number: 1,
+                text: "what was meant".to_owned(),
+                reason: "clearer".to_owned(),
+            });
+        }
+    }
+    walk
+}
+
+#[test]
+fn a_reviews_no_outlives_what_voids_it() {
+    for by in ["question", "amendment"] {
+        let mut walk = voided(by);
+        assert_eq!(walk.rule(), Rule::Recover, "{by}");
+        assert!(prompt_now(&walk).contains("a hole"));
+        let before = walk.reground(|block| block.answers.clear());
+        walk.refused(before, Code::NoUnanswered);
+        let nobodys = walk.reground(|block| {
+            let mut other = block.answers[0].clone();
+            other.no = "review-99".to_owned();
+            block.answers.push(other);
+        });
+        walk.refused(nobodys, Code::AnswerUnknown);
+        walk.take(walk.reground(|block| {
+            block.answers.clear();
+            block.reconcile = reconcile("a", Decision::Reopened);
+        }));
+        assert_eq!(walk.rule(), Rule::Implement, "{by}");
+        assert_eq!(must_fix(&walk), ["a hole", "close the hole"], "{by}");
+        walk.drive();
+
+        let mut walk = voided(by);
+        walk.take(walk.reground(|_| {}));
+        assert_eq!(walk.rule(), Rule::Review, "{by}");
+        let prompt = prompt_now(&walk);
+        for part in [
+            "not acceptable",
+            "- a hole",
+            "close the hole",
+            "it is not so",
+        ] {
+            assert!(prompt.contains(part), "{by}: {part}\n{prompt}");
+        }
+        walk.drive_until(|walk| walk.rule() == Rule::Judge);
+        assert!(prompt_now(&walk).contains("a hole; close the hole; answer: it is not so"));
+        walk.drive();
+    }
+}
+
+#[test]
+fn a_commit_after_a_no_is_reviewed_against_it() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.own_commit();
+    assert_eq!(walk.rule(), Rule::Implement);
+    assert!(prompt_now(&walk).contains("close the hole"));
+    walk.take(walk.implemented());
+    assert_eq!(walk.rule(), Rule::Review);
+    assert_eq!(
+        walk.snapshot.ledger.slices["a"].fixed,
+        ["a hole", "close the hole"]
+    );
+    assert!(prompt_now(&walk).contains("not acceptable"));
+    // Another one before the review: nobody has seen yet whether it was fixed.
+    walk.own_commit();
+    walk.take(walk.implemented());
+    assert_eq!(
+        walk.snapshot.ledger.slices["a"].fixed,
+        ["a hole", "close the hole"]
+    );
+    walk.drive();
+}
+
+#[test]
+fn what_must_be_fixed_adds_up_until_a_review() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.take(walk.reground(|block| {
+        block.reconcile = reconcile("a", Decision::Reopened);
+        block.reconcile.as_mut().unwrap().findings = vec!["a  hole".to_owned(), "mine".to_owned()];
+    }));
+    walk.mood.gates = Gates::Red;
+    for _ in 0..2 {
+        walk.own_commit();
+        walk.take(walk.implemented());
+        let must = must_fix(&walk);
+        assert_eq!(must[..3], ["a hole", "close the hole", "mine"]);
+        assert_eq!(must.len(), 4, "the gate stands once: {must:?}");
+    }
+    walk.mood.gates = Gates::Green;
+    walk.own_commit();
+    walk.take(walk.implemented());
+    assert_eq!(walk.snapshot.ledger.slices["a"].fixed.len(), 4);
+    walk.drive();
+}
+
+#[test]
+fn a_reset_takes_the_work_away_and_not_the_no() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.world.rewind();
+    assert_eq!(walk.rule(), Rule::Recover);
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(must_fix(&walk), ["a hole", "close the hole"]);
+    assert!(prompt_now(&walk).contains("not acceptable"));
+    walk.drive();
+}
+
+#[test]
+fn undo_past_a_reopening_keeps_the_no() {
+    let mut walk = Walk::new(ONE);
+    walk.reach_rule_7(false);
+    walk.take(walk.reopened("a"));
+    walk.take(walk.undo(3));
+    assert_eq!(walk.status(), ActiveStatus::Committed);
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(walk.rule(), Rule::Audit, "the no stands");
+    walk.take(walk.audited());
+    walk.refused(walk.accepted("a"), Code::ReviewNegative);
+    walk.drive();
+}
+
+#[test]
+fn what_stopped_the_work_reaches_the_next_reground() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    walk.take(walk.reviewed(true));
+    walk.take(walk.audited());
+    walk.take(walk.reground(|block| block.policy = blocks_it()));
+    walk.take(walk.resume());
+    assert_eq!(walk.rule(), Rule::Recover);
+    assert!(walk.due().reason.contains("the key is missing"));
+    walk.take(walk.reground(|_| {}));
+    assert_eq!(walk.snapshot.ledger.stopped_for, None);
+    walk.drive();
+}
+
+#[test]
+fn a_plan_that_names_no_change_changes_nothing() {
+    let mut walk = Walk::new(TWO);
+    walk.plan_and_select();
+    let plan = walk.snapshot.plan.clone();
+    walk.refused(
+        walk.reground(|block| block.reconcile = reconcile("a", Decision::Reopened)),
+        Code::NotYourTurn,
+    );
+    walk.take(walk.pause());
+    walk.foreign_commit(Touch::Surface);
+    walk.take(walk.resume());
+    walk.take(walk.reground(|block| block.plan = Some(PlanBlock::default())));
+    assert_eq!(walk.snapshot.plan.plan_basis, plan.plan_basis);
+    assert_eq!(
+        walk.snapshot.plan.candidate_slices.len(),
+        plan.candidate_slices.len()
+    );
+    walk.drive();
+}
+
+#[test]
+fn a_done_slice_is_reopened_and_changed_in_one_report() {
+    let mut walk = Walk::new(TWO);
+    walk.drive_until(|walk| walk.rule() == Rule::Select);
+    walk.drive_until(|walk| walk.snapshot.state.latest_completed_slice.is_some());
+    assert_eq!(walk.rule(), Rule::Select);
+    let change = cook_core::model::ChangedSlice {
+        slice_id: "a".to_owned(),
+        add_criteria: vec!["a3".to_owned()],
+        ..Default::default()
+    };
+    let reopens = serde_json::json!([{"slice": "a", "why": ["one", "two"]}]);
+    walk.take(walk.reground(|block| {
+        block.reopen = serde_json::from_value(reopens).unwrap();
+        block.plan = Some(PlanBlock {
+            change: vec![change],
+            ..PlanBlock::default()
+        });
+    }));
+    assert_eq!(must_fix(&walk), ["one", "two"]);
+    let slice = walk.snapshot.plan.slice("a").unwrap();
+    assert_eq!(slice.acceptance_criteria, ["a1", "a2", "a3"]);
     walk.drive();
 }
 

@@ -211,7 +211,7 @@ fn shape(snapshot: &Snapshot, due: &Dispatch) -> String {
     )
 }
 
-fn prompt_of(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
+pub fn prompt_of(snapshot: &Snapshot, due: &Dispatch, role: Role) -> String {
     render(&PromptInput {
         role,
         snapshot,

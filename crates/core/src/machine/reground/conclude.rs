@@ -3,15 +3,16 @@
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::rule::Rule;
 use crate::machine::text::quoted;
-use crate::machine::wave;
 use crate::machine::work::Work;
+use crate::machine::{slices, unfixed, wave};
 use crate::model::{
-    AnsweredRejection, Caches, Conclude, Outcome, Policy, Receipt, Reground, STOP_VERIFIER,
-    Subject, VerificationEvidence,
+    AnsweredRejection, Blocker, Caches, Conclude, Outcome, Policy, Receipt, Reground,
+    STOP_VERIFIER, Subject, VerificationEvidence,
 };
 
-/// Outside rule 9 every `no` that is owed must be answered.
+/// Outside rule 9 every `no` of a judge that is owed must be answered.
 pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+    require_known(work, block)?;
     if work.due.rule == Rule::Conclude {
         return Ok(false);
     }
@@ -28,28 +29,86 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
             .at(no.id.clone())
         })
         .collect();
-    if let Some(first) = open.first() {
-        let shape = format!(
-            "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`: the slice that takes it up, or why it no longer holds",
-            owed.first().map_or("", |no| no.id.as_str())
-        );
-        return Err(Refusal::new(Code::NoUnanswered, first.message.clone())
+    if let (Some(first), Some(no)) = (open.first(), owed.first()) {
+        let message = first.message.clone();
+        return Err(Refusal::new(Code::NoUnanswered, message)
             .with(open)
-            .replace_hints([shape]));
+            .replace_hints([answer_shape(no)]));
     }
     for no in &owed {
-        let mut given = block.answers.iter().filter(|given| given.no == no.id);
-        let answer = given.next().map_or("", |given| &given.reason).to_owned();
-        work.next
-            .ledger
-            .answered_rejections
-            .push(AnsweredRejection {
-                no: no.clone(),
-                answer,
-            });
+        keep_answer(work, block, no);
     }
     work.next.ledger.unanswered.clear();
     Ok(!owed.is_empty())
+}
+
+/// A review's `no` to a committed slice whose criteria, or what the user said, are others now: the
+/// slice is reopened, or the report says why it need not be, and the next reviewer is told.
+pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
+    let Some(review) = slices::void_rejection(&work.next) else {
+        return Ok(false);
+    };
+    let no = wave::review_blocker(review);
+    if !block.answers.iter().any(|answer| answer.no == no.id) {
+        let what = format!("{} is not answered: {}", no.id, no.what.join("; "));
+        return Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
+            "reopen the slice: `\"reconcile\": {\"slice_id\": …, \"decision\": \"reopened\"}`"
+                .to_owned(),
+            answer_shape(&no),
+        ]));
+    }
+    keep_answer(work, block, &no);
+    let id = work.active_id().unwrap_or_default();
+    let mut fixed = work.ledger(&id).fixed.clone();
+    unfixed::add_new(&mut fixed, work.take_review(&id));
+    work.ledger(&id).fixed = fixed;
+    Ok(true)
+}
+
+fn answer_shape(no: &Blocker) -> String {
+    format!(
+        "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`: the slice that takes it up, or why it no longer holds",
+        no.id
+    )
+}
+
+fn keep_answer(work: &mut Work, block: &Reground, no: &Blocker) {
+    let mut given = block.answers.iter().filter(|given| given.no == no.id);
+    let answer = given.next().map_or("", |given| &given.reason).to_owned();
+    let answered = &mut work.next.ledger.answered_rejections;
+    answered.push(AnsweredRejection {
+        no: no.clone(),
+        answer,
+    });
+}
+
+/// An answer to a no that nobody said would be lost.
+fn require_known(work: &Work, block: &Reground) -> Result<(), Refusal> {
+    let mut known: Vec<String> = wave::owed(work.before)
+        .into_iter()
+        .map(|no| no.id)
+        .collect();
+    known.extend(slices::rejection(work.before).map(|review| wave::review_blocker(review).id));
+    known.dedup();
+    // A slice that stays done with a part of its work gone is answered for in the same list.
+    let is_part = |no: &str| {
+        let id = no.strip_prefix("part-");
+        id.is_some_and(|id| work.before.plan.slice(id).is_some())
+    };
+    let mut answers = block.answers.iter();
+    let Some(unknown) = answers.find(|answer| !known.contains(&answer.no) && !is_part(&answer.no))
+    else {
+        return Ok(());
+    };
+    let which = match known.is_empty() {
+        true => "none waits for an answer".to_owned(),
+        false => format!("those that wait are {}", known.join(", ")),
+    };
+    Err(Refusal::new(
+        Code::AnswerUnknown,
+        format!("`answers` names `{}`, and {which}", unknown.no),
+    )
+    .replace_hints(["name a rejection that the prompt lists, or leave `answers` out"]))
 }
 
 /// Ends the wave. Returns true when a new one was asked for with a reason.
@@ -74,7 +133,7 @@ pub(super) fn conclude(
             ),
         )),
         (Some(Conclude::Stop), true) => stop(work).map(|()| true),
-        (Some(Conclude::GoOn { reason }), true) => go_on(work, reason.as_deref(), opened),
+        (Some(Conclude::GoOn { reason }), true) => go_on(work, block, reason.as_deref(), opened),
     }
 }
 
@@ -155,7 +214,12 @@ fn last_line(text: &str) -> &str {
         .unwrap_or("no output")
 }
 
-fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<bool, Refusal> {
+fn go_on(
+    work: &mut Work,
+    block: &Reground,
+    reason: Option<&str>,
+    opened: &[String],
+) -> Result<bool, Refusal> {
     let head = work.facts.head()?.clone();
     let takes_up = opened.iter().any(|id| {
         work.next
@@ -166,7 +230,7 @@ fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<boo
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if takes_up {
         let by = format!("slices that take it up: {}", opened.join(", "));
-        answer_wave(work, reason.unwrap_or(&by));
+        answer_wave(work, block, reason.unwrap_or(&by));
         return Ok(false);
     }
     let Some(reason) = reason else {
@@ -184,18 +248,22 @@ fn go_on(work: &mut Work, reason: Option<&str>, opened: &[String]) -> Result<boo
             "plan a slice, or stop with `policy`; the user may run `cook resume --new-wave`",
         ]));
     }
-    answer_wave(work, reason);
+    answer_wave(work, block, reason);
     Ok(true)
 }
 
-/// The wave's rejections are answered by what comes of it.
-fn answer_wave(work: &mut Work, answer: &str) {
+/// The wave's rejections are answered by what comes of it, where the report has no answer to each.
+fn answer_wave(work: &mut Work, block: &Reground, answer: &str) {
+    let own = |no: &Blocker| {
+        let mut answers = block.answers.iter();
+        let given = answers.find(|given| given.no == no.id);
+        given.map_or(answer, |given| &given.reason).to_owned()
+    };
     let ledger = &mut work.next.ledger;
     let rejections = ledger.wave.votes.drain(..).filter(|vote| !vote.can_stop);
-    ledger
-        .answered_rejections
-        .extend(rejections.map(|vote| AnsweredRejection {
-            no: wave::blocker(&vote),
-            answer: answer.to_owned(),
-        }));
+    ledger.answered_rejections.extend(rejections.map(|vote| {
+        let no = wave::blocker(&vote);
+        let answer = own(&no);
+        AnsweredRejection { no, answer }
+    }));
 }

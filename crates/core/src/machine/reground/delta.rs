@@ -1,7 +1,9 @@
 //! A plan that says what changes, made whole: every slice, in order.
 
 use crate::diagnostic::{Code, Refusal};
-use crate::model::{ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
+use crate::model::{
+    ChangedSlice, Plan, PlanBlock, PlannedSlice, Reground, Reopen, Slice, SliceStatus,
+};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -11,8 +13,11 @@ pub(super) fn expand<'a>(plan: &Plan, block: &'a Reground) -> Result<Cow<'a, Reg
         return Ok(Cow::Borrowed(block));
     };
     let whole = PlanBlock {
-        plan_basis: delta.plan_basis.clone(),
-        candidate_slices: apply_delta(plan, delta)?,
+        plan_basis: match delta.plan_basis.trim().is_empty() {
+            true => plan.plan_basis.clone(),
+            false => delta.plan_basis.clone(),
+        },
+        candidate_slices: apply_delta(plan, delta, &block.reopen)?,
         ..PlanBlock::default()
     };
     Ok(Cow::Owned(Reground {
@@ -21,7 +26,11 @@ pub(super) fn expand<'a>(plan: &Plan, block: &'a Reground) -> Result<Cow<'a, Reg
     }))
 }
 
-fn apply_delta(plan: &Plan, delta: &PlanBlock) -> Result<Vec<PlannedSlice>, Refusal> {
+fn apply_delta(
+    plan: &Plan,
+    delta: &PlanBlock,
+    reopen: &[Reopen],
+) -> Result<Vec<PlannedSlice>, Refusal> {
     if !delta.candidate_slices.is_empty() {
         return Err(Refusal::new(
             Code::PlanTwice,
@@ -31,12 +40,12 @@ fn apply_delta(plan: &Plan, delta: &PlanBlock) -> Result<Vec<PlannedSlice>, Refu
     require_once(delta)?;
     let mut slices: Vec<PlannedSlice> = plan.candidate_slices.iter().map(restate).collect();
     for cancelled in &delta.cancel {
-        let slice = find_open(&mut slices, plan, &cancelled.slice_id)?;
+        let slice = find_open(&mut slices, plan, &cancelled.slice_id, &[])?;
         slice.status = Some(SliceStatus::Cancelled);
         slice.reason = Some(cancelled.reason.clone());
     }
     for changed in &delta.change {
-        let slice = find_open(&mut slices, plan, &changed.slice_id)?;
+        let slice = find_open(&mut slices, plan, &changed.slice_id, reopen)?;
         change(slice, changed)?;
     }
     for added in &delta.add {
@@ -49,7 +58,7 @@ fn apply_delta(plan: &Plan, delta: &PlanBlock) -> Result<Vec<PlannedSlice>, Refu
         }
         slices.push(added.clone());
     }
-    order(slices, plan, delta)
+    order(slices, plan, delta, reopen)
 }
 
 /// A slice stands in one of the lists, once.
@@ -69,21 +78,24 @@ fn require_once(delta: &PlanBlock) -> Result<(), Refusal> {
     }
 }
 
-/// A slice that may change: it is in the plan, and open.
+/// A slice that may change: it is in the plan, and open, or done and reopened by the same report.
 fn find_open<'a>(
     slices: &'a mut [PlannedSlice],
     plan: &Plan,
     id: &str,
+    reopen: &[Reopen],
 ) -> Result<&'a mut PlannedSlice, Refusal> {
+    let is_reopened = reopen.iter().any(|reopen| reopen.slice_id == id);
     if let Some(slice) = plan.slice(id)
         && !slice.status.is_open()
+        && !(is_reopened && slice.status == SliceStatus::Done)
     {
         return Err(Refusal::new(
             Code::GoalChanged,
             format!("slice `{id}` is {} and stays as it is", slice.status.id()),
         )
         .replace_hints([
-            "take a done slice up again with `reopen`; of a cancelled one add a new slice",
+            "take a done slice up again with `reopen`, also in the report that changes it; of a cancelled one add a new slice",
         ]));
     }
     let mut slices = slices.iter_mut();
@@ -167,10 +179,13 @@ fn order(
     mut slices: Vec<PlannedSlice>,
     plan: &Plan,
     delta: &PlanBlock,
+    reopen: &[Reopen],
 ) -> Result<Vec<PlannedSlice>, Refusal> {
     let mut seen = BTreeSet::new();
     for id in &delta.order {
-        let is_closed = plan.slice(id).is_some_and(|slice| !slice.status.is_open());
+        let is_reopened = reopen.iter().any(|reopen| reopen.slice_id == *id);
+        let closed = plan.slice(id).filter(|slice| !slice.status.is_open());
+        let is_closed = closed.is_some() && !is_reopened;
         let is_here = slices.iter().any(|slice| slice.slice_id == *id);
         if is_closed || !is_here || !seen.insert(id) {
             return Err(Refusal::new(

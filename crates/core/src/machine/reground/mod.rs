@@ -7,7 +7,7 @@ mod reconcile;
 mod recover;
 mod select;
 
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::facts::FactSet;
 use crate::machine::planning::Merged;
 use crate::machine::rule::Rule;
@@ -17,7 +17,7 @@ use crate::machine::work::Work;
 use crate::machine::{answers, brief, drift, planning, proof, wave};
 use crate::model::{Caches, Conclude, Count, Decision, Policy, Reground, Snapshot, Submission};
 use crate::report::advice;
-use conclude::{answer_rejections, conclude};
+use conclude::{answer_rejections, answer_review, conclude};
 use policy::{apply_policy, ask_for_trust};
 use reconcile::{accept, apply_reconcile, hold_back, reopen, require_acceptable};
 use recover::heal;
@@ -91,6 +91,7 @@ pub(super) fn apply(
         proof::stamp(work, block)?;
     }
     let placed = answers::place(work, block)?;
+    let answered = answer_review(work, block)? || answered;
     opened.extend(merged.opened.iter().cloned());
     let concluded = conclude(work, block, &opened)?;
     brief::reground(work, block.brief.as_ref(), submission)?;
@@ -98,6 +99,7 @@ pub(super) fn apply(
     if let Some(select) = &block.select {
         apply_select(work, select)?;
     }
+    note_other_selection(work, block, submission);
     apply_policy(work, block)?;
     ask_for_trust(work)?;
     require_nothing_named(work, block)?;
@@ -106,6 +108,26 @@ pub(super) fn apply(
         block,
         merged.changed || !opened.is_empty() || answered || placed || concluded,
     )
+}
+
+/// A report that calls a slice selected which its block does not select.
+fn note_other_selection(work: &mut Work, block: &Reground, submission: &Submission) {
+    let fields = &submission.report.fields;
+    let named = fields.get("current_selected_slice").cloned();
+    let Some(named) = named.filter(|_| block.select.is_none()) else {
+        return;
+    };
+    let is_open = work
+        .next
+        .plan
+        .slice(&named)
+        .is_some_and(|slice| slice.status.is_open());
+    let active = work.active_id();
+    if is_open && active.as_deref() != Some(named.as_str()) {
+        let what = format!("the report calls slice `{named}` selected, and its block selects none");
+        work.findings
+            .push(Finding::new(Code::SelectionDiffers, what).at(named));
+    }
 }
 
 /// The fields every accepted re-ground sets.
@@ -132,6 +154,7 @@ fn record_reground(work: &mut Work, block: &Reground, submission: &Submission) {
     next.ledger.advice = advice(&submission.report);
     next.ledger.returned = None;
     next.ledger.answered = None;
+    next.ledger.stopped_for = None;
 }
 
 /// What the regrounder itself names as missing is taken up before the end.

@@ -5,7 +5,7 @@ use crate::machine::active::active_from;
 use crate::machine::records::attach;
 use crate::machine::rule::Rule;
 use crate::machine::work::Work;
-use crate::machine::{planning, proof, slices};
+use crate::machine::{planning, proof, slices, unfixed};
 use crate::model::{
     Accepted, ActiveStatus, Decision, Policy, Reconcile, Reground, SliceRecordType, SliceStatus,
     Submission, Waiting, WaitingKind, surface_matches,
@@ -19,10 +19,12 @@ pub(super) fn apply_reconcile(
     let id = &reconcile.slice_id;
     let slice = work.planned(id)?;
     let status = slice.status;
-    let is_due = work.due.rule == Rule::Reconcile && work.active_id().as_deref() == Some(id);
+    let is_active = work.active_id().as_deref() == Some(id);
+    let is_due = work.due.rule == Rule::Reconcile && is_active;
+    let is_rejected = is_active && slices::rejection(&work.next).is_some();
     match reconcile.decision {
         Decision::Accepted if is_due => Ok(Vec::new()),
-        Decision::Reopened if is_due => {
+        Decision::Reopened if is_due || is_rejected => {
             let findings = findings_to_fix(work, id, &reconcile.findings);
             work.reopen(id, findings, Some(submission));
             Ok(vec![id.clone()])
@@ -77,7 +79,8 @@ pub(super) fn reopen(
             ));
         }
         if status == SliceStatus::Done {
-            work.reopen(id, vec![reopen.why.clone()], Some(submission));
+            let why = reopen.why.lines().map(str::to_owned).collect();
+            work.reopen(id, why, Some(submission));
             opened.push(id.clone());
         }
         let ledger = work.ledger(id);
@@ -92,28 +95,10 @@ pub(super) fn reopen(
 /// What the next attempt must fix: the review's findings and follow-up, and what the regrounder
 /// adds. What an audit says of the rest of the project is the plan's.
 fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
-    let mut findings: Vec<String> = Vec::new();
-    let mut add = |text: &str| {
-        if !text.trim().is_empty() && !findings.iter().any(|old| old == text) {
-            findings.push(text.to_owned());
-        }
-    };
     let ledger = work.next.ledger.slices.get(id);
-    if let Some(review) = ledger.and_then(|ledger| ledger.review.as_ref()) {
-        review.findings.iter().for_each(|text| add(text));
-        review.follow_up.iter().for_each(|text| add(text));
-        for dimension in &review.fails {
-            let named = format!("{dimension} (fail): ");
-            let mut concerns = review.concerns.iter();
-            match concerns.find_map(|concern| concern.strip_prefix(&named)) {
-                // Often it is a finding's own words.
-                Some(why) if review.findings.iter().any(|text| text.contains(why)) => {}
-                Some(why) => add(&format!("{named}{why}")),
-                None => add(&format!("the review fails {dimension}")),
-            }
-        }
-    }
-    more.iter().for_each(|text| add(text));
+    let review = ledger.and_then(|ledger| ledger.review.as_ref());
+    let mut findings = review.map(unfixed::asked_by).unwrap_or_default();
+    unfixed::add_new(&mut findings, more.iter().cloned());
     if findings.is_empty() {
         findings.push("the slice was reopened".to_owned());
     }
@@ -122,8 +107,7 @@ fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
 
 /// The review in hand says yes, to the criteria as they stand.
 pub(super) fn require_acceptable(work: &Work, id: &str) -> Result<(), Refusal> {
-    let accepts = slices::current_review(work.before)
-        .is_some_and(|review| review.acceptable && review.fails.is_empty());
+    let accepts = slices::current_review(work.before).is_some_and(|review| !review.rejects());
     if !accepts {
         return Err(Refusal::new(
             Code::ReviewNegative,
@@ -155,8 +139,10 @@ pub(super) fn accept(
     ledger.basis = None;
     ledger.review = None;
     ledger.audit = None;
+    ledger.earlier_audit = None;
     ledger.sent_back = None;
     ledger.fixed.clear();
+    ledger.red_gates.clear();
     ledger.remarked = None;
     let receipts = std::mem::take(&mut ledger.receipts);
     let own = work.facts.own()?.clone();

@@ -1,6 +1,8 @@
 //! Putting right what rule 2 found in the documents.
 
 use crate::diagnostic::Refusal;
+use crate::machine::slices;
+use crate::machine::unfixed::{self, set_audit_aside};
 use crate::machine::work::Work;
 use crate::model::{ActiveStatus, SliceStatus};
 
@@ -40,16 +42,9 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
         }
         _ => work.next.active.status == ActiveStatus::Committed,
     };
-    let ledger = work.ledger(&id);
-    ledger.basis = Some(basis.clone());
+    work.ledger(&id).basis = Some(basis.clone());
     if vanished {
-        ledger.last_head = ledger.head.take();
-        ledger.review = None;
-        ledger.audit = None;
-        ledger.head_tree = None;
-        ledger.receipts.clear();
-    }
-    if vanished {
+        take_commit_away(work, &id);
         work.next.active.status = ActiveStatus::InProgress;
     }
     let wanted = match work.next.active.status {
@@ -74,6 +69,21 @@ pub(super) fn heal(work: &mut Work) -> Result<(), Refusal> {
     }
     work.sync_handoff();
     Ok(())
+}
+
+/// The commit of a committed slice is not on HEAD any more: what it fixed is to be fixed again, and
+/// a review's no stays. A commit that was not rejected may be reported again once it is back.
+fn take_commit_away(work: &mut Work, id: &str) {
+    let mut must = work.ledger(id).fixed.clone();
+    let is_rejected = slices::rejection(&work.next).is_some();
+    unfixed::add_new(&mut must, work.take_review(id));
+    let ledger = work.ledger(id);
+    let head = ledger.head.take();
+    ledger.last_head = head.filter(|_| is_rejected || must.is_empty());
+    set_audit_aside(ledger);
+    ledger.head_tree = None;
+    ledger.receipts.clear();
+    work.must_fix(id, must);
 }
 
 /// At most the active slice is selected in the plan.

@@ -4,6 +4,7 @@ use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
 use crate::machine::facts::{Range, stale_stop_verifier};
 use crate::machine::slices::{SliceGraph, waits_for};
+use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{ActiveStatus, Slice, SliceStatus, Snapshot, Subject, VerificationEvidence};
 
@@ -169,8 +170,9 @@ fn set_selected(work: &mut Work, id: &str, basis: String, own_commits: bool) {
         ledger.reported = None;
     }
     ledger.basis = Some(basis);
-    ledger.review = None;
-    ledger.audit = None;
+    set_audit_aside(ledger);
+    let unfixed = work.take_review(id);
+    work.must_fix(id, unfixed);
     let anchor = work.next.state.mission_anchor.clone();
     if let Some(slice) = work.next.plan.slice(id) {
         work.next.active = active_from(slice, active_status, &anchor);

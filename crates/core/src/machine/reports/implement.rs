@@ -7,10 +7,11 @@ use crate::machine::facts::{CommitQuestion, FactSet, GateQuestion, GateRun};
 use crate::machine::records::attach;
 use crate::machine::text::quoted;
 use crate::machine::trust::handoff_commands;
+use crate::machine::unfixed::{add_new, set_audit_aside};
 use crate::machine::work::Work;
 use crate::model::{
-    ActiveStatus, Outcome, Receipt, SliceRecordType, SliceStatus, Snapshot, Subject, Submission,
-    VerificationEvidence, surface_names,
+    ActiveStatus, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot, Subject,
+    Submission, VerificationEvidence, surface_names,
 };
 use crate::report::return_reason;
 
@@ -243,22 +244,30 @@ fn commit_slice(
     ledger.head = Some(commit.to_owned());
     ledger.head_tree = tree;
     ledger.receipts = receipts.clone();
-    // After an undo the same commit may be reported again; a no to it stays.
-    ledger
-        .review
-        .take_if(|review| review.acceptable || review.commit != commit);
-    ledger.audit = None;
+    set_audit_aside(ledger);
     ledger.holds = None;
     let claimed = ledger.claimed.clone();
     let record = work.slice_record(SliceRecordType::Implemented, slice_id, commit);
     attach(record, submission);
     record.receipts = Some(receipts);
     record.claimed = Some(claimed);
+    // After an undo the same commit may be reported again; a no to it stays.
+    let ledger = work.ledger(slice_id);
+    let is_no = |review: &ReviewNote| review.rejects() && review.commit == commit;
+    if ledger.review.is_none() {
+        ledger.review = ledger.sent_back.take_if(|review| is_no(review));
+    }
+    let is_rejected = ledger.review.as_ref().is_some_and(is_no);
+    let mut fixed = match is_rejected {
+        true => work.ledger(slice_id).fixed.clone(),
+        false => work.take_review(slice_id),
+    };
     if let Some(slice) = work.next.plan.slice_mut(slice_id) {
         slice.status = SliceStatus::InProgress;
-        let fixed = slice.must_fix_findings.replace(Vec::new());
-        work.ledger(slice_id).fixed = fixed.unwrap_or_default();
+        let must = slice.must_fix_findings.replace(Vec::new());
+        add_new(&mut fixed, must.unwrap_or_default());
     }
+    work.ledger(slice_id).fixed = fixed;
     work.next.active.status = ActiveStatus::Committed;
     work.sync_handoff();
     work.next.state.slices_since_last_reground.0 += 1;
@@ -268,13 +277,20 @@ fn commit_slice(
     Ok(())
 }
 
-/// Red gates: the slice goes back to work and an attempt is spent.
+/// Red gates: the slice goes back to work and an attempt is spent. What they say takes the place of
+/// what they said before.
 fn send_back(work: &mut Work, slice_id: &str, findings: Vec<String>) {
+    let unfixed = work.take_review(slice_id);
+    let before = std::mem::replace(&mut work.ledger(slice_id).red_gates, findings.clone());
     if let Some(slice) = work.next.plan.slice_mut(slice_id) {
         slice.status = SliceStatus::InProgress;
-        slice.must_fix_findings = Some(findings);
+        let must = slice.must_fix_findings.get_or_insert_default();
+        add_new(must, unfixed);
+        must.retain(|text| !before.contains(text));
+        add_new(must, findings);
     }
     let ledger = work.ledger(slice_id);
+    set_audit_aside(ledger);
     ledger.holds = None;
     if let Some(head) = ledger.head.take() {
         ledger.last_head = Some(head);

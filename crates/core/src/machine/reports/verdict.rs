@@ -6,6 +6,7 @@ use crate::diagnostic::{Code, Refusal};
 use crate::machine::answers::conditions;
 use crate::machine::records::attach;
 use crate::machine::slices::criteria_sha256;
+use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
     ActiveStatus, AuditNote, AuditorVerdict, ReviewNote, SliceRecordType, Submission, Verdicts,
@@ -47,6 +48,7 @@ pub(in crate::machine) fn audit(
     require_same_tree(work, submission)?;
     let (id, head, criteria) = committed_key(work)?;
     let seq = work.seq();
+    set_audit_aside(work.ledger(&id));
     work.ledger(&id).audit = Some(AuditNote {
         commit: head.clone(),
         criteria_sha256: criteria.clone(),

@@ -23,6 +23,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     next.ledger.regrounded = false;
     next.ledger.returned = None;
     next.ledger.answered = None;
+    next.ledger.stopped_for = None;
     next.ledger.answers.clear();
     next.ledger.advice = None;
     next.ledger.answered_rejections.clear();

@@ -6,6 +6,7 @@ use crate::diagnostic::{Code, Refusal};
 use crate::machine::facts::FactSet;
 use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
+use crate::machine::unfixed::{add_new, set_audit_aside};
 use crate::machine::work::Work;
 use crate::machine::{answers, drift, wave};
 use crate::model::{
@@ -144,6 +145,8 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             }
         }
         (_, Some(WaitingKind::Outside | WaitingKind::Worktree | WaitingKind::Cancel)) => {
+            let waiting = work.before.ledger.waiting.as_ref();
+            work.next.ledger.stopped_for = waiting.map(|waiting| waiting.what.clone());
             work.next.state.requires_reground = true;
         }
         (_, Some(WaitingKind::Pause) | None) => {}
@@ -190,11 +193,14 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
         return Err(refusal("no slice is in work"));
     };
     if work.next.active.status == ActiveStatus::Committed {
-        let ledger = work.ledger(&id);
-        if ledger.review.take().is_none() {
+        if work.ledger(&id).review.is_none() {
             return Err(refusal(format!("slice `{id}` has no review to void")));
         }
-        ledger.audit = None;
+        let mut fixed = work.ledger(&id).fixed.clone();
+        add_new(&mut fixed, work.take_review(&id));
+        let ledger = work.ledger(&id);
+        ledger.fixed = fixed;
+        set_audit_aside(ledger);
         return Ok(());
     }
     let Some(head) = reviewed_head(work.before) else {
@@ -207,13 +213,15 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
     }
     let ledger = work.ledger(&id);
     ledger.head = Some(head);
-    ledger.review = None;
-    ledger.audit = None;
+    set_audit_aside(ledger);
+    let mut fixed = work.take_review(&id);
     work.next.active.status = ActiveStatus::Committed;
     if let Some(slice) = work.next.plan.slice_mut(&id) {
         slice.status = SliceStatus::InProgress;
-        slice.must_fix_findings = Some(Vec::new());
+        let must = slice.must_fix_findings.replace(Vec::new());
+        add_new(&mut fixed, must.unwrap_or_default());
     }
+    work.ledger(&id).fixed = fixed;
     work.sync_handoff();
     Ok(())
 }

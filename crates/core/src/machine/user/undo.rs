@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Refusal};
 use crate::machine::work::Work;
 use crate::machine::{brief, wave};
-use crate::model::{Policy, SliceLedger, Snapshot, Undone};
+use crate::model::{Policy, ReviewNote, SliceLedger, Snapshot, Undone};
 use std::collections::BTreeMap;
 
 /// Takes transitions back: the documents as they were; histories, counters and
@@ -62,15 +62,27 @@ pub(in crate::machine) fn undo(
     Ok(())
 }
 
-/// A review that said no stays, whatever is taken back; `cook resume --review-again` voids it.
+/// A review that said no stays, whatever is taken back, also one that sent the slice back since;
+/// `cook resume --review-again` voids it.
 fn keep_negative_reviews(current: &BTreeMap<String, SliceLedger>, next: &mut Snapshot) {
-    for (id, slice) in &mut next.ledger.slices {
-        let negative = current
-            .get(id)
-            .and_then(|slice| slice.review.as_ref())
-            .filter(|review| !review.acceptable);
-        if let Some(review) = negative {
-            slice.review = Some(review.clone());
+    for (id, slice) in current {
+        if next.plan.slice(id).is_none() {
+            continue;
+        }
+        for review in [&slice.sent_back, &slice.review].into_iter().flatten() {
+            let kept = next.ledger.slices.entry(id.clone()).or_default();
+            let known = [&kept.sent_back, &kept.review];
+            let is_known = known
+                .into_iter()
+                .flatten()
+                .any(|known| known.seq == review.seq);
+            if is_known || !review.rejects() {
+                continue;
+            }
+            let earlier = kept.review.replace(review.clone());
+            kept.sent_back = earlier
+                .filter(ReviewNote::rejects)
+                .or(kept.sent_back.take());
         }
     }
 }
