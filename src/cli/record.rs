@@ -52,7 +52,17 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     }
     if args.repair_prompt {
         let sent = String::from_utf8_lossy(&text);
-        let prompt = report::repair_prompt(role, &parsed.findings, &sent);
+        let breaches = match parsed.findings.is_empty() {
+            true => refusals(context, role, &parsed)?,
+            false => parsed.findings,
+        };
+        let prompt = match breaches.is_empty() {
+            true => format!(
+                "Nothing is wrong with this report as {role}: hand it in with `cook record {}`.\n",
+                role.short()
+            ),
+            false => report::repair_prompt(role, &breaches, &sent),
+        };
         return answer(PromptAnswer(if prompt.ends_with('\n') {
             prompt
         } else {
@@ -126,6 +136,17 @@ fn check(context: &Context, role: Role, parsed: &Parsed) -> Answer {
         breaches = foresight.refusals;
     }
     answer(CheckAnswer { report, breaches })
+}
+
+/// What would refuse a report whose form is right.
+fn refusals(context: &Context, role: Role, parsed: &Parsed) -> Result<Vec<Finding>, Failure> {
+    let read = parsed.report.as_ref();
+    let reported = read.map(|read| report::event(read, Provenance::default()));
+    let Some(Reported::Event(event)) = reported else {
+        return Ok(Vec::new());
+    };
+    let foresight = foresee(context, role, &event)?;
+    Ok(foresight.map_or_else(Vec::new, |foresight| foresight.refusals))
 }
 
 /// Nothing where there is no repository.

@@ -66,6 +66,26 @@ impl Applied {
                 is_done && before.is_some_and(|before| before.evidence.len() > now.evidence.len())
             }),
         ];
-        changes.into_iter().flatten().collect()
+        let mut changes: Vec<String> = changes.into_iter().flatten().collect();
+        changes.extend(self.new_order());
+        changes
+    }
+
+    /// The open slices in order, where the ones of before come in another.
+    fn new_order(&self) -> Option<String> {
+        let open = |slices: &[Slice]| -> Vec<String> {
+            let open = slices.iter().filter(|slice| slice.status.is_open());
+            open.map(|slice| slice.slice_id.clone()).collect()
+        };
+        let now = open(&self.step.snapshot.plan.candidate_slices);
+        let before = open(&self.before);
+        let same = |ids: &[String], others: &[String]| -> Vec<String> {
+            ids.iter()
+                .filter(|id| others.contains(id))
+                .cloned()
+                .collect()
+        };
+        let is_other = same(&now, &before) != same(&before, &now);
+        is_other.then(|| format!("order is now {}", now.join(", ")))
     }
 }

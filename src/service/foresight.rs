@@ -32,7 +32,7 @@ pub fn foresee(workspace: &Workspace, role: Role, event: &Event) -> Result<Fores
     let (dispatch, _) = dispatch_now(workspace, Some(&snapshot))?;
     if dispatch.role != Some(role) {
         let rule = dispatch.rule.id();
-        let due = dispatch.role.map_or("the user", |role| role.short());
+        let due = dispatch.role.map_or("user", |role| role.short());
         return Ok(not_held(format!("rule {rule} waits for the {due}")));
     }
     let event = &in_own_words(event, Some(&snapshot));
