@@ -4,13 +4,16 @@
 //! Invariant: nothing is put back before it was kept. What cannot be put back is named and
 //! left as it is.
 
+use super::aside::{
+    files, ignored, list_differences, move_away, move_repositories, rescue_name, unwritable,
+};
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::Failure;
 use cook_core::machine::OutsideEdit;
 use cook_core::model::Role;
-use cook_git::{Baseline, Difference, Repo};
+use cook_git::{Baseline, Difference, Ignored, Repo};
 use cook_os::disk::{self, Links};
-use cook_store::store::{MAX_KEPT, Store, Tip, rescue_keep};
+use cook_store::store::{Store, Tip, rescue_keep};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,8 +24,6 @@ const MAX_NOTE: u64 = 64 << 20;
 
 /// How long a writer is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-/// Differences that are named one by one.
-const NAMED: usize = 12;
 
 /// Watches one session.
 #[derive(Debug)]
@@ -106,7 +107,12 @@ impl Watch {
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
-        Self::noted(workspace, note, dir)
+        // An implementer leaves what it likes there, and of a place of its own `.agent/` is the user's.
+        let ignored = match apart || role == Role::Implementer {
+            true => Ignored::default(),
+            false => ignored(workspace),
+        };
+        Self::noted(workspace, note, dir, ignored)
     }
 
     /// Begins to watch a question of the user's: it may change as little as a reader's session.
@@ -122,11 +128,16 @@ impl Watch {
             edits: outside_edits(workspace)?,
             locks: workspace.repo.locks()?,
         };
-        Self::noted(workspace, note, dir)
+        Self::noted(workspace, note, dir, ignored(workspace))
     }
 
-    fn noted(workspace: &Workspace, note: Note, dir: &Path) -> Result<Self, Failure> {
-        let baseline = workspace.repo.baseline(dir)?;
+    fn noted(
+        workspace: &Workspace,
+        note: Note,
+        dir: &Path,
+        ignored: Ignored,
+    ) -> Result<Self, Failure> {
+        let baseline = workspace.repo.baseline(dir, ignored)?;
         let path = dir.join(NOTE);
         let written = serde_json::to_vec(&note)
             .map_err(std::io::Error::other)
@@ -245,7 +256,20 @@ impl Watch {
             let mut gone = self.still(repo)?;
             gone.retain(|one| matches!(one, Difference::File { deleted: true, .. }));
             self.baseline.put_back(repo, &gone)?;
-            let still = self.still(repo)?;
+            let mut still = self.still(repo)?;
+            let repositories = move_repositories(repo, &id, &still);
+            if !repositories.is_empty() {
+                // Without them what lies in their place is seen like any other file.
+                breach.moved.extend(repositories);
+                let new = self.still(repo)?;
+                let (small, large) = files(repo, &new);
+                breach
+                    .copies
+                    .extend(rescue_keep(&workspace.place(), &small, &why)?);
+                breach.moved.extend(move_away(repo, &id, &large)?);
+                self.baseline.put_back(repo, &new)?;
+                still = self.still(repo)?;
+            }
             breach.left = list_differences(&still);
             later.extend(still);
         }
@@ -295,6 +319,10 @@ impl Watch {
         before.extend(left.iter().filter_map(|one| match one {
             Difference::Steering { name, .. } => {
                 let at = self.baseline.steering_before(name)?;
+                Some((rescue_name(name), at))
+            }
+            Difference::Operation { name, .. } => {
+                let at = self.baseline.operation_before(name)?;
                 Some((rescue_name(name), at))
             }
             _ => None,
@@ -410,7 +438,7 @@ impl Watch {
     fn is_implementers(&self, difference: &Difference) -> bool {
         match difference {
             Difference::File { path, .. } => !path.starts_with(b".agent/"),
-            Difference::Index | Difference::Submodule { .. } => true,
+            Difference::Index | Difference::Submodule { .. } | Difference::Operation { .. } => true,
             Difference::Ref { name, .. } => self.baseline.head() == format!("ref: {name}"),
             _ => false,
         }
@@ -418,9 +446,6 @@ impl Watch {
 }
 
 const NOTE: &str = "session.json";
-/// Beside `cook/` in the git dir: files that were too large for a copy.
-const MOVED_DIR: &str = "cook-rescued";
-
 fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
     let tip = workspace.store.as_ref().map(Store::current).transpose()?;
     Ok(tip.flatten().map(|(Tip { commit, .. }, _)| commit))
@@ -429,71 +454,4 @@ fn tip(workspace: &Workspace) -> Result<Option<String>, Failure> {
 fn outside_edits(workspace: &Workspace) -> Result<Vec<OutsideEdit>, Failure> {
     let edits = workspace.store.as_ref().map(Store::outside_edits);
     Ok(edits.transpose()?.unwrap_or_default())
-}
-
-fn list_differences(differences: &[Difference]) -> Vec<String> {
-    let mut lines: Vec<String> = differences
-        .iter()
-        .take(NAMED)
-        .map(ToString::to_string)
-        .collect();
-    if differences.len() > NAMED {
-        lines.push(format!("{} more", differences.len() - NAMED));
-    }
-    lines
-}
-
-/// The path that a copy of a steering file gets.
-fn rescue_name(name: &str) -> Vec<u8> {
-    let name = name
-        .trim_start_matches("worktree:")
-        .trim_start_matches("root:");
-    format!("git-dir/{name}").into_bytes()
-}
-
-/// A file, and the path it gets where it is kept.
-type Placed = (Vec<u8>, PathBuf);
-
-/// The files of differences; apart from those that are too large for a copy.
-fn files(repo: &Repo, differences: &[Difference]) -> (Vec<Placed>, Vec<Placed>) {
-    let placed = differences.iter().filter_map(|one| match one {
-        Difference::File {
-            path,
-            deleted: false,
-            ..
-        } => Some((path.clone(), repo.at(path)?)),
-        Difference::Steering {
-            name,
-            found: Some(found),
-            ..
-        } => Some((rescue_name(name), found.clone())),
-        _ => None,
-    });
-    placed.partition(|(_, at)| {
-        let found = at.symlink_metadata();
-        !found.is_ok_and(|found| found.is_file() && found.len() > MAX_KEPT)
-    })
-}
-
-/// Moves files out of the worktree, to the git dir: no copy holds them.
-fn move_away(repo: &Repo, id: &str, files: &[Placed]) -> Result<Vec<PathBuf>, Failure> {
-    let dir = repo.common_dir().join(MOVED_DIR).join(id);
-    let mut moved = Vec::new();
-    for (number, (_, at)) in files.iter().enumerate() {
-        let name = at.file_name().unwrap_or_default();
-        let to = dir.join(number.to_string()).join(name);
-        let made = to.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::rename(at, &to))
-            .map_err(|error| unwritable(&to, &error))?;
-        moved.push(to);
-    }
-    Ok(moved)
-}
-
-pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::state(
-        Code::WriteFailed,
-        format!("cannot write `{}`", path.display()),
-    )
-    .caused_by(error)
 }

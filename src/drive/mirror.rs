@@ -5,7 +5,7 @@
 //! touched again. Invariant: putting back fills in what is missing and overwrites nothing; what
 //! was kept of sessions since then follows what was kept before.
 
-use super::authority::unwritable;
+use super::aside::unwritable;
 use super::left::left_in;
 use super::live;
 use crate::service::{MIRROR_DIR, Workspace, place_of};

@@ -2,6 +2,7 @@
 //! report, and what a session may change.
 
 mod agents;
+mod aside;
 mod assignment;
 mod authority;
 mod driver;

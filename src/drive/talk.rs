@@ -1,8 +1,9 @@
 //! A session: the prompt, and where its report breaks a rule one request more; with what was
 //! done beside. Whoever did what he may not is asked nothing more.
 
+use super::aside::unwritable;
 use super::assignment::RoleAgent;
-use super::authority::{Violation, Watch, unwritable};
+use super::authority::{Violation, Watch};
 use super::driver::Driver;
 use super::event::RunEvent;
 use crate::service::Workspace;

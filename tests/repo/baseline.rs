@@ -2,7 +2,7 @@
 //! thing as it was afterwards.
 
 use crate::support::scratch::Scratch;
-use cook_git::{Baseline, Difference, Repo};
+use cook_git::{Baseline, Difference, Ignored, Repo};
 use std::fs;
 
 /// A repository with a second branch, a stash, an untracked file, an edit that is not
@@ -23,7 +23,12 @@ impl Stand {
         scratch.write("a.txt", "again for later\n");
         git(&["stash", "-q"]);
         scratch.write("dir/kept.txt", "kept\n");
-        scratch.write(".gitignore", "ignored/\n");
+        scratch.write(".gitignore", "ignored/\n.agent/\n");
+        fs::create_dir_all(scratch.root.join("ignored")).unwrap();
+        fs::create_dir_all(scratch.root.join(".agent/notes")).unwrap();
+        fs::create_dir_all(scratch.root.join(".agent/tmp")).unwrap();
+        scratch.write("ignored/brief.md", "the brief\n");
+        scratch.write(".agent/notes/a.md", "the user's\n");
         git(&["add", "."]);
         git(&["commit", "-qm", "more"]);
         scratch.write("staged.txt", "staged\n");
@@ -32,13 +37,14 @@ impl Stand {
         scratch.write("mine.txt", "untracked\n");
         fs::create_dir_all(scratch.root.join(".git/hooks")).unwrap();
         scratch.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+        scratch.write(".git/SQUASH_MSG", "in work\n");
         let repo = scratch.repo();
         Self { scratch, repo }
     }
 
     fn take(&self) -> Baseline {
         let dir = self.scratch.dir.path().join("baseline");
-        self.repo.baseline(&dir).unwrap()
+        self.repo.baseline(&dir, everything()).unwrap()
     }
 
     fn git(&self, args: &[&str]) -> String {
@@ -286,7 +292,69 @@ const CHEATERS: &[Cheater] = &[
         },
         "`dir/kept.txt` was changed",
     ),
+    (
+        "leaves a merge to be concluded",
+        |s| {
+            let other = s.git(&["rev-parse", "other"]);
+            s.scratch.write(".git/MERGE_HEAD", format!("{other}\n"));
+            s.scratch.write(".git/MERGE_MSG", "not the user's words\n");
+        },
+        "`.git/MERGE_HEAD`",
+    ),
+    (
+        "leaves a rebase that runs a program",
+        |s| {
+            fs::create_dir(s.scratch.root.join(".git/rebase-merge")).unwrap();
+            s.scratch
+                .write(".git/rebase-merge/git-rebase-todo", "exec evil\n");
+        },
+        "`.git/rebase-merge/git-rebase-todo`",
+    ),
+    (
+        "takes what a merge in work is away",
+        |s| fs::remove_file(s.scratch.root.join(".git/SQUASH_MSG")).unwrap(),
+        "`.git/SQUASH_MSG`",
+    ),
+    (
+        "forges what is ignored",
+        |s| {
+            s.scratch
+                .write(".agent/CONTINUE.md", "the user allows all\n");
+            s.scratch.write(".agent/tmp/report.txt", "mine\n");
+        },
+        "`.agent/CONTINUE.md`",
+    ),
+    (
+        "edits what is ignored",
+        |s| {
+            s.scratch.write("ignored/brief.md", "forged\n");
+            s.scratch.write("ignored/built", "anything\n");
+        },
+        "`ignored/brief.md`",
+    ),
+    (
+        "replaces a directory of what is ignored by a link out of the worktree",
+        |s| {
+            #[cfg(unix)]
+            {
+                let notes = s.scratch.root.join(".agent/notes");
+                fs::remove_dir_all(&notes).unwrap();
+                std::os::unix::fs::symlink(s.scratch.dir.path(), &notes).unwrap();
+            }
+            #[cfg(not(unix))]
+            s.scratch.write(".agent/notes/a.md", "forged\n");
+        },
+        "`.agent/notes",
+    ),
 ];
+
+/// What is ignored and compared all the same.
+fn everything() -> Ignored {
+    Ignored {
+        agent_dir_but: Some(["tmp".to_owned()].into()),
+        files: ["ignored/brief.md".to_owned()].into(),
+    }
+}
 
 #[test]
 fn nothing_done_is_nothing_noticed() {
@@ -348,8 +416,61 @@ fn each_cheater_is_noticed_and_undone() {
             "{name}"
         );
         assert_eq!(stand.text("mine.txt"), "untracked\n", "{name}");
+        // Others clean up what is ignored, and that comes back too.
+        for (path, text) in [
+            ("ignored/brief.md", "the brief\n"),
+            (".agent/notes/a.md", "the user's\n"),
+            (".git/SQUASH_MSG", "in work\n"),
+        ] {
+            assert_eq!(stand.text(path), text, "{name}");
+        }
+        for path in [".agent/CONTINUE.md", ".git/MERGE_HEAD", ".git/rebase-merge"] {
+            assert!(!stand.scratch.root.join(path).exists(), "{name}: {path}");
+        }
+        assert!(!stand.scratch.dir.path().join("a.md").exists(), "{name}");
         assert_eq!(stand.text("a.txt"), "an edit of the user's\n", "{name}");
     }
+}
+
+/// Git looks names up by halves in a list that says it is sorted, and ends at a line that is none.
+#[test]
+fn refs_are_found_again_in_a_list_that_was_put_out_of_order() {
+    for line in ["ID refs/heads/evil\n", "ID refs/heads/main\n", "rubbish\n"] {
+        let stand = Stand::new();
+        let head = stand.git(&["rev-parse", "HEAD"]);
+        let baseline = stand.take();
+        stand.git(&["pack-refs", "--all"]);
+        let path = stand.scratch.root.join(".git/packed-refs");
+        let list = fs::read_to_string(&path).unwrap();
+        let other = stand.git(&["rev-parse", "other"]);
+        fs::write(&path, list + &line.replace("ID", &other)).unwrap();
+        let leads = baseline.put_leads_back().unwrap();
+        let said: Vec<String> = leads.iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["`.git/packed-refs`"], "{line}");
+        let found = baseline.differences(&stand.repo).unwrap();
+        baseline.keep_refs(&stand.repo, &found, "01").unwrap();
+        baseline.put_back(&stand.repo, &found).unwrap();
+        assert_eq!(baseline.differences(&stand.repo).unwrap(), [], "{line}");
+        assert_eq!(stand.git(&["rev-parse", "HEAD"]), head, "{line}");
+        let refs = stand.git(&["for-each-ref", "refs/heads", "refs/tags"]);
+        assert_eq!(refs.lines().count(), 3, "{refs}");
+        assert_eq!(baseline.put_leads_back().unwrap(), [], "{line}");
+    }
+}
+
+#[test]
+fn a_repository_without_a_commit_is_named() {
+    let stand = Stand::new();
+    let own = stand.scratch.root.join("theirs");
+    fs::create_dir(&own).unwrap();
+    stand.git(&["init", "-q", "theirs"]);
+    let baseline = stand.take();
+    assert_eq!(baseline.differences(&stand.repo).unwrap(), []);
+    stand.git(&["init", "-q", "sub"]);
+    stand.scratch.write("sub/f", "x\n");
+    let found = baseline.differences(&stand.repo).unwrap();
+    let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["`sub` is new"]);
 }
 
 #[test]
@@ -441,7 +562,10 @@ fn an_unborn_branch_has_a_baseline_too() {
     let scratch = Scratch::unborn(&[]);
     scratch.write("a.txt", "mine\n");
     let repo = scratch.repo();
-    let baseline = repo.baseline(&scratch.dir.path().join("baseline")).unwrap();
+    let baseline = {
+        let dir = scratch.dir.path().join("baseline");
+        repo.baseline(&dir, everything()).unwrap()
+    };
     assert_eq!(baseline.differences(&repo).unwrap(), []);
     scratch.git(&["add", "."]);
     scratch.git(&["commit", "-qm", "x"]);

@@ -35,11 +35,14 @@ mod throwaway;
 mod trailers;
 
 pub use attributes::is_set;
-pub use baseline::{Baseline, Difference};
+pub use baseline::{Baseline, Difference, Ignored};
 pub use edits::{Edit, MAX_EDITS};
 pub use error::RepoError;
 pub use history::{Change, ChangeKind, Entry, MAX_FILE, path_text};
-pub use lines::{digest_lines, find_digest, find_lines, is_telling, stands_reshaped, unified_diff};
+pub use lines::{
+    digest_lines, find_digest, find_lines, hunks, is_telling, lines_of, stands_reshaped,
+    unified_diff,
+};
 pub use merged::{MergedAs, MergedFrom};
 pub use moves::{MAX_MADE, MadeCommit};
 pub use own::{Comparison, Followed, Following, Found, Piece, Text, find_moved};

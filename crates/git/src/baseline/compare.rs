@@ -4,7 +4,7 @@ use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
 use super::stand::{Baseline, Stand, WORK_INDEX};
-use super::steering::{Dirs, Steering, differing, is_nested};
+use super::steering::{Dirs, Ignored, Steering, differing, is_nested};
 use super::take::{aside, dirs, nested, stand, there};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
@@ -23,8 +23,10 @@ impl Baseline {
         let mut found = self.put_steering_back(repo)?;
         // The baseline's own index: stat data in the user's may have been written to deceive.
         let from = self.dir.join(WORK_INDEX);
-        let now = stand(repo, &self.dir, &from, NOW_INDEX, None)?;
         let was = &self.stand;
+        let ignored = was.ignored.clone();
+        let now = stand(repo, &self.dir, &from, NOW_INDEX, (ignored, None))?;
+        found.extend(self.operation_differences(repo, &self.copies()?)?);
         if was.head != now.head {
             found.push(Difference::Head {
                 from: was.head.clone(),
@@ -51,6 +53,15 @@ impl Baseline {
         if was.tree != now.tree {
             found.extend(self.file_differences(repo, &now)?);
         }
+        found.extend(now.unborn.difference(&was.unborn).map(|path| {
+            let path = path.clone().into_bytes();
+            let (added, deleted) = (true, false);
+            Difference::File {
+                path,
+                added,
+                deleted,
+            }
+        }));
         found.extend(
             differing(&was.submodules, &now.submodules)
                 .map(|path| Difference::Submodule { path: path.clone() }),
@@ -67,8 +78,8 @@ impl Baseline {
         Ok(found)
     }
 
-    /// Puts back what leads to the repository, before anybody asks where it is: in a git dir of a
-    /// session's own everything else would stand as it should.
+    /// Puts back what leads to the repository and to its refs, before anybody asks where it is: in
+    /// a git dir of a session's own everything else would stand as it should.
     ///
     /// # Errors
     /// When it cannot be read or written.
@@ -78,17 +89,22 @@ impl Baseline {
             common: &self.stand.git_dir,
             own: &self.stand.git_dir,
             nested: BTreeSet::new(),
+            ignored: &Ignored::default(),
         };
         let copies = self.copies()?;
         let now = dirs.read_leads(&copies)?;
-        Ok(self.put_files_back_to(&dirs, &self.stand.steering.leads(), &now, &copies)?)
+        let leads = self.stand.steering.leads();
+        let mut found = self.put_files_back_to(&dirs, &leads, &now, &copies)?;
+        found.extend(self.mend_packed_refs(&copies)?);
+        Ok(found)
     }
 
     /// The repositories in the worktree are looked at when the settings of this one are back.
     fn put_steering_back(&self, repo: &Repo) -> Result<Vec<Difference>, RepoError> {
         let copies = self.copies()?;
         let was = &self.stand.steering;
-        let dirs = self::dirs(repo, BTreeSet::new());
+        let ignored = &self.stand.ignored;
+        let dirs = self::dirs(repo, BTreeSet::new(), ignored);
         let mut found = Vec::new();
         let of_nested = |name: &String| is_nested(name);
         let only = |steering: &Steering, nested: bool| {
@@ -119,7 +135,7 @@ impl Baseline {
         };
         let mut was = only(was, true);
         was.0.retain(|name, _| is_there(name));
-        let dirs = self::dirs(repo, nested);
+        let dirs = self::dirs(repo, nested, ignored);
         let now = only(&dirs.read(Some(&copies))?, true);
         found.extend(self.put_files_back_to(&dirs, &was, &now, &copies)?);
         Ok(found)

@@ -6,14 +6,23 @@ use std::path::PathBuf;
 /// One thing that is not as it was.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
-    /// A file that steers git: configuration, hooks, excludes.
+    /// A file that steers git or whoever reads it: configuration, hooks, excludes, ignored files
+    /// that are compared all the same.
     Steering {
-        /// Path below the git dir; the worktree's own after `worktree:`.
+        /// Path below the git dir; the worktree's own after `worktree:`; of the worktree itself
+        /// after `root:` and `ignored:`.
         name: String,
         /// A copy of what was found in its place; none = it was gone, or too large to keep.
         found: Option<PathBuf>,
         /// Somebody else changed it later: it was not put back.
         later: bool,
+    },
+    /// A file of what git is in the middle of: a merge, a rebase, a bisection.
+    Operation {
+        /// Path below the worktree's own git dir.
+        name: String,
+        /// A copy of what was found in its place; none = it was gone, or too large to keep.
+        found: Option<PathBuf>,
     },
     /// HEAD names another branch or, detached, another commit.
     Head {
@@ -66,10 +75,14 @@ pub enum Difference {
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
-            Self::Steering { name, .. } => match name.strip_prefix("root:") {
-                Some(path) => write!(f, "`{path}`"),
-                None => write!(f, "`.git/{name}`"),
-            },
+            Self::Steering { name, .. } => {
+                let path = name.strip_prefix("root:").or(name.strip_prefix("ignored:"));
+                match path {
+                    Some(path) => write!(f, "`{path}`"),
+                    None => write!(f, "`.git/{name}`"),
+                }
+            }
+            Self::Operation { name, .. } => write!(f, "`.git/{name}`"),
             Self::Head { from, to } => write!(f, "HEAD went from {from} to {to}"),
             Self::Ref { name, from, to } => match (from, to) {
                 (None, _) => write!(f, "`{name}` is new"),

@@ -9,6 +9,8 @@
 
 mod compare;
 mod difference;
+mod operation;
+mod packed;
 mod pins;
 mod restore;
 mod stand;
@@ -18,3 +20,4 @@ mod when;
 
 pub use difference::Difference;
 pub use stand::Baseline;
+pub use steering::Ignored;

@@ -178,6 +178,13 @@ impl Baseline {
             })
             .collect();
         self.put_files_back(repo, &files)?;
+        let operation = differences
+            .iter()
+            .filter_map(|difference| match difference {
+                Difference::Operation { name, .. } => Some(name),
+                _ => None,
+            });
+        self.put_operation_back(repo, operation)?;
         let is_hidden = |one: &Difference| matches!(one, Difference::Hidden { .. });
         if differences.contains(&Difference::Index) {
             self.put_index_back(repo)?;

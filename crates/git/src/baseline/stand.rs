@@ -1,7 +1,7 @@
 //! What a repository looked like, and where that is kept.
 
 use super::super::RepoError;
-use super::steering::Steering;
+use super::steering::{Ignored, Steering};
 use cook_core::diagnostic::Failure;
 use cook_os::disk::{self, Links};
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,14 @@ pub(super) struct Stand {
     /// Branches that are checked out in them.
     pub(super) elsewhere: BTreeSet<String>,
     pub(super) steering: Steering,
+    /// What git was in the middle of.
+    #[serde(default)]
+    pub(super) operation: Steering,
+    /// Repositories of their own in the worktree that have no commit yet.
+    #[serde(default)]
+    pub(super) unborn: BTreeSet<String>,
+    #[serde(default)]
+    pub(super) ignored: Ignored,
     /// The worktree, and its git dir: what leads to the repository is looked at without asking
     /// where it leads.
     pub(super) root: PathBuf,

@@ -18,6 +18,8 @@ const MAX_KEPT: u64 = 4 << 20;
 const NO_FILE: &str = "no file";
 /// Files below `hooks/`.
 const MAX_HOOKS: usize = 500;
+/// Files below a directory in `.agent/`.
+const MAX_IGNORED: usize = 20_000;
 
 /// In the shared git dir; what this user trusts is none of git's and steers cook.
 const COMMON: [&str; 8] = [
@@ -73,19 +75,30 @@ pub(super) struct Held {
     kept: bool,
 }
 
+/// Ignored files that are compared all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ignored {
+    /// Of `.agent/` everything but these names in it; none = nothing.
+    pub agent_dir_but: Option<BTreeSet<String>>,
+    /// Files of the worktree, by path.
+    pub files: BTreeSet<String>,
+}
+
 /// Where the files lie: the worktree, the shared git dir and its own, and the repositories in it.
 pub(super) struct Dirs<'a> {
     pub(super) root: &'a Path,
     pub(super) common: &'a Path,
     pub(super) own: &'a Path,
     pub(super) nested: BTreeSet<String>,
+    pub(super) ignored: &'a Ignored,
 }
 
 impl Dirs<'_> {
     pub(super) fn path(&self, name: &str) -> PathBuf {
         match name.split_once(':') {
             Some(("worktree", own)) => self.own.join(own),
-            Some(("root", below)) => self.root.join(below),
+            Some(("root" | "ignored", below)) => self.root.join(below),
             _ => self.common.join(name),
         }
     }
@@ -105,7 +118,7 @@ impl Dirs<'_> {
         {
             names.push(LINK.to_owned());
         }
-        self.hooks("hooks", &mut names)?;
+        self.files_below("hooks", MAX_HOOKS, &mut names)?;
         self.modules("modules", DEPTH, &mut names)?;
         for path in &self.nested {
             let git = format!("root:{path}/.git");
@@ -115,12 +128,33 @@ impl Dirs<'_> {
                 _ => names.push(git),
             }
         }
+        names.extend(
+            self.ignored
+                .files
+                .iter()
+                .map(|path| format!("ignored:{path}")),
+        );
+        if let Some(but) = &self.ignored.agent_dir_but {
+            let dir = "ignored:.agent";
+            for (name, is_dir) in self.entries(dir)? {
+                match is_dir {
+                    _ if but.contains(&name[dir.len() + 1..]) => {}
+                    true => self.files_below(&name, MAX_IGNORED, &mut names)?,
+                    false => names.push(name),
+                }
+            }
+        }
         Ok(names)
     }
 
-    /// Files of a directory of hooks.
-    fn hooks(&self, dir: &str, names: &mut Vec<String>) -> Result<(), RepoError> {
-        let most = names.len() + MAX_HOOKS;
+    /// Files of a directory and of those in it.
+    pub(super) fn files_below(
+        &self,
+        dir: &str,
+        at_most: usize,
+        names: &mut Vec<String>,
+    ) -> Result<(), RepoError> {
+        let most = names.len() + at_most;
         let mut waiting = vec![dir.to_owned()];
         while let Some(dir) = waiting.pop() {
             for (name, is_dir) in self.entries(&dir)? {
@@ -130,7 +164,7 @@ impl Dirs<'_> {
                 }
                 if names.len() > most {
                     return Err(RepoError::Answer(format!(
-                        "`{}` holds more than {MAX_HOOKS} files",
+                        "`{}` holds more than {at_most} files",
                         self.path(&dir).display()
                     )));
                 }
@@ -157,7 +191,7 @@ impl Dirs<'_> {
 
     fn repository(&self, dir: &str, names: &mut Vec<String>) -> Result<(), RepoError> {
         names.extend(NESTED.iter().map(|name| format!("{dir}/{name}")));
-        self.hooks(&format!("{dir}/hooks"), names)
+        self.files_below(&format!("{dir}/hooks"), MAX_HOOKS, names)
     }
 
     /// What lies in a directory, and whether that is one; nothing where it is none. Names that
@@ -203,8 +237,16 @@ impl Dirs<'_> {
 
     /// What the files hold now; with `keep`, their bytes are copied there by digest.
     pub(super) fn read(&self, keep: Option<&Path>) -> Result<Steering, RepoError> {
+        self.read_named(self.names()?, keep)
+    }
+
+    pub(super) fn read_named(
+        &self,
+        names: Vec<String>,
+        keep: Option<&Path>,
+    ) -> Result<Steering, RepoError> {
         let mut found = BTreeMap::new();
-        for name in self.names()? {
+        for name in names {
             if let Some(held) = self.hold(&name, keep)? {
                 found.insert(name, held);
             }
@@ -255,6 +297,11 @@ impl Dirs<'_> {
     ) -> Result<bool, RepoError> {
         let path = self.path(name);
         let failed = |error| RepoError::io("put back", &path, error);
+        // Through a link it would be written somewhere else.
+        let mut above = path.ancestors().skip(1).take_while(|dir| *dir != self.root);
+        if name.starts_with("ignored:") && above.any(Path::is_symlink) {
+            return Ok(false);
+        }
         let Some(held) = held else {
             return match std::fs::remove_file(&path) {
                 Ok(()) => Ok(true),

@@ -6,7 +6,7 @@ use super::super::refs::{PIN_REFS, RESCUED_REFS};
 use super::super::{Repo, RepoError, path_text};
 use super::pins::pin;
 use super::stand::{Baseline, INDEX, OBJECTS, STAND, STASH_LOG, Stand, WORK_INDEX};
-use super::steering::Dirs;
+use super::steering::{Dirs, Ignored};
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
 use cook_os::disk::{Durable, NewFile};
@@ -31,11 +31,12 @@ const WATCHFUL: [&str; 8] = [
 ];
 
 impl Repo {
-    /// Takes the baseline into `dir`, which must not be there yet.
+    /// Takes the baseline into `dir`, which must not be there yet. Of ignored files only those
+    /// are compared that are named.
     ///
     /// # Errors
     /// When the repository cannot be read, or the directory not be written.
-    pub fn baseline(&self, dir: &Path) -> Result<Baseline, Failure> {
+    pub fn baseline(&self, dir: &Path, ignored: Ignored) -> Result<Baseline, Failure> {
         let made = |path: &Path| {
             std::fs::create_dir_all(path).map_err(|error| RepoError::io("make", path, error))
         };
@@ -52,7 +53,7 @@ impl Repo {
             dir,
             &self.git_dir.join("index"),
             WORK_INDEX,
-            Some(&kept),
+            (ignored, Some(&kept)),
         )?;
         pin(self, dir, &stand)?;
         let path = dir.join(STAND);
@@ -88,20 +89,21 @@ impl Baseline {
 }
 
 /// What stands now. The tree's index begins as a copy of the one at `from` and is written as
-/// `index` in `dir`, its objects beside it.
+/// `index` in `dir`, its objects beside it. Of what steers, `keep` gets copies.
 pub(super) fn stand(
     repo: &Repo,
     dir: &Path,
     from: &Path,
     index: &str,
-    keep: Option<&Path>,
+    (ignored, keep): (Ignored, Option<&Path>),
 ) -> Result<Stand, RepoError> {
     let git = &repo.program;
     let listed = git.answer(Call::new(&["ls-files", "--stage", "-v", "-z"]))?;
     let linked = worktrees(repo)?;
-    let tree = tree(repo, dir, from, index)?;
+    let (tree, unborn) = tree(repo, dir, from, index)?;
     let nested = nested(repo, dir, index, &listed)?;
-    let steering = dirs(repo, nested).read(keep)?;
+    let dirs = dirs(repo, nested, &ignored);
+    let (steering, operation) = (dirs.read(keep)?, dirs.read_operation(keep)?);
     Ok(Stand {
         head: head(git)?,
         refs: refs(git)?,
@@ -118,17 +120,21 @@ pub(super) fn stand(
         worktrees: linked.iter().map(|one| one.path.clone()).collect(),
         elsewhere: linked.into_iter().filter_map(|one| one.branch).collect(),
         steering,
+        operation,
+        unborn,
+        ignored,
         root: repo.root.clone(),
         git_dir: repo.git_dir.clone(),
     })
 }
 
-pub(super) fn dirs(repo: &Repo, nested: BTreeSet<String>) -> Dirs<'_> {
+pub(super) fn dirs<'a>(repo: &'a Repo, nested: BTreeSet<String>, ignored: &'a Ignored) -> Dirs<'a> {
     Dirs {
         root: &repo.root,
         common: &repo.common_dir,
         own: &repo.git_dir,
         nested,
+        ignored,
     }
 }
 
@@ -163,8 +169,14 @@ pub(super) fn aside<'a>(repo: &Repo, dir: &Path, index: &str, arguments: &[&str]
 }
 
 /// The tree of everything that is tracked or not ignored. An older index lends its stat data,
-/// so that only what changed since is read.
-fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, RepoError> {
+/// so that only what changed since is read. With it the repositories in the worktree that have no
+/// commit, which no tree can name.
+fn tree(
+    repo: &Repo,
+    dir: &Path,
+    from: &Path,
+    index: &str,
+) -> Result<(String, BTreeSet<String>), RepoError> {
     let git = &repo.program;
     copy_if_there(from, &dir.join(index))?;
     let mut unwatched = Vec::new();
@@ -207,7 +219,27 @@ fn tree(repo: &Repo, dir: &Path, from: &Path, index: &str) -> Result<String, Rep
             added.stderr.lines().next().unwrap_or("it says nothing")
         )));
     }
-    git.text(aside(repo, dir, index, &["write-tree"]))
+    let mut unborn = BTreeSet::new();
+    if added.code == Some(1) {
+        let arguments = [
+            "ls-files",
+            "--others",
+            "--directory",
+            "--exclude-standard",
+            "-z",
+        ];
+        for entry in git.entries(aside(repo, dir, index, &arguments))? {
+            let Some(path) = entry.strip_suffix(b"/") else {
+                continue;
+            };
+            let path = path_text(path);
+            if there(&repo.root.join(&path).join(".git"))? {
+                unborn.insert(path);
+            }
+        }
+    }
+    let tree = git.text(aside(repo, dir, index, &["write-tree"]))?;
+    Ok((tree, unborn))
 }
 
 fn head(git: &Program) -> Result<String, RepoError> {

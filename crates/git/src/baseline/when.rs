@@ -143,6 +143,7 @@ impl Later<'_> {
                 false => change_time(&at),
             }),
             Difference::Steering { later, .. } => return *later,
+            Difference::Operation { name, .. } => change_time(&repo.git_dir.join(name)),
             Difference::Worktree { path, added: true } => change_time(Path::new(path)),
             // That git looks at a file again loses nothing; the others are never put back.
             Difference::Hidden { .. }

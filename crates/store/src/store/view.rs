@@ -346,6 +346,11 @@ pub(super) fn shown_files() -> impl Iterator<Item = &'static str> {
 }
 
 impl Store {
+    /// Files of `.agent/` that cook writes: those that show the log, and the trail.
+    pub fn shown_files() -> impl Iterator<Item = &'static str> {
+        shown_files().chain([tree::TRAIL])
+    }
+
     /// How `.agent/` stands to the log; `Absent` before the first transition.
     pub fn view_status(&self) -> Result<ViewStatus, StoreError> {
         self.read(|log| match self.tip_id(log)? {
