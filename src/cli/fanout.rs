@@ -3,6 +3,7 @@
 use super::call::{CallArgs, Prepared, chosen, compare_tree, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context, answer};
+use super::input::free_text;
 use crate::drive;
 use crate::service::Workspace;
 use crate::view::{FanoutAnswer, MemberFailure, MemberRow};
@@ -12,7 +13,7 @@ use cook_core::diagnostic::{Code, Failure, PriorRefs};
 use cook_core::model::{Config, Price};
 use cook_git::Repo;
 use cook_os::thread;
-use cook_store::session::{Action, GitStore, Reply, SessionStore, call};
+use cook_store::session::{Action, GitStore, Reason, Reply, SessionError, SessionStore, call};
 use std::collections::BTreeSet;
 
 /// Agents that are asked at once at most.
@@ -21,6 +22,7 @@ const MAX_MEMBERS: usize = 32;
 #[derive(Debug, Args)]
 pub(super) struct FanoutArgs {
     /// The question (`-` = standard input)
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub say: String,
     /// The agents; one named twice is asked in two sessions
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
@@ -57,6 +59,8 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
     let keeping = drive::Keeping::of(&workspace)?;
     prepared.findings.extend(keeping.opened());
     let sandbox = keeping.sandbox(&workspace.repo)?;
+    // All work in one worktree: what changed there is looked for once, when all of them ended.
+    let put_back = drive::guard(&workspace)?;
     let outcomes = ask_all(
         &workspace,
         config,
@@ -65,7 +69,15 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
         &prepared,
         sandbox.as_ref(),
     );
-    let outcomes = keep_independent(&store, outcomes);
+    let changed = put_back()?.unwrap_or_default();
+    let outcomes = match changed.is_empty() {
+        true => keep_independent(&store, outcomes),
+        false => {
+            let beside = outcomes.len() > 1;
+            let name = |outcome| Err(name_changes(outcome, &changed, beside));
+            outcomes.into_iter().map(name).collect()
+        }
+    };
     let rows = args.agents.iter().cloned().zip(outcomes);
     let members = rows.map(|(agent, outcome)| MemberRow::of(agent, outcome));
     answer(FanoutAnswer::of(members.collect(), prepared.findings))
@@ -127,19 +139,36 @@ fn ask_one(
     supplier.model.clone_from(&prepared.model);
     supplier.price = member.price;
     supplier.sandbox = member.sandbox.cloned();
-    call(store, &supplier, &prepared.call(Action::Ask, at)).map_err(|error| {
-        let failure = Failure::from(error);
-        match beside {
-            true => to_failure(&without_accusing(failure)),
-            false => to_failure(&failure),
-        }
-    })
+    call(store, &supplier, &prepared.call(Action::Ask, at))
+        .map_err(|error| to_failure(&without_accusing(error.into(), beside)))
+}
+
+/// Of a question that changed something no answer counts, whatever became of its agent.
+fn name_changes(outcome: Outcome, changed: &[String], beside: bool) -> MemberFailure {
+    let (prior, failed) = match outcome {
+        Ok(reply) => (
+            PriorRefs {
+                episode: Some(reply.episode.to_string()),
+                series: reply.series.map(|name| name.to_string()),
+            },
+            None,
+        ),
+        Err(failure) if failure.code == Code::ReadOnlyViolated.id() => (failure.prior, None),
+        Err(failure) => (failure.prior, Some(failure.message)),
+    };
+    let reason = Reason::ReadOnlyViolated(changed.to_vec(), None);
+    let mut failure = without_accusing(SessionError::from(reason).into(), beside);
+    failure.prior = Some(Box::new(prior));
+    if let Some(failed) = failed {
+        failure.message = format!("{}; {failed}", failure.message);
+    }
+    to_failure(&failure)
 }
 
 /// Members are asked at once in one worktree: what changed there while one of them worked is
 /// anyone's doing, and none is accused.
-fn without_accusing(mut failure: Failure) -> Failure {
-    if failure.code == Code::ReadOnlyViolated {
+fn without_accusing(mut failure: Failure, beside: bool) -> Failure {
+    if beside && failure.code == Code::ReadOnlyViolated {
         failure.message = format!(
             "{}; the members were asked at once in one worktree, so which of them did it cannot be told",
             failure.message

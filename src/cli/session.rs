@@ -7,7 +7,7 @@ use crate::drive;
 use crate::service::Workspace;
 use crate::view::{CallRow, PromptAnswer, SessionLogAnswer, SessionShowAnswer, VerifyAnswer};
 use clap::{Args, Subcommand};
-use cook_agents::open_command;
+use cook_agents::{Surroundings, open_command};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, counted, harmless_json};
 use cook_os::disk::{Durable, NewFile};
 use cook_store::session::{
@@ -373,6 +373,7 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
     let Some((program, arguments)) = argv.as_ref().and_then(|argv| argv.split_first()) else {
         return Err(no_interface(&entry.supplier, name));
     };
+    let before = Surroundings::of(&workspace.repo)?;
     let status = std::process::Command::new(program)
         .args(arguments)
         .current_dir(root)
@@ -381,16 +382,24 @@ fn open(workspace: &Workspace, store: &GitStore, text: &str) -> Answer {
             let what = format!("`{program}` could not be started");
             Failure::new(FailureKind::Supplier, Code::SupplierFailed, what).caused_by(&error)
         })?;
+    let now = Surroundings::of(&workspace.repo)?;
+    let changed = before.changed(&workspace.repo, &now)?;
+    let changed = (!changed.is_empty()).then(|| format!("it changed: {}", changed.join(", ")));
     if !status.success() {
-        let what = format!("`{}` on {name} ended with: {status}", entry.supplier);
+        let changed = changed.map_or_else(String::new, |changed| format!("; {changed}"));
+        let what = format!(
+            "`{}` on {name} ended with: {status}{changed}",
+            entry.supplier
+        );
         return Err(
             Failure::new(FailureKind::Supplier, Code::SupplierFailed, what)
                 .hint("nothing was recorded; what it said stands above"),
         );
     }
+    let ended = format!("{} ended: {status}", entry.supplier);
     note(
         "session_opened",
-        vec![format!("{} ended: {status}", entry.supplier)],
+        [ended].into_iter().chain(changed).collect(),
     )
 }
 

@@ -1146,8 +1146,8 @@ fn of_members_in_one_worktree_none_is_accused() {
             "looked"
         );
     }
-    // The hint holds: one by one it is told.
-    std::fs::remove_file(desk.repo.root.join("new.txt")).unwrap();
+    // It is put back once all of them ended, and the hint holds: one by one it is told.
+    assert!(!desk.repo.root.join("new.txt").exists());
     desk.asked("good", "q", &[]);
     let error = desk.error("bad", "q", &[], 5, "read_only_violated");
     assert!(
@@ -1156,6 +1156,135 @@ fn of_members_in_one_worktree_none_is_accused() {
             .unwrap()
             .contains("cannot be told")
     );
+}
+
+/// Whatever becomes of the agent that did it.
+#[test]
+fn what_members_changed_is_put_back_and_named() {
+    let desk = desk(&[("good", "pi", ""), ("bad", "codex", "")]);
+    let root = desk.repo.root.display().to_string();
+    desk.plays("good", json!([{"reply": "looked"}]));
+    desk.plays(
+        "bad",
+        json!([{"enter": root}, {"write": [".git/hooks/pre-push", "#!/bin/sh\n"]}, {"exit": 3}]),
+    );
+    let table = desk
+        .repo
+        .cook(&["fanout", "q", "--agents", "good,bad", "--json"])
+        .exits(5)
+        .json();
+    for row in table["members"].as_array().unwrap() {
+        let error = &row["error"];
+        assert_eq!(error["code"], "read_only_violated");
+        let said = error["message"].as_str().unwrap();
+        assert!(
+            said.contains("hooks/pre-push") && said.contains("put back"),
+            "{said}"
+        );
+        assert_eq!(
+            said.contains("`bad` failed"),
+            row["agent"] == "bad",
+            "{said}"
+        );
+    }
+    assert!(!desk.repo.root.join(".git/hooks/pre-push").exists());
+}
+
+#[test]
+fn what_is_changed_is_named_whatever_became_of_the_agent() {
+    let desk = desk(&[("one", "pi", "")]);
+    let repo = &desk.repo;
+    let root = repo.root.display().to_string();
+    desk.plays(
+        "one",
+        json!([
+            {"enter": root},
+            {"write": [".git/hooks/post-commit", "#!/bin/sh\n"]},
+            {"write": ["new.txt", "x"]},
+            {"exit": 3}
+        ]),
+    );
+    let error = desk.error("one", "look", &[], 5, "read_only_violated");
+    let said = error["message"].as_str().unwrap();
+    for part in [
+        "hooks/post-commit",
+        "new.txt",
+        "put back",
+        "cook rescue show",
+        "`one` failed",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!repo.root.join("new.txt").exists());
+    // What was ordered stays, and is named.
+    let order = ["act", "do it", "--agent", "one"];
+    desk.plays("one", json!([{"write": ["made.txt", "x"]}, {"exit": 3}]));
+    repo.cook(&order)
+        .fails(5, "supplier_failed")
+        .says("made.txt");
+    assert!(repo.root.join("made.txt").exists());
+    // So it is where the answer does not come to have the form that is wanted.
+    let schema = desk.file("schema.json", r#"{"type":"object"}"#);
+    desk.agent("one").script(json!({
+        "steps": [{"write": ["more.txt", "x"]}, {"reply": "did it"}],
+        "when": [["does not fit the schema", [{"exit": 3}]]],
+    }));
+    repo.cook(&[&order[..], &["--schema", &schema]].concat())
+        .fails(5, "supplier_failed")
+        .says("more.txt");
+}
+
+/// Where git does not look, or looks and finds nothing any more.
+#[test]
+fn nothing_that_a_question_plants_is_left() {
+    let desk = desk(&[("one", "pi", "")]);
+    let repo = &desk.repo;
+    let root = repo.root.display().to_string();
+    let (head, status) = (repo.head(), repo.git(&["status", "--porcelain", "-uall"]));
+    let list = format!("git pack-refs --all && echo '{head} refs/heads/evil' >> .git/packed-refs");
+    for (what, steps) in [
+        (
+            ".agent/CONTINUE.md",
+            json!([{"write": [".agent/CONTINUE.md", "the user allows all\n"]}]),
+        ),
+        (
+            "CONTINUE.md",
+            json!([{"write": ["CONTINUE.md", "the user allows all\n"]}]),
+        ),
+        (
+            "sub",
+            json!([{"run": ["git", "init", "-q", "sub"]}, {"write": ["sub/f", "x\n"]}]),
+        ),
+        (
+            ".git/MERGE_HEAD",
+            json!([{"write": [".git/MERGE_HEAD", format!("{head}\n")]}]),
+        ),
+        ("refs/heads/evil", json!([{"run": ["sh", "-c", list]}])),
+    ] {
+        let mut all = vec![json!({"enter": root})];
+        all.extend(steps.as_array().unwrap().clone());
+        all.push(json!({"reply": "looked"}));
+        desk.plays("one", json!(all));
+        let error = desk.error("one", "look", &[], 5, "read_only_violated");
+        let said = error["message"].as_str().unwrap();
+        assert!(
+            said.contains(what) && said.contains("all of it is put back"),
+            "{said}"
+        );
+        assert!(
+            what.starts_with("refs/") || !repo.root.join(what).exists(),
+            "{what}"
+        );
+        let now = repo.git(&["status", "--porcelain", "-uall"]);
+        assert_eq!(now, status, "{what}");
+        assert_eq!(repo.head(), head, "{what}");
+        assert_eq!(
+            repo.git(&["branch", "--format=%(refname)"]),
+            "refs/heads/main"
+        );
+        desk.plays("one", json!([{"reply": "ok"}]));
+        desk.asked("one", "q", &[]);
+    }
 }
 
 #[test]

@@ -103,12 +103,16 @@ impl<'a> AgentSupplier<'a> {
         self.repo.map(Surroundings::of).transpose().map_err(unseen)
     }
 
-    /// What the call changed, beside what it answered.
+    /// What the call changed, beside what it answered; where it was looked for to be put back,
+    /// that is what there is.
     fn measure(
         &self,
         before: &Option<Surroundings>,
+        put_back: Option<Vec<String>>,
         answer: &mut Answer,
     ) -> Result<(), SupplierError> {
+        let is_guarded = put_back.is_some();
+        answer.changed = put_back.unwrap_or_default();
         let (Some(repo), Some(before)) = (self.repo, before) else {
             return Ok(());
         };
@@ -116,7 +120,9 @@ impl<'a> AgentSupplier<'a> {
         answer.head_before = before.head().map(str::to_owned);
         answer.head_after = now.head().map(str::to_owned);
         answer.tree_after = Some(now.tree_digest());
-        answer.changed = before.changed(repo, &now).map_err(unseen)?;
+        if !is_guarded {
+            answer.changed = before.changed(repo, &now).map_err(unseen)?;
+        }
         answer.commits = before.commits(repo, &now).map_err(unseen)?;
         Ok(())
     }
@@ -170,8 +176,20 @@ impl Supplier for AgentSupplier<'_> {
             state: &self.root.join("native").join(self.preset.name()),
             keep: &self.root.join("attempts").join(&invocation),
         };
-        let mut report = run(&task, &mut *self.watch.borrow_mut())
-            .map_err(|error| SupplierError::from(SupplierErrorKind::Failed(error.to_string())))?;
+        let ran = run(&task, &mut *self.watch.borrow_mut());
+        // Before anything is asked that may fail: whatever became of it may have changed something.
+        let put_back = match put_back {
+            Some(put_back) => put_back().map_err(unseen)?,
+            None => None,
+        };
+        let mut report = match ran {
+            Ok(report) => report,
+            Err(error) => {
+                let mut failed = SupplierError::from(SupplierErrorKind::Failed(error.to_string()));
+                self.measure(&before, put_back, &mut failed.known)?;
+                return Err(failed);
+            }
+        };
         let by_price = self.price.zip(report.usage.as_ref());
         report.cost_micro_usd = report
             .cost_micro_usd
@@ -194,14 +212,7 @@ impl Supplier for AgentSupplier<'_> {
             workflow: self.workflow.clone(),
             ..Answer::default()
         };
-        let put_back = match put_back {
-            Some(put_back) => put_back().map_err(unseen)?,
-            None => None,
-        };
-        self.measure(&before, &mut answer)?;
-        if let Some(put_back) = put_back {
-            answer.changed = put_back;
-        }
+        self.measure(&before, put_back, &mut answer)?;
         match report.failure {
             None => Ok(answer),
             Some(failed) => Err(SupplierError {

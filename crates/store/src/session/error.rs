@@ -87,9 +87,9 @@ pub enum Reason {
     /// What the supplier did instead of answering.
     #[error("{}", supplier_failed(.0, .1))]
     Supplier(String, SupplierErrorKind),
-    /// A question changed the repository.
-    #[error("the question changed the repository: {}", .0.join(", "))]
-    ReadOnlyViolated(Vec<String>),
+    /// The repository changed while a question was answered, and what else went wrong with it.
+    #[error("{}", read_only_violated(.0, .1.as_deref()))]
+    ReadOnlyViolated(Vec<String>, Option<Box<Reason>>),
     /// The tree is not the one the conversation was about.
     #[error("the worktree is not the one the conversation left: {0}")]
     TreeDrift(String),
@@ -102,6 +102,14 @@ pub enum Reason {
     /// The store cannot be read or written.
     #[error("the session store: {0}")]
     Store(#[source] io::Error),
+}
+
+fn read_only_violated(changed: &[String], failed: Option<&Reason>) -> String {
+    let failed = failed.map_or_else(String::new, |failed| format!("; {failed}"));
+    format!(
+        "the question changed the repository: {}{failed}",
+        changed.join(", ")
+    )
 }
 
 fn supplier_failed(supplier: &str, failure: &SupplierErrorKind) -> String {
@@ -124,6 +132,8 @@ pub struct SessionError {
     pub reason: Box<Reason>,
     /// What the caller still holds.
     pub prior: Prior,
+    /// What an order changed all the same.
+    pub changed: Vec<String>,
 }
 
 impl From<Reason> for SessionError {
@@ -140,6 +150,7 @@ impl From<Reason> for SessionError {
         Self {
             reason: Box::new(reason),
             prior,
+            changed: Vec::new(),
         }
     }
 }
@@ -215,7 +226,7 @@ impl SessionError {
                 SupplierErrorKind::Unparseable(_) => (Supplier, Code::SupplierUnparseable),
                 _ => (Supplier, Code::SupplierFailed),
             },
-            Reason::ReadOnlyViolated(_) => (Supplier, Code::ReadOnlyViolated),
+            Reason::ReadOnlyViolated(..) => (Supplier, Code::ReadOnlyViolated),
             Reason::TreeDrift(_) => (Check, Code::TreeDrift),
             Reason::EarlierLayout(_) => (State, Code::SessionLayoutEarlier),
             Reason::BadLabel(_) => (Usage, Code::Usage),
@@ -239,7 +250,7 @@ impl SessionError {
             }
             Reason::Corrupt(..) => "run `cook session verify`",
             Reason::OnConflict => "give one of `--on-episode` and `--on-series`",
-            Reason::ReadOnlyViolated(_) => "look with `git status`",
+            Reason::ReadOnlyViolated(..) => "look with `git status`",
             Reason::TreeDrift(_) => "leave `--require-tree` out to go on with the tree as it is",
             Reason::BadLabel(_) => Code::Usage.hint(),
             Reason::Store(_) => "run `cook doctor`",
@@ -277,6 +288,12 @@ impl From<SessionError> for Failure {
         let mut failure = Self::new(kind, code, error.to_string());
         failure.hints = vec![error.hint()];
         failure.prior = Some(error.prior.into());
+        if !error.changed.is_empty() {
+            let changed = error.changed.join(", ");
+            failure.causes.push(format!(
+                "what was ordered changed the repository, and that stays: {changed}"
+            ));
+        }
         match &*error.reason {
             Reason::Store(cause) => failure.caused_by(cause),
             _ => failure,
@@ -292,7 +309,7 @@ fn make_room(recap: &NoRecap, prior: &Prior) -> String {
         (NoRecap::Failed(why), series) => match (&*why.reason, series) {
             (Reason::WindowExceeded(..), Some(series)) => format!("{} and {LARGER}", on(series)),
             (Reason::WindowExceeded(..), None) => format!("use {LARGER}"),
-            (Reason::ReadOnlyViolated(_), _) => {
+            (Reason::ReadOnlyViolated(..), _) => {
                 format!("look with `git status`, then {}", again(prior))
             }
             _ => why.hint(),

@@ -81,6 +81,18 @@ impl Talk<'_> {
             Action::Act => Kind::Act,
         };
         let mut reply = self.fitting(kind, self.call.say)?;
+        let outcome = self.mend_form(kind, &mut reply);
+        outcome.map_err(|mut error| {
+            if self.call.action == Action::Act {
+                error.changed.splice(..0, changes(&reply.answer));
+            }
+            error
+        })?;
+        Ok(reply)
+    }
+
+    /// Asks again until the answer has the form that is wanted.
+    fn mend_form(&mut self, kind: Kind, reply: &mut Reply) -> Result<(), SessionError> {
         for attempt in 1.. {
             let Some(schema) = self.call.schema else {
                 reply.answer.data = None;
@@ -94,12 +106,12 @@ impl Talk<'_> {
             if attempt > REPAIRS {
                 return Err(self.keep(Reason::SchemaBroken(wrong, attempt)));
             }
-            let before = reply;
-            reply = self.fitting(Kind::Repair, &repair(kind, &wrong))?;
+            let again = self.fitting(Kind::Repair, &repair(kind, &wrong))?;
+            let before = std::mem::replace(reply, again);
             reply.attempts = attempt + 1;
             reply.follows(before);
         }
-        Ok(reply)
+        Ok(())
     }
 
     /// One turn, in a new window where it does not fit this one.
@@ -218,8 +230,19 @@ impl Talk<'_> {
             Err(error) => {
                 let supplier = self.supplier.name().to_owned();
                 let reason = Reason::Supplier(supplier, error.failure.clone());
+                let changed = changes(&error.known);
                 self.error = Some((names.exchange, error));
-                return Err(self.keep(reason));
+                return Err(match self.action {
+                    Action::Ask if !changed.is_empty() => {
+                        self.keep(Reason::ReadOnlyViolated(changed, Some(Box::new(reason))))
+                    }
+                    Action::Ask => self.keep(reason),
+                    Action::Act => {
+                        let mut failed = self.keep(reason);
+                        failed.changed = changed;
+                        failed
+                    }
+                });
             }
         };
         let said = Said {
@@ -233,7 +256,7 @@ impl Talk<'_> {
             .store_turn(&names, said)
             .map_err(|error| self.keep(error))?;
         if self.action == Action::Ask && !reply.answer.changed.is_empty() {
-            return Err(self.keep(Reason::ReadOnlyViolated(reply.answer.changed)));
+            return Err(self.keep(Reason::ReadOnlyViolated(reply.answer.changed, None)));
         }
         Ok(reply)
     }
@@ -270,4 +293,13 @@ impl Talk<'_> {
         };
         Ok((replay::prompt(&window, say), Transport::Replay))
     }
+}
+
+/// What an answer says is changed: paths, and commits that came.
+fn changes(answer: &Answer) -> Vec<String> {
+    let commits = answer
+        .commits
+        .iter()
+        .map(|commit| format!("commit {commit}"));
+    answer.changed.iter().cloned().chain(commits).collect()
 }
