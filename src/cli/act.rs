@@ -3,13 +3,14 @@
 use super::call::{CallArgs, chosen, one, prepare, store, words};
 use super::caller;
 use super::context::{Answer, Context};
+use super::input::free_text;
 use clap::Args;
 use cook_store::session::Action;
 
 #[derive(Debug, Args)]
 pub(super) struct ActArgs {
     /// The order (`-` = standard input)
-    #[arg(value_name = "DO")]
+    #[arg(value_name = "DO", allow_hyphen_values = true, value_parser = free_text)]
     pub say: String,
     /// The agent
     #[arg(long, value_name = "NAME")]

@@ -2,6 +2,7 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
+use super::input::free_text;
 use super::resume::leave;
 use super::{input, transition};
 use clap::Args;
@@ -10,6 +11,7 @@ use cook_core::model::{Resume, WaitingKind};
 #[derive(Debug, Args)]
 pub(super) struct AnswerArgs {
     /// The answer (`-` = standard input)
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: String,
     #[command(flatten)]
     pub as_user: AsUser,

@@ -4,6 +4,7 @@ use super::call::{CallArgs, Onset, Prepared, chosen, on, one, prepare, schema_of
 use super::caller;
 use super::context::{Answer, Context};
 use super::input;
+use super::input::free_text;
 use crate::service::Workspace;
 use clap::Args;
 use cook_core::diagnostic::Failure;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
     /// The question (`-` = standard input)
-    #[arg(required_unless_present = "request")]
+    #[arg(required_unless_present = "request", allow_hyphen_values = true, value_parser = free_text)]
     pub say: Option<String>,
     /// The agent
     #[arg(long, value_name = "NAME")]

@@ -4,6 +4,7 @@ use super::brief_change::{self, BriefAuthorArgs, BriefNoteArgs};
 use super::caller::AsUser;
 use super::context::{Answer, Context, answer};
 use super::input;
+use super::input::free_text;
 use crate::scaffold::{read_text_file, write_text_file};
 use crate::service::{self, DEFAULT_BYTES, WholeBrief};
 use crate::view::{ArtifactAnswer, BriefAnswer, BriefCheckAnswer, GuideAnswer, ShownEntry};
@@ -60,6 +61,7 @@ pub(super) enum BriefCommand {
     /// Keep a statement of the user's that anchors may quote (user only)
     Say {
         /// The statement (`-` = standard input)
+        #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
         /// The session it was made in
         #[arg(long, value_name = "ID")]
@@ -177,7 +179,7 @@ fn export(context: &Context) -> Answer {
         None => (Vec::new(), None),
     };
     // As they are kept, whatever is shown of them: what comes back is what went out.
-    let own = entries.into_iter().filter(|entry| entry.own);
+    let own = entries.into_iter().filter(|entry| entry.is_own());
     let mut lines: Vec<BriefLine> = own.map(|entry| entry.line).collect();
     for entry in kept {
         if !lines.contains(&entry.line) {

@@ -3,6 +3,7 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer};
+use super::input::free_text;
 use super::{input, queued};
 use crate::service::{self, Asked, WholeBrief, Workspace};
 use crate::view::BriefChangeAnswer;
@@ -38,9 +39,10 @@ pub(super) struct BriefNoteArgs {
     #[arg(value_enum)]
     pub slot: BriefSlot,
     /// What it says: rule, claim, lesson, question or action (nothing and no flag = JSON on standard input)
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: Option<String>,
     /// Of forbid and learned: where it comes from
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub source: Option<String>,
     /// Of established: the anchor
     #[arg(long, value_name = "ANCHOR")]
@@ -49,28 +51,28 @@ pub(super) struct BriefNoteArgs {
     #[arg(long)]
     pub basis: Option<String>,
     /// Of established: what would make it worth another look
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub reopen: Option<String>,
     /// Of open: what would answer it
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub verifies: Option<String>,
     /// Of next: what it leads to
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true, value_parser = free_text)]
     pub outcome: Option<String>,
     /// Of forbid: the rule
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
     pub rule: Option<String>,
     /// Of established: the claim
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
     pub claim: Option<String>,
     /// Of learned: the lesson
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
     pub lesson: Option<String>,
     /// Of open: the question
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
     pub question: Option<String>,
     /// Of next: the action
-    #[arg(long, conflicts_with = "text")]
+    #[arg(long, conflicts_with = "text", allow_hyphen_values = true, value_parser = free_text)]
     pub action: Option<String>,
     /// What becomes of earlier entries
     #[arg(long, value_name = "FILE")]
@@ -229,7 +231,7 @@ pub(super) fn import(
         whole
             .entries
             .iter()
-            .any(|entry| entry.own && entry.line == *line)
+            .any(|entry| entry.is_own() && entry.line == *line)
     };
     let mut reconciliation = artifact.reconciliation;
     reconciliation.extend(causes(reconcile)?);
@@ -255,7 +257,7 @@ pub(super) fn import(
 /// proves is shown as a question.
 fn as_kept(line: BriefLine, whole: &WholeBrief, stored: &BriefDocument) -> BriefLine {
     let mut shown = whole.entries.iter();
-    let entry = shown.find(|entry| !entry.own && entry.line == line);
+    let entry = shown.find(|entry| !entry.is_own() && entry.line == line);
     let kept = entry.and_then(|entry| stored.entries.iter().find(|kept| kept.id == entry.id));
     kept.map_or(line, |kept| kept.line.clone())
 }

@@ -2,6 +2,7 @@
 
 use super::brief_change::{self, BriefAuthorArgs};
 use super::context::{Answer, Context, answer};
+use super::input::free_text;
 use super::recover::find_torn_line;
 use super::{input, queued};
 use crate::lifecycle;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
     /// What was done, what comes next (`-` = standard input)
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub text: String,
     /// Take this artifact in as the whole next brief first; when it is refused, nothing is kept
     #[arg(long, value_name = "FILE")]

@@ -2,6 +2,7 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
+use super::input::free_text;
 use super::transition;
 use clap::Subcommand;
 use cook_core::model::Event;
@@ -15,10 +16,10 @@ pub(super) enum CriteriaCommand {
         /// Which criterion, from 1
         number: u64,
         /// The new text
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         text: String,
         /// Why the old one was false
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
         #[command(flatten)]
         as_user: AsUser,

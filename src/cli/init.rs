@@ -2,6 +2,7 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
+use super::input::free_text;
 use super::{input, transition, trial, trust};
 use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED};
 use crate::service::{self, Applied, Workspace};
@@ -18,7 +19,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
     /// The whole mission
-    #[arg(long, value_name = "TEXT", conflicts_with = "mission_file")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "mission_file", allow_hyphen_values = true, value_parser = free_text)]
     pub mission: Option<String>,
     /// Read the mission from a file (`-` = standard input)
     #[arg(long, value_name = "FILE")]

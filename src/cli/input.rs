@@ -9,6 +9,17 @@ use std::path::Path;
 /// with a clear word, so a little more is let through to it.
 const MAX_INPUT: u64 = 16 << 20;
 
+/// Words of whoever calls: they may begin with a hyphen, as a list and a number do. What reads as an
+/// option is more likely one that is mistyped.
+pub(super) fn free_text(text: &str) -> Result<String, String> {
+    let word = text.strip_prefix("--").unwrap_or_default();
+    let begins = word.starts_with(|c: char| c.is_ascii_alphabetic());
+    if begins && !text.contains(char::is_whitespace) {
+        return Err("it reads as an option; put a word before it".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// The bytes of a file; `-` or nothing means standard input.
 pub(super) fn read(file: Option<&Path>) -> Result<Vec<u8>, Failure> {
     read_up_to(file, MAX_INPUT)

@@ -3,6 +3,7 @@
 use super::context::{Answer, Context, answer};
 use super::follow::note_outage;
 use super::input;
+use super::input::free_text;
 use crate::service::Workspace;
 use crate::tracker::{
     Attempt, Bounds, Commented, Memory, NewIssue, PlanTracker, Tracker, is_own_file, may_claim,
@@ -33,7 +34,7 @@ pub(super) enum IssueCommand {
         /// The issue
         id: String,
         /// Why
-        #[arg(long, value_name = "TEXT", default_value = "done")]
+        #[arg(long, value_name = "TEXT", default_value = "done", allow_hyphen_values = true, value_parser = free_text)]
         reason: String,
     },
     /// Say something about an issue
@@ -41,6 +42,7 @@ pub(super) enum IssueCommand {
         /// The issue
         id: String,
         /// What to say (`-` = standard input)
+        #[arg(allow_hyphen_values = true, value_parser = free_text)]
         text: String,
         /// Say it once however often this is called with this word
         #[arg(long, value_name = "WORD")]
@@ -55,6 +57,7 @@ pub(super) enum IssueCommand {
 #[derive(Debug, Args)]
 pub(super) struct CreateIssueArgs {
     /// Its title
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub title: String,
     /// `task` (the default), `bug`, `feature`, …
     #[arg(long = "type", value_name = "TYPE")]
@@ -63,7 +66,7 @@ pub(super) struct CreateIssueArgs {
     #[arg(long, value_name = "N")]
     pub priority: Option<u8>,
     /// What it is about
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub description: Option<String>,
     /// The issue in whose work it was found
     #[arg(long, value_name = "ID")]

@@ -2,6 +2,7 @@
 
 use super::caller;
 use super::context::{Answer, Context};
+use super::input::free_text;
 use super::transition;
 use clap::Args;
 use cook_core::model::Event;
@@ -9,6 +10,7 @@ use cook_core::model::Event;
 #[derive(Debug, Args)]
 pub(super) struct PauseArgs {
     /// Why
+    #[arg(allow_hyphen_values = true, value_parser = free_text)]
     pub why: Option<String>,
 }
 

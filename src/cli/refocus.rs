@@ -2,6 +2,7 @@
 
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
+use super::input::free_text;
 use super::{input, transition};
 use crate::scaffold;
 use crate::service;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(super) struct RefocusArgs {
     /// The whole new mission
-    #[arg(long, value_name = "TEXT", required_unless_present = "mission_file")]
+    #[arg(long, value_name = "TEXT", required_unless_present = "mission_file", allow_hyphen_values = true, value_parser = free_text)]
     pub mission: Option<String>,
     /// Read it from a file (`-` = standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "mission")]

@@ -3,6 +3,7 @@
 use super::budget::budget_of;
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context};
+use super::input::free_text;
 use super::transition;
 use crate::scaffold;
 use crate::service::{self, Workspace};
@@ -12,7 +13,7 @@ use cook_core::model::{Actor, Event, Resume};
 #[derive(Debug, Args)]
 pub(super) struct ResumeArgs {
     /// The answer to the question
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     pub answer: Option<String>,
     /// A command that is now trusted
     #[arg(long, value_name = "COMMAND")]

@@ -13,6 +13,39 @@ const DOCUMENTS: [&str; 4] = [
     "verification-evidence.json",
 ];
 
+/// A list begins with a hyphen, and so does a number that is below zero.
+#[test]
+fn what_is_said_may_begin_with_a_hyphen() {
+    let repo = Repo::born();
+    let mission = "- one thing\n- another";
+    repo.cook(&["init", "--mission", mission, "--commit"])
+        .exits(0);
+    assert!(repo.read(".agent/mission.md").contains(mission));
+    repo.cook(&["brief", "say", "- no network", "--as-user"])
+        .exits(0);
+    repo.cook(&["checkpoint", "- done: one; next: two"])
+        .exits(0);
+    let note = [
+        "brief",
+        "note",
+        "open",
+        "-1 is a number?",
+        "--verifies",
+        "- a look",
+    ];
+    repo.cook(&note).exits(0);
+    repo.cook(&["pause", "- for lunch"]).exits(0);
+    repo.cook(&["resume", "--as-user"]).exits(0);
+    repo.cook(&["refocus", "--mission", "-v is a flag of ours", "--as-user"])
+        .exits(0);
+    // What is mistyped is not taken for words.
+    repo.cook(&["pause", "--wy"])
+        .exits(2)
+        .says("reads as an option");
+    repo.cook(&["refocus", "--mission", "--as-user"]).exits(2);
+    repo.cook(&["cancel", "- enough", "--as-user"]).exits(0);
+}
+
 #[test]
 fn no_repository_and_a_bare_one() {
     let dir = Repo::directory();
