@@ -1,6 +1,6 @@
 //! Tests by their bodies: that a name is green says little once another test has it.
 
-use super::output::TestOutcome;
+use super::forms::TestOutcome;
 use super::sources::{Sources, Text};
 use super::text::has_word;
 use cook_core::diagnostic::Failure;

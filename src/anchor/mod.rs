@@ -7,6 +7,7 @@
 
 mod answer;
 mod bodies;
+mod forms;
 mod judge;
 mod output;
 mod place;
@@ -19,6 +20,7 @@ mod then;
 mod work;
 
 pub(crate) use cook_core::model::Anchor;
-pub(crate) use output::{TestOutcome, test_outcomes};
+pub(crate) use forms::{TestOutcome, of_line};
+pub(crate) use output::test_outcomes;
 pub(crate) use sources::Sources;
 pub(crate) use work::basis_of;

@@ -1,177 +1,60 @@
 //! Test results in a gate's output: what the common runners print, and JUnit XML
 //! or JSON lines among it. Pure.
 
-use serde_json::Value;
+use super::forms::TestOutcome::{self, Failed, Ignored, Passed};
+use super::forms::{Named, of_line, unittest_name, unittest_outcome};
 
-/// How a test went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum TestOutcome {
-    Passed,
-    Failed,
-    Ignored,
-}
-
-use TestOutcome::{Failed, Ignored, Passed};
 use cook_core::diagnostic::without_escapes;
 
 /// Every test that the output names with a result, in the order it does.
 pub fn test_outcomes(output: &str) -> Vec<(String, TestOutcome)> {
     let plain = without_escapes(output);
-    let mut found: Vec<(String, TestOutcome)> = plain.lines().filter_map(of_line).collect();
+    let mut found: Vec<(String, TestOutcome)> = Vec::new();
+    // Lines of mocha's that are no list of its yet.
+    let is_count = |line: &str| {
+        let count = line.trim().strip_suffix(" failing");
+        count.is_some_and(|count| count.parse::<u32>().is_ok())
+    };
+    let mut inline = plain.lines().position(is_count).unwrap_or(0);
+    let mut described: Option<String> = None;
+    for line in plain.lines() {
+        let outcome = of_line(line)
+            .or_else(|| of_description(described.take()?, line))
+            .or_else(|| (inline > 0).then(|| numbered(line))?);
+        found.extend(outcome);
+        inline = inline.saturating_sub(1);
+        described = unittest_name(line.trim())
+            .filter(|(_, rest)| rest.is_empty())
+            .map(|(name, _)| name);
+    }
     found.extend(junit(&plain));
     found
 }
 
-/// True when `name` is the test's whole name or its last parts.
+/// `Says more. ... ok`: Python's unittest puts a test's description on a line of its own, with the
+/// outcome.
+fn of_description(name: String, line: &str) -> Named {
+    let (_, word) = line.rsplit_once(" ... ")?;
+    Some((name, unittest_outcome(word)?))
+}
+
+/// `1) name`: how mocha names a test that failed where the others are marked.
+fn numbered(line: &str) -> Named {
+    let (number, name) = line.trim().split_once(") ")?;
+    let is_one = number.parse::<u32>().is_ok();
+    is_one.then(|| (name.to_owned(), Failed))
+}
+
+/// True when `name` is the test's whole name or its last parts, or what its runner prints for it.
 pub(super) fn names(full: &str, name: &str) -> bool {
+    if unittest_name(name).is_some_and(|(dotted, rest)| rest.is_empty() && dotted == full) {
+        return true;
+    }
     const BETWEEN: [&str; 7] = ["::", "/", ".", " > ", " \u{203a} ", " ", "#"];
     full == name
         || full
             .strip_suffix(name)
             .is_some_and(|before| BETWEEN.iter().any(|mark| before.ends_with(mark)))
-}
-
-pub(super) fn of_line(line: &str) -> Option<(String, TestOutcome)> {
-    let line = line.trim();
-    if line.starts_with('{') {
-        return json(line);
-    }
-    let (name, outcome) = cargo(line)
-        .or_else(|| nextest(line))
-        .or_else(|| go(line))
-        .or_else(|| tap(line))
-        .or_else(|| pytest(line))
-        .or_else(|| marked(line))?;
-    let name = name.trim();
-    (!name.is_empty()).then(|| (name.to_owned(), outcome))
-}
-
-/// The words of all runners.
-fn outcome_of(word: &str) -> Option<TestOutcome> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "ok" | "pass" | "passed" => Passed,
-        "fail" | "failed" | "error" | "xpass" | "timeout" | "abort" | "sigsegv" | "sigabrt" => {
-            Failed
-        }
-        "skip" | "skipped" | "ignored" | "xfail" => Ignored,
-        _ => return None,
-    })
-}
-
-/// Where only a word in capitals is no prose.
-fn capital_outcome(word: &str) -> Option<TestOutcome> {
-    outcome_of(word).filter(|_| !word.contains(|c: char| c.is_ascii_lowercase()))
-}
-
-type Named<'a> = Option<(&'a str, TestOutcome)>;
-
-/// `test a::b ... ok`
-fn cargo(line: &str) -> Named<'_> {
-    let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    let outcome = outcome_of(result.split([',', ' ']).next()?)?;
-    let name = name.strip_suffix(" - should panic").unwrap_or(name);
-    Some((name, outcome))
-}
-
-/// `PASS [   0.004s] (1/2) package module::test`
-fn nextest(line: &str) -> Named<'_> {
-    let (word, rest) = line.split_once(" [")?;
-    let outcome = capital_outcome(word)?;
-    let (time, name) = rest.split_once("] ")?;
-    time.trim().ends_with('s').then_some((name, outcome))
-}
-
-/// `--- PASS: TestX (0.00s)`
-fn go(line: &str) -> Named<'_> {
-    let (word, name) = line.strip_prefix("--- ")?.split_once(": ")?;
-    Some((without_time(name), capital_outcome(word)?))
-}
-
-/// `ok 1 - name`, `not ok 2 - name`, `ok 3 - name # SKIP why`
-fn tap(line: &str) -> Named<'_> {
-    let (outcome, rest) = match line.strip_prefix("not ok ") {
-        Some(rest) => (Failed, rest),
-        None => (Passed, line.strip_prefix("ok ")?),
-    };
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    let name = rest.trim_start().strip_prefix("- ").unwrap_or(rest);
-    match name.split_once(" # ") {
-        Some((name, directive)) => {
-            let word = directive.split_whitespace().next().unwrap_or_default();
-            let set_aside = ["skip", "todo"]
-                .iter()
-                .any(|w| word.eq_ignore_ascii_case(w));
-            Some((name, if set_aside { Ignored } else { outcome }))
-        }
-        None => Some((name, outcome)),
-    }
-}
-
-/// `tests/test_a.py::test_x PASSED [ 50%]`, `PASSED tests/test_a.py::test_x`
-fn pytest(line: &str) -> Named<'_> {
-    if let Some((word, name)) = line.split_once(' ')
-        && let Some(outcome) = capital_outcome(word)
-        && name.contains("::")
-    {
-        return Some((
-            name.split_once(" - ").map_or(name, |(name, _)| name),
-            outcome,
-        ));
-    }
-    let line = match line.rsplit_once(" [") {
-        Some((before, percent)) if percent.ends_with("%]") => before.trim_end(),
-        _ => line,
-    };
-    let (name, word) = line.rsplit_once(' ')?;
-    let outcome = capital_outcome(word)?;
-    name.contains("::").then_some((name, outcome))
-}
-
-/// `✓ name (5 ms)` and its relatives: jest, vitest, mocha, the node runner.
-fn marked(line: &str) -> Named<'_> {
-    let mut rest = line.chars();
-    let outcome = match rest.next()? {
-        '\u{2713}' | '\u{2714}' | '\u{221a}' => Passed,
-        '\u{2715}' | '\u{2717}' | '\u{2718}' | '\u{2716}' | '\u{d7}' => Failed,
-        '\u{25cb}' | '\u{2193}' | '\u{fe63}' => Ignored,
-        _ => return None,
-    };
-    let name = rest.as_str().trim_start_matches('\u{fe0e}');
-    if !name.starts_with(' ') {
-        return None;
-    }
-    let name = name.trim();
-    let name = name
-        .strip_prefix("skipped ")
-        .filter(|_| outcome == Ignored)
-        .unwrap_or(name);
-    Some((without_time(name), outcome))
-}
-
-/// Takes `(0.00s)`, `(5 ms)` off the end.
-fn without_time(name: &str) -> &str {
-    let name = name.trim_end();
-    match name.rsplit_once(" (") {
-        Some((before, time))
-            if time.starts_with(|c: char| c.is_ascii_digit()) && time.ends_with("s)") =>
-        {
-            before
-        }
-        _ => name,
-    }
-}
-
-/// `{"type":"test","event":"ok","name":…}` (libtest), `{"Action":"pass","Test":…}` (go).
-fn json(line: &str) -> Option<(String, TestOutcome)> {
-    let value: Value = serde_json::from_str(line).ok()?;
-    let text = |key: &str| value.get(key).and_then(Value::as_str);
-    let (name, word) = match text("Test") {
-        Some(name) => (name.to_owned(), text("Action")?),
-        None if text("type") == Some("test") => (text("name")?.to_owned(), text("event")?),
-        None => return None,
-    };
-    Some((name, outcome_of(word)?))
 }
 
 /// `<testcase name=… classname=…>` elements of a JUnit report.
@@ -236,6 +119,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn what_runners_print() {
@@ -266,6 +150,68 @@ mod tests {
             ("--- PASS: TestX (0.00s)", "TestX", Passed),
             ("    --- FAIL: TestX/sub (0.00s)", "TestX/sub", Failed),
             ("--- SKIP: TestX (0.00s)", "TestX", Ignored),
+            (
+                "1/2 Test #1: add ..............................   Passed    0.00 sec",
+                "add",
+                Passed,
+            ),
+            (
+                "2/2 Test  #2: mul ..............................***Failed    0.01 sec",
+                "mul",
+                Failed,
+            ),
+            (
+                "2/2 Test #2: mul ...***Exception: SegFault  0.1 sec",
+                "mul",
+                Failed,
+            ),
+            (
+                "3/3 Test #3: later ...***Not Run (Disabled)   0.00 sec",
+                "later",
+                Ignored,
+            ),
+            ("PASS: test-add.sh", "test-add.sh", Passed),
+            ("FAIL: test-mul.sh", "test-mul.sh", Failed),
+            (
+                " FAIL  src/a.test.ts > calc > mul",
+                "src/a.test.ts > calc > mul",
+                Failed,
+            ),
+            (
+                " \u{2713} src/a.test.ts > calc > adds 2ms",
+                "src/a.test.ts > calc > adds",
+                Passed,
+            ),
+            ("  \u{25cf} calc \u{203a} mul", "calc \u{203a} mul", Failed),
+            ("(pass) calc > adds [0.12ms]", "calc > adds", Passed),
+            ("(fail) calc > mul [0.12ms]", "calc > mul", Failed),
+            ("adds ... ok (5ms)", "adds", Passed),
+            ("mul ... FAILED (5ms)", "mul", Failed),
+            (
+                "CalcTest#test_add = 0.00 s = .",
+                "CalcTest#test_add",
+                Passed,
+            ),
+            (
+                "CalcTest#test_mul = 0.01 s = F",
+                "CalcTest#test_mul",
+                Failed,
+            ),
+            (
+                "rspec ./spec/calc_spec.rb:5 # Calc multiplies",
+                "Calc multiplies",
+                Failed,
+            ),
+            ("  Passed Calc.Tests.Adds [1 ms]", "Calc.Tests.Adds", Passed),
+            ("  Failed Calc.Tests.Mul [< 1 ms]", "Calc.Tests.Mul", Failed),
+            ("CalcTest > adds() PASSED", "CalcTest > adds()", Passed),
+            ("1) CalcTest::testMul", "CalcTest::testMul", Failed),
+            (
+                "Test Case '-[CalcTests testAdd]' passed (0.001 seconds).",
+                "CalcTests testAdd",
+                Passed,
+            ),
+            ("test_x (m.T) ... ok", "m.T.test_x", Passed),
             ("ok 1 - adds up", "adds up", Passed),
             ("not ok 2 - adds up", "adds up", Failed),
             ("ok 3 - adds up # SKIP why", "adds up", Ignored),
@@ -298,11 +244,109 @@ mod tests {
         for line in [
             "ok",
             "test result: ok. 3 passed",
+            "ERROR: the server did not start",
+            "FAIL: nothing was found here",
+            "downloading (1.2) ... ok",
+            "1) read this",
+            "\u{25cf} Console",
+            "\u{2716} failing tests:",
             "{\"Action\":\"run\",\"Test\":\"T\"}",
             "PASS",
         ] {
             assert!(test_outcomes(line).is_empty(), "{line}");
         }
+    }
+
+    /// What runners printed, word for word.
+    #[test]
+    fn recorded_outputs() {
+        for (runner, output, expected) in [
+            (
+                "unittest",
+                include_str!("../../tests/data/runners/unittest.txt"),
+                &[
+                    ("test_m.Broken.setUpClass", Failed),
+                    ("test_m.T.test_add", Passed),
+                    ("test_m.T.test_doc", Passed),
+                    ("test_m.T.test_error", Failed),
+                    ("test_m.T.test_known", Ignored),
+                    ("test_m.T.test_later", Ignored),
+                    ("test_m.T.test_mul", Failed),
+                    ("test_m.T.test_prints", Passed),
+                    ("test_m.T.test_sub", Failed),
+                    ("test_m.T.test_surprise", Failed),
+                ][..],
+            ),
+            (
+                "node, TAP",
+                include_str!("../../tests/data/runners/node-tap.txt"),
+                &[
+                    ("adds", Passed),
+                    ("calc", Failed),
+                    ("later", Ignored),
+                    ("mul", Failed),
+                    ("skip", Ignored),
+                ],
+            ),
+            (
+                "node, spec",
+                include_str!("../../tests/data/runners/node-spec.txt"),
+                &[
+                    ("adds", Passed),
+                    ("calc", Failed),
+                    ("later", Ignored),
+                    ("mul", Failed),
+                    ("skip", Ignored),
+                ],
+            ),
+            (
+                "prove",
+                include_str!("../../tests/data/runners/prove.txt"),
+                &[("mul", Failed), ("t/b.t", Passed)],
+            ),
+            (
+                "cargo",
+                include_str!("../../tests/data/runners/cargo.txt"),
+                &[
+                    ("tests::adds", Passed),
+                    ("tests::later", Ignored),
+                    ("tests::mul", Failed),
+                ],
+            ),
+        ] {
+            let found: BTreeSet<_> = test_outcomes(output).into_iter().collect();
+            let expected: BTreeSet<_> = expected
+                .iter()
+                .map(|(name, outcome)| ((*name).to_owned(), *outcome))
+                .collect();
+            assert_eq!(found, expected, "{runner}");
+        }
+    }
+
+    #[test]
+    fn a_test_of_unittests_is_named_as_it_prints_it_too() {
+        for name in [
+            "test_mul",
+            "T.test_mul",
+            "test_m.T.test_mul",
+            "test_mul (test_m.T.test_mul)",
+            "test_mul (test_m.T)",
+        ] {
+            assert!(names("test_m.T.test_mul", name), "{name}");
+        }
+        assert!(!names("test_m.T.test_mul", "test_mul (other.T.test_mul)"));
+        assert!(!names("test_m.T.test_mul", "mul"));
+    }
+
+    #[test]
+    fn what_fails_is_named_where_mocha_counts_it() {
+        let output = "  calc\n    \u{2714} adds\n    1) mul\n\n  1 passing (5ms)\n  1 failing\n\n  1) calc\n       mul:\n";
+        let expected = [("adds", Passed), ("mul", Failed)];
+        assert_eq!(
+            test_outcomes(output),
+            expected.map(|(name, outcome)| (name.to_owned(), outcome))
+        );
+        assert_eq!(test_outcomes("1) read this\n2) then that\n"), []);
     }
 
     #[test]

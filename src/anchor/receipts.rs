@@ -2,7 +2,8 @@
 
 use super::answer::answer;
 use super::bodies::Same;
-use super::output::{TestOutcome, names, of_line};
+use super::forms::{TestOutcome, of_line};
+use super::output::names;
 use super::sources::Sources;
 use super::work::basis_of;
 use cook_core::diagnostic::Failure;

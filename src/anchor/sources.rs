@@ -1,6 +1,7 @@
 //! What anchors are held against, each read once.
 
-use super::output::{TestOutcome, test_outcomes};
+use super::forms::TestOutcome;
+use super::output::test_outcomes;
 use super::text::{says_generated, split};
 use cook_core::diagnostic::{Failure, without_escapes};
 use cook_core::machine::{Head, WorkOf};

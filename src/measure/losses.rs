@@ -62,7 +62,10 @@ impl World<'_> {
             let output = receipts.output(receipt)?;
             let outcomes = test_outcomes(&output.text).into_iter();
             let failed = outcomes.filter(|(_, outcome)| *outcome == TestOutcome::Failed);
-            run.failed = failed.map(|(name, _)| name).collect();
+            // Many runners name them where they ran, and once more at the end.
+            let mut seen = BTreeSet::new();
+            let names = failed.map(|(name, _)| name);
+            run.failed = names.filter(|name| seen.insert(name.clone())).collect();
         }
         Ok(())
     }

@@ -571,31 +571,34 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
     ),
     (
         &[("pyproject.toml", "[tool.pytest.ini_options]\n")],
-        &["test: python3 -m pytest"],
+        &["test: python3 -m pytest -v"],
     ),
     (
         &[
             ("pyproject.toml", "[project]\ndependencies=['pytest']\n"),
             ("uv.lock", ""),
         ],
-        &["test: uv run pytest"],
+        &["test: uv run pytest -v"],
     ),
     (
         &[("setup.cfg", "[tool:pytest]\n"), ("poetry.lock", "")],
-        &["test: poetry run pytest"],
+        &["test: poetry run pytest -v"],
     ),
     (
         &[("tox.ini", "[testenv]\n"), ("pytest.ini", "")],
         &["test: tox"],
     ),
-    (&[("tox.ini", "[pytest]\n")], &["test: python3 -m pytest"]),
+    (
+        &[("tox.ini", "[pytest]\n")],
+        &["test: python3 -m pytest -v"],
+    ),
     (&[("noxfile.py", "")], &["test: nox -r"]),
     (
         &[("setup.py", ""), ("tests/test_a.py", "")],
-        &["test: python3 -m unittest discover -s tests"],
+        &["test: python3 -m unittest discover -v -s tests"],
     ),
     (&[("setup.py", "")], &[]),
-    (&[("go.mod", "module x\n")], &["test: go test ./..."]),
+    (&[("go.mod", "module x\n")], &["test: go test -v ./..."]),
     (&[("pom.xml", "")], &["test: mvn -B verify"]),
     (
         &[("pom.xml", ""), ("mvnw", "")],
@@ -692,7 +695,7 @@ const REPOSITORIES: &[(Files, &[&str])] = &[
         ],
         &[
             "cargo-test: cargo test",
-            "go-test: go test ./...",
+            "go-test: go test -v ./...",
             "npm-test: npm run test",
             "build: npm run build",
         ],

@@ -76,7 +76,7 @@ fn go(files: &Files<'_>, found: &mut Found) {
     if !files.has(source) {
         return;
     }
-    found.add(Proposal::new("go", "test", source, "go test ./..."));
+    found.add(Proposal::new("go", "test", source, "go test -v ./..."));
     if !files.committed(&["go.sum"]).is_empty() && !files.has_directory("vendor") {
         found.add_setup(["go mod download"], &[source, "go.sum"]);
     }

@@ -1,5 +1,6 @@
 //! Python: nox and tox where they are set up, else pytest or unittest through the
-//! project's environment tool, or in a virtual environment of what the project names.
+//! project's environment tool, or in a virtual environment of what the project names. Each with the
+//! names of its tests: a proof is named by them.
 
 use super::check::{Found, Proposal};
 use super::files::Files;
@@ -29,14 +30,14 @@ const GROUPS: [(&str, &str); 3] = [
 ];
 /// A tool that keeps an environment: its lock file, how it runs tests, how it makes one.
 const TOOLS: [(&str, &str, &str); 4] = [
-    ("uv.lock", "uv run pytest", "uv sync --locked"),
+    ("uv.lock", "uv run pytest -v", "uv sync --locked"),
     (
         "poetry.lock",
-        "poetry run pytest",
+        "poetry run pytest -v",
         "poetry install --no-interaction",
     ),
-    ("pdm.lock", "pdm run pytest", "pdm sync"),
-    ("Pipfile.lock", "pipenv run pytest", "pipenv sync --dev"),
+    ("pdm.lock", "pdm run pytest -v", "pdm sync"),
+    ("Pipfile.lock", "pipenv run pytest -v", "pipenv sync --dev"),
 ];
 
 pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> {
@@ -69,18 +70,18 @@ pub(super) fn detect(files: &Files<'_>, found: &mut Found) -> Result<(), Error> 
             found.add_caches(&[".venv"]);
             run
         } else if project.requirements.is_empty() && !project.is_package {
-            "python3 -m pytest"
+            "python3 -m pytest -v"
         } else {
             project.add_environment(found, (!project.names_pytest).then_some("pytest"));
-            ".venv/bin/python -m pytest"
+            ".venv/bin/python -m pytest -v"
         };
         found.add(Proposal::new("python", "test", source, run));
     } else if let Some(source) = unittest(files) {
         let run = if project.requirements.is_empty() && !project.needs_packages {
-            "python3 -m unittest discover -s tests"
+            "python3 -m unittest discover -v -s tests"
         } else {
             project.add_environment(found, None);
-            ".venv/bin/python -m unittest discover -s tests"
+            ".venv/bin/python -m unittest discover -v -s tests"
         };
         found.add(Proposal::new("python", "test", source, run));
     }
