@@ -8,7 +8,7 @@ use crate::service::{self, Applied, Foresight, Workspace};
 use crate::view::{CheckAnswer, PromptAnswer};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal, counted};
-use cook_core::model::{Actor, Event, Role};
+use cook_core::model::{ActiveStatus, Actor, Decision, Event, Reconcile, Role, SliceStatus};
 use cook_core::report::{self, Parsed, Provenance, Report, Reported};
 use std::path::PathBuf;
 
@@ -275,18 +275,35 @@ fn summary(event: &Event, applied: &Applied) -> String {
 
 fn reground_summary(block: &cook_core::model::Reground, applied: &Applied) -> String {
     let mut parts = Vec::new();
-    if let Some(reconcile) = &block.reconcile {
-        parts.push(
-            format!("slice `{}` {:?}", reconcile.slice_id, reconcile.decision).to_lowercase(),
-        );
+    let next = &applied.step.snapshot;
+    if let Some(Reconcile {
+        slice_id, decision, ..
+    }) = &block.reconcile
+    {
+        let status = next.plan.slice(slice_id).map(|slice| slice.status);
+        let is_done = status == Some(SliceStatus::Done);
+        // On a dirty worktree the slice is not what the report wanted; a finding says why.
+        parts.push(match (decision, next.active.status) {
+            (Decision::Accepted, _) if is_done => format!("slice `{slice_id}` accepted"),
+            (Decision::Accepted, ActiveStatus::Committed) => {
+                format!("slice `{slice_id}` not accepted yet")
+            }
+            (Decision::Accepted, _) => format!("slice `{slice_id}` not accepted but reopened"),
+            (Decision::Reopened, _) => format!("slice `{slice_id}` reopened"),
+        });
     }
     parts.extend(applied.slice_changes());
-    if applied.step.snapshot.state.project_done {
+    if next.state.project_done {
         parts.push("the project is done".to_owned());
     } else if block.conclude.is_some() {
         parts.push("the wave goes on".to_owned());
     }
-    if let Some(select) = &block.select {
+    let selected = &next.active.slice_id;
+    if let Some(select) = block
+        .select
+        .as_ref()
+        .filter(|id| selected.as_ref() == Some(id))
+    {
         parts.push(format!("slice `{select}` selected"));
     }
     if parts.is_empty() {

@@ -15,7 +15,7 @@ use cook_core::machine::{
 };
 use cook_core::model::{
     Anchor, Basis, BriefDocument, BriefLine, Checkpoint, CheckpointKind, Count, Event, Evidence,
-    SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
+    Role, SliceRecord, SliceRecordType, Snapshot, Timestamp, Verdict,
 };
 use cook_store::receipt::Receipts;
 use cook_store::store::{History, Store};
@@ -47,11 +47,11 @@ impl WholeBrief {
     }
 
     /// What a role's prompt does not say already, as far as it fits.
-    pub fn beside_prompt(&self, max_bytes: usize) -> String {
+    pub fn beside_prompt(&self, role: Role, shown: &[String], max_bytes: usize) -> String {
         let kept = self
             .entries
             .iter()
-            .filter(|entry| !entry.stands_in_prompt());
+            .filter(|entry| !entry.stands_in_prompt(role, shown));
         let (lines, weights): (Vec<_>, Vec<_>) = kept
             .map(|entry| (entry.line.clone(), entry.weight.clone()))
             .unzip();

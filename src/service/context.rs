@@ -2,6 +2,7 @@
 //! have no shell either: whatever they decide by stands here, or is named with the command
 //! that shows it.
 
+use super::candidates::list_candidates;
 use super::dispatch::head_of;
 use super::scripted::{list_scripted_commands, scripted_line};
 use super::slice_rows::add_slice_rows;
@@ -10,7 +11,7 @@ use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
-use cook_core::model::{Evidence, Role, SliceStatus, Snapshot, Verdict};
+use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, unified_diff};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,6 +41,9 @@ pub(super) fn context_text(
     let commit = commit.unwrap_or("the repository has no commit yet");
     let _ = writeln!(text, "HEAD: {commit}");
     let span = span(snapshot, facts, head.commit.as_deref());
+    let slices = snapshot.plan.candidate_slices.iter();
+    let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
+    let gates = gate_commands(workspace.config()?, commands);
     let edits = match &span {
         Some((basis, upto)) => workspace.repo.edits(basis, upto)?,
         None => Vec::new(),
@@ -52,9 +56,6 @@ pub(super) fn context_text(
             short(basis),
             short(upto)
         );
-        let slices = snapshot.plan.candidate_slices.iter();
-        let commands = slices.flat_map(|slice| slice.verification_commands.iter().flatten());
-        let gates = gate_commands(workspace.config()?, commands);
         list_paths(&mut text, &edits, &gates);
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
@@ -71,6 +72,12 @@ pub(super) fn context_text(
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot, role)?;
+    }
+    if let (Some((basis, _)), Role::Regrounder, ActiveStatus::Committed) =
+        (&span, role, snapshot.active.status)
+    {
+        let work = (basis.as_str(), edits.as_slice());
+        list_candidates(&mut text, workspace, snapshot, facts, work, &gates)?;
     }
     let opened = snapshot.ledger.scripted_commands.0;
     if opened > 0 && role != Role::Implementer {

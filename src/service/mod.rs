@@ -3,6 +3,7 @@
 
 mod applied;
 mod brief;
+mod candidates;
 mod carriage;
 mod cited;
 mod context;

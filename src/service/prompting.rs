@@ -101,7 +101,7 @@ pub fn role_prompts(
         reason: &dispatch.reason,
         findings: &dispatch.findings,
         context: &context_text(workspace, snapshot, facts, role)?,
-        brief: &brief.beside_prompt(DEFAULT_BYTES),
+        brief: &brief.beside_prompt(role, &prompt::findings_shown(role, snapshot), DEFAULT_BYTES),
     };
     let beside = || {
         (

@@ -20,6 +20,7 @@ mod json;
 mod missing;
 mod output;
 mod plans;
+mod prompts;
 mod reports;
 mod scaffold;
 mod session;

@@ -3,7 +3,7 @@
 
 use super::field::normalise;
 use super::going_on::{fill_next, fill_said};
-use super::material::{Filled, Material, PROTECTED, Proof};
+use super::material::{Filled, Material, Origin, PROTECTED, Proof};
 use super::render::{Brief, Weight};
 use super::slots::{Slots, cut, short};
 use crate::diagnostic::{Severity, without_tags};
@@ -191,9 +191,10 @@ fn reopen(anchor: &str) -> String {
 }
 
 fn fill_learned(material: &Material, slots: &mut Slots) {
-    let mut lessons: Vec<(u64, BriefLine)> = Vec::new();
+    let mut lessons: Vec<(u64, BriefLine, Origin)> = Vec::new();
     for record in material.reopened {
-        let why = record.findings.as_deref().unwrap_or_default().join("; ");
+        let findings = record.findings.clone().unwrap_or_default();
+        let why = findings.join("; ");
         let seq = record.seq.map_or(0, |seq| seq.0);
         lessons.push((
             seq,
@@ -204,6 +205,7 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
                     short(&record.commit_sha)
                 ),
             },
+            Origin::Findings(findings),
         ));
     }
     for attempt in material.attempts {
@@ -217,11 +219,12 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
                 lesson: format!("{slice} failed ({}): {}", attempt.class, attempt.line),
                 source: format!("transition #{}", attempt.seq),
             },
+            Origin::State,
         ));
     }
-    lessons.sort_by_key(|(seq, _)| *seq);
-    for (seq, line) in lessons {
-        slots.add(line, Weight::Learned(seq));
+    lessons.sort_by_key(|(seq, ..)| *seq);
+    for (seq, line, origin) in lessons {
+        slots.add_from(origin, line, Weight::Learned(seq));
     }
     for answered in &material.snapshot.ledger.answered_rejections {
         let line = BriefLine::Learned {
@@ -236,7 +239,8 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
             ),
             source: format!("`{}`", answered.no.id),
         };
-        slots.add(line, Weight::Learned(u64::MAX));
+        let origin = Origin::Rejection(answered.no.id.clone());
+        slots.add_from(origin, line, Weight::Learned(u64::MAX));
     }
     for amendment in &material.snapshot.ledger.amendments {
         let line = BriefLine::Learned {
@@ -246,7 +250,7 @@ fn fill_learned(material: &Material, slots: &mut Slots) {
             ),
             source: "the user, by `cook criteria amend`".to_owned(),
         };
-        slots.add(line, Weight::Learned(u64::MAX));
+        slots.add_from(Origin::Amendment, line, Weight::Learned(u64::MAX));
     }
     if let Some(last) = &material.checkpoint {
         fill_said(last, slots);
@@ -384,7 +388,7 @@ fn fill_added(material: &Material, slots: &mut Slots) {
             line,
             id: entry.id.clone(),
             by: entry.by.clone(),
-            own: false,
+            origin: Origin::Added,
             weight,
         });
     }

@@ -3,7 +3,7 @@
 use super::render::Weight;
 use crate::diagnostic::Finding;
 use crate::model::{
-    Basis, BriefDocument, BriefLine, BriefStanding, Pattern, SliceRecord, Snapshot, Verdict,
+    Basis, BriefDocument, BriefLine, BriefStanding, Pattern, Role, SliceRecord, Snapshot, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -107,6 +107,21 @@ pub struct Material<'a> {
     pub standings: &'a BTreeMap<String, BriefStanding>,
 }
 
+/// Where an entry comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// An agent or the user added it.
+    Added,
+    /// The documents and histories.
+    State,
+    /// A slice that was reopened: what had to be fixed then.
+    Findings(Vec<String>),
+    /// A no that was answered: its id.
+    Rejection(String),
+    /// A criterion that the user amended.
+    Amendment,
+}
+
 /// An entry of the whole brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
@@ -116,18 +131,31 @@ pub struct Filled {
     pub id: String,
     /// Who added it; `cook` for what cook fills in.
     pub by: String,
-    /// cook fills it in by itself; it is not stored.
-    pub own: bool,
+    /// Where it comes from.
+    pub origin: Origin,
     /// How much it matters when room is short.
     pub weight: Weight,
 }
 
 impl Filled {
-    /// A role's prompt says it in a part of its own: criteria, gates, findings, who is due.
-    pub fn stands_in_prompt(&self) -> bool {
-        self.own
+    /// cook fills it in by itself; it is not stored.
+    pub fn is_own(&self) -> bool {
+        self.origin != Origin::Added
+    }
+
+    /// The role's prompt says it in a part of its own: criteria, gates, findings, who is due.
+    /// `shown` are the findings, and the ids of rejections, that it shows.
+    pub fn stands_in_prompt(&self, role: Role, shown: &[String]) -> bool {
+        self.is_own()
             && match &self.line {
-                BriefLine::Learned { .. } => false,
+                BriefLine::Learned { .. } => match &self.origin {
+                    Origin::Findings(findings) => {
+                        !findings.is_empty() && findings.iter().all(|one| shown.contains(one))
+                    }
+                    Origin::Rejection(id) => role == Role::StopJudge || shown.contains(id),
+                    Origin::Amendment => role != Role::Bootstrapper,
+                    Origin::State | Origin::Added => false,
+                },
                 BriefLine::Forbid { source, .. } => source != PROTECTED,
                 BriefLine::Next { outcome, .. } => !outcome.starts_with(CHECKPOINT),
                 _ => true,

@@ -2,7 +2,7 @@
 
 use super::field::{normalise, settle};
 use super::identity::line_digest;
-use super::material::Filled;
+use super::material::{Filled, Origin};
 use super::render::Weight;
 use crate::diagnostic::without_tags;
 use crate::model::{BriefLine, MAX_ENTRIES, MAX_FIELD_CHARS, Slot};
@@ -13,7 +13,12 @@ pub(super) struct Slots(pub(super) BTreeMap<Slot, Vec<Filled>>);
 
 impl Slots {
     /// Adds what cook says itself; a text that says nothing is not an entry.
-    pub(super) fn add(&mut self, mut line: BriefLine, weight: Weight) {
+    pub(super) fn add(&mut self, line: BriefLine, weight: Weight) {
+        self.add_from(Origin::State, line, weight);
+    }
+
+    /// The same of what some role's prompt shows in a part of its own.
+    pub(super) fn add_from(&mut self, origin: Origin, mut line: BriefLine, weight: Weight) {
         for (_, text) in line.texts_mut() {
             match normalise(&cut(text)) {
                 Ok(kept) => *text = without_tags(&settle(&kept)),
@@ -25,7 +30,7 @@ impl Slots {
             list.push(Filled {
                 id: line_digest(&line),
                 by: "cook".to_owned(),
-                own: true,
+                origin,
                 line,
                 weight,
             });

@@ -6,6 +6,7 @@
 //! read for placeholders again.
 
 mod echo;
+mod fit;
 mod input;
 mod parts;
 mod quote;
@@ -14,6 +15,7 @@ mod slices;
 
 pub use echo::in_own_words;
 pub use input::PromptInput;
+pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
 use crate::diagnostic::{Lines, clean};
@@ -23,6 +25,12 @@ use crate::report;
 use parts::parts;
 use quote::Quoted;
 
+/// What a role may read besides.
+const EIGHT_FILES: &str = "Eight files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
+  `plan.json`, `active-slice.json`, `slice-history.jsonl` and `stop-check-history.jsonl`.";
+/// A judge is named no file of votes.
+const SEVEN_FILES: &str = "Seven files under `.agent/` say the same and more: `mission.md`, `README.md`, `profile.json`, `state.json`,
+  `plan.json`, `active-slice.json` and `slice-history.jsonl`.";
 const SHARED: &str = include_str!("../../../../protocol/roles/shared.md");
 
 /// A role's template, placeholders unfilled.
@@ -101,7 +109,14 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<Quoted>) -> String {
 fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
     let snapshot = input.snapshot;
     Some(match name {
-        "shared" => Quoted::with_number(SHARED.trim_end(), "{{log}}", snapshot.ledger.seq.0),
+        "shared" => {
+            let files = match input.role {
+                Role::StopJudge => SEVEN_FILES,
+                _ => EIGHT_FILES,
+            };
+            Quoted::own_with(SHARED.trim_end(), ("{{files}}", files))
+                .numbered("{{log}}", snapshot.ledger.seq.0)
+        }
         "rule" => Quoted::word(input.rule),
         "action" => Quoted::line(input.action),
         "reason" => Quoted::line(input.reason),
@@ -378,7 +393,7 @@ mod tests {
         let implementer = prompt(Role::Implementer, "m", "");
         assert!(implementer.contains("Cook-Slice: s-1"));
         let judge = prompt(Role::StopJudge, "m", "");
-        assert!(judge.contains("leave out `.agent/stop-check-history.jsonl`"));
+        assert!(judge.contains("Seven files") && !judge.contains("stop-check-history"));
         assert!(judge.contains("Stop wave 2; judges required: 3"));
     }
 
@@ -431,7 +446,6 @@ mod tests {
                 "`plan.json`",
                 "`active-slice.json`",
                 "`slice-history.jsonl`",
-                "`stop-check-history.jsonl`",
                 "After a compaction",
                 "smallest correct change",
                 "deterministic proof come first, focused checks next, broad ones last",
@@ -440,6 +454,8 @@ mod tests {
             ] {
                 assert!(text.contains(part), "{role}: {part}");
             }
+            let votes = text.contains("`stop-check-history.jsonl`");
+            assert_eq!(votes, role != Role::StopJudge, "{role}");
         }
         assert!(prompt(Role::StopJudge, "m", "").contains("not recorded yet is no reason"));
     }

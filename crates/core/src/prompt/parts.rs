@@ -2,9 +2,10 @@
 //! rejections that its own report is measured against. `crates/core/tests/exploration/prompts.rs`
 //! holds it to what the machine reads.
 
+use super::fit::fit;
 use super::input::PromptInput;
 use super::quote::Quoted;
-use super::reports::{audit_text, rejection, review_text, vote};
+use super::reports::{HISTORY, audit_text, rejection, review_text, vote};
 use super::slices::{active_text, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, current_review, new_answer, owed};
@@ -84,7 +85,10 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
                 Some(_) => REVIEW,
                 None => VOID_REVIEW,
             },
-            section(&review_text(active.and_then(|slice| slice.review.as_ref()))),
+            section(&review_text(
+                active.and_then(|slice| slice.review.as_ref()),
+                &[],
+            )),
         ),
         (
             "The audit after it:",
@@ -156,7 +160,10 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         (ANSWERS, answers(&snapshot.ledger.answers)),
         (
             "The review that sent it back:",
-            section(&review_text(ledger.and_then(standing_review))),
+            section(&review_text(
+                ledger.and_then(standing_review),
+                must_fix(snapshot),
+            )),
         ),
         (
             ADVICE,
@@ -213,6 +220,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
             "The review before this one:",
             section(&review_text(
                 ledger.and_then(|slice| slice.sent_back.as_ref()),
+                ledger.map_or(&[], |slice| &slice.fixed),
             )),
         ),
         (
@@ -227,7 +235,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
         ),
         (
             "What this attempt had to fix:",
-            list(ledger.map(|slice| slice.fixed.clone()).unwrap_or_default()),
+            list(ledger.map_or_else(Vec::new, |slice| fit(&slice.fixed, HISTORY))),
         ),
         (
             "What its implementer says of the plan and of risks:",
@@ -279,11 +287,41 @@ fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
 }
 
 fn answer_to<'a>(snapshot: &'a Snapshot, ledger: Option<&SliceLedger>) -> Option<&'a str> {
-    let review = ledger?.sent_back.as_ref()?;
-    let id = format!("{}{}", Blocker::REVIEW, review.seq.0);
+    let id = review_id(ledger?)?;
     let mut answered = snapshot.ledger.answered_rejections.iter().rev();
     let answered = answered.find(|answered| answered.no.id == id)?;
     Some(&answered.answer)
+}
+
+/// The id of the no of the review that sent the work back.
+fn review_id(ledger: &SliceLedger) -> Option<String> {
+    let review = ledger.sent_back.as_ref()?;
+    Some(format!("{}{}", Blocker::REVIEW, review.seq.0))
+}
+
+/// Findings, and ids of rejections, that a prompt of the role shows in a part of its own: the brief
+/// need not say them again.
+pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
+    let mut shown = match role {
+        Role::Bootstrapper | Role::StopJudge => Vec::new(),
+        _ => must_fix(snapshot).to_vec(),
+    };
+    if matches!(role, Role::Reviewer | Role::Auditor)
+        && let Some(ledger) = active_ledger(snapshot)
+    {
+        shown.extend(ledger.fixed.iter().cloned());
+        shown.extend(review_id(ledger));
+    }
+    if matches!(role, Role::Regrounder | Role::Auditor) {
+        let open = snapshot.plan.open_slices();
+        shown.extend(open.flat_map(|slice| slice.must_fix_findings.iter().flatten().cloned()));
+    }
+    shown
+}
+
+fn must_fix(snapshot: &Snapshot) -> &[String] {
+    let handoff = snapshot.active.handoff.as_ref();
+    handoff.map_or(&[], |handoff| &handoff.must_fix_findings)
 }
 
 fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
@@ -363,14 +401,15 @@ fn amendments(snapshot: &Snapshot) -> Vec<String> {
 
 fn remarks(snapshot: &Snapshot) -> Vec<String> {
     let remarks = snapshot.ledger.remarks.iter();
-    remarks
+    let remarks: Vec<String> = remarks
         .map(|remark| {
             format!(
                 "`{}` (slice `{}`): {}",
                 remark.code, remark.slice_id, remark.what
             )
         })
-        .collect()
+        .collect();
+    fit(&remarks, "`cook log` and `cook show N` name them")
 }
 
 fn finding(finding: &Finding) -> String {

@@ -21,9 +21,14 @@ impl Quoted {
         Self(text.to_owned())
     }
 
-    /// Cook's own words with a number in them.
-    pub(super) fn with_number(text: &'static str, name: &str, number: u64) -> Self {
-        Self(text.replace(name, &number.to_string()))
+    /// Cook's own words with others of them in place of a name.
+    pub(super) fn own_with(text: &'static str, (name, words): (&str, &'static str)) -> Self {
+        Self(text.replace(name, words))
+    }
+
+    /// The same with a number in place of a name.
+    pub(super) fn numbered(self, name: &str, number: u64) -> Self {
+        Self(self.0.replace(name, &number.to_string()))
     }
 
     /// An id or a number where a template has put its own quotes around it, or none: what could

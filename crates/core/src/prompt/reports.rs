@@ -5,7 +5,11 @@ use crate::diagnostic::counted;
 use crate::model::{AuditNote, Blocker, ReviewNote, Vote};
 use std::fmt::Write;
 
-pub(super) fn review_text(review: Option<&ReviewNote>) -> String {
+/// What holds whole reports.
+pub(super) const HISTORY: &str = "`.agent/slice-history.jsonl` holds the report";
+
+/// A review, without what stands among `besides` already.
+pub(super) fn review_text(review: Option<&ReviewNote>, besides: &[String]) -> String {
     let Some(review) = review else {
         return String::new();
     };
@@ -15,17 +19,25 @@ pub(super) fn review_text(review: Option<&ReviewNote>) -> String {
         false => "not acceptable",
     };
     let _ = writeln!(text, "{verdict}, of {}", review.commit);
+    let mut is_said = false;
+    let mut add = |label: &str, values: &[String]| {
+        let (said, new): (Vec<String>, Vec<String>) = values
+            .iter()
+            .cloned()
+            .partition(|value| besides.contains(value));
+        is_said |= !said.is_empty();
+        rows(&mut text, label, &new, HISTORY);
+    };
     // An older log has no reasons beside what failed.
     match review.concerns.is_empty() {
-        true => rows(&mut text, "fails", &review.fails),
-        false => rows(&mut text, "rubric", &review.concerns),
+        true => add("fails", &review.fails),
+        false => add("rubric", &review.concerns),
     }
-    rows(&mut text, "finding", &review.findings);
-    row(
-        &mut text,
-        "smallest follow-up",
-        review.follow_up.as_deref().unwrap_or_default(),
-    );
+    add("finding", &review.findings);
+    add("smallest follow-up", review.follow_up.as_slice());
+    if is_said {
+        row(&mut text, "besides", "what must be fixed, or had to be");
+    }
     text
 }
 
@@ -36,9 +48,9 @@ pub(super) fn audit_text(audit: Option<&AuditNote>) -> String {
     let mut text = format!("of {}\n", audit.commit);
     match audit.findings.is_empty() {
         true => text.push_str("  nothing is open\n"),
-        false => rows(&mut text, "open", &audit.findings),
+        false => rows(&mut text, "open", &audit.findings, HISTORY),
     }
-    rows(&mut text, "rubric", &audit.concerns);
+    rows(&mut text, "rubric", &audit.concerns, HISTORY);
     row(
         &mut text,
         "wants next",

@@ -1,9 +1,13 @@
 //! Slices as a prompt shows them: what they are for, what must hold, what they wait for.
 
+use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
 use crate::machine::{SliceGraph, waits_for};
 use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, Snapshot};
 use std::fmt::Write;
+
+const PLAN: &str = "`.agent/plan.json` holds all";
+const HANDOFF: &str = "`.agent/active-slice.json` holds all";
 
 /// Open slices whole, closed ones in a line, and what can be selected.
 pub(super) fn plan_text(snapshot: &Snapshot) -> String {
@@ -66,12 +70,14 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
         text,
         "gate",
         slice.verification_commands.as_ref().unwrap_or(&empty),
+        PLAN,
     );
     notes(text, slice.locked_notes.as_ref().unwrap_or(&empty));
     rows(
         text,
         "must be fixed",
         slice.must_fix_findings.as_ref().unwrap_or(&empty),
+        PLAN,
     );
     let ledger = snapshot.ledger.slices.get(&slice.slice_id);
     row(
@@ -115,7 +121,7 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
 fn handoff_text(text: &mut String, handoff: &Handoff) {
     let empty = Vec::new();
     numbered(text, &handoff.acceptance_criteria);
-    rows(text, "must be fixed", &handoff.must_fix_findings);
+    rows(text, "must be fixed", &handoff.must_fix_findings, HANDOFF);
     notes(text, &handoff.locked_notes);
     row(text, "priority", &number(&handoff.priority));
     row(text, "why now", &handoff.why_now);
@@ -130,6 +136,7 @@ fn handoff_text(text: &mut String, handoff: &Handoff) {
         text,
         "gate",
         handoff.verification_commands.as_ref().unwrap_or(&empty),
+        HANDOFF,
     );
     ids(
         text,
@@ -167,9 +174,11 @@ fn notes(text: &mut String, notes: &[String]) {
     }
 }
 
-pub(super) fn rows(text: &mut String, label: &str, values: &[String]) {
-    for value in values {
-        row(text, label, value);
+/// A row for each value; of many the first and the last, with what shows the rest.
+pub(super) fn rows(text: &mut String, label: &str, values: &[String], rest: &str) {
+    let values: Vec<String> = values.iter().map(|value| fold(value)).collect();
+    for value in fit(&values, rest) {
+        row(text, label, &value);
     }
 }
 

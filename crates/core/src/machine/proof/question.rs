@@ -3,7 +3,8 @@
 use crate::machine::drift;
 use crate::machine::facts::{AnchorQuestion, FactSet, OwnQuestion, WorkOf};
 use crate::model::{
-    Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus, Snapshot,
+    Basis, Decision, Evidence, EvidenceClaim, EvidenceRecord, Reground, Slice, SliceStatus,
+    Snapshot,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,6 +130,25 @@ pub(super) fn claims_for<'a>(
     block.evidence.iter().filter(move |claim| {
         claim.criterion == criterion && claim_slice(snapshot, block, claim).as_deref() == Some(id)
     })
+}
+
+impl AnchorQuestion {
+    /// What an anchor is asked that would be claimed for the slice in work, of no criterion yet.
+    pub fn claimed(
+        snapshot: &Snapshot,
+        slice_id: &str,
+        anchor: &str,
+        basis: Basis,
+    ) -> Option<Self> {
+        Some(Self {
+            slice_id: slice_id.to_owned(),
+            criterion: String::new(),
+            anchor: anchor.to_owned(),
+            basis,
+            stamped_at: None,
+            work: Some(WorkOf::Claimed(own_question(snapshot, slice_id)?)),
+        })
+    }
 }
 
 /// The slice this block wants accepted.

@@ -1,0 +1,70 @@
+//! Long lists in a prompt: what comes first and what comes last stands there, and where the rest is.
+
+/// Bytes of a list.
+const LIST: usize = 6_000;
+/// Bytes of one item.
+const ITEM: usize = 1_500;
+
+/// The items that fit, each cut where it is too long; beyond the room the first and the last of
+/// them, with a line between them that says how many there are and what shows them.
+pub(super) fn fit(items: &[String], rest: &str) -> Vec<String> {
+    let items: Vec<String> = items.iter().map(|item| cut(item)).collect();
+    let size = |item: &String| item.len() + 4;
+    if items.iter().map(size).sum::<usize>() <= LIST {
+        return items;
+    }
+    // What is written down last is said by whoever sends the work back.
+    let last = count_fitting(items.iter().rev(), LIST / 3);
+    let first = count_fitting(items.iter(), LIST - LIST / 3).min(items.len() - last);
+    let left = items.len() - first - last;
+    let mut shown = items[..first].to_vec();
+    if left > 0 {
+        shown.push(format!("({left} more: {rest})"));
+    }
+    shown.extend_from_slice(&items[items.len() - last..]);
+    shown
+}
+
+fn count_fitting<'i>(items: impl Iterator<Item = &'i String>, room: usize) -> usize {
+    let mut used = 0;
+    items
+        .take_while(|item| {
+            used += item.len() + 4;
+            used <= room
+        })
+        .count()
+}
+
+fn cut(item: &str) -> String {
+    if item.len() <= ITEM {
+        return item.to_owned();
+    }
+    let end = item.floor_char_boundary(ITEM);
+    format!("{} … ({} bytes cut)", &item[..end], item.len() - end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_of_a_long_list_stand_with_what_shows_the_rest() {
+        let items: Vec<String> = (0..250)
+            .map(|n| format!("finding {n} {}", "x".repeat(60)))
+            .collect();
+        assert_eq!(fit(&items[..20], "x"), items[..20]);
+        let shown = fit(&items, "`cook show`");
+        assert!(shown.iter().map(String::len).sum::<usize>() <= LIST + 100);
+        assert_eq!((&shown[0], shown.last()), (&items[0], items.last()));
+        let left = items.len() - (shown.len() - 1);
+        assert!(
+            shown.contains(&format!("({left} more: `cook show`)")),
+            "{shown:?}"
+        );
+        let one = fit(&["é".repeat(5_000)], "");
+        assert!(
+            one[0].len() < ITEM + 40 && one[0].ends_with("(8500 bytes cut)"),
+            "{one:?}"
+        );
+    }
+}

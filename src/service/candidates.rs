@@ -1,0 +1,291 @@
+//! What could prove the criteria of the slice that waits to be accepted: tests that kept receipts
+//! name as passed, lines that gates printed, lines of the work. Each is held against HEAD as a
+//! claim would be, and only what holds is shown. No gate is run.
+
+use super::workspace::Workspace;
+use crate::anchor::{TestOutcome, of_line, test_outcomes};
+use cook_core::diagnostic::{Failure, counted, without_escapes};
+use cook_core::machine::{AnchorQuestion, FactSet, Facts};
+use cook_core::model::{Anchor, Receipt, Snapshot, Verdict};
+use cook_git::{Edit, hunks, lines_of};
+use cook_store::receipt::{Output, Receipts};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Anchors of a kind that are held against HEAD.
+const HELD: usize = 40;
+/// Bytes of the other anchors.
+const OTHERS: usize = 2_000;
+/// Characters of an output's line that are cited.
+const LINE: usize = 80;
+/// Characters of a word that two texts have in common.
+const WORD: usize = 3;
+
+/// What an anchor names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Test,
+    Lines,
+    Printed,
+}
+
+/// An anchor, and the words by which a criterion may be about it.
+struct Candidate {
+    kind: Kind,
+    anchor: String,
+    words: BTreeSet<String>,
+    /// The same held before the work, as far as a run there is kept.
+    is_old: bool,
+}
+
+impl Candidate {
+    fn new(kind: Kind, anchor: String, about: &str, is_old: bool) -> Self {
+        Self {
+            kind,
+            words: words_of(about),
+            anchor,
+            is_old,
+        }
+    }
+}
+
+/// Lists them, a criterion at a time; the others behind.
+pub(super) fn list_candidates(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    (basis, edits): (&str, &[Edit]),
+    gates: &[String],
+) -> Result<(), Failure> {
+    let Some(slice) = snapshot
+        .slice_in_work()
+        .and_then(|id| snapshot.plan.slice(id))
+    else {
+        return Ok(());
+    };
+    let tree = facts.head.as_ref().and_then(|head| head.tree.clone());
+    let runs = read_runs(workspace, gates, tree.as_deref().unwrap_or_default(), basis)?;
+    let criteria: BTreeSet<String> = slice
+        .acceptance_criteria
+        .iter()
+        .flat_map(|criterion| words_of(criterion))
+        .collect();
+    let mut held = Vec::new();
+    for kind in [tests(&runs), own_lines(edits)?, printed(&runs)] {
+        held.extend(best(kind, &criteria));
+    }
+    let held = keep_verified(workspace, snapshot, &slice.slice_id, held)?;
+    for run in runs.iter().filter(|run| run.passed.is_empty()) {
+        let command = &run.receipt.command;
+        let _ = writeln!(
+            text,
+            "gate `{command}` names no test that passed; cite a line that it prints (`cmd:{command}#LINE`) or lines of the work (`PATH:LINE`)"
+        );
+    }
+    if held.is_empty() {
+        return Ok(());
+    }
+    let _ = writeln!(
+        text,
+        "what can prove the criteria (it holds at HEAD and is of the work; one anchor serves one criterion):"
+    );
+    let mut criteria = slice.acceptance_criteria.iter().map(|one| words_of(one));
+    let first = criteria.next().unwrap_or_default();
+    let everywhere = criteria.fold(first, |all, words| &all & &words);
+    let mut shown = BTreeSet::new();
+    for (number, criterion) in slice.acceptance_criteria.iter().enumerate() {
+        let mut wanted = words_of(criterion);
+        // What each of them says tells none apart.
+        if wanted.iter().any(|word| !everywhere.contains(word)) {
+            wanted.retain(|word| !everywhere.contains(word));
+        }
+        // The best of each kind.
+        let best = |kind: Kind| {
+            let known = held
+                .iter()
+                .filter(|one| one.kind == kind && !shown.contains(&one.anchor));
+            let common = known.map(|one| (one.words.intersection(&wanted).count(), one));
+            let fitting = common.filter(|(common, _)| *common > 0);
+            let best = fitting.min_by_key(|(common, one)| (one.is_old, usize::MAX - common))?;
+            Some(best.1.anchor.as_str())
+        };
+        let kinds = [Kind::Test, Kind::Lines, Kind::Printed];
+        let fitting: Vec<&str> = kinds.into_iter().filter_map(best).collect();
+        shown.extend(fitting.iter().map(|anchor| (*anchor).to_owned()));
+        let fitting = match fitting.is_empty() {
+            true => "none shares a word with it: see the others".to_owned(),
+            false => fitting.join(" | "),
+        };
+        let _ = writeln!(text, "  criterion {}: {fitting}", number + 1);
+    }
+    let (mut bytes, mut left) = (0, 0);
+    for one in held.iter().filter(|one| !shown.contains(&one.anchor)) {
+        bytes += one.anchor.len() + 4;
+        match bytes <= OTHERS {
+            true => drop(writeln!(text, "  {}", one.anchor)),
+            false => left += 1,
+        }
+    }
+    if left > 0 {
+        let _ = writeln!(
+            text,
+            "  and {}: `cook record regrounder FILE --check` says whether one holds",
+            counted(left, "more anchor")
+        );
+    }
+    Ok(())
+}
+
+/// A green run at HEAD's tree.
+struct Run {
+    receipt: Receipt,
+    output: Output,
+    passed: Vec<String>,
+    /// Tests that passed at the basis, and lines that were printed there.
+    before: BTreeSet<String>,
+}
+
+fn read_runs(
+    workspace: &Workspace,
+    gates: &[String],
+    tree: &str,
+    basis: &str,
+) -> Result<Vec<Run>, Failure> {
+    let receipts = Receipts::of(&workspace.repo)?;
+    let old_tree = workspace.repo.tree_of(basis)?;
+    let mut runs = Vec::new();
+    for command in gates {
+        let Some(receipt) = receipts.find(command, tree)?.filter(Receipt::passed) else {
+            continue;
+        };
+        let output = receipts.output(&receipt)?;
+        let mut before = BTreeSet::new();
+        if let Some(then) = receipts.find(command, &old_tree)? {
+            let then = receipts.output(&then)?;
+            before.extend(passed(&then.text));
+            before.extend(lines(&then.text));
+        }
+        runs.push(Run {
+            passed: passed(&output.text),
+            receipt,
+            output,
+            before,
+        });
+    }
+    Ok(runs)
+}
+
+fn passed(output: &str) -> Vec<String> {
+    let outcomes = test_outcomes(output).into_iter();
+    let passed = outcomes.filter(|(_, outcome)| *outcome == TestOutcome::Passed);
+    passed.map(|(name, _)| name).collect()
+}
+
+fn lines(output: &str) -> Vec<String> {
+    let plain = without_escapes(output);
+    plain.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+fn tests(runs: &[Run]) -> Vec<Candidate> {
+    let of_run = |run: &Run| {
+        let names = run.passed.iter();
+        let candidates = names.map(|name| {
+            let is_old = run.before.contains(name);
+            Candidate::new(Kind::Test, format!("test:{name}"), name, is_old)
+        });
+        candidates.collect::<Vec<_>>()
+    };
+    runs.iter().flat_map(of_run).collect()
+}
+
+/// Lines that gates printed, but for times and the like, which are others the next time. Those that
+/// name a test say the same as it does, in the runner's words.
+fn printed(runs: &[Run]) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for run in runs {
+        let command = &run.receipt.command;
+        let mut seen = BTreeSet::new();
+        for line in lines(&run.output.text) {
+            let is_steady = !line.contains(|c: char| c.is_ascii_digit());
+            let failed = of_line(&line).is_some_and(|(_, outcome)| outcome != TestOutcome::Passed);
+            if line.is_empty() || !is_steady || failed || !seen.insert(line.clone()) {
+                continue;
+            }
+            let begins: String = line.chars().take(LINE).collect();
+            let is_old = run.before.contains(&line);
+            let anchor = format!("cmd:{command}#{}", begins.trim_end());
+            found.push(Candidate::new(Kind::Printed, anchor, &line, is_old));
+        }
+    }
+    found
+}
+
+/// The lines that the work wrote.
+fn own_lines(edits: &[Edit]) -> Result<Vec<Candidate>, Failure> {
+    let mut found = Vec::new();
+    for edit in edits {
+        let Some((old, Some(new))) = &edit.texts else {
+            continue;
+        };
+        let old = old.as_deref().unwrap_or_default();
+        let text = lines_of(new.as_bytes());
+        for hunk in hunks(old.as_bytes(), new.as_bytes())? {
+            let Some(last) = hunk.new.end.checked_sub(1).filter(|_| !hunk.new.is_empty()) else {
+                continue;
+            };
+            let path = &edit.change.path;
+            let anchor = match hunk.new.start == last {
+                true => format!("{path}:{}", last + 1),
+                false => format!("{path}:{}-{}", hunk.new.start + 1, last + 1),
+            };
+            let said = text.get(hunk.new).unwrap_or_default().join(&b' ');
+            let about = format!("{path} {}", String::from_utf8_lossy(&said));
+            found.push(Candidate::new(Kind::Lines, anchor, &about, false));
+        }
+    }
+    Ok(found)
+}
+
+/// Those that are new and share most words with the criteria.
+fn best(mut candidates: Vec<Candidate>, criteria: &BTreeSet<String>) -> Vec<Candidate> {
+    candidates.sort_by_key(|one| {
+        let common = one.words.intersection(criteria).count();
+        (one.is_old, usize::MAX - common)
+    });
+    candidates.truncate(HELD);
+    candidates
+}
+
+fn keep_verified(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    slice_id: &str,
+    candidates: Vec<Candidate>,
+) -> Result<Vec<Candidate>, Failure> {
+    let question = |one: &Candidate| {
+        let basis = Anchor::parse(&one.anchor).ok()?.basis();
+        AnchorQuestion::claimed(snapshot, slice_id, &one.anchor, basis)
+    };
+    let wanted = FactSet {
+        head: true,
+        existing_receipts_only: true,
+        anchors: candidates.iter().filter_map(question).collect(),
+        ..FactSet::default()
+    };
+    if wanted.anchors.is_empty() {
+        return Ok(Vec::new());
+    }
+    let facts = workspace.measure(&wanted, Some(snapshot))?;
+    let holds = |one: &Candidate| {
+        let answer = question(one).and_then(|question| facts.anchors.get(&question.key()).cloned());
+        answer.is_some_and(|answer| answer.verdict == Verdict::Verified && answer.related)
+    };
+    Ok(candidates.into_iter().filter(holds).collect())
+}
+
+fn words_of(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| word.chars().count() >= WORD);
+    words.map(str::to_lowercase).collect()
+}
