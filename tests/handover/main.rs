@@ -100,7 +100,7 @@ fn without_a_part_of_the_prompts_it_does_not() {
         "The plan:",
         "The review of its commit:",
         "The votes of this wave:",
-        "What the re-ground says to you:",
+        "What the last re-ground says to the roles after it:",
         "Given back by the implementer:",
         "What the user said",
         "The repository:",

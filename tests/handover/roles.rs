@@ -156,7 +156,9 @@ impl Roles {
         }
         let mut wanted = orders(handoff);
         wanted.extend(orders(prompt.part("What the user said")));
-        wanted.extend(orders(prompt.part("What the re-ground says to you:")));
+        wanted.extend(orders(
+            prompt.part("What the last re-ground says to the roles after it:"),
+        ));
         wanted.extend(orders(prompt.part("The review that sent it back:")));
         wanted.extend(orders(prompt.part("The repository:")));
         for word in wanted {
