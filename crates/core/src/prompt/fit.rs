@@ -39,7 +39,8 @@ fn cut(item: &str) -> String {
     if item.len() <= ITEM {
         return item.to_owned();
     }
-    let end = item.floor_char_boundary(ITEM);
+    let is_boundary = |at: &usize| item.is_char_boundary(*at);
+    let end = (0..=ITEM).rev().find(is_boundary).unwrap_or(0);
     format!("{} … ({} bytes cut)", &item[..end], item.len() - end)
 }
 
