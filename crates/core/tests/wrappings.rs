@@ -246,9 +246,6 @@ const READ: &[(&str, Wrap)] = &[
         let other = Role::ALL.into_iter().find(|other| *other != role).unwrap();
         format!("````\n{}````\n\n{r}", plain(other, Values::Short))
     }),
-    ("a word of a finding before", |_, r| {
-        format!("Findings: I looked for them.\n\n{r}")
-    }),
 ];
 
 /// Ways to write the labels of the text form, read as the plain report is.
@@ -554,6 +551,9 @@ fn a_draft_in_thoughts_is_no_report() {
             );
             let found = read(role, &cut).unwrap_err();
             assert!(found[0].message.contains("never end"), "{found:?}");
+            // What stands in a quote is no answer while one's own words are missing.
+            let quoted = each_line(&another(role), |line| format!("> {line}"));
+            assert!(read(role, &format!("{quoted}\n\n{cut}")).is_err());
             let closed = format!("{open}\n{plain}{close}\nI cannot decide this.\n");
             assert_eq!(
                 codes_of(role, &closed),
@@ -573,7 +573,7 @@ fn equal_reports_are_one_in_whatever_form() {
     for role in Role::ALL {
         let (text, json) = (plain(role, Values::Short), as_json(role));
         let wanted = read(role, &text);
-        let fields = |read: &Result<Read, _>| match read {
+        let said = |read: &Result<Read, _>| match read {
             Ok((record, block)) => (record.fields.clone(), block.clone()),
             Err(_) => panic!("{role}"),
         };
@@ -584,9 +584,18 @@ fn equal_reports_are_one_in_whatever_form() {
                 text.replace(": yes", ": Yes").replace(": none", ": None.")
             ),
             format!("{{\"report\": {json}}}"),
+            // The format as a prompt shows it, its header filled in.
+            format!(
+                "{}\n\n{text}",
+                format(role).replacen(
+                    &format!("<{}>", fields(role)[0].hint),
+                    "Ship the thing: soon",
+                    1
+                )
+            ),
             format!("[{json}]"),
         ] {
-            assert_eq!(fields(&read(role, &other)), fields(&wanted), "{other}");
+            assert_eq!(said(&read(role, &other)), said(&wanted), "{other}");
         }
     }
     let reviewer = plain(Role::Reviewer, Values::Short);

@@ -4,6 +4,7 @@
 //! where that holds no report, nor the better part of one. Reports that differ are none.
 
 use super::fence::Fence;
+use super::field::Field;
 use super::json;
 use super::passage::{Part, Passage};
 use super::raw::Raw;
@@ -29,12 +30,17 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
     // A report that is set in as a whole is one all the same.
     let text = dedent(&spoken.text);
     let lines: Vec<&str> = text.lines().collect();
-    search(role, lines.clone())
+    // Where the end of the answer is lost in thoughts, what it quotes is not its word.
+    let depth = match spoken.unended {
+        Some(_) => 1,
+        None => MAX_DEPTH,
+    };
+    search(role, lines.clone(), depth)
         .or_else(|broken| {
             // Fences within a fence around everything may have ended it too early; not where
             // a report begins outside of them.
             let inside = unfenced(&lines).filter(|_| !begins_outside(role, &lines));
-            let inside = inside.map(|inside| search(role, inside));
+            let inside = inside.map(|inside| search(role, inside, depth));
             inside.and_then(Result::ok).ok_or(broken)
         })
         .unwrap_or_else(|broken| {
@@ -83,13 +89,13 @@ struct Held {
 }
 
 /// The report, or the fullest of the broken ones.
-fn search(role: Role, lines: Vec<&str>) -> Result<Raw, Option<Box<Raw>>> {
+fn search(role: Role, lines: Vec<&str>, depth: usize) -> Result<Raw, Option<Box<Raw>>> {
     let mut passages = vec![Passage::new(lines, None)];
     let mut level = 0..1;
     let mut fullest: Option<(usize, Raw)> = None;
     let mut whole: Vec<Raw> = Vec::new();
     let mut strays: Vec<Raw> = Vec::new();
-    for _ in 0..MAX_DEPTH {
+    for _ in 0..depth {
         for place in level.clone() {
             let mut held = look(role, &passages, place);
             if whole.is_empty() && !held.whole.is_empty() {
@@ -127,10 +133,13 @@ fn search(role: Role, lines: Vec<&str>) -> Result<Raw, Option<Box<Raw>>> {
     }
 }
 
-/// It is not the format with its placeholders.
+/// It is not the format with its placeholders, though the prompt has filled in its header.
 fn is_filled(role: Role, raw: &Raw) -> bool {
-    let anchor = &fields(role)[0];
-    raw.fields.get(anchor.key) != Some(&format!("<{}>", anchor.hint))
+    let is_placeholder = |field: &Field| {
+        let said = raw.fields.get(field.key).map_or("", String::as_str);
+        said.trim_start_matches("- ") == format!("<{}>", field.hint)
+    };
+    !fields(role).iter().any(is_placeholder)
 }
 
 /// The one report of several equal ones.
