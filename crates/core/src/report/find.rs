@@ -216,7 +216,7 @@ pub(super) fn is_report(role: Role, object: &str) -> bool {
 }
 
 /// Objects that are reports, also within a list or an object around them.
-fn find_reports<'a>(role: Role, text: &'a str, depth: usize) -> Vec<&'a str> {
+fn find_reports(role: Role, text: &str, depth: usize) -> Vec<&str> {
     let mut found = Vec::new();
     for value in find_json(text) {
         match is_report(role, value) {

@@ -253,14 +253,18 @@ impl<'a> Rules<'a> {
             named.any(|known| known == id) || decided.is_some_and(|it| it.slice_id == *id)
         };
         let named = self.text("reopened_slices").map(ids).unwrap_or_default();
-        if let Some(id) = named.iter().map(first_word).find(|id| !reopened(id)) {
+        if let Some(id) = named
+            .iter()
+            .map(|id| first_word(id))
+            .find(|id| !reopened(id))
+        {
             let message = format!("the block does not reopen `{id}`");
             contradiction("reopened_slices", &message);
         }
         let named = self
             .text("current_selected_slice")
             .filter(|text| !is_none(text));
-        let named = named.map(|text| first_word(&text.to_owned()));
+        let named = named.map(first_word);
         if let (Some(select), Some(named)) = (&block.select, named)
             && *select != named
         {
@@ -281,7 +285,7 @@ impl<'a> Rules<'a> {
 }
 
 /// An id at the beginning of a text.
-fn first_word(text: &String) -> String {
+fn first_word(text: &str) -> String {
     let word = text.split_whitespace().next().unwrap_or_default();
     let marks = |c: char| !c.is_alphanumeric() && c != '_';
     word.trim_matches(marks).to_owned()

@@ -18,6 +18,9 @@ const THOUGHTS: [&str; 9] = [
     "analysis",
 ];
 
+/// Longest tag, in characters.
+const MAX_TAG_CHARS: usize = 200;
+
 /// What an answer says besides a model's thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spoken {
@@ -32,9 +35,8 @@ pub struct Spoken {
 pub fn without_thoughts(text: &str) -> Spoken {
     let mut spoken = Spoken::default();
     let mut rest = 0;
-    let mut at = 0;
-    while let Some(tag) = next_tag(text, at) {
-        at = tag.end;
+    let mut tags = Tags::of(text);
+    while let Some(tag) = tags.next() {
         if tag.closes {
             // The program has begun the thoughts itself.
             spoken.text.clear();
@@ -42,15 +44,7 @@ pub fn without_thoughts(text: &str) -> Spoken {
             continue;
         }
         spoken.text.push_str(&text[rest..tag.start]);
-        let mut end = None;
-        while let Some(other) = next_tag(text, at) {
-            at = other.end;
-            if other.closes && other.name == tag.name {
-                end = Some(other.end);
-                break;
-            }
-        }
-        let Some(end) = end else {
+        let Some(end) = tags.find(|other| other.closes && other.name == tag.name) else {
             let line = text[..tag.start].matches('\n').count() + 1;
             let shown = text[tag.start..tag.end].to_owned();
             spoken.unended = Some((shown, line));
@@ -59,7 +53,7 @@ pub fn without_thoughts(text: &str) -> Spoken {
         if !spoken.text.is_empty() && !spoken.text.ends_with('\n') {
             spoken.text.push('\n');
         }
-        (rest, at) = (end, end);
+        rest = end.end;
     }
     spoken.text.push_str(&text[rest..]);
     spoken
@@ -72,17 +66,59 @@ struct Tag {
     closes: bool,
 }
 
-/// The first tag of thoughts from `at` on: `<think>`, `</Reasoning >`, `[THINK]`, `◁think▷`.
-fn next_tag(text: &str, at: usize) -> Option<Tag> {
-    let mut from = at;
-    while let Some(next) = text.get(from..)?.find(['<', '[', '◁']) {
-        let start = from + next;
-        from = start + text[start..].chars().next().map_or(1, char::len_utf8);
-        if let Some(tag) = tag_at(text, start).filter(|_| !is_quoted(text, start)) {
-            return Some(tag);
+/// The tags of thoughts in a text, in order: `<think>`, `</Reasoning >`, `[THINK]`, `◁think▷`. One
+/// in a code span or in a text of JSON is none.
+struct Tags<'a> {
+    text: &'a str,
+    at: usize,
+    /// Up to where marks were counted: back-quotes and quotes of the line, whether they are odd.
+    counted: usize,
+    in_code: bool,
+    in_quotes: bool,
+}
+
+impl<'a> Tags<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            counted: 0,
+            in_code: false,
+            in_quotes: false,
         }
     }
-    None
+
+    fn count_to(&mut self, end: usize) {
+        for byte in self.text[self.counted..end].bytes() {
+            match byte {
+                b'\n' => (self.in_code, self.in_quotes) = (false, false),
+                b'`' => self.in_code = !self.in_code,
+                b'"' => self.in_quotes = !self.in_quotes,
+                _ => {}
+            }
+        }
+        self.counted = end;
+    }
+}
+
+impl Iterator for Tags<'_> {
+    type Item = Tag;
+
+    fn next(&mut self) -> Option<Tag> {
+        loop {
+            let start = self.at + self.text[self.at..].find(['<', '[', '◁'])?;
+            let opener = self.text[start..].chars().next()?;
+            self.at = start + opener.len_utf8();
+            let Some(tag) = tag_at(self.text, start) else {
+                continue;
+            };
+            self.count_to(start);
+            if !self.in_code && !self.in_quotes {
+                self.at = tag.end;
+                return Some(tag);
+            }
+        }
+    }
 }
 
 fn tag_at(text: &str, start: usize) -> Option<Tag> {
@@ -94,7 +130,8 @@ fn tag_at(text: &str, start: usize) -> Option<Tag> {
         _ => '▷',
     };
     let inside = chars.as_str();
-    let length = inside.find([closer, '\n'])?;
+    let mut ends = inside.char_indices().take(MAX_TAG_CHARS);
+    let (length, _) = ends.find(|(_, c)| *c == closer || *c == '\n')?;
     if !inside[length..].starts_with(closer) {
         return None;
     }
@@ -115,15 +152,6 @@ fn tag_at(text: &str, start: usize) -> Option<Tag> {
         name,
         closes,
     })
-}
-
-/// It stands in a code span, or in a text of JSON.
-fn is_quoted(text: &str, at: usize) -> bool {
-    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let before = &text[line..at];
-    ['`', '"']
-        .iter()
-        .any(|mark| before.matches(*mark).count() % 2 == 1)
 }
 
 /// Each object and list of a text that is JSON by itself, in order; none lies within another.
@@ -201,6 +229,17 @@ mod tests {
             find_json(&format!("{}{}", "[".repeat(1_000), &text[..MAX_BYTES / 2]));
         }
         assert!(find_json(&"[1]".repeat(MAX_BYTES)).is_empty());
+        for piece in [
+            "<",
+            "<think>",
+            "</think>",
+            "`<think>",
+            "<think></think>",
+            "[",
+            "◁think",
+        ] {
+            without_thoughts(&piece.repeat(MAX_BYTES / piece.len()));
+        }
         assert!(start.elapsed().as_secs() < 300, "{:?}", start.elapsed());
     }
 }
