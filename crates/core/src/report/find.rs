@@ -15,7 +15,6 @@ use super::value::dedent;
 use crate::diagnostic::{Code, Finding};
 use crate::model::{Reground, Role};
 use crate::schema::{find_json, without_thoughts};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -202,7 +201,7 @@ fn is_json(role: Role, passage: &Passage, own: &str) -> bool {
     let own = own.trim();
     let is_other = |object: &str| {
         let beside = own != object || !passage.parts.is_empty();
-        beside && own.starts_with(object) && !is_report(role, object)
+        beside && own.starts_with(object) && !json::is_report(role, object)
     };
     own.starts_with('{')
         && !find_json(own)
@@ -210,16 +209,11 @@ fn is_json(role: Role, passage: &Passage, own: &str) -> bool {
             .is_some_and(|object| is_other(object))
 }
 
-pub(super) fn is_report(role: Role, object: &str) -> bool {
-    let key = fields(role)[0].key;
-    serde_json::from_str::<Value>(object).is_ok_and(|value| value.get(key).is_some())
-}
-
 /// Objects that are reports, also within a list or an object around them.
 fn find_reports(role: Role, text: &str, depth: usize) -> Vec<&str> {
     let mut found = Vec::new();
     for value in find_json(text) {
-        match is_report(role, value) {
+        match json::is_report(role, value) {
             true => found.push(value),
             false if depth > 0 => found.extend(find_reports(role, &value[1..], depth - 1)),
             false => {}

@@ -79,6 +79,12 @@ fn invalid(path: &str, error: &serde_json::Error) -> Finding {
     )
 }
 
+/// Whether an object has a report's first field.
+pub(super) fn is_report(role: Role, object: &str) -> bool {
+    let key = fields(role)[0].key;
+    serde_json::from_str::<Value>(object).is_ok_and(|value| value.get(key).is_some())
+}
+
 /// Reads the JSON form.
 pub(super) fn read(role: Role, body: &str) -> Raw {
     let mut deserializer = serde_json::Deserializer::from_str(body);

@@ -2,7 +2,7 @@
 //! nobody can tell which of the two is meant, and the report is refused.
 
 use super::field::{Field, Kind};
-use super::find::is_report;
+use super::json::is_report;
 use super::passage::Passage;
 use super::raw::{Raw, held};
 use super::table::{DIMENSIONS, fields, has_rubric};
