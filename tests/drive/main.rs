@@ -336,25 +336,27 @@ fn nothing_is_removed_that_was_not_kept() {
     let root = &job.repo.root;
     job.mischief("reviewer", "hoards");
     let run = job.run(&["--steps", "3"]).exits(0);
-    assert!(
-        run.err.contains("left as it is: `vendored` is new"),
-        "{}",
-        run.err
-    );
-    assert_eq!(job.repo.read("vendored/work.txt"), "work\n");
-    for gone in ["run.sh", "big.bin"] {
+    assert!(run.err.contains("`vendored` is new"), "{}", run.err);
+    for gone in ["run.sh", "big.bin", "vendored"] {
         assert!(!root.join(gone).exists(), "{gone}");
     }
     let kept = job.repo.cook(&["rescue", "list", "--json"]).exits(0).json();
-    let id = kept["copies"][0]["id"].as_str().unwrap().to_owned();
-    job.repo
-        .cook(&["rescue", "restore", &id[..12], "--to", "out"])
-        .exits(0);
+    let copies = kept["copies"].as_array().unwrap();
+    for copy in copies {
+        let id = copy["id"].as_str().unwrap();
+        job.repo
+            .cook(&["rescue", "restore", id, "--to", "out"])
+            .exits(0);
+    }
     assert_eq!(job.repo.read("out/caf%E9.txt"), "work");
+    assert_eq!(job.repo.read("out/vendored/work.txt"), "work\n");
     job.shell("test -x out/run.sh");
+    // The history of a repository is moved as it is.
+    job.shell(
+        "git --git-dir \"$(echo .git/cook-rescued/*/*/.git)\" log --format=%s | grep -qx work",
+    );
     job.shell("test $(stat -c %s .git/cook-rescued/*/*/big.bin) = 73400320");
     std::fs::remove_dir_all(root.join("out")).unwrap();
-    std::fs::remove_dir_all(root.join("vendored")).unwrap();
     job.run(&[]).exits(0);
     job.is_done();
 }
