@@ -16,6 +16,8 @@ const CALLS: &[&[&str]] = &[
     &["gate", "--clean"],
     &["verify", "--rerun"],
     &["verify", "stop"],
+    &["push"],
+    &["pull"],
     &["trust", "--list"],
     &["ready"],
     &["graph"],

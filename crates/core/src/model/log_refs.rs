@@ -48,7 +48,8 @@ impl LogRefs {
             .ok_or_else(|| format!("it must hold `{BRANCH}`"))?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_');
         let parts_are_named = before
-            .trim_end_matches('/')
+            .strip_suffix('/')
+            .unwrap_or(before)
             .split('/')
             .all(|part| !part.is_empty());
         if !pattern.starts_with("refs/")
