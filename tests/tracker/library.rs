@@ -378,7 +378,7 @@ fn what_a_tracker_says_is_cleaned_and_hostile_ids_are_refused() {
         .set("x-a", "title", "a\u{1b}]0;t\u{7} \u{202e}b\r\n## c");
     desk.issues.set("x-a", "assignee", "r\u{1b}[2J");
     let shown = desk.tracker.show("x-a").unwrap();
-    assert_eq!(shown.title, "a]0;t b ## c");
+    assert_eq!(shown.title, "a b ## c");
     assert_eq!(shown.assignee.as_deref(), Some("r"));
     desk.issues.add("--all", "hostile", "");
     assert_eq!(seen(&desk.tracker.ready()), Seen::Shape);
