@@ -307,6 +307,11 @@ const REFUSED: &[(&str, Code, Wrap)] = &[
         |role, r| format!("````\n{r}````\n````\n{}````\n", another(role)),
     ),
     (
+        "one in thoughts without an end, another quoted before them",
+        Code::HeaderMissing,
+        |role, r| format!("````\n{}````\n\n<think>\n\n{r}", another(role)),
+    ),
+    (
         "a report that is cut, another quoted",
         Code::FieldMissing,
         |role, r| {

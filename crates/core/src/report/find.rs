@@ -38,7 +38,8 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
         .or_else(|broken| {
             // Fences within a fence around everything may have ended it too early; not where
             // a report begins outside of them.
-            let inside = unfenced(&lines).filter(|_| !begins_outside(role, &lines));
+            let is_whole = spoken.unended.is_none() && !begins_outside(role, &lines);
+            let inside = unfenced(&lines).filter(|_| is_whole);
             let inside = inside.map(|inside| search(role, inside, depth));
             inside.and_then(Result::ok).ok_or(broken)
         })

@@ -687,7 +687,8 @@ fn hostile_plans(all: &mut Blocks) {
     for (index, slice) in snapshot.plan.candidate_slices.iter().enumerate() {
         let name = slice.slice_id.as_str();
         all.plan(format!("leave out {name}"), |plan| {
-            plan.candidate_slices.remove(index);
+            // A plan without any slice says what changes.
+            plan.candidate_slices[index] = slice_plan("z", &[], bounds);
         });
         all.revise(format!("mark {name} done"), index, |planned| {
             planned.status = Some(SliceStatus::Done);

@@ -114,9 +114,10 @@ fn restate(slice: &Slice) -> PlannedSlice {
         status: None,
         why_now: slice.why_now.clone(),
         blocked_on: Some(slice.blocked_on.clone()),
-        implementation_surfaces: slice.implementation_surfaces.clone(),
-        verification_commands: slice.verification_commands.clone(),
-        locked_notes: slice.locked_notes.clone(),
+        // None of these keeps what stands.
+        implementation_surfaces: None,
+        verification_commands: None,
+        locked_notes: None,
         reason: None,
     }
 }
