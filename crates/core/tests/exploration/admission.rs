@@ -449,6 +449,14 @@ fn amended(seen: &Seen, id: &str, index: usize, text: &str, reason: &str) -> Che
 fn reground(seen: &Seen, block: &Reground) -> Check {
     plan_is_legal(seen, &seen.after().plan.candidate_slices)?;
     if let Some(plan) = &block.plan {
+        let changed = plan.change.iter().map(|slice| &slice.slice_id);
+        let mut named: BTreeSet<&String> =
+            plan.cancel.iter().map(|slice| &slice.slice_id).collect();
+        let count = plan.cancel.len() + plan.change.len();
+        named.extend(changed);
+        require(named.len() == count, || {
+            "a plan changes one slice twice".to_owned()
+        })?;
         for planned in &plan.candidate_slices {
             let id = &planned.slice_id;
             let was = seen.before.plan.slice(id).map(|slice| slice.status);

@@ -4,10 +4,10 @@
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook_core::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook_core::model::{
-    ActiveStatus, Actor, AnswerTo, Basis, CancelledSlice, Conclude, Count, Decision, Event,
-    EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice, Policy, PolicyChange, Reconcile,
-    Reground, Reopen, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot, Submission,
-    Verdicts, WaitingKind,
+    ActiveStatus, Actor, AnswerTo, Basis, CancelledSlice, ChangedSlice, Conclude, Count, Decision,
+    Event, EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice, Policy, PolicyChange,
+    Reconcile, Reground, Reopen, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot,
+    Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -613,6 +613,16 @@ fn hostile_plans(all: &mut Blocks) {
             reason: "nobody needs it".to_owned(),
         }];
     });
+    if let Some(slice) = snapshot.plan.open_slices().next() {
+        all.changes("change one twice", |plan| {
+            let change = |priority: u64| ChangedSlice {
+                slice_id: slice.slice_id.clone(),
+                priority: Some(priority.into()),
+                ..ChangedSlice::default()
+            };
+            plan.change = vec![change(2), change(3)];
+        });
+    }
     all.plan("every slice and an order", |plan| {
         let ids = plan.candidate_slices.iter();
         plan.order = ids.map(|slice| slice.slice_id.clone()).collect();
