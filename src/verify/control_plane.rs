@@ -1,5 +1,6 @@
 //! Contract, documents, histories, log, plan evidence: what is checked without running a gate.
 
+use super::facts::Again;
 use super::outcome::Outcome;
 use super::{cited, contract, documents, proof};
 use crate::service::{self, Workspace};
@@ -90,6 +91,18 @@ pub(super) fn worktree(workspace: &Workspace, outcome: &mut Outcome) -> Result<(
             format!("the worktree is not clean: {}{more}", named.join(", ")),
         ));
     }
+    let unwatched = workspace.repo.unwatched()?;
+    if let Some(first) = unwatched.first() {
+        let more = match unwatched.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let what = format!(
+            "git was told not to look at {first}{more}: a clean status says nothing of it; `git update-index --no-assume-unchanged --no-skip-worktree` lets it look"
+        );
+        let finding = Finding::new(Code::DirtyWorktree, what);
+        outcome.findings.push(finding);
+    }
     outcome.add_checked("the worktree against HEAD");
     Ok(())
 }
@@ -99,7 +112,12 @@ const NAMED: usize = 5;
 
 /// Runs every event again and compares what comes out with what the log holds.
 fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
+    let mut again = Again::new(workspace)?;
+    let mut failed = None;
+    let mut untrue = Vec::new();
+    let mut seq = 0;
     let report = workspace.store()?.replay(|before, event, facts, actor| {
+        seq += 1;
         if let Some(other) = facts
             .receipts()
             .into_iter()
@@ -109,18 +127,30 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         }
         let step =
             machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+        match again.contradiction(before, event, facts) {
+            Ok(what) => untrue.extend(what.map(|what| {
+                let what = format!("git says otherwise: {what}");
+                Finding::new(Code::FactsContradicted, what).at(format!("transition {seq}"))
+            })),
+            Err(failure) => failed = failed.take().or(Some(failure)),
+        }
         Ok(Replayed {
             snapshot: step.snapshot,
             records: step.records,
             rule: step.rule.id().to_owned(),
         })
     })?;
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     outcome.add_checked(format!(
-        "{} run again, {} compared",
+        "{} run again, {} compared; git asked again about {}",
         counted(report.transitions, "transition"),
-        counted(report.records, "record")
+        counted(report.records, "record"),
+        again.compared
     ));
     outcome.findings.extend(report.findings);
+    outcome.findings.extend(untrue);
     if workspace.log_from.is_none() {
         outcome.findings.extend(workspace.store()?.trail_finding()?);
     }

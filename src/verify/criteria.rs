@@ -24,7 +24,7 @@ pub enum Rerun {
 
 /// What kind of place a proof names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// A text of the repository.
     Code,
     /// What a command did.
@@ -33,7 +33,7 @@ enum Kind {
     Word,
 }
 
-fn kind_of(anchor: &Anchor) -> Kind {
+pub(super) fn kind_of(anchor: &Anchor) -> Kind {
     match anchor {
         Anchor::Test(_) | Anchor::Command { .. } | Anchor::Receipt(_) => Kind::Command,
         Anchor::User { .. } => Kind::Word,

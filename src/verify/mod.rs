@@ -11,6 +11,7 @@ mod control_plane;
 mod criteria;
 mod criterion;
 mod documents;
+mod facts;
 mod fetched;
 mod histories;
 mod outcome;

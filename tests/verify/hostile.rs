@@ -1,11 +1,11 @@
 //! A finished log in which one thing was changed and everything was hashed again: git finds nothing,
 //! `cook verify` names it.
 
-use crate::job::codes;
+use crate::job::{codes, finished};
 use crate::support::store::{Fixture, WAIT};
 use crate::support::workflow::store;
 use crate::support::{Repo, run};
-use cook_core::machine;
+use cook_core::machine::{self, Facts};
 use cook_core::model::{CitedExchange, Event, Snapshot};
 use cook_store::store::{Store, Transition};
 use std::collections::BTreeMap;
@@ -282,7 +282,7 @@ fn one_thing_changed_in_a_log_that_was_hashed_again_is_named() {
 }
 
 /// Writes the whole log anew, with other events: what follows from them is derived, so it replays.
-fn write_anew(repo: &Repo, change: impl Fn(&mut Event) -> bool) {
+fn write_anew(repo: &Repo, change: impl Fn(&mut Event, &mut Facts) -> bool) {
     let from = store(&repo.root).unwrap();
     let mut cited: BTreeMap<u64, Vec<CitedExchange>> = BTreeMap::new();
     from.each_cited_exchange(|_, seq, _, one| {
@@ -296,7 +296,7 @@ fn write_anew(repo: &Repo, change: impl Fn(&mut Event) -> bool) {
     let mut parent = None;
     for seq in 1..=from.tip().unwrap().unwrap().seq {
         let mut entry = from.entry(&seq.to_string()).unwrap();
-        changed |= change(&mut entry.event);
+        changed |= change(&mut entry.event, &mut entry.facts);
         let step = machine::apply(before.as_ref(), &entry.facts, &entry.event, entry.actor);
         let step = step.unwrap_or_else(|why| panic!("transition {seq}: {why}"));
         let transition = Transition {
@@ -331,7 +331,7 @@ fn write_anew(repo: &Repo, change: impl Fn(&mut Event) -> bool) {
 #[test]
 fn a_log_written_anew_from_another_vote_is_named_by_the_session_of_the_judge() {
     let repo = demo();
-    write_anew(&repo, |_| true);
+    write_anew(&repo, |_, _| true);
     let run = repo.cook(&["verify", "--json"]);
     let found = codes(&run);
     assert!(
@@ -347,7 +347,7 @@ fn a_log_written_anew_from_another_vote_is_named_by_the_session_of_the_judge() {
 
     for (what, change) in FORGERIES {
         let repo = demo();
-        write_anew(&repo, change);
+        write_anew(&repo, |event, _| change(event));
         let run = repo.cook(&["verify", "--json"]).exits(1);
         let found = codes(&run);
         assert!(
@@ -383,3 +383,65 @@ const FORGERIES: [(&str, Forge); 2] = [
         _ => false,
     }),
 ];
+
+type Untruth = fn(&mut Event, &mut Facts) -> bool;
+
+/// What git was said to answer, and did not.
+const UNTRUE: [(&str, Untruth); 3] = [
+    ("a tree", |event, facts| {
+        let head = facts.head.as_mut();
+        let tree = head.and_then(|head| head.tree.as_mut());
+        let tree = tree.filter(|_| matches!(event, Event::Reviewed { .. }));
+        tree.map(|tree| *tree = "0".repeat(40)).is_some()
+    }),
+    ("the commits of a slice", |event, facts| {
+        let since = facts.since.as_mut();
+        let since = since.filter(|_| matches!(event, Event::Implemented { .. }));
+        let seen = since.and_then(|since| since.commits.first_mut());
+        seen.map(|seen| seen.paths = Some(Vec::new())).is_some()
+    }),
+    ("a place that the slice did not write", |event, facts| {
+        // The first line was there before.
+        let Event::Regrounded { block, .. } = event else {
+            return false;
+        };
+        let claim = block.evidence.iter_mut();
+        let Some(claim) = claim
+            .into_iter()
+            .find(|claim| claim.anchor == "code.txt:2-3")
+        else {
+            return false;
+        };
+        claim.anchor = "code.txt:1".to_owned();
+        let said = facts.anchors.values_mut();
+        for answer in said.filter(|answer| answer.target.contains("code.txt")) {
+            answer.target = "code.txt#1-1".to_owned();
+        }
+        let anchors = std::mem::take(&mut facts.anchors).into_iter();
+        facts.anchors = anchors
+            .map(|(key, answer)| (key.replace("code.txt:2-3", "code.txt:1"), answer))
+            .collect();
+        true
+    }),
+];
+
+/// Replay believes facts. What git answered then it answers again.
+#[test]
+fn facts_that_git_contradicts_are_named() {
+    for (what, change) in UNTRUE {
+        let repo = finished();
+        write_anew(&repo, change);
+        let run = repo.cook(&["verify", "--json"]).exits(1);
+        let found = codes(&run);
+        assert!(
+            found.contains(&"facts_contradicted".to_owned()),
+            "{what}: {}",
+            run.out
+        );
+        assert!(
+            !found.contains(&"log_not_derivable".to_owned()),
+            "{what}: {}",
+            run.out
+        );
+    }
+}

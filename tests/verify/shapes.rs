@@ -109,6 +109,47 @@ fn a_merge_counts_when_its_gates_ran_on_it_and_a_tampered_one_never() {
     }
 }
 
+/// Git merges the work into what was built on it without any change: that is no merge of the work, and
+/// what was built nobody judged.
+#[test]
+fn what_is_built_on_the_work_is_never_its_merge() {
+    let unjudged = |repo: &Repo| {
+        let code = repo.read("code.txt");
+        repo.write("code.txt", code + "nobody judged this\n");
+        repo.commit("More", None);
+    };
+    for way in ["merge", "squash", "rebase", "fast-forward"] {
+        let repo = match way {
+            "fast-forward" => finished(),
+            _ => moved(),
+        };
+        match way {
+            "fast-forward" => drop(repo.git(&["checkout", "-q", "work"])),
+            _ => bring(&repo, way),
+        }
+        let before = repo.git(&["rev-parse", "HEAD"]);
+        let is_refused = |what: &str| {
+            let (found, found_codes) = how(&repo, &["--rerun"], 1);
+            assert_eq!(found, "no", "{way}, {what}");
+            let moved = "head_moved_since_done".to_owned();
+            assert!(
+                found_codes.contains(&moved),
+                "{way}, {what}: {found_codes:?}"
+            );
+        };
+        unjudged(&repo);
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "Start CI"]);
+        is_refused("then an empty commit");
+
+        repo.git(&["reset", "-q", "--hard", &before]);
+        repo.git(&["checkout", "-q", "-b", "next"]);
+        unjudged(&repo);
+        repo.git(&["checkout", "-q", "-"]);
+        repo.git(&["merge", "-q", "--no-ff", "-m", "Merge the next", "next"]);
+        is_refused("then a merge of what came next");
+    }
+}
+
 #[test]
 fn a_merge_whose_gates_are_red_is_red() {
     let repo = finished();
@@ -213,4 +254,24 @@ fn a_shallow_clone_says_what_it_lacks_and_how_it_is_had() {
         .cook(&["verify", "slice", "a", "--trust-repo"])
         .exits(1)
         .says("history_shallow");
+}
+
+#[test]
+fn what_git_was_told_not_to_look_at_is_not_clean() {
+    for bit in ["assume-unchanged", "skip-worktree"] {
+        let repo = finished();
+        repo.git(&["update-index", &format!("--{bit}"), "code.txt"]);
+        let code = repo.read("code.txt");
+        repo.write("code.txt", code + "edited\n");
+        for question in [
+            &["verify", "--strict", "--json"][..],
+            &["verify", "control-plane", "--strict", "--json"],
+        ] {
+            let found = codes(&repo.cook(question).exits(1));
+            assert!(
+                found.contains(&"dirty_worktree".to_owned()),
+                "{bit}: {found:?}"
+            );
+        }
+    }
 }

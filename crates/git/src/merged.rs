@@ -62,8 +62,13 @@ impl Repo {
                 Some(again) => again,
                 none => none.insert(Again::new(self)?),
             };
-            if self.resolve(base)?.is_none() || self.merge_base(base, done)?.is_none() {
+            if self.resolve(base)?.is_none() {
                 return Ok(false);
+            }
+            // Into what was built on the work there is nothing to merge, and what was built nobody judged.
+            match self.merge_base(base, done)? {
+                Some(common) if common != done => {}
+                _ => return Ok(false),
             }
             for commit in [head, done, base].iter().filter(|_| is_partial) {
                 self.fetch_missing(commit)?;

@@ -1,0 +1,155 @@
+//! What a transition says that git answered, asked of git again.
+//!
+//! A fact that was measured outside of git (a gate, the trust of a machine, a file that was not
+//! committed) cannot be asked again; neither can one about a commit that this clone does not hold.
+
+use super::criteria::{Kind, kind_of};
+use crate::anchor::Anchor;
+use crate::service::Workspace;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{AnchorQuestion, Facts, Head, Range, Verdict, follow, needs};
+use cook_core::model::{Event, Snapshot};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Asks git again, one transition after the other.
+pub(super) struct Again<'a> {
+    workspace: &'a Workspace,
+    /// Not every commit brings its history and its files.
+    is_cut: bool,
+    trees: BTreeMap<String, Option<String>>,
+    ranges: BTreeMap<(String, String, bool), Range>,
+    /// Transitions whose commit is here.
+    pub compared: u64,
+}
+
+impl<'a> Again<'a> {
+    pub fn new(workspace: &'a Workspace) -> Result<Self, Failure> {
+        let repo = &workspace.repo;
+        Ok(Self {
+            workspace,
+            is_cut: repo.is_shallow() || repo.promisor()?.is_some(),
+            trees: BTreeMap::new(),
+            ranges: BTreeMap::new(),
+            compared: 0,
+        })
+    }
+
+    /// What git contradicts in the facts of a transition, in words.
+    pub fn contradiction(
+        &mut self,
+        before: Option<&Snapshot>,
+        event: &Event,
+        facts: &Facts,
+    ) -> Result<Option<String>, Failure> {
+        let Some(head) = &facts.head else {
+            return Ok(None);
+        };
+        let Some(commit) = &head.commit else {
+            return Ok(None);
+        };
+        let Some(tree) = self.tree_of(commit)? else {
+            return Ok(None);
+        };
+        self.compared += 1;
+        if head.tree.as_ref().is_some_and(|said| *said != tree) {
+            return Ok(Some(format!("the tree of {} is {tree}", short(commit))));
+        }
+        if self.is_cut {
+            return Ok(None);
+        }
+        let followed = before.map(|before| follow(before, facts.rebound.as_ref()));
+        let set = needs(followed.as_deref(), event);
+        let since = set.since.as_ref().zip(facts.since.as_ref());
+        let since = since.map(|(from, said)| (from, said, true));
+        let ranges = facts.ranges.iter().map(|(from, said)| (from, said, false));
+        for (from, said, with_paths) in ranges.chain(since) {
+            if let Some(what) = self.range(head, commit, from, said, with_paths)? {
+                return Ok(Some(what));
+            }
+        }
+        let Some(before) = before else {
+            return Ok(None);
+        };
+        self.anchors(before, head, facts, &set.anchors)
+    }
+
+    fn tree_of(&mut self, commit: &str) -> Result<Option<String>, Failure> {
+        if let Some(tree) = self.trees.get(commit) {
+            return Ok(tree.clone());
+        }
+        let repo = &self.workspace.repo;
+        let tree = match repo.resolve(commit)?.as_deref() == Some(commit) {
+            true => Some(repo.tree_of(commit)?),
+            false => None,
+        };
+        self.trees.insert(commit.to_owned(), tree.clone());
+        Ok(tree)
+    }
+
+    fn range(
+        &mut self,
+        head: &Head,
+        commit: &str,
+        from: &str,
+        said: &Range,
+        with_paths: bool,
+    ) -> Result<Option<String>, Failure> {
+        let repo = &self.workspace.repo;
+        if !said.resolves || repo.resolve(from)?.is_none() {
+            return Ok(None);
+        }
+        let key = (from.to_owned(), commit.to_owned(), with_paths);
+        let found = match self.ranges.get(&key) {
+            Some(found) => found,
+            None => {
+                let found = repo.range(head, from, with_paths)?;
+                self.ranges.entry(key).or_insert(found)
+            }
+        };
+        let (from, to) = (short(from), short(commit));
+        Ok((found != said).then(|| format!("other commits lead from {from} to {to}")))
+    }
+
+    /// Proof that stands in files: a place that was not there, or was not the slice's work.
+    fn anchors(
+        &self,
+        before: &Snapshot,
+        head: &Head,
+        facts: &Facts,
+        asked: &BTreeSet<AnchorQuestion>,
+    ) -> Result<Option<String>, Failure> {
+        let in_files = |question: &&AnchorQuestion| {
+            let anchor = Anchor::parse(&question.anchor);
+            anchor.is_ok_and(|anchor| kind_of(&anchor) == Kind::Code)
+        };
+        let asked: BTreeSet<AnchorQuestion> = asked.iter().filter(in_files).cloned().collect();
+        if asked.is_empty() {
+            return Ok(None);
+        }
+        let answers = self.workspace.look_up(before, head, &asked)?;
+        for question in &asked {
+            let key = question.key();
+            let (Some(said), Some(found)) = (facts.anchors.get(&key), answers.get(&key)) else {
+                continue;
+            };
+            let held = matches!(said.verdict, Verdict::Verified | Verdict::Moved);
+            let why = match found.verdict {
+                Verdict::Changed | Verdict::Missing | Verdict::Malformed if held => &found.why,
+                Verdict::Verified | Verdict::Moved if said.related && !found.related => {
+                    "it is not the slice's work"
+                }
+                Verdict::Verified | Verdict::Moved if said.is_new && !found.is_new => {
+                    "it held at the slice's basis already"
+                }
+                _ => continue,
+            };
+            let of = short(head.commit.as_deref().unwrap_or_default());
+            return Ok(Some(format!("of `{}` at {of}: {why}", question.anchor)));
+        }
+        Ok(None)
+    }
+}
+
+fn short(id: &str) -> &str {
+    &id[..id.len().min(12)]
+}
