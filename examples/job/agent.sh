@@ -16,7 +16,8 @@ if [[ -n "${STATE:-}" ]]; then
   # Whoever removes the file is the one that hangs.
   if rm "$STATE/hang-$COOK_ROLE" 2>/dev/null; then
     [[ "$COOK_ROLE" == implementer ]] && echo half >half.txt
-    echo $$ >"$STATE/hung"
+    echo "$$ $PWD" >"$STATE/hung.new"
+    mv "$STATE/hung.new" "$STATE/hung"
     until [[ -f "$STATE/go" ]]; do sleep 0.05; done
     rm -f half.txt
   fi

@@ -83,7 +83,7 @@ impl Work {
         command.stderr(std::fs::File::create(clone.beside("err")).unwrap());
         let child = with_default_signals(&mut command).spawn().unwrap();
         let hung = self.state.join("hung");
-        let agent = wait_for(|| std::fs::read_to_string(&hung).ok()?.trim().parse().ok());
+        let agent = wait_for(|| std::fs::read_to_string(&hung).ok()?.split(' ').next()?.parse().ok());
         std::fs::remove_file(hung).unwrap();
         (child, agent)
     }
