@@ -16,7 +16,7 @@ skip() {
 
 begin() {
   if [[ "${1:-}" != --clean ]]; then
-    local work cook="${COOK_BIN:-}"
+    local cook="${COOK_BIN:-}"
     if [[ -z "$cook" ]]; then
       (cd -- "$root" && cargo build --quiet --bin cook)
       cook="${CARGO_TARGET_DIR:-$root/target}/debug/cook"
