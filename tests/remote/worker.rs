@@ -8,6 +8,7 @@ use crate::{LOG, Shared, log, name, say, standing};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 const STEP: [&str; 4] = ["step", "--from", "origin", "--trust-repo"];
 /// Sessions of the job: plan, build, review, audit, accept, three judges, conclude.
@@ -83,7 +84,14 @@ impl Work {
         command.stderr(std::fs::File::create(clone.beside("err")).unwrap());
         let child = with_default_signals(&mut command).spawn().unwrap();
         let hung = self.state.join("hung");
-        let agent = wait_for(|| std::fs::read_to_string(&hung).ok()?.split(' ').next()?.parse().ok());
+        let agent = wait_for(|| {
+            std::fs::read_to_string(&hung)
+                .ok()?
+                .split(' ')
+                .next()?
+                .parse()
+                .ok()
+        });
         std::fs::remove_file(hung).unwrap();
         (child, agent)
     }
@@ -517,4 +525,82 @@ fn a_shallow_clone_steps_too() {
     two.cook(&STEP).exits(0);
     work.finish(&[&one, &two]);
     work.is_done();
+}
+
+/// Two workers whose steps are killed after a while that a seed draws, until the mission is done.
+fn die_and_finish(seed: u64, kills: u32) {
+    let work = Work::begun();
+    let clones = [work.clone(2), work.clone(3)];
+    let mut random = seed;
+    let mut draw = |below: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut killed = 0;
+    for _ in 0..kills * 4 {
+        let clone = &clones[usize::try_from(draw(2)).unwrap()];
+        let mut command = clone.cook_command(&STEP);
+        command.stdin(Stdio::null());
+        command.stdout(std::fs::File::create(clone.beside("out")).unwrap());
+        command.stderr(std::fs::File::create(clone.beside("err")).unwrap());
+        let mut child = with_default_signals(&mut command).spawn().unwrap();
+        let end = Instant::now() + Duration::from_millis(draw(1_800));
+        while child.try_wait().unwrap().is_none() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if child.try_wait().unwrap().is_none() && killed < kills {
+            killed += 1;
+            child.kill().unwrap();
+        }
+        let (code, said) = outcome(clone, child);
+        // A git of the killed one may be at work for a moment longer.
+        assert!(
+            matches!(code, None | Some(0 | 3 | 7 | 13)),
+            "{seed}: {code:?} {said}"
+        );
+        if code == Some(13) {
+            break;
+        }
+    }
+    for clone in &clones {
+        let mut code = clone.cook(&STEP).code;
+        for _ in 0..40 {
+            if code == 13 {
+                break;
+            }
+            code = clone.cook(&STEP).code;
+        }
+        assert_eq!(code, 13, "{seed}");
+        clone.cook(&["fsck"]).ok();
+        assert_eq!(clone.head(), work.remote().0, "{seed}");
+        assert_eq!(clone.git(&["status", "--porcelain"]), "", "{seed}");
+        assert_eq!(
+            clone.git(&["for-each-ref", "refs/cook/watch"]),
+            "",
+            "{seed}"
+        );
+    }
+    println!(
+        "seed {seed}: {killed} killed, {} sessions",
+        work.calls().len()
+    );
+    work.is_done();
+}
+
+#[test]
+fn workers_that_are_killed_at_any_moment_finish() {
+    for seed in 0..2 {
+        die_and_finish(seed, 12);
+    }
+}
+
+/// `proofs/workers.sh`
+#[test]
+#[ignore = "takes long; proofs/workers.sh runs it"]
+fn workers_that_are_killed_again_and_again_finish() {
+    for seed in 0..100 {
+        die_and_finish(seed, 40);
+    }
 }
