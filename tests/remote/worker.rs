@@ -228,7 +228,7 @@ fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
                 assert!(!is_alive(agent));
                 assert!(!one.root.join("half.txt").exists());
                 let kept = one.git(&["for-each-ref", "--format=%(refname)", "refs/cook/rescue/"]);
-                assert_eq!(one.git(&["show", &format!("{kept}^3:half.txt")]), "half");
+                assert_eq!(one.git(&["show", &format!("{kept}:half.txt")]), "half");
                 work.finish(&[&one, &two]);
             }
             false => {
@@ -241,6 +241,46 @@ fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
         }
         work.is_done();
     }
+}
+
+/// In the middle of a merge that does not work out, with files in every state.
+#[test]
+fn what_a_killed_session_was_in_the_middle_of_is_kept() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.cook(&STEP).exits(0);
+    work.hang("implementer");
+    let (child, agent) = work.begin(&one);
+    one.git(&["switch", "-q", "-c", "side"]);
+    one.commit_for("hello", "README.md", "theirs\n");
+    one.git(&["switch", "-q", "main"]);
+    one.commit_for("hello", "README.md", "ours\n");
+    let merged = one.command("git").args(["merge", "-q", "side"]).output();
+    assert!(!merged.unwrap().status.success());
+    one.write("staged.txt", "staged");
+    one.git(&["add", "-N", "staged.txt"]);
+    one.write("greet", "changed");
+    kill(child);
+    let head = one.head();
+    one.cook(&STEP).exits(0).says("refs/cook/rescue/");
+    end(agent);
+    // Its commits go on, what it did not commit is kept.
+    let behind = ["merge-base", "--is-ancestor", &head, "HEAD"];
+    one.git(&behind);
+    assert_eq!(one.git(&["status", "--porcelain"]), "");
+    let refs = ["for-each-ref", "--format=%(refname)", "refs/cook/rescue/"];
+    let kept = one.git(&refs);
+    let kept = kept
+        .lines()
+        .find(|name| name.ends_with("uncommitted"))
+        .unwrap();
+    let of = |path: &str| one.git(&["show", &format!("{kept}:{path}")]);
+    assert!(of("README.md").contains("<<<<<<<"), "{}", of("README.md"));
+    assert_eq!(
+        (of("staged.txt"), of("greet")),
+        ("staged".to_owned(), "changed".to_owned())
+    );
+    work.finish(&[&one, &work.clone(3)]);
 }
 
 /// A push that waits for the test: the worker is killed with its transition recorded and not pushed.
@@ -546,7 +586,7 @@ fn die_and_finish(seed: u64, kills: u32) {
         command.stdout(std::fs::File::create(clone.beside("out")).unwrap());
         command.stderr(std::fs::File::create(clone.beside("err")).unwrap());
         let mut child = with_default_signals(&mut command).spawn().unwrap();
-        let end = Instant::now() + Duration::from_millis(draw(1_800));
+        let end = Instant::now() + Duration::from_millis(draw(600));
         while child.try_wait().unwrap().is_none() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -600,7 +640,8 @@ fn workers_that_are_killed_at_any_moment_finish() {
 #[test]
 #[ignore = "takes long; proofs/workers.sh runs it"]
 fn workers_that_are_killed_again_and_again_finish() {
-    for seed in 0..100 {
+    let seeds = std::env::var("WORKER_SEEDS").map_or(100, |seeds| seeds.parse().unwrap());
+    for seed in 100..100 + seeds {
         die_and_finish(seed, 40);
     }
 }

@@ -18,11 +18,14 @@ impl Repo {
         Ok(name)
     }
 
-    /// Puts everything that is not committed aside, untracked files among it; the ref, a stash.
+    /// Puts everything that is not committed aside, untracked files and a merge in work among it; the
+    /// ref, a stash.
     ///
     /// # Errors
-    /// What git says, as of a merge in work; it then stands where it stood, or in the stash.
+    /// What git says; it then stands where it stood, or in the stash.
     pub fn keep_uncommitted(&self, id: &str) -> Result<String, Failure> {
+        // Paths in conflict cannot be stashed; as they stand in the worktree they can.
+        self.program.answer(Call::new(&["add", "--all"]))?;
         let name = format!("{RESCUED_REFS}{id}/uncommitted");
         self.stash_as(&name)?;
         Ok(name)
