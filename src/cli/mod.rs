@@ -56,6 +56,7 @@ mod scripted_agent;
 mod session;
 mod show;
 mod status;
+mod step;
 mod trust;
 mod undo;
 mod verify;
@@ -155,8 +156,8 @@ enum Command {
     Hooks(hooks::HooksCommand),
     /// Drive agent sessions until the policy says stop
     Run(run::RunArgs),
-    /// Hold exactly one session, then exit
-    Step(run::DriveArgs),
+    /// Hold exactly one session, then exit; for a remote with --from
+    Step(step::StepArgs),
     /// What agents have cost, by role and agent
     Cost,
     /// Show a whole run with scripted agents, in a repository of its own
@@ -287,8 +288,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Hooks(command) => hooks::hooks(context, &command),
         Command::Ask(args) => ask::ask(context, &args),
         Command::Act(args) => act::act(context, &args),
-        Command::Run(args) => run::hold(context, &args.drive, args.steps),
-        Command::Step(args) => run::hold(context, &args, Some(1)),
+        Command::Run(args) => run::run(context, &args),
+        Command::Step(args) => step::step(context, &args),
         Command::Cost => cost::cost(context),
         Command::Demo(args) => demo::demo(context, &args),
         Command::Fanout(args) => fanout::fanout(context, &args),

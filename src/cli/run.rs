@@ -3,7 +3,7 @@
 use super::caller;
 use super::context::{Answer, Context, answer};
 use super::printer::Printer;
-use crate::drive::{self, Observer, Operator, Order};
+use crate::drive::{self, Observer, Opening, Operator, Order};
 use crate::view::{RunAnswer, Screen, Tone};
 use clap::Args;
 use std::io::{BufRead, IsTerminal};
@@ -32,21 +32,33 @@ pub(super) struct DriveArgs {
 }
 
 /// Holds so many sessions at most.
-pub(super) fn hold(context: &Context, args: &DriveArgs, steps: Option<u64>) -> Answer {
+pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
     caller::not_nested()?;
-    let order = Order {
-        dir: &context.dir,
-        agent: args.agent.as_deref(),
-        steps,
-        goes_beside: args.yes,
-        parks: args.park_changes,
-    };
+    let order = args.drive.order(context, args.steps, Opening::default());
     let held = drive::hold(&order, &Terminal(context.screen))?;
     answer(RunAnswer::of(held))
 }
 
+impl DriveArgs {
+    pub fn order<'a>(
+        &'a self,
+        context: &'a Context,
+        steps: Option<u64>,
+        opening: Opening,
+    ) -> Order<'a> {
+        Order {
+            dir: &context.dir,
+            agent: self.agent.as_deref(),
+            steps,
+            goes_beside: self.yes,
+            parks: self.park_changes,
+            opening,
+        }
+    }
+}
+
 /// Whoever began the run, at the terminal.
-struct Terminal(Screen);
+pub(super) struct Terminal(pub Screen);
 
 impl Operator for Terminal {
     fn show(&self, line: &str) {

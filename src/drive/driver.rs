@@ -5,6 +5,7 @@ use super::authority::Watch;
 use super::event::{Observer, RunEvent};
 use super::live::Board;
 use super::mirror::Mirror;
+use super::operator::Opening;
 use super::sandbox::Keeping;
 use crate::service::{self, Applied, Workspace};
 use cook_agents::Spent;
@@ -21,6 +22,7 @@ use std::time::Duration;
 /// Drives one worktree's workflow.
 pub struct Driver<'a> {
     pub(super) dir: PathBuf,
+    opening: Opening,
     pub(super) cast: RoleAssignment,
     pub(super) limits: Limits,
     /// What holds its sessions to what they may write.
@@ -82,6 +84,7 @@ impl<'a> Driver<'a> {
         })?;
         Ok(Self {
             dir: workspace.repo.root().to_owned(),
+            opening: Opening::default(),
             cast,
             limits,
             keeping,
@@ -98,6 +101,17 @@ impl<'a> Driver<'a> {
         })
     }
 
+    /// Lets it see the worktree so.
+    #[must_use]
+    pub fn opening(mut self, opening: Opening) -> Self {
+        self.opening = opening;
+        self
+    }
+
+    pub(super) fn open(&self) -> Result<Workspace, Failure> {
+        self.opening.open(&self.dir)
+    }
+
     /// Somebody has asked for an end since it was made.
     pub fn is_asked_to_end(&self) -> bool {
         self.patience.is_over()
@@ -111,7 +125,7 @@ impl<'a> Driver<'a> {
 
     /// Stops the work with a reason; the reason.
     pub(super) fn block(&mut self, why: String) -> Result<String, Failure> {
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         let event = Event::Blocked {
             why: why.clone(),
             exit: "cook resume".to_owned(),

@@ -25,6 +25,17 @@ pub struct Held {
     pub head: Head,
     /// Paths that are not committed now.
     pub uncommitted: u64,
+    /// What a remote took of it, where it was held for one.
+    pub given: Option<Given>,
+}
+
+/// What a step gave to the remote that it came from.
+#[derive(Debug)]
+pub struct Given {
+    /// The remote's name or address, as it was named.
+    pub remote: String,
+    /// Refs that moved there.
+    pub refs: Vec<String>,
 }
 
 /// Holds a run from what the last one left to what this one leaves.
@@ -34,13 +45,13 @@ pub struct Held {
 pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
     let (workspace, was_lost) = open_whole(order.dir)?;
     workspace.require()?;
-    if was_lost {
-        operator.note(
-            "what cook keeps in the git dir was gone, and is put back as the last run left it",
-        );
-    }
-    settle_first(order.dir, operator)?;
-    let workspace = Workspace::open(order.dir)?;
+    settle_first(order.dir, operator, was_lost)?;
+    hold_settled(order, operator)
+}
+
+/// The same where nothing is left of an earlier run.
+pub(super) fn hold_settled(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
+    let workspace = order.opening.open(order.dir)?;
     let config = workspace.config()?;
     let cast = cast(&workspace, config, order.agent)?;
     let limits = Limits {
@@ -54,7 +65,7 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
     // Comes before the driver: until a session may begin a signal ends cook, also at a question.
     let parks = before(operator, &workspace, &cast, &limits, &keeping, order)?;
     let root = workspace.repo.root();
-    let driver = Driver::new(root, cast, limits, keeping, &mut *observer)?;
+    let driver = Driver::new(root, cast, limits, keeping, &mut *observer)?.opening(order.opening);
     if parks {
         park(operator, &workspace)?;
     }
@@ -64,19 +75,35 @@ pub fn hold(order: &Order, operator: &dyn Operator) -> Result<Held, Failure> {
     let parked = put_back(operator, &workspace);
     let outcome = outcome?;
     parked?;
-    let workspace = Workspace::open(order.dir)?;
-    let (_, snapshot) = workspace.require()?;
-    Ok(Held {
-        outcome,
-        snapshot,
-        head: workspace.repo.head()?,
-        uncommitted: uncommitted(&workspace)?,
-    })
+    Held::of(outcome, &order.opening.open(order.dir)?)
+}
+
+impl Held {
+    /// As the worktree stands now.
+    pub(super) fn of(outcome: Outcome, workspace: &Workspace) -> Result<Self, Failure> {
+        let (_, snapshot) = workspace.require()?;
+        Ok(Self {
+            outcome,
+            snapshot,
+            head: workspace.repo.head()?,
+            uncommitted: uncommitted(workspace)?,
+            given: None,
+        })
+    }
 }
 
 /// Settles what a killed run left, before the settings are read: its session may have
 /// changed them.
-fn settle_first(dir: &Path, operator: &dyn Operator) -> Result<(), Failure> {
+pub(super) fn settle_first(
+    dir: &Path,
+    operator: &dyn Operator,
+    was_lost: bool,
+) -> Result<(), Failure> {
+    if was_lost {
+        operator.note(
+            "what cook keeps in the git dir was gone, and is put back as the last run left it",
+        );
+    }
     let workspace = Workspace::open(dir)?;
     workspace.require()?;
     let mut observer = operator.observer();

@@ -1,6 +1,8 @@
 //! What was asked for when a run was begun, and the person who asked.
 
 use super::event::Observer;
+use crate::service::Workspace;
+use cook_core::diagnostic::Failure;
 use std::path::Path;
 
 /// What was asked for.
@@ -16,6 +18,30 @@ pub struct Order<'a> {
     pub goes_beside: bool,
     /// Put what is not committed aside, and back when the run ends.
     pub parks: bool,
+    /// How the worktree is seen.
+    pub opening: Opening,
+}
+
+/// How a driver sees its worktree, where that differs from how commands do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Opening {
+    /// Every command of the repository is trusted for this run (`--trust-repo`).
+    pub trusts_everything: bool,
+    /// Transitions are pushed together, by whoever holds the run.
+    pub pushes_later: bool,
+}
+
+impl Opening {
+    /// Opens the worktree that `dir` lies in.
+    ///
+    /// # Errors
+    /// As [`Workspace::open`].
+    pub(super) fn open(self, dir: &Path) -> Result<Workspace, Failure> {
+        let mut workspace = Workspace::open(dir)?;
+        workspace.trust_everything = self.trusts_everything;
+        workspace.pushes_later = self.pushes_later;
+        Ok(workspace)
+    }
 }
 
 /// Who is told what a run will do, and asked what is not for cook to decide.

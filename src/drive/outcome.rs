@@ -37,6 +37,20 @@ pub struct Outcome {
     pub cut: Option<Role>,
 }
 
+impl Outcome {
+    /// No session was held.
+    pub(super) fn without_session(ended: Ended, next: Dispatch) -> Self {
+        Self {
+            ended,
+            sessions: 0,
+            next,
+            cost_micro_usd: 0,
+            unpriced: 0,
+            cut: None,
+        }
+    }
+}
+
 /// What a step came to.
 pub(super) enum Step {
     Moved,

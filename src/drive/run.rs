@@ -31,9 +31,9 @@ impl Driver<'_> {
     pub fn run(mut self) -> Result<Outcome, Failure> {
         let started = Instant::now();
         let lines = self.sessions.lines()?;
-        self.before = Spent::of(&lines, Workspace::open(&self.dir)?.store_id());
+        self.before = Spent::of(&lines, self.open()?.store_id());
         self.limited = limits(&lines);
-        let repo = Workspace::open(&self.dir)?.repo;
+        let repo = self.open()?.repo;
         self.beside_edits = !repo.status()?.worktree.is_clean();
         let ended = loop {
             if self.patience.is_over() {
@@ -73,7 +73,7 @@ impl Driver<'_> {
                 );
             }
         };
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let (next, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
         Ok(Outcome {
@@ -94,7 +94,7 @@ impl Driver<'_> {
                 humantime::format_duration(self.limits.wall)
             )));
         }
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let granted = snapshot.counters.granted.cost_micro_usd.unwrap_or(0);
         let limit = self.limits.cost_micro_usd.saturating_add(granted);
@@ -118,7 +118,7 @@ impl Driver<'_> {
 
     /// What progress is told by: commits, slices, proof, findings, votes; never words.
     fn standing(&self) -> Result<Standing, Failure> {
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         Standing::of(&workspace, &snapshot)
     }

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 impl Driver<'_> {
     pub(super) fn step(&mut self) -> Result<Step, Failure> {
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         // A session reads `.agent/`: what it sees has to be what its report is held against.
         let shown = service::show_tip(&workspace)?;
         if shown.rolled_forward {
@@ -107,7 +107,7 @@ impl Driver<'_> {
 
     /// Takes in what the sessions left: nobody else does while a driver holds the lease.
     fn take_inbox(&mut self) -> Result<(), Failure> {
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         for finding in service::take_inbox(&workspace, Taker::Command)? {
             self.observer.observe(&RunEvent::Inbox(&finding));
         }
@@ -191,7 +191,7 @@ impl Driver<'_> {
         self.take_inbox()?;
         let mut outcomes = Vec::new();
         for (Asking { agent, .. }, heard) in askings.iter().zip(heard) {
-            let workspace = Workspace::open(&self.dir)?;
+            let workspace = self.open()?;
             if !outcomes.is_empty() {
                 let (tip, snapshot) = workspace.require()?;
                 let head = workspace.repo.head()?;

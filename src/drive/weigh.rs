@@ -28,7 +28,7 @@ impl Driver<'_> {
     /// Somebody recorded something while a session was held. Where that stops the work, the run
     /// ends; else the report counts as far as it still fits.
     pub(super) fn stopped_meanwhile(&mut self, role: Role) -> Result<Option<Step>, Failure> {
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         let (_, snapshot) = workspace.require()?;
         let (dispatch, _) = service::dispatch_now(&workspace, Some(&snapshot))?;
         if dispatch.role.is_some() {
@@ -56,7 +56,7 @@ impl Driver<'_> {
             )));
         }
         let why = format!("it did what its role may not: {}", breach.what.join("; "));
-        let workspace = Workspace::open(&self.dir)?;
+        let workspace = self.open()?;
         let codes = vec![Code::AuthorityBreached.id().to_owned()];
         self.spend(&workspace, role, codes, why)
     }

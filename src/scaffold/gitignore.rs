@@ -20,11 +20,15 @@ pub const TRACKED: [&str; 6] = [
     ".agent/cook.toml",
 ];
 
+/// Files there that a user may add, and that are the repository's too: who may sign a log's tip.
+const MAY_BE_TRACKED: [&str; 1] = [".agent/allowed_signers"];
+
 /// The patterns. The directory itself is taken back in, because git looks at no
 /// `!` line below a directory that an earlier pattern left out.
 fn patterns() -> Vec<String> {
     let mut lines = vec!["!.agent/".to_owned(), ".agent/*".to_owned()];
-    lines.extend(TRACKED.iter().map(|path| format!("!{path}")));
+    let tracked = TRACKED.iter().chain(&MAY_BE_TRACKED);
+    lines.extend(tracked.map(|path| format!("!{path}")));
     lines.push("/CONTINUE.md".to_owned());
     lines
 }

@@ -6,7 +6,7 @@ use cook_agents::find_secrets;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::digest::hex;
 use cook_core::model::Snapshot;
-use cook_remote::{Plan, Remote, Side};
+use cook_remote::{Plan, Remote, Restore, Side};
 use cook_store::store::{Contents, Store};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -59,6 +59,34 @@ pub(crate) fn branch(
             "HEAD is detached: no branch is checked out",
         )),
     }
+}
+
+/// Pushes what a remote lacks of a workflow that it holds already: nobody is asked; the refs that
+/// moved there.
+///
+/// # Errors
+/// `push_unconfirmed` where it holds none, `secret_found`, and whatever a push runs into.
+pub(crate) fn push_known(
+    workspace: &Workspace,
+    named: Option<&str>,
+) -> Result<Vec<String>, Failure> {
+    let store = workspace.store()?;
+    let branch = branch(workspace, Some(&store.snapshot()?))?;
+    let remote = remote(workspace, named, &branch, Side::Push, workspace.attended)?;
+    let head = workspace.repo.head()?.commit;
+    let plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
+    if plan.is_empty() {
+        return Ok(Vec::new());
+    }
+    if plan.is_first() {
+        let what = format!(
+            "`{}` has no log of this workflow yet, and a first push asks",
+            remote.shown()
+        );
+        return Err(Refusal::new(Code::PushUnconfirmed, what).into());
+    }
+    check_secrets(&look_into(store, &plan)?, &[])?;
+    Ok(remote.send(&plan)?.refs)
 }
 
 /// What a push makes public, and what of it looks like a secret.

@@ -24,7 +24,9 @@ mod workspace;
 
 pub(crate) use applied::Applied;
 pub(crate) use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check};
-pub(crate) use carriage::{Public, branch, check_secrets, check_unseen, look_into, remote};
+pub(crate) use carriage::{
+    Public, branch, check_secrets, check_unseen, look_into, push_known, remote,
+};
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
 pub(crate) use foresight::{Foresight, foresee};

@@ -5,7 +5,7 @@ use super::carriage;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::model::{Snapshot, Sync};
-use cook_remote::{Offer, Remote, Restore, Side};
+use cook_remote::{Offer, Remote, Side};
 use cook_store::store::{Committed, Staged, Tip};
 use std::time::Duration;
 
@@ -26,11 +26,7 @@ pub(super) struct CommitPoint<'w> {
 impl<'w> CommitPoint<'w> {
     /// None where transitions are recorded here first.
     pub(super) fn of(workspace: &'w Workspace) -> Result<Option<Self>, Failure> {
-        // Settings that cannot be read stop whoever decides by them.
-        let sync = workspace
-            .config()
-            .map_or(Sync::Manual, |config| config.log.sync);
-        let (Sync::Each, Some(_)) = (sync, &workspace.store) else {
+        let (Sync::Each, Some(_)) = (manner(workspace), &workspace.store) else {
             return Ok(None);
         };
         let (_, snapshot) = workspace.current()?;
@@ -157,40 +153,22 @@ fn jitter(wait: Duration) -> Duration {
     wait / 2 + wait * part / 2_000
 }
 
-/// After a transition that stands: the remote gets it as far as it takes it.
-pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
-    let sync = workspace
-        .config()
-        .map_or(Sync::Manual, |config| config.log.sync);
-    if sync != Sync::Push {
-        return;
-    }
-    if let Err(failure) = push(workspace) {
-        let what = format!("{} ({})", failure.message, failure.code);
-        applied.findings.push(Finding::new(Code::PushPending, what));
+/// When transitions reach the remote. Settings that cannot be read stop whoever decides by them.
+fn manner(workspace: &Workspace) -> Sync {
+    match workspace.config() {
+        Ok(config) if !workspace.pushes_later => config.log.sync,
+        _ => Sync::Manual,
     }
 }
 
-fn push(workspace: &Workspace) -> Result<(), Failure> {
-    let Some(store) = &workspace.store else {
-        // The first transition, which makes the log.
-        return Ok(());
-    };
-    let branch = carriage::branch(workspace, Some(&store.snapshot()?))?;
-    let remote = carriage::remote(workspace, None, &branch, Side::Push, workspace.attended)?;
-    let head = workspace.repo.head()?.commit;
-    let plan = remote.plan(store, &branch, head.as_deref(), Restore::No)?;
-    if plan.is_empty() {
-        return Ok(());
+/// After a transition that stands: the remote gets it as far as it takes it.
+pub(super) fn push_after(workspace: &Workspace, applied: &mut Applied) {
+    // The first transition makes the log.
+    if manner(workspace) != Sync::Push || workspace.store.is_none() {
+        return;
     }
-    if plan.is_first() {
-        let what = format!(
-            "`{}` has no log of this workflow yet, and a first push asks",
-            remote.shown()
-        );
-        return Err(Refusal::new(Code::PushUnconfirmed, what).into());
+    if let Err(failure) = carriage::push_known(workspace, None) {
+        let what = format!("{} ({})", failure.message, failure.code);
+        applied.findings.push(Finding::new(Code::PushPending, what));
     }
-    let public = carriage::look_into(store, &plan)?;
-    carriage::check_secrets(&public, &[])?;
-    remote.send(&plan).map(|_| ())
 }

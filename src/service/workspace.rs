@@ -39,6 +39,8 @@ pub struct Workspace {
     pub attended: bool,
     /// Every gate of the repository is trusted for this run (`--trust-repo`).
     pub trust_everything: bool,
+    /// Transitions are recorded here alone, whatever `[log] sync` says: they are pushed together.
+    pub pushes_later: bool,
 }
 
 /// Where a log was fetched from.
@@ -96,6 +98,7 @@ impl Workspace {
             patience: None,
             attended: false,
             trust_everything: false,
+            pushes_later: false,
         };
         match Store::open(workspace.place()) {
             Ok(store) => workspace.store = store,

@@ -29,6 +29,8 @@ pub enum Exit {
     Blocked = 11,
     /// The user paused the work.
     Paused = 12,
+    /// The mission is done, told to a scheduler that would go on (`cook step --from`).
+    Done = 13,
 }
 
 impl Exit {

@@ -36,6 +36,9 @@ pub struct RunAnswer {
     cost_usd: f64,
     /// Answers whose cost nobody told.
     cost_unknown: u64,
+    /// Refs that moved on the remote; absent where the session was not held for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pushed: Option<Vec<String>>,
     next: Dispatched,
     #[serde(skip)]
     goes_on: Option<String>,
@@ -47,6 +50,7 @@ impl RunAnswer {
     /// What came of a run.
     pub fn of(held: Held) -> Self {
         let goes_on = goes_on(&held);
+        let is_done = held.is_done();
         let Outcome {
             ended,
             cut,
@@ -62,6 +66,10 @@ impl RunAnswer {
             Ended::Stalled(_) => ("stalled", Exit::Spent),
             Ended::Agents(_) => ("agents", Exit::Supplier),
             Ended::Asked => ("asked", Exit::of_policy(next.policy)),
+        };
+        let exit = match (&held.given, is_done) {
+            (Some(_), true) => Exit::Done,
+            _ => exit,
         };
         let reason = match ended {
             Ended::Policy(policy) => describe_policy(policy).to_owned(),
@@ -80,6 +88,7 @@ impl RunAnswer {
             sessions,
             cost_usd: cost_micro_usd as f64 / 1e6,
             cost_unknown: unpriced,
+            pushed: held.given.map(|given| given.refs),
             next: Dispatched::of(next, Some(&held.snapshot), &held.head, None),
             goes_on,
             exit,
@@ -99,6 +108,13 @@ impl RunAnswer {
     }
 }
 
+fn list_refs(refs: &[String]) -> String {
+    match refs.is_empty() {
+        true => "nothing, because nothing was recorded".to_owned(),
+        false => refs.join(", "),
+    }
+}
+
 /// What goes on from here; none when nothing is to go on.
 fn goes_on(held: &Held) -> Option<String> {
     let Held {
@@ -107,23 +123,29 @@ fn goes_on(held: &Held) -> Option<String> {
         ..
     } = held;
     let next = &outcome.next;
+    let again = match &held.given {
+        Some(given) => format!("cook step --from {}", given.remote),
+        None => "cook run".to_owned(),
+    };
     if let (true, Some(command)) = (next.role.is_none(), &next.blocking_command) {
-        return (next.policy != Policy::Done).then(|| format!("`{command}`, then `cook run`"));
+        return (next.policy != Policy::Done).then(|| format!("`{command}`, then `{again}`"));
     }
     let mut text = match (&outcome.ended, outcome.cut) {
         (Ended::Policy(Policy::Done), _) => return None,
         (Ended::Asked, Some(role)) => format!(
-            "`cook run` begins the step of the {role} again, and no attempt is spent{}",
+            "`{again}` begins the step of the {role} again, and no attempt is spent{}",
             match role {
                 Role::Implementer => "; what it left in the worktree, and its commits, stay",
                 _ => "",
             }
         ),
         (Ended::Agents(_), _) => {
-            "`cook agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `cook run`".to_owned()
+            format!(
+                "`cook agents` says who is installed and `cook doctor --probe` who answers; log in where that is missing, then `{again}`"
+            )
         }
         (_, _) => match next.role {
-            Some(role) => format!("`cook run` resumes with the {role}"),
+            Some(role) => format!("`{again}` resumes with the {role}"),
             None => "`cook next` says what is due".to_owned(),
         },
     };
@@ -141,6 +163,9 @@ impl Show for RunAnswer {
         page.row("ended", &self.reason);
         let sessions = counted(self.sessions, "session");
         page.row("held", &format!("{sessions}, {}", self.cost()));
+        if let Some(refs) = &self.pushed {
+            page.row("pushed", &list_refs(refs));
+        }
         if let Some(text) = &self.goes_on {
             page.row("goes on", text);
         }

@@ -401,7 +401,7 @@ fn the_gitignore_block_is_written_once_and_the_users_lines_stay() {
     for existing in ["", "a", "a\r\nb", old, open, last, added, "\n\n"] {
         let once = with_block(existing.as_bytes());
         assert_eq!(with_block(&once), once, "{existing:?}");
-        for line in TRACKED {
+        for line in TRACKED.into_iter().chain([".agent/allowed_signers"]) {
             let line = format!("!{line}");
             let lines = String::from_utf8(once.clone()).unwrap();
             assert_eq!(lines.lines().filter(|found| *found == line).count(), 1);

@@ -1424,6 +1424,42 @@ fn what_records_cite_outlives_a_gc_of_another_worktree() {
     job.is_done();
 }
 
+/// `[log] exchanges`: how much of the reviewer's session, which needed two answers, the log keeps.
+#[test]
+fn the_log_keeps_as_much_of_sessions_as_the_settings_say() {
+    for (kept, wanted) in [("none", None), ("cited", Some(1)), ("all", Some(2))] {
+        let job = Job::with(&format!("[log]\nexchanges = \"{kept}\"\n"));
+        job.mischief("reviewer", "once");
+        job.run(&["--steps", "3"]).exits(0);
+        let workspace = cook::service::Workspace::open(&job.repo.root).unwrap();
+        let place = workspace.place();
+        let store = cook_store::store::Store::open(place).unwrap().unwrap();
+        let mut found = Vec::new();
+        let each = store.each_cited_exchange(|_, seq, event, one| {
+            found.push((seq, event.name(), one.clone()));
+            Ok(())
+        });
+        each.unwrap();
+        let reviewed = found.iter().find(|(_, event, _)| *event == "reviewed");
+        let said = reviewed.map(|(_, _, one)| one.said.as_slice());
+        assert_eq!(said.map(<[_]>::len), wanted, "{kept}: {found:?}");
+        assert_eq!(found.is_empty(), wanted.is_none(), "{kept}");
+        if let Some(said) = said {
+            let last = &said[said.len() - 1];
+            assert!(last.output.contains("Acceptable as-is: no"), "{last:?}");
+        }
+        if wanted == Some(2) {
+            assert_eq!(said.unwrap()[0].output.trim(), "a report? here you are");
+        }
+        // What is not kept is not missed, and what is kept is held against the reports.
+        let verified = job.repo.cook(&["verify", "control-plane"]).exits(0).out;
+        let made_again = verified.contains("3 reports made again");
+        assert_eq!(made_again, wanted.is_some(), "{kept}: {verified}");
+        job.run(&[]).exits(0);
+        job.0.is_done();
+    }
+}
+
 #[test]
 fn a_session_that_takes_the_log_away_is_caught_and_the_work_goes_on() {
     let job = Job::new();

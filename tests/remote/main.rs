@@ -10,6 +10,7 @@ mod race;
 mod server;
 mod servers;
 mod sync;
+mod worker;
 
 use std::path::PathBuf;
 use support::{Repo, Run, run_alone};
@@ -25,7 +26,11 @@ pub struct Shared {
 impl Shared {
     /// Set up in the first clone and never pushed.
     pub fn unpushed() -> Self {
-        let first = Repo::with_mission("Build it. All of it.");
+        Self::around(Repo::with_mission("Build it. All of it."))
+    }
+
+    /// The same with a first clone of the test's.
+    pub fn around(first: Repo) -> Self {
         let bare = first.beside("r.git");
         first.git(&["init", "-q", "--bare", "-b", "main", bare.to_str().unwrap()]);
         first.git(&["remote", "add", "origin", bare.to_str().unwrap()]);

@@ -247,8 +247,6 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         ".agent/allowed_signers",
         format!("one@example.org namespaces=\"cook\" {public}"),
     );
-    // The state of the work stays out of git; this is no part of it.
-    repo.git(&["add", "-f", ".agent/allowed_signers"]);
     repo.commit("Who may sign", None);
     let to = bare(&repo).to_str().unwrap().to_owned();
     repo.git(&["push", "-q", &to, "main"]);

@@ -55,9 +55,10 @@ const MAX_SETTINGS: u64 = 4 << 20;
 const MAX_INDEX: u64 = 1 << 30;
 
 /// Calls that look at what files hold, or write it.
-const TOUCHING: [&str; 8] = [
+const TOUCHING: [&str; 9] = [
     "status",
     "stash",
+    "reset",
     "update-index",
     "worktree",
     "diff",

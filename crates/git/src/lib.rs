@@ -10,6 +10,7 @@
 
 mod attributes;
 mod baseline;
+mod branch;
 mod commit;
 mod discover;
 mod edits;

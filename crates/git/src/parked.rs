@@ -41,6 +41,12 @@ impl Repo {
             .into());
         }
         let name = format!("{PARKED_REFS}{of}/{id}");
+        self.stash_as(&name)?;
+        Ok(name)
+    }
+
+    /// Stashes everything that is not committed, untracked files among it, under a ref.
+    pub(super) fn stash_as(&self, name: &str) -> Result<(), Failure> {
         let push = Call::new(&[
             "stash",
             "push",
@@ -64,10 +70,10 @@ impl Repo {
             return Err(RepoError::Answer(what.to_owned()).into());
         };
         self.program
-            .answer(Call::new(&["update-ref", &name, &stashed]))?;
+            .answer(Call::new(&["update-ref", name, &stashed]))?;
         self.program
             .answer(Call::new(&["stash", "drop", "--quiet"]))?;
-        Ok(name)
+        Ok(())
     }
 
     fn stash(&self) -> Result<Option<String>, RepoError> {

@@ -92,6 +92,24 @@ impl Remote<'_> {
         Ok(lacking)
     }
 
+    /// Brings a branch's commit that [`Remote::look`] named, and what it leads to, into the
+    /// repository's objects.
+    ///
+    /// # Errors
+    /// `remote_unreachable`, also where the branch does not lead to it any more.
+    pub fn bring_branch(&self, branch: &str, commit: &str) -> Result<(), Failure> {
+        if self.repo.resolve(commit)?.is_some() {
+            return Ok(());
+        }
+        let call = self.call(Side::Fetch)?;
+        let captured = self.git.run(call.word(format!("refs/heads/{branch}")))?;
+        if captured.success() && self.repo.resolve(commit)?.is_some() {
+            return Ok(());
+        }
+        let what = format!("`{}` did not send branch `{branch}`", self.shown());
+        Err(unreachable(&what, &words(&captured.stderr)))
+    }
+
     /// A call of `git fetch`, up to the remote's address.
     fn call(&self, side: Side) -> Result<Call, Failure> {
         let mut call = Call::new(&[]).transfers();

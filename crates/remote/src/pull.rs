@@ -26,6 +26,8 @@ pub struct Pulled {
     pub is_fresh: bool,
     /// Transitions of this clone that the remote lacks, and the remote's stand.
     pub set_aside: Option<SetAside>,
+    /// Where the log stands there, when this clone alone went on from there.
+    pub ahead_of: Option<String>,
     /// The branch's own commit there.
     pub branch: Option<String>,
     /// What was noticed on the way.
@@ -68,6 +70,7 @@ impl Remote<'_> {
             transitions: 0,
             is_fresh: store.is_none(),
             set_aside: None,
+            ahead_of: None,
             branch: listing.branch.as_ref().map(|branch| branch.commit.clone()),
             findings: Vec::new(),
         };
@@ -80,6 +83,7 @@ impl Remote<'_> {
             if tip.commit == there.commit || store.leads_over(&tip.commit, &there.commit)? {
                 self.note_seen(branch, &there.commit)?;
                 pulled.tip = tip.clone();
+                pulled.ahead_of = (tip.commit != there.commit).then(|| there.commit.clone());
                 return Ok(pulled);
             }
         }
@@ -118,6 +122,27 @@ impl Remote<'_> {
             name,
             transitions: mine,
         });
+        pulled.findings = moved.findings;
+        Ok(pulled)
+    }
+
+    /// Lets the log stand where the remote has it, also where this clone alone went on from there:
+    /// what only this clone has is set aside.
+    ///
+    /// # Errors
+    /// As [`Remote::pull`].
+    pub fn fall_back(&self, store: &Store, branch: &str) -> Result<Pulled, Failure> {
+        let mut pulled = self.pull(Some(store), branch, false)?;
+        let Some(there) = pulled.ahead_of.take() else {
+            return Ok(pulled);
+        };
+        let recovered = store.lock(LOCK_WAIT)?.recover()?;
+        let moved = recovered.go_on_from(Some(&pulled.tip), &there)?;
+        pulled.set_aside = moved.set_aside.map(|name| SetAside {
+            name,
+            transitions: pulled.tip.seq - moved.tip.seq,
+        });
+        pulled.tip = moved.tip;
         pulled.findings = moved.findings;
         Ok(pulled)
     }

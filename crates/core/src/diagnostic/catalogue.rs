@@ -336,6 +336,7 @@ codes! {
     LogOther "log_other" Failure Error "the remote holds the log of another workflow for this branch, and it is not finished", "work on a branch of your own, or finish or cancel that workflow where it is";
     BranchMissing "branch_missing" Failure Error "no branch is checked out, and a log belongs to a branch", "run `git switch BRANCH`, or name it: `cook pull --branch BRANCH`";
     LockHeld "lock_held" Failure Error "another cook is writing", "run the command again";
+    StepOvertaken "step_overtaken" Failure Error "somebody else was first at the remote; nothing of this step stands there, and what it made is kept", "run the command again";
     LeaseHeld "lease_held" Failure Error "another cook drives this workflow", "run `cook status`";
     OutputUnwritable "output_unwritable" Failure Error "the answer could not be written to standard output", "make room where standard output leads to; `cook log` shows what was done";
     WriteFailed "write_failed" Failure Error "the transition could not be written; nothing changed", "make room or mend the permissions, then run the command again";

@@ -1,0 +1,647 @@
+//! `cook step --from`: workers that keep nothing of their own, over one bare remote.
+#![cfg(unix)]
+
+use crate::server::{Http, Manner};
+use crate::support::agents::{is_alive, wait_for};
+use crate::support::{Repo, with_default_signals};
+use crate::{LOG, Shared, log, name, say, standing};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const STEP: [&str; 4] = ["step", "--from", "origin", "--trust-repo"];
+/// Sessions of the job: plan, build, review, audit, accept, three judges, conclude.
+const SESSIONS: usize = 9;
+
+/// A bare remote that holds the job of `examples/job/agent.sh`, and its state.
+struct Work {
+    shared: Shared,
+    state: PathBuf,
+}
+
+impl Work {
+    fn begun() -> Self {
+        Self::with("")
+    }
+
+    /// The same with more settings.
+    fn with(more: &str) -> Self {
+        let shared = Shared::around(Repo::with_mission("greet says hello"));
+        let first = &shared.first;
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let agent = root.join("examples/job/agent.sh");
+        let state = first.beside("state");
+        std::fs::create_dir(&state).unwrap();
+        let settings = format!(
+            "[gates.tests]\nrun = \"bash tests/run.sh\"\n[sandbox]\nmode = \"off\"\n\
+             [agents.player]\nbin = {agent:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\"]\n\
+             [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n{more}"
+        );
+        first.write(".agent/cook.toml", settings);
+        first.write(
+            "tests/run.sh",
+            "set -e\ncd \"$(dirname \"$0\")/..\"\necho \"ok 1 - it runs\"\n",
+        );
+        first.commit("Begin", None);
+        first.cook(&["push", "--yes"]).ok();
+        first.cook(&["init", "--as-user", "--commit"]).ok();
+        first.cook(&["push"]).ok();
+        Self { shared, state }
+    }
+
+    fn clone(&self, number: u8) -> Repo {
+        let clone = self.shared.another(number);
+        let state = self.state.display().to_string();
+        // What two machines commit differs.
+        let author = ("GIT_AUTHOR_NAME".to_owned(), format!("Worker {number}"));
+        clone
+            .extra
+            .borrow_mut()
+            .extend([("STATE".to_owned(), state), author]);
+        clone
+    }
+
+    fn calls(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.state.join("calls")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The next session of that role hangs.
+    fn hang(&self, role: &str) {
+        std::fs::write(self.state.join(format!("hang-{role}")), "").unwrap();
+    }
+
+    fn go(&self) {
+        std::fs::write(self.state.join("go"), "").unwrap();
+    }
+
+    /// A step whose session hangs by now, and its agent.
+    fn begin(&self, clone: &Repo) -> (Child, u32) {
+        let mut command = clone.cook_command(&STEP);
+        command.stdin(Stdio::null());
+        command.stdout(std::fs::File::create(clone.beside("out")).unwrap());
+        command.stderr(std::fs::File::create(clone.beside("err")).unwrap());
+        let child = with_default_signals(&mut command).spawn().unwrap();
+        let hung = self.state.join("hung");
+        let agent = wait_for(|| {
+            std::fs::read_to_string(&hung)
+                .ok()?
+                .split(' ')
+                .next()?
+                .parse()
+                .ok()
+        });
+        std::fs::remove_file(hung).unwrap();
+        (child, agent)
+    }
+
+    /// Steps in these clones in turn until the mission is done.
+    #[track_caller]
+    fn finish(&self, clones: &[&Repo]) -> usize {
+        for number in 0..40 {
+            let step = clones[number % clones.len()].cook(&STEP);
+            match step.code {
+                0 => {}
+                13 => return number + 1,
+                _ => panic!("{}{}", step.out, step.err),
+            }
+        }
+        panic!("it is not done after 40 steps")
+    }
+
+    /// The mission is done, once, and whoever takes it in finds it sound.
+    #[track_caller]
+    fn is_done(&self) {
+        let done = self.shared.git(&["for-each-ref", "refs/cook/done/"]);
+        assert_eq!(done.lines().count(), 1, "{done}");
+        let reader = self.shared.another(9);
+        let all = [
+            "verify",
+            "--from",
+            "origin",
+            "--strict",
+            "--rerun",
+            "--trust-repo",
+        ];
+        reader.cook(&all).ok().says("reproduced");
+        reader.cook(&["pull"]).ok();
+        reader.cook(&["fsck"]).ok();
+        let concluded = reader.cook(&["log"]).ok().out;
+        assert_eq!(concluded.matches("implemented").count(), 1, "{concluded}");
+        let commits = reader.git(&["log", "--format=%s", "--grep=Cook-Slice: hello"]);
+        assert_eq!(commits, "Say hello");
+    }
+
+    fn remote(&self) -> (String, String) {
+        (self.shared.at("refs/heads/main"), self.shared.at(LOG))
+    }
+}
+
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn end(agent: u32) {
+    let agent = nix::unistd::Pid::from_raw(agent.cast_signed());
+    let _ = nix::sys::signal::kill(agent, nix::sys::signal::Signal::SIGKILL);
+}
+
+/// What it ended with and said.
+fn outcome(clone: &Repo, mut child: Child) -> (Option<i32>, String) {
+    let code = child.wait().unwrap().code();
+    let said = ["out", "err"].map(|name| std::fs::read_to_string(clone.beside(name)).unwrap());
+    (code, said.concat())
+}
+
+#[test]
+fn two_clones_that_keep_nothing_bring_a_mission_to_its_end() {
+    let work = Work::begun();
+    let (one, two) = (work.clone(2), work.clone(3));
+    let first = one.cook(&[&STEP[..], &["--json"]].concat());
+    let answer = first.exits(0).json();
+    assert_eq!(answer["sessions"], 1);
+    assert!(answer["pushed"].to_string().contains(LOG), "{answer}");
+    assert_eq!(1 + work.finish(&[&two, &one]), SESSIONS);
+    assert_eq!(work.calls().len(), SESSIONS);
+    work.is_done();
+    // A worker that comes later holds no session and needs no agent, and neither does one elsewhere.
+    let late = work.clone(4);
+    late.cook(&["step", "--from", "origin"])
+        .exits(13)
+        .says("done");
+    let bare = work.shared.bare.display().to_string();
+    let answer = one.cook(&["step", "--from", &bare, "--json"]);
+    assert_eq!(answer.exits(13).json()["pushed"], serde_json::json!([]));
+    assert_eq!(work.calls().len(), SESSIONS);
+    assert_eq!(late.git(&["status", "--porcelain"]), "");
+    assert_eq!(late.git(&["rev-parse", "refs/heads/main"]), work.remote().0);
+}
+
+#[test]
+fn who_comes_second_leaves_nothing_there_and_can_begin_again() {
+    let work = Work::begun();
+    let (one, two) = (work.clone(2), work.clone(3));
+    one.cook(&STEP).exits(0);
+    work.hang("implementer");
+    let (slow, _) = work.begin(&one);
+    two.cook(&STEP).exits(0);
+    let there = work.remote();
+    work.go();
+    let (code, said) = outcome(&one, slow);
+    assert_eq!(code, Some(7), "{said}");
+    assert!(
+        said.contains("step_overtaken") && said.contains("implemented"),
+        "{said}"
+    );
+    assert_eq!(work.remote(), there);
+    // Its transition and its commit are kept, and it stands where the remote does.
+    assert_eq!(one.head(), there.0);
+    assert_eq!(one.git(&["status", "--porcelain"]), "");
+    let kept = one.git(&["for-each-ref", "--format=%(refname)", "refs/cook/rescue/"]);
+    assert_eq!(one.git(&["log", "-1", "--format=%s", &kept]), "Say hello");
+    assert_ne!(one.git(&["rev-parse", &kept]), there.0);
+    let aside = log(&one, &["for-each-ref", "refs/cook/rescue/"]).ok().out;
+    assert_eq!(aside.lines().count(), 1, "{aside}");
+    one.cook(&["fsck"]).ok();
+    work.finish(&[&one, &two]);
+    work.is_done();
+}
+
+#[test]
+fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
+    for here in [true, false] {
+        let work = Work::begun();
+        let (one, two) = (work.clone(2), work.clone(3));
+        one.cook(&STEP).exits(0);
+        let there = work.remote();
+        work.hang("implementer");
+        let (child, agent) = work.begin(&one);
+        kill(child);
+        assert_eq!(work.remote(), there);
+        assert!(one.root.join("half.txt").exists());
+        match here {
+            true => {
+                // What the session left is put aside, and its agent is ended.
+                one.cook(&STEP).exits(0).says("refs/cook/rescue/");
+                assert!(!is_alive(agent));
+                assert!(!one.root.join("half.txt").exists());
+                let kept = one.git(&["for-each-ref", "--format=%(refname)", "refs/cook/rescue/"]);
+                assert_eq!(one.git(&["show", &format!("{kept}:half.txt")]), "half");
+                work.finish(&[&one, &two]);
+            }
+            false => {
+                work.finish(&[&two]);
+                end(agent);
+                // The clone of the killed one is usable again, also after the others are done.
+                one.cook(&STEP).exits(13);
+                assert_eq!(one.head(), work.remote().0);
+            }
+        }
+        work.is_done();
+    }
+}
+
+/// In the middle of a merge that does not work out, with files in every state.
+#[test]
+fn what_a_killed_session_was_in_the_middle_of_is_kept() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.cook(&STEP).exits(0);
+    work.hang("implementer");
+    let (child, agent) = work.begin(&one);
+    one.git(&["switch", "-q", "-c", "side"]);
+    one.commit_for("hello", "README.md", "theirs\n");
+    one.git(&["switch", "-q", "main"]);
+    one.commit_for("hello", "README.md", "ours\n");
+    let merged = one.command("git").args(["merge", "-q", "side"]).output();
+    assert!(!merged.unwrap().status.success());
+    one.write("staged.txt", "staged");
+    one.git(&["add", "-N", "staged.txt"]);
+    one.write("greet", "changed");
+    kill(child);
+    let head = one.head();
+    one.cook(&STEP).exits(0).says("refs/cook/rescue/");
+    end(agent);
+    // Its commits go on, what it did not commit is kept.
+    let behind = ["merge-base", "--is-ancestor", &head, "HEAD"];
+    one.git(&behind);
+    assert_eq!(one.git(&["status", "--porcelain"]), "");
+    let refs = ["for-each-ref", "--format=%(refname)", "refs/cook/rescue/"];
+    let kept = one.git(&refs);
+    let kept = kept
+        .lines()
+        .find(|name| name.ends_with("uncommitted"))
+        .unwrap();
+    let of = |path: &str| one.git(&["show", &format!("{kept}:{path}")]);
+    assert!(of("README.md").contains("<<<<<<<"), "{}", of("README.md"));
+    assert_eq!(
+        (of("staged.txt"), of("greet")),
+        ("staged".to_owned(), "changed".to_owned())
+    );
+    work.finish(&[&one, &work.clone(3)]);
+}
+
+/// A push that waits for the test: the worker is killed with its transition recorded and not pushed.
+#[test]
+fn who_is_killed_before_the_push_gives_it_the_next_time_or_gives_way() {
+    for gives_way in [false, true] {
+        let work = Work::begun();
+        let (one, two) = (work.clone(2), work.clone(3));
+        one.cook(&STEP).exits(0);
+        let there = work.remote();
+        // git runs a hook of the user's before a push of the branch.
+        let hook = one.root.join(".git/hooks/pre-push");
+        let (at, go) = (work.state.join("at-push"), work.state.join("go-push"));
+        let script = format!(
+            "#!/bin/sh\necho $$ > {}\nuntil [ -f {} ]; do sleep 0.05; done\nexit 1\n",
+            at.display(),
+            go.display()
+        );
+        std::fs::write(&hook, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&hook, mode).unwrap();
+        let mut command = one.cook_command(&STEP);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let child = with_default_signals(&mut command).spawn().unwrap();
+        wait_for(|| at.exists().then_some(()));
+        kill(child);
+        std::fs::write(&go, "").unwrap();
+        std::fs::remove_file(&hook).unwrap();
+        assert_eq!(work.remote(), there);
+        let sessions = work.calls().len();
+        if gives_way {
+            two.cook(&STEP).exits(0);
+            let there = work.remote();
+            one.cook(&STEP).exits(0).says("refs/cook/rescue/");
+            assert_ne!(
+                work.remote(),
+                there,
+                "the review was held on what the other built"
+            );
+            assert_eq!(work.calls().len(), sessions + 2);
+        } else {
+            // The implementer's session is not held again.
+            one.cook(&STEP).exits(0);
+            assert_eq!(work.calls().len(), sessions + 1);
+            assert!(work.calls()[sessions].starts_with("reviewer"));
+        }
+        work.finish(&[&one, &two]);
+        work.is_done();
+    }
+}
+
+#[test]
+fn a_push_without_an_answer_is_found_out_the_next_time() {
+    let work = Work::begun();
+    work.shared.set("http.receivepack", "true");
+    let root = work.shared.bare.parent().unwrap().to_owned();
+    let http = Http::serve(&root, Manner::default());
+    let one = work.clone(2);
+    one.git(&["remote", "set-url", "origin", &http.url]);
+    one.cook(&STEP).exits(0);
+    let before = work.remote();
+    http.manner.dies_after_push.store(true, Ordering::SeqCst);
+    let step = one.cook(&STEP);
+    assert_ne!(work.remote(), before, "the remote took it");
+    assert!(matches!(step.code, 0 | 3), "{}{}", step.out, step.err);
+    one.cook(&STEP).exits(0);
+    work.finish(&[&one, &work.clone(3)]);
+    assert_eq!(work.calls().len(), SESSIONS);
+    work.is_done();
+}
+
+#[test]
+fn a_remote_without_a_log_names_the_command_that_gives_it_one() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.git(&["switch", "-q", "-c", "other"]);
+    one.cook(&STEP)
+        .fails(3, "remote_log_absent")
+        .says("`cook push --yes origin`")
+        .says("cook init");
+    assert_eq!(one.git(&["for-each-ref", "refs/cook"]), "");
+    let empty = one.beside("empty.git");
+    one.git(&["init", "-q", "--bare", empty.to_str().unwrap()]);
+    let from = empty.display().to_string();
+    one.cook(&["step", "--from", &from])
+        .fails(3, "remote_log_absent");
+    let first = &work.shared.first;
+    first
+        .cook(&["step", "--from", &from, "--trust-repo"])
+        .fails(3, "remote_log_absent")
+        .says(&format!("`cook push --yes {from}` here"));
+    one.cook(&["step", "--from", "nowhere"])
+        .fails(2, "remote_unknown");
+}
+
+#[test]
+fn a_remote_that_is_rewound_or_away_changes_nothing() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    let old = work.shared.at(LOG);
+    one.cook(&STEP).exits(0);
+    let (head, stands) = (one.head(), standing(&one));
+    let new = work.shared.at(LOG);
+    work.shared.git(&["update-ref", LOG, &old]);
+    one.cook(&STEP).fails(3, "remote_log_rewound");
+    work.shared.git(&["update-ref", "-d", LOG]);
+    one.cook(&STEP).fails(3, "log_gone");
+    work.shared.git(&["update-ref", LOG, &new]);
+    let away = work.state.join("away.git");
+    std::fs::rename(&work.shared.bare, &away).unwrap();
+    one.cook(&STEP)
+        .fails(3, "remote_unreachable")
+        .says("git says:");
+    assert_eq!((one.head(), standing(&one)), (head, stands));
+    std::fs::rename(&away, &work.shared.bare).unwrap();
+    work.finish(&[&one]);
+    work.is_done();
+}
+
+/// It goes away while a session is held: what was recorded goes with the next step.
+#[test]
+fn a_remote_that_is_away_at_the_end_gets_it_later() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.cook(&STEP).exits(0);
+    work.hang("implementer");
+    let (child, _) = work.begin(&one);
+    let away = work.state.join("away.git");
+    std::fs::rename(&work.shared.bare, &away).unwrap();
+    work.go();
+    let (code, said) = outcome(&one, child);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("remote_unreachable") && said.contains("cook step --from origin"));
+    std::fs::rename(&away, &work.shared.bare).unwrap();
+    work.finish(&[&one, &work.clone(3)]);
+    assert_eq!(work.calls().len(), SESSIONS);
+    work.is_done();
+}
+
+#[test]
+fn what_a_person_has_not_committed_or_brought_together_stays() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.write("mine.txt", "mine");
+    let before = (standing(&one), one.head());
+    one.cook(&STEP)
+        .refused("dirty_worktree")
+        .says("clone of its own");
+    assert_eq!((standing(&one), one.head()), before);
+    assert_eq!(one.read("mine.txt"), "mine");
+    std::fs::remove_file(one.root.join("mine.txt")).unwrap();
+    // A person's commits that the remote does not follow.
+    let two = work.clone(3);
+    two.cook(&STEP).exits(0);
+    two.cook(&STEP).exits(0);
+    let mine = one.commit_for("x", "x.txt", "x\n");
+    one.cook(&STEP)
+        .refused("remote_ahead")
+        .says("git pull origin main");
+    assert_eq!(one.head(), mine);
+    // Another branch, and none.
+    two.git(&["switch", "-q", "-c", "aside"]);
+    two.cook(&STEP)
+        .fails(3, "branch_missing")
+        .says("git switch main");
+    two.git(&["switch", "-q", "--detach"]);
+    two.cook(&STEP).fails(3, "branch_missing");
+    two.cook(&["step", "--trust-repo"]).exits(2);
+    two.cook(&["step", "--from", "origin", "--yes"]).exits(2);
+}
+
+#[test]
+fn a_machine_runs_nothing_that_it_was_not_told_to_trust() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    let refused = one
+        .cook(&["step", "--from", "origin"])
+        .refused("agent_untrusted")
+        .says("cook trust 'agent")
+        .says("--trust-repo");
+    assert_eq!(work.calls().len(), 0);
+    let words = refused.err.split("cook trust '").nth(1).unwrap();
+    one.trust(words.split('\'').next().unwrap());
+    one.cook(&["step", "--from", "origin"])
+        .refused("trust_missing")
+        .says("cook trust")
+        .says("cook step --from origin --trust-repo");
+    assert_eq!(work.calls().len(), 0);
+    one.cook(&["trust", "--gates", "--as-user"]).ok();
+    one.cook(&["step", "--from", "origin"]).exits(0);
+    assert_eq!(work.calls().len(), 1);
+    // What one step trusts is not trusted by the next.
+    let two = work.clone(3);
+    two.cook(&STEP).exits(0);
+    two.cook(&["step", "--from", "origin"])
+        .refused("agent_untrusted");
+}
+
+#[test]
+fn a_person_who_is_waited_for_is_told_by_the_exit_code() {
+    let work = Work::begun();
+    let (one, two) = (work.clone(2), work.clone(3));
+    one.cook(&STEP).exits(0);
+    one.cook(&["pause", "a rest"]).ok();
+    one.cook(&["push"]).ok();
+    two.cook(&["step", "--from", "origin"])
+        .exits(12)
+        .says("cook resume")
+        .says("cook step --from origin");
+    assert_eq!(work.calls().len(), 1);
+    two.cook(&["resume", "--as-user"]).ok();
+    // A person's transition goes before the session.
+    two.cook(&STEP).exits(0);
+    one.cook(&STEP).exits(0);
+    work.finish(&[&one, &two]);
+    work.is_done();
+}
+
+#[test]
+fn what_looks_like_a_secret_stays_here_until_a_person_decides() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.cook(&["pull"]).ok();
+    let token = format!("ghp_{}", "a1B2".repeat(8));
+    say(&one, &format!("use {token}")).ok();
+    let there = work.remote();
+    one.cook(&STEP)
+        .refused("secret_found")
+        .says("--allow-secret");
+    assert_eq!((work.remote(), work.calls().len()), (there, 0));
+}
+
+#[test]
+fn two_steps_in_one_clone_do_not_meet() {
+    let work = Work::begun();
+    let one = work.clone(2);
+    one.cook(&STEP).exits(0);
+    work.hang("implementer");
+    let (child, _) = work.begin(&one);
+    let second = one.cook(&STEP);
+    second.exits(7).says("lease_held");
+    work.go();
+    let (code, said) = outcome(&one, child);
+    assert_eq!(code, Some(0), "{said}");
+    work.finish(&[&one]);
+    work.is_done();
+}
+
+/// Whatever the settings say of when transitions travel, a step gives them together.
+#[test]
+fn settings_that_push_by_themselves_do_not_change_what_a_step_is() {
+    for sync in ["push", "each"] {
+        let work = Work::with(&format!("[log]\nsync = \"{sync}\"\n"));
+        let (one, two) = (work.clone(2), work.clone(3));
+        one.cook(&STEP).exits(0);
+        work.hang("implementer");
+        let (slow, _) = work.begin(&one);
+        two.cook(&STEP).exits(0);
+        let there = work.remote();
+        work.go();
+        let (code, said) = outcome(&one, slow);
+        assert_eq!((code, work.remote()), (Some(7), there), "{said}");
+        work.finish(&[&one, &two]);
+        work.is_done();
+    }
+}
+
+#[test]
+fn a_shallow_clone_steps_too() {
+    let work = Work::begun();
+    let one = Repo::directory();
+    let url = format!("file://{}", work.shared.bare.display());
+    one.git(&["clone", "-q", "--depth=1", &url, "."]);
+    name(&one, 2);
+    let state = work.state.display().to_string();
+    one.extra.borrow_mut().push(("STATE".to_owned(), state));
+    one.cook(&STEP).exits(0);
+    let two = work.clone(3);
+    two.cook(&STEP).exits(0);
+    work.finish(&[&one, &two]);
+    work.is_done();
+}
+
+/// Two workers whose steps are killed after a while that a seed draws, until the mission is done.
+fn die_and_finish(seed: u64, kills: u32) {
+    let work = Work::begun();
+    let clones = [work.clone(2), work.clone(3)];
+    let mut random = seed;
+    let mut draw = |below: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let mut killed = 0;
+    for _ in 0..kills * 4 {
+        let clone = &clones[usize::try_from(draw(2)).unwrap()];
+        let mut command = clone.cook_command(&STEP);
+        command.stdin(Stdio::null());
+        command.stdout(std::fs::File::create(clone.beside("out")).unwrap());
+        command.stderr(std::fs::File::create(clone.beside("err")).unwrap());
+        let mut child = with_default_signals(&mut command).spawn().unwrap();
+        let end = Instant::now() + Duration::from_millis(draw(600));
+        while child.try_wait().unwrap().is_none() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if child.try_wait().unwrap().is_none() && killed < kills {
+            killed += 1;
+            child.kill().unwrap();
+        }
+        let (code, said) = outcome(clone, child);
+        // A git of the killed one may be at work for a moment longer.
+        assert!(
+            matches!(code, None | Some(0 | 3 | 7 | 13)),
+            "{seed}: {code:?} {said}"
+        );
+        if code == Some(13) {
+            break;
+        }
+    }
+    for clone in &clones {
+        let mut code = clone.cook(&STEP).code;
+        for _ in 0..40 {
+            if code == 13 {
+                break;
+            }
+            code = clone.cook(&STEP).code;
+        }
+        assert_eq!(code, 13, "{seed}");
+        clone.cook(&["fsck"]).ok();
+        assert_eq!(clone.head(), work.remote().0, "{seed}");
+        assert_eq!(clone.git(&["status", "--porcelain"]), "", "{seed}");
+        assert_eq!(
+            clone.git(&["for-each-ref", "refs/cook/watch"]),
+            "",
+            "{seed}"
+        );
+    }
+    println!(
+        "seed {seed}: {killed} killed, {} sessions",
+        work.calls().len()
+    );
+    work.is_done();
+}
+
+#[test]
+fn workers_that_are_killed_at_any_moment_finish() {
+    for seed in 0..2 {
+        die_and_finish(seed, 12);
+    }
+}
+
+/// `proofs/workers.sh`
+#[test]
+#[ignore = "takes long; proofs/workers.sh runs it"]
+fn workers_that_are_killed_again_and_again_finish() {
+    let seeds = std::env::var("WORKER_SEEDS").map_or(100, |seeds| seeds.parse().unwrap());
+    for seed in 100..100 + seeds {
+        die_and_finish(seed, 40);
+    }
+}
