@@ -398,29 +398,23 @@ const UNTRUE: [(&str, Untruth); 3] = [
         let since = facts.since.as_mut();
         let since = since.filter(|_| matches!(event, Event::Implemented { .. }));
         let seen = since.and_then(|since| since.commits.first_mut());
-        seen.map(|seen| seen.paths = Some(Vec::new())).is_some()
+        seen.map(|seen| seen.paths.push("more.txt".to_owned()))
+            .is_some()
     }),
     ("a place that the slice did not write", |event, facts| {
         // The first line was there before.
-        let Event::Regrounded { block, .. } = event else {
-            return false;
-        };
-        let claim = block.evidence.iter_mut();
-        let Some(claim) = claim
-            .into_iter()
-            .find(|claim| claim.anchor == "code.txt:2-3")
-        else {
-            return false;
-        };
-        claim.anchor = "code.txt:1".to_owned();
-        let said = facts.anchors.values_mut();
-        for answer in said.filter(|answer| answer.target.contains("code.txt")) {
-            answer.target = "code.txt#1-1".to_owned();
-        }
         let anchors = std::mem::take(&mut facts.anchors).into_iter();
         facts.anchors = anchors
             .map(|(key, answer)| (key.replace("code.txt:2-3", "code.txt:1"), answer))
             .collect();
+        let Event::Regrounded { block, .. } = event else {
+            return false;
+        };
+        let mut claims = block.evidence.iter_mut();
+        let Some(claim) = claims.find(|claim| claim.anchor == "code.txt:2-3") else {
+            return false;
+        };
+        claim.anchor = "code.txt:1".to_owned();
         true
     }),
 ];
