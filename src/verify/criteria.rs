@@ -179,6 +179,12 @@ impl<'a> Judge<'a> {
         Ok(receipts.get(id))
     }
 
+    /// Nothing here says anything for or against a proof, and the log says that it held.
+    pub fn is_recorded(&self, asked: Asked, answer: &AnchorAnswer) -> Result<bool, Failure> {
+        let case = self.case(asked)?;
+        Ok(case.found.is_none() && self.look(&case, answer)?.0 == ProofVerdict::Recorded)
+    }
+
     /// By what is kept.
     fn look(&self, case: &Case, answer: &AnchorAnswer) -> Result<(ProofVerdict, String), Failure> {
         let why = || answer.why.clone();

@@ -1,5 +1,6 @@
 //! The proof of done slices, checked again: which criterion lost it, and how.
 
+use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
@@ -68,9 +69,11 @@ pub(super) fn check(
         existing_receipts_only: workspace.caches == Caches::Kept,
         ..FactSet::default()
     };
+    let mut with_record = Vec::new();
     for asked in asked(snapshot, None) {
         if asked.record.is_some() {
             set.anchors.insert(asked.question(snapshot));
+            with_record.push(asked);
         } else {
             outcome.find(
                 Code::EvidenceImported,
@@ -82,10 +85,12 @@ pub(super) fn check(
     if set.anchors.is_empty() {
         return Ok(());
     }
-    let questions = set.anchors.clone();
     let facts = workspace.measure(&set, Some(snapshot))?;
-    let mut verified = 0;
-    for question in &questions {
+    let head = workspace.repo.head()?;
+    let judge = Judge::new(workspace, snapshot, &head, Rerun::No);
+    let (mut verified, mut recorded) = (0, 0);
+    for asked in with_record {
+        let question = asked.question(snapshot);
         let Some(answer) = facts.anchors.get(&question.key()) else {
             continue;
         };
@@ -95,6 +100,11 @@ pub(super) fn check(
                 continue;
             }
             Verdict::Changed | Verdict::Stale => Code::ProofStale,
+            // It ran on another machine.
+            _ if judge.is_recorded(asked, answer)? => {
+                recorded += 1;
+                continue;
+            }
             Verdict::Missing | Verdict::Unverifiable | Verdict::Malformed => {
                 Code::CriterionLostProof
             }
@@ -108,9 +118,13 @@ pub(super) fn check(
             &question.slice_id,
         );
     }
+    let elsewhere = match recorded {
+        0 => String::new(),
+        recorded => format!(", {recorded} by the log alone"),
+    };
     outcome.add_checked(format!(
-        "{verified} of {} proofs of done slices hold",
-        questions.len()
+        "{verified} of {} proofs of done slices hold{elsewhere}",
+        set.anchors.len()
     ));
     Ok(())
 }

@@ -79,6 +79,26 @@ fn a_strangers_clone_reproduces_everything_and_keeps_nothing() {
     clone.cook(&["verify"]).exits(1).says("log_missing");
 }
 
+/// The log was pulled: no gate ran here yet, and what the log says of them is no lost proof.
+#[test]
+fn a_clone_that_pulled_the_log_verifies_as_any_other() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    clone.cook(&["pull", "origin"]).ok();
+    clone
+        .cook(&["verify", "control-plane", "--strict"])
+        .ok()
+        .says("by the log alone");
+    let run = clone
+        .cook(&["verify", "--rerun", "--trust-repo", "--strict", "--json"])
+        .ok();
+    all_are(&run, "reproduced", "holds");
+    clone
+        .cook(&["verify", "control-plane"])
+        .ok()
+        .never_says("by the log alone");
+}
+
 #[test]
 fn one_line_of_the_code_changed_in_a_clone_is_named() {
     let repo = pushed();
