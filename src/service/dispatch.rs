@@ -33,7 +33,10 @@ fn name_remotes(workspace: &Workspace, dispatch: &mut Dispatch) -> Result<(), Fa
         dispatch.reason = format!("this clone has seen the log of this branch on `{remote}`");
         dispatch.blocking_command = Some("cook pull".to_owned());
     } else if !elsewhere.configured.is_empty() && dispatch.rule == Rule::Recover {
-        dispatch.reason += "; where a remote holds the log of this branch, `cook pull` takes it in";
+        // The contract came with the clone: most likely the log stands where that came from.
+        dispatch.action = "take the log in, or start it where no remote holds one".to_owned();
+        dispatch.reason += "; where no remote holds the log of this branch, `cook init` starts it";
+        dispatch.blocking_command = Some("cook pull".to_owned());
     }
     Ok(())
 }

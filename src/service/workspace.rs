@@ -54,6 +54,8 @@ pub struct LogSource {
     pub reference: String,
     /// What it pointed at.
     pub tip: String,
+    /// The commit of the remote's default branch, where it names one.
+    pub base: Option<String>,
 }
 
 /// Beside `cook/` in the git dir: the copies that drivers keep while agents work.

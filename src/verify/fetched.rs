@@ -31,17 +31,20 @@ fn find(
     let branch = branch.or(head.branch.as_deref()).unwrap_or_default();
     let remote = service::remote(workspace, Some(named), branch, Side::Fetch, false)?;
     let listing = remote.look(branch, Side::Fetch)?;
+    let base = remote.bring_default()?;
     let source = |of: &RemoteRef| LogSource {
         remote: named.to_owned(),
         shown: remote.shown(),
         reference: of.name.clone(),
         tip: of.commit.clone(),
+        base: base.clone(),
     };
     let nowhere = LogSource {
         remote: named.to_owned(),
         shown: remote.shown(),
         reference: branch.to_owned(),
         tip: String::new(),
+        base: base.clone(),
     };
     let Some(head) = head.commit else {
         return Ok((None, nowhere));
@@ -63,6 +66,12 @@ fn find(
         fallback = Some((store, source(log)));
     }
     for (done, log) in candidates(workspace, &head, &listing)? {
+        let own = fallback.as_ref();
+        if let Some((store, source)) = own
+            && took_back(store, &source.tip, &log.commit, &head)?
+        {
+            continue;
+        }
         if is_proven(workspace, &remote, &head, &done)? {
             let store = read(&remote, &log)?;
             let snapshot = store.snapshot()?;
@@ -84,6 +93,17 @@ fn find(
         )),
         None => Ok((None, nowhere)),
     }
+}
+
+/// The branch's own log went on from where this commit was found done, and that is no longer so: it was
+/// undone, or the log stands at this very commit.
+fn took_back(own: &Store, tip: &str, done: &str, head: &str) -> Result<bool, Failure> {
+    if !own.leads_over(tip, done)? {
+        return Ok(false);
+    }
+    let snapshot = own.snapshot()?;
+    let is_undone = snapshot.undone.seqs.contains(&own.resolve(done)?.seq);
+    Ok(is_undone || snapshot.ledger.head_seen.as_deref() == Some(head))
 }
 
 fn read(remote: &Remote, log: &RemoteRef) -> Result<Store, Failure> {

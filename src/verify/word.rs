@@ -65,11 +65,11 @@ pub(super) fn say(
     Ok(())
 }
 
-/// Looks at the signature of the tip, where the base branch of the remote lists signers.
+/// Looks at the signature of the tip, where the default branch of the remote lists signers.
 fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
-    let base = format!("refs/remotes/{}/HEAD", source.remote);
+    let tracked = format!("refs/remotes/{}/HEAD", source.remote);
     let refs = workspace.repo.refs()?;
-    let listed = match refs.get(&base) {
+    let listed = match source.base.as_ref().or_else(|| refs.get(&tracked)) {
         Some(base) => workspace.repo.entry(base, SIGNERS)?,
         None => Entry::Nothing,
     };

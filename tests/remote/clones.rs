@@ -102,6 +102,21 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
     assert_ne!(shared.at(LOG), before);
 }
 
+/// A document is JSON: there a value stands otherwise than in the variable.
+#[test]
+fn a_secret_that_json_writes_otherwise_is_found() {
+    for secret in ["hunter2\"pass-word-99", "hunter2\\pass-word-99"] {
+        let shared = Shared::pushed();
+        say(&shared.first, &format!("log in with {secret} there")).ok();
+        let before = shared.at(LOG);
+        let mut push = shared.first.cook_command(&["push"]);
+        push.env("MY_TOKEN", secret);
+        let refused = run(push, b"").refused("secret_found");
+        assert!(!refused.err.contains(secret), "{}", refused.err);
+        assert_eq!(shared.at(LOG), before);
+    }
+}
+
 #[test]
 fn who_comes_second_is_told_what_the_first_recorded() {
     let shared = Shared::pushed();
@@ -182,6 +197,32 @@ fn a_log_that_was_taken_away_or_set_back_is_named_and_put_back_on_demand() {
     assert_eq!(shared.at(LOG), "");
     first.cook(&["push", "--restore", "--yes"]).ok();
     assert_eq!(shared.at(LOG), new);
+
+    // Another workflow that has ended makes way; not where this one's own log stood.
+    let other = Shared::around(Repo::with_mission("Another. As a whole."));
+    other.first.cook(&["cancel", "no more", "--as-user"]).ok();
+    other.first.cook(&["push", "--yes"]).ok();
+    let ended = other.at(LOG);
+    let from = other.bare.to_str().unwrap().to_owned();
+    shared.git(&["fetch", "-q", &from, &format!("+{LOG}:{LOG}")]);
+    first
+        .cook(&["push", "--yes"])
+        .fails(3, "remote_log_rewound")
+        .says("another history");
+    assert_eq!(shared.at(LOG), ended);
+    first.cook(&["push", "--restore", "--yes"]).ok();
+    assert_eq!(shared.at(LOG), new);
+}
+
+/// The contract came with the clone, the log does not.
+#[test]
+fn a_fresh_clone_is_told_to_take_the_log_in_first() {
+    let shared = Shared::pushed();
+    let second = shared.another(2);
+    let next = second.cook(&["next", "--json"]).ok().json();
+    assert_eq!(next["blocking_command"], "cook pull");
+    second.cook(&["pull"]).ok();
+    second.cook(&["next"]).ok().never_says("cook pull");
 }
 
 #[test]

@@ -237,6 +237,24 @@ fn a_remote_without_a_log_one_that_is_not_there_and_a_forged_one_are_said_so() {
         .says("log_not_derivable");
 }
 
+/// The log of the branch went on from where its commit was found done: by it that is no longer so.
+#[test]
+fn what_was_taken_back_is_not_proven_by_the_log_it_was_done_in() {
+    for words in [
+        &["undo", "--as-user"][..],
+        &["refocus", "--mission", "Another", "--as-user"],
+    ] {
+        let repo = pushed();
+        repo.cook(words).ok();
+        repo.cook(&["push", bare(&repo).to_str().unwrap()]).ok();
+        let clone = clone_of(&repo, &["-b", "work"]);
+        clone
+            .cook(&["verify", "--from", "origin", "--rerun", "--trust-repo"])
+            .exits(1)
+            .says("not_done");
+    }
+}
+
 /// Where the base branch lists who may sign, what is only recorded counts when one of them signed.
 #[test]
 fn what_is_recorded_counts_by_the_signers_of_the_base() {
@@ -278,6 +296,15 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         .exits(1)
         .says("word_unsigned")
         .says("bears no signature");
+    // As a CI checkout has it, and by the address alone: the remote says which branch is its base.
+    let clone = clone_of(&repo, &["-b", "work"]);
+    clone.git(&["remote", "set-head", "origin", "--delete"]);
+    for named in ["origin", &format!("file://{to}")] {
+        clone
+            .cook(&["verify", "slice", "a", "--from", named])
+            .exits(1)
+            .says("word_unsigned");
+    }
 
     for (name, namespace, code) in [("one", "cook", 0), ("other", "cook", 1), ("one", "git", 1)] {
         let forger = Forger::new(&repo);

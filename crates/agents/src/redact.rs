@@ -39,9 +39,21 @@ pub fn redact_data(value: &mut Value) {
 
 /// What can be nothing but a secret: tokens, private keys, the values of this process's own.
 pub fn find_secrets(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = own().filter(|value| text.contains(value)).collect();
+    // Documents are JSON, and what an agent answered may be JSON in it.
+    let holds = |value: &String| {
+        let once = escaped(value);
+        let forms = [value, &once, &escaped(&once)];
+        forms.iter().any(|form| text.contains(*form))
+    };
+    let mut found: Vec<String> = own().filter(holds).collect();
     found.extend(find_tokens(text).into_iter().map(str::to_owned));
     found
+}
+
+/// As it stands in a text of JSON.
+fn escaped(value: &str) -> String {
+    let quoted = Value::from(value).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The text without the values of this process's own secrets.

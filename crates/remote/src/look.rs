@@ -92,6 +92,27 @@ impl Remote<'_> {
         }
         Ok(listing)
     }
+
+    /// Brings the commit at which the remote's default branch stands; none where the remote names no
+    /// such branch, or does not give the commit.
+    ///
+    /// # Errors
+    /// `remote_unreachable`, with git's own words.
+    pub fn bring_default(&self) -> Result<Option<String>, Failure> {
+        let call = Call::new(&["ls-remote"])
+            .word(self.address(Side::Fetch)?)
+            .word("HEAD");
+        let what = format!("`{}` did not say what it holds", self.shown());
+        let answer = self.git.answer(call, &what)?;
+        let mut lines = answer.lines().filter_map(|line| line.split_once('\t'));
+        let found = lines.find(|(commit, name)| *name == "HEAD" && is_id(commit));
+        let Some((commit, _)) = found else {
+            return Ok(None);
+        };
+        let commit = commit.to_owned();
+        let is_lacking = !self.bring(std::slice::from_ref(&commit))?.is_empty();
+        Ok((!is_lacking).then_some(commit))
+    }
 }
 
 /// A full object id.

@@ -200,7 +200,8 @@ impl Remote<'_> {
             }
         };
         if !forward && let Some(there) = &listing.log {
-            self.plan_replacement(store, listing, there, plan)?;
+            let seen = seen.filter(|_| restore == Restore::No);
+            self.plan_replacement(store, listing, there, seen.as_deref(), plan)?;
         }
         let update = Update {
             name: self.names.log(&plan.branch),
@@ -219,6 +220,7 @@ impl Remote<'_> {
         store: &Store,
         listing: &Listing,
         there: &RemoteRef,
+        seen: Option<&str>,
         plan: &mut Plan,
     ) -> Result<(), Failure> {
         let quarantine = Quarantine::make(&self.place, true)?;
@@ -228,6 +230,12 @@ impl Remote<'_> {
         let first = other.first()?;
         if first == store.first()? {
             return Err(self.ahead(&quarantine, there)?);
+        }
+        // This workflow's own log stood there.
+        if let Some(seen) = seen
+            && store.leads_over(&plan.to, seen)?
+        {
+            return Err(self.rewound(&plan.branch, store, &there.commit, seen));
         }
         let snapshot = other.snapshot()?;
         if !has_ended(&snapshot) {

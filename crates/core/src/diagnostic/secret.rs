@@ -160,13 +160,35 @@ fn shown(word: &str, hides_next: &mut bool) -> String {
     {
         return format!("{}{REDACTED}", &word[..=name.len()]);
     }
-    if let Some((scheme, rest)) = word.split_once("://")
-        && let Some((user, host)) = rest.split_once('@')
-        && let Some((user, _)) = user.split_once(':')
-    {
-        return format!("{scheme}://{user}:{REDACTED}@{host}");
+    if let Some((scheme, rest)) = word.split_once("://") {
+        return format!("{scheme}://{}", address(scheme, rest, is_name));
     }
     word.to_owned()
+}
+
+/// An address without the password, the token that stands as a user's name, and the secrets of its query.
+fn address(scheme: &str, rest: &str, is_name: impl Fn(&str) -> bool) -> String {
+    let is_http = scheme.ends_with("http") || scheme.ends_with("https");
+    let (login, rest) = match rest.split_once('@') {
+        Some((login, rest)) if login.contains(':') => {
+            let user = login.split(':').next().unwrap_or_default();
+            (format!("{user}:{REDACTED}@"), rest)
+        }
+        // Over HTTP a name without a password is a token.
+        Some((login, rest)) if is_http && !login.contains(['/', '?', '#']) => {
+            (format!("{REDACTED}@"), rest)
+        }
+        _ => (String::new(), rest),
+    };
+    let Some((path, query)) = rest.split_once('?') else {
+        return login + rest;
+    };
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, value)) if is_name(name) && !value.is_empty() => format!("{name}={REDACTED}"),
+        _ => pair.to_owned(),
+    });
+    let query: Vec<String> = pairs.collect();
+    format!("{login}{path}?{}", query.join("&"))
 }
 
 fn is_token(c: char) -> bool {
@@ -227,6 +249,8 @@ mod tests {
             format!("db_password: {long}"),
             format!("my token:{long} is"),
             format!("https://me:{long}@example.org/x"),
+            format!("https://{long}@example.org/x"),
+            format!("https://example.org/x?a=b&private_token={long}#c"),
             format!(
                 "-----BEGIN RSA PRIVATE KEY-----\n{long}\n-----END RSA PRIVATE KEY-----\nafter"
             ),
@@ -246,6 +270,7 @@ mod tests {
         for plain in [
             "make the token count smaller\n\tand keep  blanks ",
             "see https://example.org:8080/a?b=c",
+            "ssh://git@example.org/a and https://example.org/@scope/b",
             "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----",
             "sk-learn and npm_config stay; eyJ too",
             "a=b c:d ü € \u{1f600}",
