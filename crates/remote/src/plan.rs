@@ -233,7 +233,7 @@ impl Remote<'_> {
         }
         // This workflow's own log stood there.
         if let Some(seen) = seen
-            && store.leads_over(&plan.to, seen)?
+            && (plan.to == seen || store.leads_over(&plan.to, seen)?)
         {
             return Err(self.rewound(&plan.branch, store, &there.commit, seen));
         }
