@@ -165,6 +165,24 @@ const CHEATERS: &[Cheater] = &[
         "`.git/hooks/post-commit`",
     ),
     (
+        "lets hooks lead elsewhere",
+        |s| stand_in(s, "hooks"),
+        "`.git/hooks`",
+    ),
+    (
+        "lets excludes lead elsewhere",
+        |s| stand_in(s, "info"),
+        "`.git/info`",
+    ),
+    (
+        "puts a file where hooks were",
+        |s| {
+            fs::remove_dir_all(s.scratch.root.join(".git/hooks")).unwrap();
+            s.scratch.write(".git/hooks", "none\n");
+        },
+        "`.git/hooks`",
+    ),
+    (
         "takes a hook away",
         |s| fs::remove_file(s.scratch.root.join(".git/hooks/pre-commit")).unwrap(),
         "`.git/hooks/pre-commit`",
@@ -348,6 +366,56 @@ const CHEATERS: &[Cheater] = &[
     ),
 ];
 
+/// Lets a directory of the git dir be a link out of it, to a place that holds more than is looked
+/// at; what lies there is nothing of the repository's.
+fn stand_in(stand: &Stand, name: &str) {
+    let (dir, away) = (
+        stand.scratch.root.join(".git").join(name),
+        stand.scratch.dir.path().join("away"),
+    );
+    fs::create_dir(&away).unwrap();
+    for number in 0..600 {
+        fs::write(away.join(number.to_string()), "theirs\n").unwrap();
+    }
+    fs::write(away.join("pre-commit"), "theirs\n").unwrap();
+    fs::write(away.join("exclude"), "theirs\n").unwrap();
+    if dir.exists() {
+        fs::remove_dir_all(&dir).unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&away, &dir).unwrap();
+    #[cfg(not(unix))]
+    fs::write(&dir, "theirs\n").unwrap();
+}
+
+/// A link of the user's own stays, with what it leads to.
+#[cfg(unix)]
+#[test]
+fn a_link_that_stood_there_stays_and_is_put_back() {
+    let stand = Stand::new();
+    let (hooks, away) = (
+        stand.scratch.root.join(".git/hooks"),
+        stand.scratch.dir.path().join("shared"),
+    );
+    fs::rename(&hooks, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &hooks).unwrap();
+    let baseline = stand.take();
+    assert_eq!(baseline.differences(&stand.repo).unwrap(), []);
+    let other = stand.scratch.dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    for other in [Some(&other), None] {
+        fs::remove_file(&hooks).unwrap();
+        match other {
+            Some(other) => std::os::unix::fs::symlink(other, &hooks).unwrap(),
+            None => fs::create_dir(&hooks).unwrap(),
+        }
+        assert!(!baseline.differences(&stand.repo).unwrap().is_empty());
+        assert_eq!(fs::read_link(&hooks).unwrap(), away);
+        assert_eq!(stand.text(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n");
+        assert_eq!(baseline.differences(&stand.repo).unwrap(), []);
+    }
+}
+
 /// What is ignored and compared all the same.
 fn everything() -> Ignored {
     Ignored {
@@ -416,6 +484,12 @@ fn each_cheater_is_noticed_and_undone() {
             "{name}"
         );
         assert_eq!(stand.text("mine.txt"), "untracked\n", "{name}");
+        let hooks = stand.scratch.root.join(".git/hooks");
+        assert!(hooks.symlink_metadata().unwrap().is_dir(), "{name}");
+        let away = stand.scratch.dir.path().join("away/pre-commit");
+        if away.exists() {
+            assert_eq!(fs::read_to_string(away).unwrap(), "theirs\n", "{name}");
+        }
         // Others clean up what is ignored, and that comes back too.
         for (path, text) in [
             ("ignored/brief.md", "the brief\n"),

@@ -105,7 +105,9 @@ impl Baseline {
         let was = &self.stand.steering;
         let ignored = &self.stand.ignored;
         let dirs = self::dirs(repo, BTreeSet::new(), ignored);
-        let mut found = Vec::new();
+        // Through what stands in the place of a directory nothing is read or written.
+        let now = dirs.read_stand_ins(&copies)?;
+        let mut found = self.put_files_back_to(&dirs, &was.those_of(&now), &now, &copies)?;
         let of_nested = |name: &String| is_nested(name);
         let only = |steering: &Steering, nested: bool| {
             let those = steering

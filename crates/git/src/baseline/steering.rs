@@ -45,6 +45,8 @@ const OWN: [&str; 5] = [
 /// `.git`.
 const LEADS: [&str; 3] = ["worktree:commondir", "worktree:cook-id", "worktree:gitdir"];
 const LINK: &str = "root:.git";
+/// Directories that hold such files: what stands in the place of one leads git elsewhere.
+const HOLDERS: [&str; 5] = ["hooks", "info", "modules", "objects/info", "worktree:info"];
 /// In the git dir of a submodule or a repository of its own.
 const NESTED: [&str; 6] = [
     "commondir",
@@ -118,6 +120,7 @@ impl Dirs<'_> {
         {
             names.push(LINK.to_owned());
         }
+        names.extend(self.stand_ins().map(str::to_owned));
         self.files_below("hooks", MAX_HOOKS, &mut names)?;
         self.modules("modules", DEPTH, &mut names)?;
         for path in &self.nested {
@@ -145,6 +148,24 @@ impl Dirs<'_> {
             }
         }
         Ok(names)
+    }
+
+    /// Of [`HOLDERS`] those that are no directory: links, and files.
+    fn stand_ins(&self) -> impl Iterator<Item = &'static str> {
+        let holders = HOLDERS.into_iter().filter(|name| {
+            // Of the first worktree both are one directory.
+            self.own != self.common || !name.starts_with("worktree:")
+        });
+        holders.filter(|name| {
+            let found = self.path(name).symlink_metadata();
+            found.is_ok_and(|found| !found.is_dir())
+        })
+    }
+
+    /// What stands in the place of directories, with its bytes kept.
+    pub(super) fn read_stand_ins(&self, keep: &Path) -> Result<Steering, RepoError> {
+        let names = self.stand_ins().map(str::to_owned).collect();
+        self.read_named(names, Some(keep))
     }
 
     /// Files of a directory and of those in it.
@@ -304,9 +325,12 @@ impl Dirs<'_> {
         }
         let Some(held) = held else {
             return match std::fs::remove_file(&path) {
-                Ok(()) => Ok(true),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-                Err(error) => Err(failed(error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+                _ if HOLDERS.contains(&name) => {
+                    std::fs::create_dir_all(&path).map_err(failed)?;
+                    Ok(true)
+                }
+                _ => Ok(true),
             };
         };
         if !held.kept {
@@ -347,6 +371,19 @@ impl Steering {
             .filter(|(name, _)| LEADS.contains(&name.as_str()) || *name == LINK);
         Self(
             leads
+                .map(|(name, held)| (name.clone(), held.clone()))
+                .collect(),
+        )
+    }
+
+    /// Of these files what another reading names too.
+    pub(super) fn those_of(&self, named: &Self) -> Self {
+        let those = self
+            .0
+            .iter()
+            .filter(|(name, _)| named.0.contains_key(*name));
+        Self(
+            those
                 .map(|(name, held)| (name.clone(), held.clone()))
                 .collect(),
         )
