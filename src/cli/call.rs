@@ -138,7 +138,7 @@ pub(super) fn one(
     let (root, clocks) = (workspace.repo.root(), prepared.clocks);
     let mut supplier = AgentSupplier::new(preset, root, store.root(), clocks);
     supplier.repo = Some(&workspace.repo);
-    supplier.guard = Some(Box::new(|| drive::guard(workspace)));
+    supplier.guard = Some(Box::new(|action| drive::guard(workspace, action)));
     supplier.model.clone_from(&prepared.model);
     supplier.price = price;
     let keeping = drive::Keeping::of(workspace)?;

@@ -60,7 +60,7 @@ pub(super) fn fanout(context: &Context, args: &FanoutArgs) -> Answer {
     prepared.findings.extend(keeping.opened());
     let sandbox = keeping.sandbox(&workspace.repo)?;
     // All work in one worktree: what changed there is looked for once, when all of them ended.
-    let put_back = drive::guard(&workspace)?;
+    let put_back = drive::guard(&workspace, Action::Ask)?;
     let outcomes = ask_all(
         &workspace,
         config,

@@ -6,13 +6,15 @@
 //! was kept of sessions since then follows what was kept before.
 
 use super::aside::unwritable;
+use super::authority::Watch;
 use super::left::left_in;
 use super::live;
-use crate::service::{MIRROR_DIR, Workspace, place_of};
+use crate::service::{MIRROR_DIR, OF_PROCESS, Workspace, place_of};
 use cook_agents::end_left;
 use cook_core::diagnostic::{Code, Failure};
-use cook_git::Repo;
+use cook_git::{Difference, Repo};
 use cook_os::disk::{self, Links};
+use cook_os::process::is_alive;
 use cook_store::session::GitStore;
 use cook_store::store::{Place, Store};
 use std::cell::Cell;
@@ -36,10 +38,12 @@ const LINKED: [&str; 5] = [
 ];
 /// Where the copy says which event of the sessions was the newest.
 const RECORD: &str = "log.git/refs/sessions/record";
+/// How its loss is told.
+pub(super) const TAKEN: &str = "what cook keeps in the git dir was taken away";
 /// How deep directories are followed.
 const DEPTH: usize = 12;
 
-/// The copy of one driver.
+/// The copy of one driver, or of one question.
 #[derive(Debug)]
 pub(super) struct Mirror {
     place: Place,
@@ -52,9 +56,32 @@ pub(super) struct Mirror {
 impl Mirror {
     /// None is made before [`Mirror::refresh`].
     pub fn new(workspace: &Workspace) -> Result<Self, Failure> {
-        let id = workspace.store()?.id();
+        Self::at(workspace, workspace.store()?.id())
+    }
+
+    /// One of its own for a question or an order: others may be at work beside it. Those of
+    /// processes that are gone are let go of, because the log is there.
+    pub fn of_question(workspace: &Workspace) -> Result<Self, Failure> {
+        let own = format!("{}{OF_PROCESS}", workspace.store_id());
+        let left = match workspace.is_log_lost() {
+            true => Vec::new(),
+            false => left_in(&mirrors(&workspace.repo))?,
+        };
+        for left in left {
+            let name = left.file_name().and_then(|name| name.to_str());
+            let of = name.and_then(|name| name.strip_prefix(&own));
+            let pid = of.and_then(|of| of.split_once('-')?.0.parse().ok());
+            if pid.is_some_and(|pid| !is_alive(pid)) {
+                fs::remove_dir_all(&left).map_err(|error| unwritable(&left, &error))?;
+            }
+        }
+        let (pid, name) = (std::process::id(), cook_store::store::fresh_id());
+        Self::at(workspace, &format!("{own}{pid}-{name}"))
+    }
+
+    fn at(workspace: &Workspace, name: &str) -> Result<Self, Failure> {
         let of = workspace.repo.cook_dir()?;
-        let at = mirrors(&workspace.repo).join(id);
+        let at = mirrors(&workspace.repo).join(name);
         Ok(Self {
             place: workspace.place(),
             of,
@@ -81,11 +108,35 @@ impl Mirror {
         self.needed.set(false);
     }
 
-    /// Puts back what is missing.
+    /// Puts back what leads to the log, and what is missing of it where it cannot be read any
+    /// more; whether that was so.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn fill_in(&self) -> Result<(), Failure> {
+    /// When it cannot be read or written.
+    pub fn put_back(&self, watch: &Watch) -> Result<(Vec<Difference>, bool), Failure> {
+        let leads = watch.put_leads_back()?;
+        Ok((leads, self.put_log_back(watch.tip())?))
+    }
+
+    /// As [`Mirror::put_back`], without what leads to it. `tip` is what the log stood at when the
+    /// session began.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn put_log_back(&self, tip: Option<&str>) -> Result<bool, Failure> {
+        let log = |dir: &Path| dir.join("log.git").exists();
+        let now = || {
+            let workspace = Workspace::open(&self.place.worktree).ok()?;
+            Some(workspace.current().ok()?.0.is_some())
+        };
+        let is_lost = log(&self.at) && !log(&self.of) || tip.is_some() && now() != Some(true);
+        if is_lost {
+            self.fill_in()?;
+        }
+        Ok(is_lost)
+    }
+
+    fn fill_in(&self) -> Result<(), Failure> {
         fill_in(&self.at, &self.place).map(|_| ())
     }
 

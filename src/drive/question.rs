@@ -2,9 +2,11 @@
 
 use super::authority::{Violation, Watch};
 use super::left::left_in;
+use super::mirror::{Mirror, TAKEN};
 use crate::service::Workspace;
 use cook_agents::PutBack;
 use cook_core::diagnostic::Failure;
+use cook_store::session::Action;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,12 +15,13 @@ const QUESTIONS: &str = "questions";
 /// No question takes longer.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// Begins to watch a question; what it changed is put back by the call that this gives. Nothing is
+/// Begins to watch a question; what it changed is put back by the call that this gives. Of an
+/// order that is the log alone, should it be taken away. Nothing is
 /// put back while somebody drives: the changes may be a session's that has the right to them.
 ///
 /// # Errors
 /// When the repository cannot be read, or the baseline not be written.
-pub fn guard(workspace: &Workspace) -> Result<PutBack<'_>, Failure> {
+pub fn guard(workspace: &Workspace, action: Action) -> Result<PutBack<'_>, Failure> {
     let is_driven = match &workspace.store {
         Some(store) => store.lease_holder()?.is_some(),
         None => false,
@@ -26,16 +29,32 @@ pub fn guard(workspace: &Workspace) -> Result<PutBack<'_>, Failure> {
     if is_driven {
         return Ok(Box::new(|| Ok(None)));
     }
+    let mirror = Mirror::of_question(workspace)?;
+    if action == Action::Act {
+        let tip = workspace.current()?.0.map(|tip| tip.commit);
+        mirror.refresh()?;
+        return Ok(Box::new(move || {
+            let lost = mirror.put_log_back(tip.as_deref())?;
+            mirror.note_settled();
+            let told = format!("{TAKEN}, and is put back");
+            Ok(Some(lost.then_some(told).into_iter().collect()))
+        }));
+    }
     let questions = workspace.repo.cook_dir()?.join("watch").join(QUESTIONS);
     forget_old(workspace, &questions)?;
     let dir = questions.join(cook_store::store::fresh_id());
     let watch = Watch::of_question(workspace, &dir)?;
+    mirror.refresh()?;
     Ok(Box::new(move || {
-        let leads = watch.put_leads_back()?;
+        let (leads, lost) = mirror.put_back(&watch)?;
         // The session may have changed the settings.
         let now = Workspace::open(workspace.repo.root())?;
         watch.unlock(&now)?;
-        let breach = watch.settle(&now, leads)?;
+        let mut breach = watch.settle(&now, leads)?;
+        mirror.note_settled();
+        if lost {
+            breach.what.insert(0, TAKEN.to_owned());
+        }
         watch.end(&now.repo)?;
         Ok(Some(name_changes(&breach)))
     }))

@@ -6,6 +6,7 @@ use super::assignment::RoleAgent;
 use super::authority::{Violation, Watch};
 use super::driver::Driver;
 use super::event::RunEvent;
+use super::mirror::TAKEN;
 use crate::service::Workspace;
 use cook_agents::{AgentFailure, AgentSupplier, FailureClass, Progress, Report, Sandbox};
 use cook_core::diagnostic::{Failure, Finding};
@@ -247,11 +248,7 @@ impl Driver<'_> {
 
     /// The workspace is opened again each time: the session may have changed the settings.
     fn settle(&mut self, watch: &Watch) -> Result<Violation, Failure> {
-        let leads = watch.put_leads_back()?;
-        let lost = self.is_log_lost(watch);
-        if lost {
-            self.mirror.fill_in()?;
-        }
+        let (leads, lost) = self.mirror.put_back(watch)?;
         let workspace = Workspace::open(&self.dir)?;
         let store = workspace.store()?;
         if !store.holds(&self.lease) {
@@ -268,16 +265,9 @@ impl Driver<'_> {
             self.observer.observe(&RunEvent::Beside(&breach.before));
         }
         if lost {
-            let what = "what cook keeps in the git dir was taken away".to_owned();
-            breach.what.insert(0, what);
+            breach.what.insert(0, TAKEN.to_owned());
         }
         Ok(breach)
-    }
-
-    /// The log that was there when the session began cannot be read any more.
-    fn is_log_lost(&self, watch: &Watch) -> bool {
-        let tip = || Some(Workspace::open(&self.dir).ok()?.current().ok()?.0.is_some());
-        watch.tip().is_some() && tip() != Some(true)
     }
 }
 

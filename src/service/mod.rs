@@ -36,4 +36,4 @@ pub(crate) use scripted::{list_scripted_commands, scripted_line};
 pub use transition::transition;
 pub(crate) use transition::{dry_run, show_tip, transition_holding};
 pub use workspace::{LogSource, Workspace};
-pub(crate) use workspace::{MIRROR_DIR, place_of};
+pub(crate) use workspace::{MIRROR_DIR, OF_PROCESS, place_of};

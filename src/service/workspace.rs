@@ -60,6 +60,8 @@ pub struct LogSource {
 
 /// Beside `cook/` in the git dir: the copies that drivers keep while agents work.
 pub const MIRROR_DIR: &str = "cook-mirror";
+/// What follows the log's id in the name of a copy that is not a driver's.
+pub const OF_PROCESS: char = '.';
 /// Where there is such a copy and no log.
 const PUTS_BACK: &str =
     "it was taken away while agents worked, and a copy is there: `cook init` puts it back";
@@ -172,11 +174,17 @@ impl Workspace {
         }
     }
 
-    /// A driver of this worktree left its copy of the log.
+    /// A driver of this worktree left its copy of the log, or a question did.
     fn has_copy(&self) -> bool {
-        let mirrors = self.repo.common_dir().join(MIRROR_DIR);
-        let id = Store::id_of(&self.place()).ok().flatten();
-        id.is_some_and(|id| mirrors.join(id).is_dir())
+        let Some(id) = Store::id_of(&self.place()).ok().flatten() else {
+            return false;
+        };
+        let mirrors = std::fs::read_dir(self.repo.common_dir().join(MIRROR_DIR));
+        mirrors.into_iter().flatten().flatten().any(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.split(OF_PROCESS).next() == Some(&id)
+        })
     }
 
     fn no_log(&self) -> Failure {

@@ -24,8 +24,8 @@ pub type Watch<'a> = Box<dyn FnMut(Progress) -> ControlFlow + 'a>;
 /// Puts back what a question changed, and says what that was, one line each; none = it was not
 /// looked at.
 pub type PutBack<'a> = Box<dyn FnOnce() -> Result<Option<Vec<String>>, diagnostic::Failure> + 'a>;
-/// Begins to watch a question.
-pub type Guard<'a> = dyn Fn() -> Result<PutBack<'a>, diagnostic::Failure> + 'a;
+/// Begins to watch a question; of an order only what cook keeps is put back.
+pub type Guard<'a> = dyn Fn(Action) -> Result<PutBack<'a>, diagnostic::Failure> + 'a;
 
 /// An agent with what it may do. It works in one directory; calls follow one another.
 pub struct AgentSupplier<'a> {
@@ -35,7 +35,7 @@ pub struct AgentSupplier<'a> {
     clocks: Clocks,
     /// The repository that is compared before and after each call.
     pub repo: Option<&'a Repo>,
-    /// Holds a question to reading; none = what it changed is named alone.
+    /// Holds a question to reading, an order to what is not cook's; none = what it changed is named alone.
     pub guard: Option<Box<Guard<'a>>>,
     /// A model other than its own choice.
     pub model: Option<String>,
@@ -108,10 +108,10 @@ impl<'a> AgentSupplier<'a> {
     fn measure(
         &self,
         before: &Option<Surroundings>,
-        put_back: Option<Vec<String>>,
+        (action, put_back): (Action, Option<Vec<String>>),
         answer: &mut Answer,
     ) -> Result<(), SupplierError> {
-        let is_guarded = put_back.is_some();
+        let is_guarded = action == Action::Ask && put_back.is_some();
         answer.changed = put_back.unwrap_or_default();
         let (Some(repo), Some(before)) = (self.repo, before) else {
             return Ok(());
@@ -121,7 +121,8 @@ impl<'a> AgentSupplier<'a> {
         answer.head_after = now.head().map(str::to_owned);
         answer.tree_after = Some(now.tree_digest());
         if !is_guarded {
-            answer.changed = before.changed(repo, &now).map_err(unseen)?;
+            let changed = before.changed(repo, &now).map_err(unseen)?;
+            answer.changed.extend(changed);
         }
         answer.commits = before.commits(repo, &now).map_err(unseen)?;
         Ok(())
@@ -156,8 +157,11 @@ impl Supplier for AgentSupplier<'_> {
 
     fn call(&self, turn: &Turn) -> Result<Answer, SupplierError> {
         let before = self.surroundings()?;
-        let guard = self.guard.as_ref().filter(|_| turn.action == Action::Ask);
-        let put_back = guard.map(|begin| begin()).transpose().map_err(unseen)?;
+        let guard = self.guard.as_ref();
+        let put_back = guard
+            .map(|begin| begin(turn.action))
+            .transpose()
+            .map_err(unseen)?;
         let invocation = turn.name.to_string();
         let task = Task {
             preset: &self.preset,
@@ -186,7 +190,7 @@ impl Supplier for AgentSupplier<'_> {
             Ok(report) => report,
             Err(error) => {
                 let mut failed = SupplierError::from(SupplierErrorKind::Failed(error.to_string()));
-                self.measure(&before, put_back, &mut failed.known)?;
+                self.measure(&before, (turn.action, put_back), &mut failed.known)?;
                 return Err(failed);
             }
         };
@@ -212,7 +216,7 @@ impl Supplier for AgentSupplier<'_> {
             workflow: self.workflow.clone(),
             ..Answer::default()
         };
-        self.measure(&before, put_back, &mut answer)?;
+        self.measure(&before, (turn.action, put_back), &mut answer)?;
         match report.failure {
             None => Ok(answer),
             Some(failed) => Err(SupplierError {
