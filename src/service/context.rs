@@ -11,8 +11,11 @@ use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
-use cook_core::model::{ActiveStatus, Evidence, Role, SliceStatus, Snapshot, Verdict};
+use cook_core::model::{
+    ActiveStatus, Evidence, Receipt, Role, STOP_VERIFIER, SliceStatus, Snapshot, Verdict,
+};
 use cook_git::{ChangeKind, Edit, unified_diff};
+use cook_store::receipt::Receipts;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -60,15 +63,10 @@ pub(super) fn context_text(
     }
     add_slice_rows(&mut text, workspace, snapshot, facts, role)?;
     for run in &snapshot.evidence.runs {
-        let how = if run.passed() { "passed" } else { "failed" };
-        let _ = writeln!(text, "gate `{}` {how} (receipt:{})", run.command, run.id);
-        if !run.passed() {
-            let tail = without_escapes(&run.tail);
-            let lines: Vec<&str> = tail.lines().collect();
-            for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
-                let _ = writeln!(text, "  | {line}");
-            }
-        }
+        add_run(&mut text, run);
+    }
+    if matches!(role, Role::Regrounder | Role::Implementer) {
+        add_red_at_head(&mut text, workspace, snapshot, head.tree.as_deref())?;
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot, role)?;
@@ -92,6 +90,47 @@ pub(super) fn context_text(
         add_diff(&mut text, &edits, basis, upto)?;
     }
     Ok(text)
+}
+
+/// How a gate ended; of a red one with the last lines that it printed.
+fn add_run(text: &mut String, run: &Receipt) {
+    let how = if run.passed() { "passed" } else { "failed" };
+    let _ = writeln!(text, "gate `{}` {how} (receipt:{})", run.command, run.id);
+    if !run.passed() {
+        let tail = without_escapes(&run.tail);
+        let lines: Vec<&str> = tail.lines().collect();
+        for line in &lines[lines.len().saturating_sub(OUTPUT)..] {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
+}
+
+/// What is known to be red at HEAD beside the runs of the slice in work: the required gates, and
+/// the stop verifier.
+fn add_red_at_head(
+    text: &mut String,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    tree: Option<&str>,
+) -> Result<(), Failure> {
+    let Some(tree) = tree else {
+        return Ok(());
+    };
+    let receipts = Receipts::of(&workspace.repo)?;
+    let mut gates = workspace.config()?.gate_specs();
+    gates.retain(|gate| gate.required);
+    let commands = gates.iter().map(|gate| gate.run.as_str());
+    for command in commands.chain([STOP_VERIFIER]) {
+        let found = receipts.find(command, tree)?;
+        let is_shown = |found: &Receipt| {
+            let mut runs = snapshot.evidence.runs.iter();
+            runs.any(|run| run.command == found.command && run.tree_oid == found.tree_oid)
+        };
+        if let Some(red) = found.filter(|found| !found.passed() && !is_shown(found)) {
+            add_run(text, &red);
+        }
+    }
+    Ok(())
 }
 
 /// From where to where the slice in work goes, if both ends are there.

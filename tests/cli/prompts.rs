@@ -96,6 +96,30 @@ fn a_red_gate_names_the_tests_of_unittest_once() {
 }
 
 #[test]
+fn what_a_red_gate_printed_reaches_who_plans_the_mending_and_who_does_it() {
+    let repo = Repo::wave();
+    repo.write("results", "FAIL: test_two\nAssertionError: two is three\n");
+    repo.write("red", "");
+    let settings = repo.read(".agent/cook.toml");
+    let gate = "\n[gates]\nt = { run = \"bash test.sh\" }\n";
+    repo.write(".agent/cook.toml", settings + gate);
+    repo.cook(&["init", "--as-user"]).exits(0);
+    repo.commit("break it", None);
+    repo.cook(&["verify", "stop"]).says("`t` ended with");
+    counts(&prompt(&repo), "AssertionError: two is three", 1);
+    let slice = json!({
+        "slice_id": "n", "goal": "two is two", "acceptance_criteria": ["it prints two"],
+        "contract_ids": [], "priority": 5, "why_now": "red", "blocked_on": [],
+    });
+    let block = json!({"plan": {"add": [slice]}, "select": "n"});
+    repo.record("regrounder", repo.reground("none", "none", "n", &block))
+        .exits(0);
+    let text = prompt(&repo);
+    assert!(text.contains("Cook-Slice: n"), "{text}");
+    counts(&text, "AssertionError: two is three", 1);
+}
+
+#[test]
 fn a_judge_is_told_of_no_file_of_votes() {
     let text = prompt(&Repo::wave());
     counts(&text, "stop-check-history", 0);
