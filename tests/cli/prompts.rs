@@ -120,6 +120,20 @@ fn what_a_red_gate_printed_reaches_who_plans_the_mending_and_who_does_it() {
 }
 
 #[test]
+fn whoever_re_grounds_is_told_of_what_is_not_committed() {
+    let repo = Repo::wave();
+    repo.cook(&["refocus", "--mission", "Another aim", "--as-user"])
+        .exits(0);
+    repo.write("users.txt", "not committed");
+    let text = prompt(&repo);
+    let part = "the worktree is not clean: .agent/mission.md, users.txt; before the user commits";
+    counts(&text, part, 1);
+    std::fs::remove_file(repo.root.join("users.txt")).unwrap();
+    repo.commit("another aim", None);
+    counts(&prompt(&repo), "the worktree is not clean", 0);
+}
+
+#[test]
 fn a_judge_is_told_of_no_file_of_votes() {
     let text = prompt(&Repo::wave());
     counts(&text, "stop-check-history", 0);

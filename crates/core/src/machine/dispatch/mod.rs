@@ -35,9 +35,10 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
         let between = !drift::in_work(snapshot);
         // Advice for the role that comes: a selection needs a committed contract, and
         // what a re-ground or a judge decides needs a clean tree.
-        set.contract_committed = between && selects(snapshot);
-        set.worktree =
-            snapshot.ledger.regrounded && (between || slices::current_audit(snapshot).is_some());
+        let recovers = snapshot.state.requires_reground;
+        set.contract_committed = recovers || between && selects(snapshot);
+        set.worktree = recovers
+            || snapshot.ledger.regrounded && (between || slices::current_audit(snapshot).is_some());
     }
     set
 }

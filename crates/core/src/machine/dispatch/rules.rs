@@ -106,14 +106,12 @@ impl Walk<'_> {
         if let Some(why) = &snapshot.ledger.returned {
             reason = format!("{reason}; the implementer came back: {why}");
         }
-        Some(self.fire(
-            Rule::Recover,
-            Policy::Continue,
-            Answer::new(
-                "re-ground: check every slice against the repository and say what holds",
-                reason,
-            ),
-        ))
+        let mut answer = Answer::new(
+            "re-ground: check every slice against the repository and say what holds",
+            reason,
+        );
+        answer.command = self.advise();
+        Some(self.fire(Rule::Recover, Policy::Continue, answer))
     }
 
     /// What the role that comes should know, where it was measured. Decides nothing.
@@ -126,7 +124,10 @@ impl Walk<'_> {
             }
             self.findings.push(Finding::new(
                 Code::DirtyWorktree,
-                format!("the worktree is not clean: {}", named.join(", ")),
+                format!(
+                    "the worktree is not clean: {}; before the user commits or removes that, no slice can be selected or accepted",
+                    named.join(", ")
+                ),
             ));
         }
         if self.facts.stop_verifier_stale {
@@ -143,7 +144,7 @@ impl Walk<'_> {
         self.findings.push(Finding::new(
             Code::ContractUntracked,
             format!(
-                "no slice can be selected before these are committed: {}",
+                "no slice can be selected before the user commits these with `cook init --commit`: {}",
                 uncommitted.join(", ")
             ),
         ));
