@@ -149,6 +149,9 @@ struct SliceRow<'a> {
     criteria: usize,
     proven: usize,
     attempts: u64,
+    /// Why it is blocked, as the plan says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<&'a str>,
 }
 
 impl SliceRow<'_> {
@@ -165,8 +168,11 @@ impl SliceRow<'_> {
             0 => String::new(),
             attempts => format!(", {} spent", counted(attempts, "attempt")),
         };
+        let why = self
+            .blocked
+            .map_or_else(String::new, |why| format!(": {why}"));
         page.line(&format!(
-            "{} — {} ({} of {} criteria proven{spent})",
+            "{} — {} ({} of {} criteria proven{spent}){why}",
             self.slice_id, self.goal, self.proven, self.criteria
         ));
     }
@@ -253,8 +259,9 @@ impl StatusAnswer {
         }
     }
 
-    fn slice_row<'a>(&self, slice: &'a Slice) -> SliceRow<'a> {
+    fn slice_row<'a>(&'a self, slice: &'a Slice) -> SliceRow<'a> {
         let attempts = self.snapshot.counters.attempts.get(&slice.slice_id);
+        let known = self.snapshot.ledger.slices.get(&slice.slice_id);
         SliceRow {
             slice_id: &slice.slice_id,
             goal: &slice.goal,
@@ -262,6 +269,7 @@ impl StatusAnswer {
             criteria: slice.acceptance_criteria.len(),
             proven: proven(slice),
             attempts: attempts.map_or(0, |count| count.0),
+            blocked: known.and_then(|known| known.blocked.as_deref()),
         }
     }
 }

@@ -21,6 +21,7 @@ mod missing;
 mod output;
 mod plans;
 mod prompts;
+mod reasons;
 mod reports;
 mod scaffold;
 mod session;

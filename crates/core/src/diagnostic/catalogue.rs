@@ -121,6 +121,9 @@ codes! {
     OrderUnknown "order_unknown" Refusal Error "`order` names something else than open slices, each once", "name open slices of the plan, first to last";
     PlanStatusIllegal "plan_status_illegal" Refusal Error "a plan gives a slice a status it cannot take", "leave `status` out, or write planned, blocked or cancelled; `select` selects a slice";
     CancelWithoutReason "cancel_without_reason" Refusal Error "a slice is cancelled without a reason", "add `reason` to the slice";
+    BlockWithoutReason "block_without_reason" Refusal Error "a slice is called blocked without a reason", "add `reason` to the slice, or name in `blocked_on` what it waits for";
+    ReopenWithoutReason "reopen_without_reason" Refusal Error "a slice is reopened, and nothing says what must be fixed", "say it in `findings` of `reconcile`";
+    NamedTwice "named_twice" Refusal Error "a list of the block names one thing twice", "name it once";
     CriteriaEmpty "criteria_empty" Refusal Error "a slice has no acceptance criteria", "name what must hold: `acceptance_criteria` in the plan, `--text` and `--reason` of `cook criteria amend`";
     CriterionDuplicated "criterion_duplicated" Refusal Error "a slice lists the same criterion twice", "give each criterion of a slice once";
     CriteriaWeakened "criteria_weakened" Refusal Error "a locked criterion was dropped or reworded without proof", "keep it word for word, or prove it with `evidence`";

@@ -23,18 +23,35 @@ pub(super) fn keep(work: &mut Work, answer: &str) {
 
 /// A question that the user answered is not asked again.
 pub(super) fn require_new(work: &Work, question: &str) -> Result<(), Refusal> {
-    let fold = |text: &str| {
-        let words = text.split_whitespace().map(str::to_lowercase);
-        words.collect::<Vec<_>>().join(" ")
-    };
     let mut answers = work.before.ledger.answers.iter().rev();
-    let Some(known) = answers.find(|known| fold(&known.question) == fold(question)) else {
+    let asked = worded(question);
+    let Some(known) = answers.find(|known| worded(&known.question) == asked) else {
         return Ok(());
     };
     Err(Refusal::new(
         Code::AlreadyAnswered,
         format!("the user answered this ({}): {}", known.id(), known.answer),
     ))
+}
+
+/// A question without what does not change it: case, blanks, a number or mark before it, quotes
+/// and emphasis around it, the mark at its end.
+fn worded(question: &str) -> String {
+    let text = clean(question, Lines::Fold).to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    let is_around = |c: char| c.is_whitespace() || "\"'`*_“”‘’«»„".contains(c);
+    let is_mark = |c: char| is_around(c) || "-+•#>(".contains(c);
+    let mut rest = text.trim_start_matches(is_mark);
+    let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    if number.len() < rest.len()
+        && let Some(after) = number.strip_prefix(['.', ')', ':'])
+        && after.starts_with(|c: char| c.is_whitespace() || is_mark(c))
+    {
+        rest = after.trim_start_matches(is_mark);
+    }
+    let is_end = |c: char| is_around(c) || "?!.…？".contains(c);
+    rest.trim_end_matches(is_end).to_owned()
 }
 
 /// Says which slices an answer concerns.

@@ -6,6 +6,7 @@
 mod active;
 mod answers;
 mod apply;
+mod blocked;
 mod bootstrap;
 mod brief;
 mod dispatch;

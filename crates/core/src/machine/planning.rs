@@ -1,6 +1,7 @@
 //! Merging a regrounder's plan into the log's: what a plan may change, what it may not.
 
 use super::answers::{self, conditions};
+use super::blocked::{keep_why_blocked, require_why_blocked};
 use super::proof;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
@@ -50,10 +51,13 @@ pub(super) fn merge(
         {
             None => {
                 merged.opened.push(planned.slice_id.clone());
-                slices.push(introduce(planned)?);
+                let slice = introduce(planned)?;
+                keep_why_blocked(work, &slice, planned);
+                slices.push(slice);
             }
             Some(slice) => {
                 let next = revise(work, slice, planned, block)?;
+                keep_why_blocked(work, &next, planned);
                 slices.push(next);
             }
         }
@@ -169,7 +173,8 @@ fn introduce(planned: &PlannedSlice) -> Result<Slice, Refusal> {
     let status = planned.status.unwrap_or(SliceStatus::Planned);
     match status {
         SliceStatus::Done => return Err(marks_done(&planned.slice_id)),
-        SliceStatus::Planned | SliceStatus::Blocked => {}
+        SliceStatus::Blocked => require_why_blocked(planned)?,
+        SliceStatus::Planned => {}
         other => return Err(illegal_status(&planned.slice_id, "new", other)),
     }
     Ok(with_plan_fields(
@@ -351,7 +356,11 @@ fn next_status(
             }
             Ok(Cancelled)
         }
-        (Planned | Blocked | Selected | InProgress, Planned | Blocked) => Ok(wanted),
+        (Planned | Selected | InProgress, Blocked) => {
+            require_why_blocked(planned)?;
+            Ok(Blocked)
+        }
+        (Blocked | Selected | InProgress, Planned) => Ok(wanted),
         (from, to) => Err(illegal_status(id, from.id(), to)),
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn blocker(vote: &Vote) -> Blocker {
 }
 
 /// The same of a review's no.
-pub(super) fn review_blocker(review: &ReviewNote) -> Blocker {
+pub(in crate::machine) fn review_blocker(review: &ReviewNote) -> Blocker {
     Blocker {
         id: format!("{}{}", Blocker::REVIEW, review.seq.0),
         what: asked_by(review),

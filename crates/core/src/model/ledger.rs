@@ -103,6 +103,9 @@ pub struct SliceLedger {
     /// The commit on HEAD that holds the work of a reopened slice: it may be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
+    /// Why it is blocked, as the plan says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
     /// The work as it was accepted, while the slice is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,

@@ -5,11 +5,14 @@
 use super::fit::fit;
 use super::input::PromptInput;
 use super::quote::Quoted;
-use super::reports::{HISTORY, audit_text, rejection, review_text, vote};
+use super::reports::{
+    HISTORY, audit_text, is_of_this_commit, rejection, review_id, review_text, standing_review,
+    vote,
+};
 use super::slices::{active_text, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, current_review, new_answer, owed};
-use crate::model::{Blocker, ReviewNote, Role, SliceLedger, Snapshot, UserAnswer};
+use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
 
 /// One part: a title and what stands below it; nothing = the part is left out.
 type Part = (&'static str, Option<Quoted>);
@@ -43,7 +46,9 @@ const BRIEF: &str =
 const ANSWERS: &str = "What the user said; it binds as the criteria do:";
 const ADVICE: &str = "What the last re-ground says to the roles after it:";
 const EARLIER_AUDIT: &str = "The audit before that one:";
+const ANSWER_TO_REVIEW: &str = "What was answered to it:";
 const REVIEW: &str = "The review of its commit:";
+const REOPENED_REVIEW: &str = "The review of its last commit, which a re-ground reopened:";
 const VOID_REVIEW: &str = "A review that no longer counts: its commit, the criteria or what the user said is another now:";
 
 fn regrounder(input: &PromptInput) -> Vec<Part> {
@@ -51,6 +56,7 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
     let ledger = &snapshot.ledger;
     let active = active_ledger(snapshot);
     let is_end = input.rule == Rule::Conclude.id();
+    let voided = answer_to(snapshot, active);
     let rejections = match is_end {
         // `conclude` answers those of the wave.
         true => ledger.unanswered.clone(),
@@ -90,6 +96,16 @@ fn regrounder(input: &PromptInput) -> Vec<Part> {
                 &[],
             )),
         ),
+        (
+            "The review before this one:",
+            section(&review_text(
+                active
+                    .filter(|_| voided.is_some())
+                    .and_then(|slice| slice.sent_back.as_ref()),
+                &[],
+            )),
+        ),
+        (ANSWER_TO_REVIEW, line(voided)),
         (
             "The audit after it:",
             section(&audit_text(active.and_then(|slice| slice.audit.as_ref()))),
@@ -159,7 +175,10 @@ fn implementer(input: &PromptInput) -> Vec<Part> {
         ),
         (ANSWERS, answers(&snapshot.ledger.answers)),
         (
-            "The review that sent it back:",
+            match ledger.and_then(standing_review) {
+                Some(review) if review.acceptable => REOPENED_REVIEW,
+                _ => "The review that sent it back:",
+            },
             section(&review_text(
                 ledger.and_then(standing_review),
                 must_fix(snapshot),
@@ -223,10 +242,7 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
                 ledger.map_or(&[], |slice| &slice.fixed),
             )),
         ),
-        (
-            "What a re-ground answered to it:",
-            line(answer_to(snapshot, ledger)),
-        ),
+        (ANSWER_TO_REVIEW, line(answer_to(snapshot, ledger))),
         (
             EARLIER_AUDIT,
             section(&audit_text(
@@ -234,7 +250,12 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
             )),
         ),
         (
-            "What this attempt had to fix:",
+            match ledger.is_some_and(is_of_this_commit) {
+                true => {
+                    "What this commit had to fix, or was said of it by that review and after it:"
+                }
+                false => "What this attempt had to fix:",
+            },
             list(ledger.map_or_else(Vec::new, |slice| fit(&slice.fixed, HISTORY))),
         ),
         (
@@ -280,23 +301,11 @@ fn judge(input: &PromptInput) -> Vec<Part> {
     ]
 }
 
-/// What the next attempt is sent back by: a no to the commit that stands, or the one before.
-fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
-    let review = ledger.review.as_ref().filter(|review| review.rejects());
-    review.or(ledger.sent_back.as_ref())
-}
-
 fn answer_to<'a>(snapshot: &'a Snapshot, ledger: Option<&SliceLedger>) -> Option<&'a str> {
     let id = review_id(ledger?)?;
     let mut answered = snapshot.ledger.answered_rejections.iter().rev();
     let answered = answered.find(|answered| answered.no.id == id)?;
     Some(&answered.answer)
-}
-
-/// The id of the no of the review that sent the work back.
-fn review_id(ledger: &SliceLedger) -> Option<String> {
-    let review = ledger.sent_back.as_ref()?;
-    Some(format!("{}{}", Blocker::REVIEW, review.seq.0))
 }
 
 /// Findings, and ids of rejections, that a prompt of the role shows in a part of its own: the brief
@@ -310,6 +319,12 @@ pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
         && let Some(ledger) = active_ledger(snapshot)
     {
         shown.extend(ledger.fixed.iter().cloned());
+        shown.extend(review_id(ledger));
+    }
+    if role == Role::Regrounder
+        && let Some(ledger) =
+            active_ledger(snapshot).filter(|it| answer_to(snapshot, Some(it)).is_some())
+    {
         shown.extend(review_id(ledger));
     }
     if matches!(role, Role::Regrounder | Role::Auditor) {

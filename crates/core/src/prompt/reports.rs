@@ -2,7 +2,7 @@
 
 use super::slices::{row, rows};
 use crate::diagnostic::counted;
-use crate::model::{AuditNote, Blocker, ReviewNote, Vote};
+use crate::model::{AuditNote, Blocker, ReviewNote, SliceLedger, Vote};
 use std::fmt::Write;
 
 /// What holds whole reports.
@@ -79,4 +79,22 @@ pub(super) fn vote(vote: &Vote) -> String {
 
 pub(super) fn rejection(no: &Blocker) -> String {
     format!("`{}`: {}", no.id, no.what.join("; "))
+}
+
+/// What the next attempt is sent back by: a no to the commit that stands, or the one before.
+pub(super) fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
+    let review = ledger.review.as_ref().filter(|review| review.rejects());
+    review.or(ledger.sent_back.as_ref())
+}
+
+/// The review before this one was of the commit that stands.
+pub(super) fn is_of_this_commit(ledger: &SliceLedger) -> bool {
+    let before = ledger.sent_back.as_ref();
+    before.is_some_and(|review| Some(&review.commit) == ledger.head.as_ref())
+}
+
+/// The id of the no of the review that sent the work back.
+pub(super) fn review_id(ledger: &SliceLedger) -> Option<String> {
+    let review = ledger.sent_back.as_ref()?;
+    Some(format!("{}{}", Blocker::REVIEW, review.seq.0))
 }

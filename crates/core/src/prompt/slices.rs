@@ -80,6 +80,8 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
         PLAN,
     );
     let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+    let reason = ledger.and_then(|slice| slice.blocked.as_deref());
+    row(text, "blocked because", reason.unwrap_or_default());
     row(
         text,
         "its work may be at",

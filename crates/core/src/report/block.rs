@@ -4,7 +4,7 @@
 const KEYS: [(&str, &str); 12] = [
     (
         "reconcile",
-        r#"{"slice_id": "<committed slice>", "decision": "accepted", "findings": []}"#,
+        r#"{"slice_id": "<committed slice>", "decision": "accepted", "findings": ["<what the next attempt must fix; none when accepted>"]}"#,
     ),
     (
         "reopen",
@@ -72,7 +72,7 @@ const WORDS: [(&str, &str); 5] = [
     ("reconcile", "`decision` is accepted or reopened."),
     (
         "plan",
-        "A plan says what changes: `change` may hold any key of `add` but the criteria, and `status` planned or blocked; what is left out stays.",
+        "A plan says what changes: `change` may hold any key of `add` but the criteria (and, of a slice in work, but the goal, which is locked), and `status` planned, or blocked with a `reason`; what is left out stays.",
     ),
     (
         "evidence",

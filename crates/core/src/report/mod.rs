@@ -31,7 +31,7 @@ pub use render::{Checked, describe_check, format, format_with, render, repair_pr
 pub use rules::{advice, counts, items_of, return_reason};
 pub use schema::schema;
 pub use table::{DIMENSIONS, Dimension, fields, has_block, has_rubric};
-pub(crate) use value::write_ids;
+pub(crate) use value::{is_named, write_ids};
 
 use crate::diagnostic::Finding;
 use crate::model::{Reground, ReportRecord, Role, Rubric};

@@ -220,7 +220,7 @@ pub(super) fn needs_nothing(text: &str) -> bool {
 }
 
 /// Says something: is neither purely none nor bare punctuation.
-pub(super) fn is_named(text: &str) -> bool {
+pub(crate) fn is_named(text: &str) -> bool {
     !is_none(text) && text.chars().any(char::is_alphanumeric)
 }
 

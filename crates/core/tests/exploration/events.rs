@@ -188,7 +188,10 @@ pub fn reconcile(slice: &str, decision: Decision) -> Option<Reconcile> {
     Some(Reconcile {
         slice_id: slice.to_owned(),
         decision,
-        findings: Vec::new(),
+        findings: match decision {
+            Decision::Accepted => Vec::new(),
+            Decision::Reopened => vec!["it does not do it".to_owned()],
+        },
     })
 }
 

@@ -56,6 +56,7 @@ fn all_slices_blocked_end_in_a_question_or_a_blocker() {
     let mut plan = super::events::first_plan(&TWO);
     for slice in &mut plan.candidate_slices {
         slice.status = Some(SliceStatus::Blocked);
+        slice.reason = Some("the vendor sent no key".to_owned());
     }
     walk.take(walk.reground(|block| block.plan = Some(plan)));
     assert_eq!(walk.rule(), Rule::Select);

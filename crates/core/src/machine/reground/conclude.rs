@@ -9,6 +9,7 @@ use crate::model::{
     AnsweredRejection, Blocker, Caches, Conclude, Outcome, Policy, Receipt, Reground,
     STOP_VERIFIER, Subject, VerificationEvidence,
 };
+use crate::report::is_named;
 
 /// Outside rule 9 every `no` of a judge that is owed must be answered.
 pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<bool, Refusal> {
@@ -20,7 +21,7 @@ pub(super) fn answer_rejections(work: &mut Work, block: &Reground) -> Result<boo
     let owed = work.next.ledger.unanswered.clone();
     let open: Vec<Finding> = owed
         .iter()
-        .filter(|no| !block.answers.iter().any(|answer| answer.no == no.id))
+        .filter(|no| answer_to(block, no).is_none())
         .map(|no| {
             Finding::new(
                 Code::NoUnanswered,
@@ -49,7 +50,7 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
         return Ok(false);
     };
     let no = wave::review_blocker(review);
-    if !block.answers.iter().any(|answer| answer.no == no.id) {
+    if answer_to(block, &no).is_none() {
         let what = format!("{} is not answered: {}", no.id, no.what.join("; "));
         return Err(Refusal::new(Code::NoUnanswered, what).replace_hints([
             "reopen the slice: `\"reconcile\": {\"slice_id\": …, \"decision\": \"reopened\"}`"
@@ -65,6 +66,13 @@ pub(super) fn answer_review(work: &mut Work, block: &Reground) -> Result<bool, R
     Ok(true)
 }
 
+/// What the report answers to a no; a reason that says nothing is no answer.
+fn answer_to<'a>(block: &'a Reground, no: &Blocker) -> Option<&'a str> {
+    let mut answers = block.answers.iter();
+    let given = answers.find(|given| given.no == no.id && is_named(&given.reason))?;
+    Some(&given.reason)
+}
+
 fn answer_shape(no: &Blocker) -> String {
     format!(
         "add `\"answers\": [{{\"no\": \"{}\", \"reason\": …}}]`: the slice that takes it up, or why it no longer holds",
@@ -73,8 +81,7 @@ fn answer_shape(no: &Blocker) -> String {
 }
 
 fn keep_answer(work: &mut Work, block: &Reground, no: &Blocker) {
-    let mut given = block.answers.iter().filter(|given| given.no == no.id);
-    let answer = given.next().map_or("", |given| &given.reason).to_owned();
+    let answer = answer_to(block, no).unwrap_or_default().to_owned();
     let answered = &mut work.next.ledger.answered_rejections;
     answered.push(AnsweredRejection {
         no: no.clone(),
@@ -254,11 +261,7 @@ fn go_on(
 
 /// The wave's rejections are answered by what comes of it, where the report has no answer to each.
 fn answer_wave(work: &mut Work, block: &Reground, answer: &str) {
-    let own = |no: &Blocker| {
-        let mut answers = block.answers.iter();
-        let given = answers.find(|given| given.no == no.id);
-        given.map_or(answer, |given| &given.reason).to_owned()
-    };
+    let own = |no: &Blocker| answer_to(block, no).unwrap_or(answer).to_owned();
     let ledger = &mut work.next.ledger;
     let rejections = ledger.wave.votes.drain(..).filter(|vote| !vote.can_stop);
     ledger.answered_rejections.extend(rejections.map(|vote| {

@@ -2,6 +2,7 @@
 
 mod conclude;
 mod delta;
+mod once;
 mod policy;
 mod reconcile;
 mod recover;
@@ -54,6 +55,7 @@ pub(super) fn apply(
     block: &Reground,
     submission: &Submission,
 ) -> Result<(), Refusal> {
+    once::require_once(block)?;
     let whole = delta::expand(&work.before.plan, block)?;
     let block = whole.as_ref();
     if work.due.rule == Rule::Recover {

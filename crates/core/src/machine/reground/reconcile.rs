@@ -7,9 +7,10 @@ use crate::machine::rule::Rule;
 use crate::machine::work::Work;
 use crate::machine::{planning, proof, slices, unfixed};
 use crate::model::{
-    Accepted, ActiveStatus, Decision, Policy, Reconcile, Reground, SliceRecordType, SliceStatus,
-    Submission, Waiting, WaitingKind, surface_matches,
+    Accepted, ActiveStatus, Decision, Policy, Reconcile, Reground, ReviewNote, SliceRecordType,
+    SliceStatus, Submission, Waiting, WaitingKind, surface_matches,
 };
+use crate::report::is_named;
 
 pub(super) fn apply_reconcile(
     work: &mut Work,
@@ -24,17 +25,8 @@ pub(super) fn apply_reconcile(
     let is_rejected = is_active && slices::rejection(&work.next).is_some();
     match reconcile.decision {
         Decision::Accepted if is_due => Ok(Vec::new()),
-        Decision::Reopened if is_due || is_rejected => {
-            let findings = findings_to_fix(work, id, &reconcile.findings);
-            work.reopen(id, findings, Some(submission));
-            Ok(vec![id.clone()])
-        }
-        Decision::Reopened if status == SliceStatus::Done => {
-            let findings = if reconcile.findings.is_empty() {
-                vec!["the re-ground reopened it".to_owned()]
-            } else {
-                reconcile.findings.clone()
-            };
+        Decision::Reopened if is_due || is_rejected || status == SliceStatus::Done => {
+            let findings = findings_to_fix(work, id, &reconcile.findings)?;
             work.reopen(id, findings, Some(submission));
             Ok(vec![id.clone()])
         }
@@ -93,16 +85,22 @@ pub(super) fn reopen(
 }
 
 /// What the next attempt must fix: the review's findings and follow-up, and what the regrounder
-/// adds. What an audit says of the rest of the project is the plan's.
-fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Vec<String> {
+/// adds. What an audit says of the rest of the project is the plan's. A review that said yes asks
+/// for nothing, so there the regrounder must.
+fn findings_to_fix(work: &Work, id: &str, more: &[String]) -> Result<Vec<String>, Refusal> {
     let ledger = work.next.ledger.slices.get(id);
     let review = ledger.and_then(|ledger| ledger.review.as_ref());
     let mut findings = review.map(unfixed::asked_by).unwrap_or_default();
-    unfixed::add_new(&mut findings, more.iter().cloned());
-    if findings.is_empty() {
-        findings.push("the slice was reopened".to_owned());
+    let more: Vec<&String> = more.iter().filter(|text| is_named(text)).collect();
+    if more.is_empty() && !review.is_some_and(ReviewNote::rejects) {
+        return Err(Refusal::new(
+            Code::ReopenWithoutReason,
+            format!("slice `{id}` is reopened, and nothing says what the next attempt must fix"),
+        )
+        .replace_hints(["say it: `\"findings\": [\"…\"]` in `reconcile`"]));
     }
-    findings
+    unfixed::add_new(&mut findings, more.into_iter().cloned());
+    Ok(findings)
 }
 
 /// The review in hand says yes, to the criteria as they stand.

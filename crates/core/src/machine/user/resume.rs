@@ -2,15 +2,17 @@
 
 use super::mission::set_mission;
 use super::refusal;
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::machine::facts::FactSet;
 use crate::machine::text::quoted;
 use crate::machine::trust::open_commands;
 use crate::machine::unfixed::{add_new, set_audit_aside};
+use crate::machine::wave::review_blocker;
 use crate::machine::work::Work;
 use crate::machine::{answers, drift, wave};
 use crate::model::{
-    ActiveStatus, Count, Limits, Policy, Resume, Role, SliceStatus, Snapshot, WaitingKind,
+    ActiveStatus, AnsweredRejection, Count, Limits, Policy, Resume, ReviewNote, Role, SliceStatus,
+    Snapshot, WaitingKind,
 };
 
 /// What a `Resumed` wants measured.
@@ -105,7 +107,7 @@ fn leave(work: &mut Work, resume: &Resume) -> Result<(), Refusal> {
             let Some(answer) = resume
                 .answer
                 .as_ref()
-                .filter(|text| !text.trim().is_empty())
+                .filter(|text| !clean(text, Lines::Fold).trim().is_empty())
             else {
                 return Err(Refusal::new(
                     Code::AnswerMissing,
@@ -201,6 +203,7 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
         let ledger = work.ledger(&id);
         ledger.fixed = fixed;
         set_audit_aside(ledger);
+        keep_voided(work, &id);
         return Ok(());
     }
     let Some(head) = reviewed_head(work.before) else {
@@ -222,9 +225,30 @@ fn review_again(work: &mut Work) -> Result<(), Refusal> {
         add_new(&mut fixed, must.unwrap_or_default());
     }
     work.ledger(&id).fixed = fixed;
+    keep_voided(work, &id);
     work.sync_handoff();
     Ok(())
 }
+
+/// A no that the user voids stays on record, with what became of it: the next reviewer, the judges
+/// and the brief are told both.
+fn keep_voided(work: &mut Work, id: &str) {
+    let ledger = work.ledger(id);
+    let is_of_head = |review: &&ReviewNote| Some(&review.commit) == ledger.head.as_ref();
+    let voided = ledger.sent_back.as_ref().filter(is_of_head);
+    let Some(no) = voided.filter(|review| review.rejects()).map(review_blocker) else {
+        return;
+    };
+    let answered = &mut work.next.ledger.answered_rejections;
+    answered.retain(|answered| answered.no.id != no.id);
+    answered.push(AnsweredRejection {
+        no,
+        answer: VOIDED.to_owned(),
+    });
+}
+
+/// What the user said to a no by `cook resume --review-again`.
+const VOIDED: &str = "the user voided that review and has the same commit reviewed again";
 
 fn new_wave(work: &mut Work) -> Result<(), Refusal> {
     if work.next.plan.open_slices().next().is_some() || drift::in_work(&work.next) {
