@@ -46,6 +46,7 @@ echo "SQLite"
 one_dies
 
 cd "$WORK"
+kill -KILL -- "-$(cut -d' ' -f1 "$STATE/hung")" 2>/dev/null || true
 rm -rf remote.git first a b reader ./*.out
 rm -rf "${STATE:?}"/*
 database="$(cat "$WORK/postgres-url")"

@@ -1,7 +1,7 @@
 //! Each criterion of a done slice: its proof looked up again, and with `--rerun` run again.
 
+use super::asked::{Asked, asked};
 use super::criterion::{Criterion, ProofVerdict};
-use super::proof::{Asked, asked};
 use crate::anchor::Anchor;
 use crate::measure::{Claim, Reran};
 use crate::service::Workspace;

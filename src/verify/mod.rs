@@ -5,6 +5,7 @@
 
 mod all;
 mod answered;
+mod asked;
 mod cited;
 mod contract;
 mod control_plane;

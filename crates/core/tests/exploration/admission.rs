@@ -448,6 +448,10 @@ fn amended(seen: &Seen, id: &str, index: usize, text: &str, reason: &str) -> Che
 /// A re-ground: its plan, its proof, its conclusion, its selection, its stop, its progress.
 fn reground(seen: &Seen, block: &Reground) -> Check {
     plan_is_legal(seen, &seen.after().plan.candidate_slices)?;
+    let reopened_ids: BTreeSet<&String> = block.reopen.iter().map(|it| &it.slice_id).collect();
+    require(reopened_ids.len() == block.reopen.len(), || {
+        "one slice is reopened twice".to_owned()
+    })?;
     if let Some(plan) = &block.plan {
         let changed = plan.change.iter().map(|slice| &slice.slice_id);
         let mut named: BTreeSet<&String> =
@@ -461,6 +465,13 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
             let id = &planned.slice_id;
             let was = seen.before.plan.slice(id).map(|slice| slice.status);
             let is_closed = matches!(was, Some(SliceStatus::Done | SliceStatus::Cancelled));
+            let blocks = planned.status == Some(SliceStatus::Blocked) && !is_closed;
+            let waits = planned.blocked_on.iter().flatten().next().is_some();
+            let why = planned.reason.as_ref();
+            require(
+                !blocks || waits || why.is_some_and(|why| !why.trim().is_empty()),
+                || format!("{id} is blocked without a reason"),
+            )?;
             let cancels = planned.status == Some(SliceStatus::Cancelled) && !is_closed;
             let reason = planned.reason.as_ref();
             require(
@@ -614,6 +625,14 @@ fn reconciled(seen: &Seen, block: &Reground) -> Check {
     let rejected = reopens && is_committed && review.is_some_and(|review| review.rejects());
     require(waits || again || rejected, || {
         format!("{id} is reconciled and did not wait for it")
+    })?;
+    let says_what = reconcile
+        .findings
+        .iter()
+        .any(|text| !text.trim().is_empty());
+    let said_no = review.is_some_and(|review| review.rejects());
+    require(!reopens || says_what || said_no, || {
+        format!("{id} is reopened, and nothing is to be fixed")
     })
 }
 

@@ -703,6 +703,22 @@ fn hostile_plans(all: &mut Blocks) {
             // A plan without any slice says what changes.
             plan.candidate_slices[index] = slice_plan("z", &[], bounds);
         });
+        all.add(format!("reopen {name} for nothing"), |block| {
+            block.reconcile = reconcile(name, Decision::Reopened);
+            block.reconcile.as_mut().unwrap().findings.clear();
+        });
+        all.add(format!("reopen {name} twice"), |block| {
+            let reopen = Reopen {
+                slice_id: name.to_owned(),
+                why: "it does not do it".to_owned(),
+                at: None,
+            };
+            block.reopen = vec![reopen.clone(), reopen];
+        });
+        all.revise(format!("block {name} for nothing"), index, |planned| {
+            planned.status = Some(SliceStatus::Blocked);
+            planned.blocked_on = Some(Vec::new());
+        });
         all.revise(format!("mark {name} done"), index, |planned| {
             planned.status = Some(SliceStatus::Done);
         });

@@ -158,11 +158,12 @@ pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> 
     let rebound = rebound_question(snapshot).and_then(|question| world.rebound(&question));
     let set = dispatch_needs(Some(&follow(snapshot, rebound.as_ref())));
     // Only where a role comes next that a dirty tree would stop.
-    let decides = snapshot.ledger.regrounded
-        && (!matches!(
-            snapshot.active.status,
-            ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-        ) || current_audit(snapshot).is_some());
+    let decides = snapshot.state.requires_reground
+        || snapshot.ledger.regrounded
+            && (!matches!(
+                snapshot.active.status,
+                ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
+            ) || current_audit(snapshot).is_some());
     assert!(
         !set.worktree || decides,
         "`cook next` would walk the tree for nothing"
