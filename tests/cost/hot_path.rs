@@ -18,7 +18,7 @@ const NEXT_AT_MOST: usize = 500;
 const HOOK_AT_MOST: usize = 480;
 
 /// System calls of one transition, all durability calls included.
-const TRANSITION_AT_MOST: usize = 1_450;
+const TRANSITION_AT_MOST: usize = 1_550;
 
 /// Flushes of one transition that changes three documents and no history.
 const FLUSHES_AT_MOST: usize = 24;

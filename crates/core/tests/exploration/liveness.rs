@@ -291,6 +291,16 @@ fn a_reviews_no_outlives_what_voids_it() {
 }
 
 #[test]
+fn a_list_names_a_thing_once() {
+    let walk = voided("question");
+    let twice = walk.reground(|block| {
+        let again = block.answers[0].clone();
+        block.answers.push(again);
+    });
+    walk.refused(twice, Code::NamedTwice);
+}
+
+#[test]
 fn a_commit_after_a_no_is_reviewed_against_it() {
     let mut walk = Walk::new(ONE);
     walk.reach_rule_7(false);
