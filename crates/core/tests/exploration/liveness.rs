@@ -292,7 +292,7 @@ fn a_reviews_no_outlives_what_voids_it() {
 
 #[test]
 fn a_list_names_a_thing_once() {
-    let walk = voided("question");
+    let mut walk = voided("question");
     let twice = walk.reground(|block| {
         let again = block.answers[0].clone();
         block.answers.push(again);
