@@ -291,6 +291,13 @@ fn a_reviews_no_outlives_what_voids_it() {
 }
 
 #[test]
+fn a_question_is_answered_once() {
+    let mut walk = voided("question");
+    let again = walk.regrounder_asks();
+    walk.refused(again, Code::AlreadyAnswered);
+}
+
+#[test]
 fn a_list_names_a_thing_once() {
     let mut walk = voided("question");
     let twice = walk.reground(|block| {
