@@ -22,16 +22,10 @@ one_dies() {
   trusted_clone b
   touch "$STATE/hang-implementer"
   unit a
-  local a=$pid b victim victim_pid other
+  local a=$pid b
   unit b
   b=$pid
-  wait_for_hung
-  case "$where" in
-    "$WORK/a") victim=a victim_pid=$a other=b ;;
-    *) victim=b victim_pid=$b other=a ;;
-  esac
-  kill -KILL -- "-$victim_pid"
-  echo "killed $victim in a session of the implementer"
+  kill_who_works "$a" "$b"
   sleep 2
   ! is_done && ! ended "$other" || surprise "the mission did not wait for its unit"
   echo "the mission waits for $victim"
@@ -46,7 +40,7 @@ echo "SQLite"
 one_dies
 
 cd "$WORK"
-kill -KILL -- "-$(cut -d' ' -f1 "$STATE/hung")" 2>/dev/null || true
+end_hung
 rm -rf remote.git first a b reader ./*.out
 rm -rf "${STATE:?}"/*
 database="$(cat "$WORK/postgres-url")"

@@ -42,11 +42,19 @@ begin() {
 
 # Ends what this test started and is still there, by its ids.
 end_all() {
+  end_hung
   local pid
-  for pid in "${started[@]}" $(cut -d' ' -f1 "$STATE/hung" 2>/dev/null); do
-    kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null || true
-  done
+  for pid in "${started[@]}"; do end_group "$pid"; done
 }
+
+# The session that hangs outlives a worker that was killed.
+end_hung() {
+  local pid
+  pid="$(cut -d' ' -f1 "$STATE/hung" 2>/dev/null || true)"
+  [[ -z "$pid" ]] || end_group "$pid"
+}
+
+end_group() { kill -KILL -- "-$1" 2>/dev/null || kill -KILL "$1" 2>/dev/null || true; }
 
 # A bare remote at $WORK/remote.git that holds the job, begun and with nothing done yet.
 begin_job() {
@@ -118,6 +126,18 @@ wait_for() {
 wait_for_hung() {
   wait_for "a session that hangs" 120 test -f "$STATE/hung"
   where="$(cut -d' ' -f2 "$STATE/hung")"
+}
+
+# kill_who_works PID_OF_A PID_OF_B: kills the worker whose session hangs, $victim; $other is the one left.
+kill_who_works() {
+  wait_for_hung
+  local pid
+  case "$where" in
+    "$WORK/a") victim=a pid=$1 other=b ;;
+    *) victim=b pid=$2 other=a ;;
+  esac
+  kill -KILL -- "-$pid"
+  echo "killed $victim in a session of the implementer"
 }
 
 is_done() { git --git-dir="$WORK/remote.git" for-each-ref refs/cook/done/ | grep -q .; }

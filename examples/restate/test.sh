@@ -57,13 +57,7 @@ ingress -X POST "http://localhost/cook/$key/work" >"$WORK/one.answer" 2>"$WORK/o
 one=$!
 ingress -X POST "http://localhost/cook/$key/work" >"$WORK/two.answer" 2>"$WORK/two.err" &
 two=$!
-wait_for_hung
-case "$where" in
-  "$WORK/a") victim=a victim_pid=$a other=b ;;
-  *) victim=b victim_pid=$b other=a ;;
-esac
-kill -KILL -- "-$victim_pid"
-echo "killed $victim in a session of the implementer"
+kill_who_works "$a" "$b"
 wait_for "the mission's end" 240 is_done
 wait "$one" "$two"
 [[ "$(cat "$WORK/one.answer" "$WORK/two.answer")" == '"done""done"' ]] || surprise "$(cat "$WORK"/*.answer)"

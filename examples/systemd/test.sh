@@ -45,13 +45,7 @@ start a bash "$WORK/timer.sh" a "$line" "$after"
 a=$pid
 start b bash "$WORK/timer.sh" b "$line" "$after"
 b=$pid
-wait_for_hung
-case "$where" in
-  "$WORK/a") victim=a victim_pid=$a other=b ;;
-  *) victim=b victim_pid=$b other=a ;;
-esac
-kill -KILL -- "-$victim_pid"
-echo "killed $victim in a session of the implementer"
+kill_who_works "$a" "$b"
 wait_for "the mission's end" 180 test -e "$WORK/stopped/cook-step@$other.timer"
 check_done
 # The machine comes back: its clone is usable, and its timer stops.

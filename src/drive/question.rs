@@ -15,8 +15,8 @@ const QUESTIONS: &str = "questions";
 /// No question takes longer.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// Begins to watch a question; what it changed is put back by the call that this gives. Of an
-/// order that is the log alone, should it be taken away. Nothing is
+/// Begins to watch a question or an order; the call that this gives puts back what it changed. An
+/// order may change the worktree: of what it did only the loss of the log is put back. Nothing is
 /// put back while somebody drives: the changes may be a session's that has the right to them.
 ///
 /// # Errors

@@ -11,9 +11,7 @@ use crate::measure::gate_commands;
 use cook_core::change::{Class, class_of};
 use cook_core::diagnostic::{Failure, counted, without_escapes};
 use cook_core::machine::{AnchorQuestion, FactSet, Facts};
-use cook_core::model::{
-    ActiveStatus, Evidence, Receipt, Role, STOP_VERIFIER, SliceStatus, Snapshot, Verdict,
-};
+use cook_core::model::{ActiveStatus, Evidence, Receipt, Role, SliceStatus, Snapshot, Verdict};
 use cook_git::{ChangeKind, Edit, unified_diff};
 use cook_store::receipt::Receipts;
 use std::collections::BTreeMap;
@@ -105,8 +103,7 @@ fn add_run(text: &mut String, run: &Receipt) {
     }
 }
 
-/// What is known to be red at HEAD beside the runs of the slice in work: the required gates, and
-/// the stop verifier.
+/// The required gates that are known to be red at HEAD, beside the runs of the slice in work.
 fn add_red_at_head(
     text: &mut String,
     workspace: &Workspace,
@@ -120,7 +117,7 @@ fn add_red_at_head(
     let mut gates = workspace.config()?.gate_specs();
     gates.retain(|gate| gate.required);
     let commands = gates.iter().map(|gate| gate.run.as_str());
-    for command in commands.chain([STOP_VERIFIER]) {
+    for command in commands {
         let found = receipts.find(command, tree)?;
         let is_shown = |found: &Receipt| {
             let mut runs = snapshot.evidence.runs.iter();

@@ -44,12 +44,12 @@ fn section(repo: &Repo, heading: &str) -> String {
 }
 
 #[track_caller]
-fn holds(text: &str, part: &str) {
+pub fn holds(text: &str, part: &str) {
     assert!(text.contains(part), "no `{part}` in:\n{text}");
 }
 
 #[track_caller]
-fn lacks(text: &str, part: &str) {
+pub fn lacks(text: &str, part: &str) {
     assert!(!text.contains(part), "`{part}` in:\n{text}");
 }
 

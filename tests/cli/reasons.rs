@@ -1,5 +1,6 @@
 //! What a report decides it gives a reason for, once, and the reason reaches whoever goes on.
 
+use crate::handing_on::{holds, lacks};
 use crate::support::reports::{plan, proof, slice};
 use crate::support::{Repo, Run};
 use serde_json::{Value, json};
@@ -12,14 +13,17 @@ fn prompt(repo: &Repo) -> String {
     repo.cook(&["next", "--prompt"]).ok().out
 }
 
-#[track_caller]
-fn holds(text: &str, part: &str) {
-    assert!(text.contains(part), "no `{part}` in:\n{text}");
-}
-
-#[track_caller]
-fn lacks(text: &str, part: &str) {
-    assert!(!text.contains(part), "`{part}` in:\n{text}");
+/// A committed slice that its review rejected, and the audit after it.
+fn rejected() -> Repo {
+    let repo = Repo::with_mission("Ship it");
+    repo.plan_and_select(&[slice("s1")]);
+    repo.commit_for("s1", "s1.txt", "s1 works\n");
+    repo.record("implementer", repo.implementer_report(None))
+        .ok();
+    let no = repo.reviewer_report(Some("it loses the exit code"));
+    repo.record("reviewer", no).ok();
+    repo.record("auditor", repo.auditor_report()).ok();
+    repo
 }
 
 #[test]
@@ -54,14 +58,7 @@ fn a_reopened_slice_is_told_what_to_fix() {
 
 #[test]
 fn a_no_that_the_user_voids_is_told_to_everybody_after() {
-    let repo = Repo::with_mission("Ship it");
-    repo.plan_and_select(&[slice("s1")]);
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
-    repo.record("implementer", repo.implementer_report(None))
-        .ok();
-    let no = repo.reviewer_report(Some("it loses the exit code"));
-    repo.record("reviewer", no).ok();
-    repo.record("auditor", repo.auditor_report()).ok();
+    let repo = rejected();
     repo.cook(&["resume", "--review-again", "--as-user"]).ok();
     let voided = "the user voided that review";
     let told = |role: &str| {
@@ -90,14 +87,7 @@ fn a_no_that_the_user_voids_is_told_to_everybody_after() {
 
 #[test]
 fn a_no_is_voided_as_well_where_its_slice_was_reopened() {
-    let repo = Repo::with_mission("Ship it");
-    repo.plan_and_select(&[slice("s1")]);
-    repo.commit_for("s1", "s1.txt", "s1 works\n");
-    repo.record("implementer", repo.implementer_report(None))
-        .ok();
-    let no = repo.reviewer_report(Some("it loses the exit code"));
-    repo.record("reviewer", no).ok();
-    repo.record("auditor", repo.auditor_report()).ok();
+    let repo = rejected();
     let decision = json!({"slice_id": "s1", "decision": "reopened", "findings": []});
     repo.hand_in_reground(&json!({"reconcile": decision}));
     repo.cook(&["resume", "--review-again", "--as-user"]).ok();

@@ -76,6 +76,16 @@ impl Work {
         std::fs::write(self.state.join("go"), "").unwrap();
     }
 
+    /// A clone in which the implementer's session hangs, the step and its agent.
+    fn hung() -> (Self, Repo, (Child, u32)) {
+        let work = Self::begun();
+        let one = work.clone(2);
+        one.cook(&STEP).exits(0);
+        work.hang("implementer");
+        let step = work.begin(&one);
+        (work, one, step)
+    }
+
     /// A step whose session hangs by now, and its agent.
     fn begin(&self, clone: &Repo) -> (Child, u32) {
         let mut command = clone.cook_command(&STEP);
@@ -246,11 +256,7 @@ fn who_is_killed_in_a_session_loses_nothing_that_was_recorded() {
 /// In the middle of a merge that does not work out, with files in every state.
 #[test]
 fn what_a_killed_session_was_in_the_middle_of_is_kept() {
-    let work = Work::begun();
-    let one = work.clone(2);
-    one.cook(&STEP).exits(0);
-    work.hang("implementer");
-    let (child, agent) = work.begin(&one);
+    let (work, one, (child, agent)) = Work::hung();
     one.git(&["switch", "-q", "-c", "side"]);
     one.commit_for("hello", "README.md", "theirs\n");
     one.git(&["switch", "-q", "main"]);
@@ -406,11 +412,7 @@ fn a_remote_that_is_rewound_or_away_changes_nothing() {
 /// It goes away while a session is held: what was recorded goes with the next step.
 #[test]
 fn a_remote_that_is_away_at_the_end_gets_it_later() {
-    let work = Work::begun();
-    let one = work.clone(2);
-    one.cook(&STEP).exits(0);
-    work.hang("implementer");
-    let (child, _) = work.begin(&one);
+    let (work, one, (child, _)) = Work::hung();
     let away = work.state.join("away.git");
     std::fs::rename(&work.shared.bare, &away).unwrap();
     work.go();
@@ -518,11 +520,7 @@ fn what_looks_like_a_secret_stays_here_until_a_person_decides() {
 
 #[test]
 fn two_steps_in_one_clone_do_not_meet() {
-    let work = Work::begun();
-    let one = work.clone(2);
-    one.cook(&STEP).exits(0);
-    work.hang("implementer");
-    let (child, _) = work.begin(&one);
+    let (work, one, (child, _)) = Work::hung();
     let second = one.cook(&STEP);
     second.exits(7).says("lease_held");
     work.go();

@@ -55,7 +55,7 @@ pub(super) fn apply(
     block: &Reground,
     submission: &Submission,
 ) -> Result<(), Refusal> {
-    once::require_once(block)?;
+    once::require_named_once(block)?;
     let whole = delta::expand(&work.before.plan, block)?;
     let block = whole.as_ref();
     if work.due.rule == Rule::Recover {

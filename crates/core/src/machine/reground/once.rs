@@ -6,7 +6,7 @@ use crate::model::Reground;
 use std::collections::BTreeSet;
 
 /// Of two entries for one thing one would be lost.
-pub(super) fn require_once(block: &Reground) -> Result<(), Refusal> {
+pub(super) fn require_named_once(block: &Reground) -> Result<(), Refusal> {
     let reopened = || block.reopen.iter().map(|reopen| reopen.slice_id.as_str());
     once("reopen", reopened())?;
     once("answers", block.answers.iter().map(|given| &*given.no))?;
