@@ -104,6 +104,8 @@ impl World {
             let before = format!("{draft:?}");
             self.answer(&mut draft, &run.err);
             if format!("{draft:?}") == before {
+                let said = self.repo.cook(&["verify", "control-plane"]);
+                self.say(format!("== verify control-plane\n{}", said.out));
                 return Err(format!("nothing answers the refusal: {}", run.err));
             }
             last = run.err;

@@ -18,11 +18,14 @@ mod world;
 use driver::Went;
 use figures::Figures;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use world::{Rng, World};
 
 /// Histories when nothing else is said.
 const FEW: u64 = 6;
+/// Seeds that failed once; they run beside those few. In 624 and 660 the log was held to be untrue for
+/// what it said of a commit that git has thrown away since.
+const FAILED_ONCE: [u64; 2] = [624, 660];
 /// Events of each history that are dealt in turn, so that each kind comes up in five histories.
 const DEALT: usize = 4;
 /// Reports until the project must be done.
@@ -36,14 +39,16 @@ fn number(name: &str, otherwise: u64) -> u64 {
 #[allow(clippy::print_stdout)]
 fn whatever_becomes_of_the_history_done_means_proved() {
     let first = number("COOK_HISTORIES_FROM", 0);
-    let end = first + number("COOK_HISTORIES", FEW);
-    let next = AtomicU64::new(first);
+    let mut seeds: Vec<u64> = (first..first + number("COOK_HISTORIES", FEW)).collect();
+    if std::env::var_os("COOK_HISTORIES").is_none() {
+        seeds.extend(FAILED_ONCE);
+    }
+    let next = AtomicUsize::new(0);
     let (wrong, figures) = (Mutex::new(Vec::new()), Mutex::new(Figures::default()));
     let work = || loop {
-        let seed = next.fetch_add(1, Ordering::Relaxed);
-        if seed >= end {
+        let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else {
             break;
-        }
+        };
         let found = std::panic::catch_unwind(|| history(seed));
         let (found, seen) = found.unwrap_or_else(|_| {
             let failed = format!("seed {seed}: the test itself failed");
