@@ -15,6 +15,6 @@ mod world;
 
 pub use facts::measure;
 pub(crate) use missing::{Red, dropped_by_choice, missing, missing_in_worktree};
-pub(crate) use rerun::{Claim, Reran};
+pub(crate) use rerun::{Claim, Needs, Reran};
 pub use world::World;
 pub(crate) use world::{gate_commands, wants_gates};

@@ -33,6 +33,15 @@ pub enum Reran {
     No(String),
 }
 
+/// What must be here for an anchor to be looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// What is gone counts as gone.
+    Nothing,
+    /// Every commit that the answer is found by.
+    Commits,
+}
+
 impl World<'_> {
     /// Runs what the claims rest on at a commit (full id), in a new clean room, and says of each what
     /// came of it. A claim names a gate; it is never run because a claim names it.
@@ -77,7 +86,8 @@ impl World<'_> {
         Ok(answers)
     }
 
-    /// What anchors are worth at a commit, by what is kept: no gate is run for them.
+    /// What anchors are worth at a commit, by what is kept: no gate is run for them. With `Needs::Commits`
+    /// what rests on a commit that git has thrown away is not answered.
     ///
     /// # Errors
     /// When the repository or a receipt cannot be read.
@@ -85,9 +95,24 @@ impl World<'_> {
         &self,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
+        needs: Needs,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
         let sources = self.sources(head)?;
-        let answers = questions.iter().map(|question| {
+        let is_held = |question: &AnchorQuestion| -> Result<bool, Failure> {
+            for commit in sources.rests_on(question)? {
+                if self.repo.resolve(&commit)?.is_none() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        let mut wanted = Vec::new();
+        for question in questions {
+            if needs == Needs::Nothing || is_held(question)? {
+                wanted.push(question);
+            }
+        }
+        let answers = wanted.into_iter().map(|question| {
             let answer = sources.judge(question, &self.gates_of(&question.slice_id))?;
             Ok((question.key(), answer))
         });

@@ -1,7 +1,7 @@
 //! One worktree with everything a command needs of it, opened once.
 
 use super::elsewhere::pull_hints;
-use crate::measure::{Claim, Reran, World, measure, wants_gates};
+use crate::measure::{Claim, Needs, Reran, World, measure, wants_gates};
 use crate::scaffold::stop_verifier_is_stale;
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_core::machine::{
@@ -341,14 +341,15 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`Workspace::measure`].
-    pub fn look_up(
+    pub(crate) fn look_up(
         &self,
         snapshot: &Snapshot,
         head: &Head,
         questions: &BTreeSet<AnchorQuestion>,
+        needs: Needs,
     ) -> Result<BTreeMap<String, AnchorAnswer>, Failure> {
         self.in_world(self.config()?, true, Some(snapshot), |world| {
-            world.look_up(head, questions)
+            world.look_up(head, questions, needs)
         })
     }
 

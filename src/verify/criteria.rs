@@ -3,7 +3,7 @@
 use super::asked::{Asked, asked};
 use super::criterion::{Criterion, ProofVerdict};
 use crate::anchor::Anchor;
-use crate::measure::{Claim, Reran};
+use crate::measure::{Claim, Needs, Reran};
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict};
@@ -96,7 +96,9 @@ impl<'a> Judge<'a> {
         }
         let open = cases.iter().filter(|case| case.found.is_none());
         let questions: BTreeSet<AnchorQuestion> = open.map(|case| case.question.clone()).collect();
-        let answers = self.workspace.look_up(self.snapshot, self.at, &questions)?;
+        let answers = self
+            .workspace
+            .look_up(self.snapshot, self.at, &questions, Needs::Nothing)?;
         let mut criteria = Vec::new();
         for case in cases {
             let found = match (case.found.clone(), answers.get(&case.question.key())) {
@@ -349,7 +351,9 @@ impl<'a> Judge<'a> {
         let is_open = |at: &&usize| matches!(cases[**at].found, Some((ProofVerdict::Differs, ..)));
         let open: Vec<usize> = those.iter().filter(is_open).copied().collect();
         let questions = open.iter().map(|at| cases[*at].question.clone()).collect();
-        let answers = self.workspace.look_up(self.snapshot, self.at, &questions)?;
+        let answers = self
+            .workspace
+            .look_up(self.snapshot, self.at, &questions, Needs::Nothing)?;
         for at in open {
             let answer = answers.get(&cases[at].question.key());
             if let Some(answer) = answer.filter(|answer| answer.verdict == Verdict::Moved) {

@@ -5,9 +5,10 @@
 
 use super::criteria::{Kind, kind_of};
 use crate::anchor::Anchor;
+use crate::measure::Needs;
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorQuestion, Facts, Head, Range, Verdict, WorkOf, follow, needs};
+use cook_core::machine::{AnchorQuestion, Facts, Head, Range, Verdict, follow, needs};
 use cook_core::model::{Event, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,57 +111,25 @@ impl<'a> Again<'a> {
         Ok((found != said).then(|| format!("other commits lead from {from} to {to}")))
     }
 
-    /// Every commit that the answer rests on is here: the one it was stamped at, and those of the slice's
-    /// work, which a rewritten history leaves to git's garbage collection.
-    fn is_held(&mut self, before: &Snapshot, question: &AnchorQuestion) -> Result<bool, Failure> {
-        let slice = before.plan.slice(&question.slice_id);
-        let ledger = before.ledger.slices.get(&question.slice_id);
-        let accepted = ledger.and_then(|ledger| ledger.accepted.as_ref());
-        let mut commits: BTreeSet<&String> = question.stamped_at.iter().collect();
-        commits.extend(slice.and_then(|slice| slice.basis_commit.as_ref()));
-        match &question.work {
-            Some(WorkOf::Claimed(own)) => {
-                commits.extend([&own.basis, &own.head]);
-                commits.extend(&own.claimed);
-            }
-            Some(WorkOf::Accepted(_)) => {
-                commits.extend(
-                    accepted
-                        .into_iter()
-                        .flat_map(|work| [&work.basis, &work.head]),
-                );
-            }
-            None => {}
-        }
-        for commit in commits {
-            if self.tree_of(commit)?.is_none() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Proof that stands in files: a place that was not there, or was not the slice's work.
     fn anchors(
-        &mut self,
+        &self,
         before: &Snapshot,
         head: &Head,
         facts: &Facts,
         asked: &BTreeSet<AnchorQuestion>,
     ) -> Result<Option<String>, Failure> {
-        let mut here = BTreeSet::new();
-        for question in asked {
+        let in_files = |question: &&AnchorQuestion| {
             let anchor = Anchor::parse(&question.anchor);
-            let in_files = anchor.is_ok_and(|anchor| kind_of(&anchor) == Kind::Code);
-            if in_files && self.is_held(before, question)? {
-                here.insert(question.clone());
-            }
-        }
-        let asked = here;
+            anchor.is_ok_and(|anchor| kind_of(&anchor) == Kind::Code)
+        };
+        let asked: BTreeSet<AnchorQuestion> = asked.iter().filter(in_files).cloned().collect();
         if asked.is_empty() {
             return Ok(None);
         }
-        let answers = self.workspace.look_up(before, head, &asked)?;
+        let answers = self
+            .workspace
+            .look_up(before, head, &asked, Needs::Commits)?;
         for question in &asked {
             let key = question.key();
             let (Some(said), Some(found)) = (facts.anchors.get(&key), answers.get(&key)) else {

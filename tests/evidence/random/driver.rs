@@ -166,7 +166,10 @@ impl World {
         });
         if let Some(commit) = named.flatten() {
             match self.report(&id, &commit) {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    self.adopt(&id, &commit);
+                    return Ok(());
+                }
                 // It forked off before the basis, holds nothing, or left HEAD.
                 Err(why) if why.contains("error[commit_") => {
                     self.doubt_of("a commit that was asked for");
@@ -187,6 +190,22 @@ impl World {
                 self.report(&id, &self.head())
             }
             went => went,
+        }
+    }
+
+    /// A commit that bears the slice's trailer, came after its basis and was reported is the slice's, whoever
+    /// made it: it was asked for, and reviewed.
+    fn adopt(&mut self, id: &str, commit: &str) {
+        let Some(parent) = self.resolve(&format!("{commit}^1")) else {
+            return;
+        };
+        let before = self.lines_at(&parent);
+        for spot in self.lines_at(commit).iter() {
+            let is_new = !before.iter().any(|other| other.line == spot.line);
+            let line = &mut self.lines[spot.line];
+            if is_new && line.by == By::Foreign {
+                line.by = By::Slice(id.to_owned());
+            }
         }
     }
 
