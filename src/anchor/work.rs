@@ -45,26 +45,6 @@ impl Sources<'_> {
         recall(&self.works, key, || find(Some(&only))).map(Some)
     }
 
-    /// The commits that the answer to a question is found by, beside the one it is asked of.
-    pub(crate) fn rests_on(&self, question: &AnchorQuestion) -> Result<BTreeSet<String>, Failure> {
-        let mut commits: BTreeSet<String> = question.stamped_at.iter().cloned().collect();
-        let earlier = match &question.work {
-            Some(WorkOf::Claimed(own)) => {
-                commits.extend([own.basis.clone(), own.head.clone()]);
-                commits.extend(own.claimed.iter().cloned());
-                own.earlier
-            }
-            Some(WorkOf::Accepted(seq)) => Some(*seq),
-            None => None,
-        };
-        let accepted = earlier.map(|seq| self.accepted(seq)).transpose()?.flatten();
-        if let Some(own) = accepted {
-            commits.extend([own.basis, own.head]);
-            commits.extend(own.commits);
-        }
-        Ok(commits)
-    }
-
     /// What a slice that is to be accepted wrote; nothing where its commits are not here.
     ///
     /// # Errors

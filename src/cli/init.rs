@@ -3,8 +3,8 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::input::free_text;
-use super::{input, transition, trial, trust};
-use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED};
+use super::{input, stated_mission, taken_plan, transition, trial, trust};
+use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{self, Applied, Workspace};
 use crate::view::{NoteAnswer, Trial};
 use clap::Args;
@@ -24,6 +24,12 @@ pub(super) struct InitArgs {
     /// Read the mission from a file (`-` = standard input)
     #[arg(long, value_name = "FILE")]
     pub mission_file: Option<PathBuf>,
+    /// Take in a plan that is there: of spec-kit, OpenSpec, Kiro, task-master, Ralph, a check list, GitHub issues as JSON, beads
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<String>,
+    /// Write ticks into the plan that was taken in, for accepted slices, and nothing else (user only)
+    #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "commit", "log", "skip_gates", "gate_time"])]
+    pub tick: bool,
     /// Commit the contract files, and nothing else
     #[arg(long)]
     pub commit: bool,
@@ -41,6 +47,9 @@ pub(super) struct InitArgs {
 }
 
 pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
+    if args.tick {
+        return taken_plan::tick(context, args.as_user.as_user);
+    }
     let given = input::mission_text(args.mission.as_deref(), args.mission_file.as_deref())?;
     if let Some(id) = &args.log {
         caller::require_user(args.as_user.as_user)?;
@@ -65,6 +74,13 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
         repair: false,
         user: user.is_ok(),
         anew: args.log.as_deref() == Some("new"),
+    };
+    let given = Given {
+        mission: match (given, &args.from) {
+            (None, None) => stated_mission::ask(context, &workspace)?,
+            (given, _) => given,
+        },
+        from: args.from.as_deref(),
     };
     let mut done = set_up(&workspace, given, how)?;
     let commit = match args.commit {
@@ -110,7 +126,7 @@ pub(super) fn repair(workspace: Workspace, dry_run: bool) -> Answer {
         user: false,
         anew: false,
     };
-    let done = set_up(&workspace, None, how)?;
+    let done = set_up(&workspace, Given::default(), how)?;
     finish(record(&workspace, done)?)
 }
 
@@ -141,9 +157,24 @@ struct SetUp {
     anew: bool,
 }
 
-fn set_up(workspace: &Workspace, given: Option<String>, how: SetUp) -> Result<Done, Failure> {
+/// What the command line brings.
+#[derive(Default)]
+struct Given<'a> {
+    mission: Option<String>,
+    /// Where a plan lies.
+    from: Option<&'a str>,
+}
+
+fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failure> {
     let SetUp { repair, user, anew } = how;
+    let Given {
+        mission: given,
+        from,
+    } = given;
     let (_, snapshot) = workspace.current()?;
+    if let (Some(_), Some(from)) = (&snapshot, from) {
+        return Err(taken_plan::too_late(from));
+    }
     if let (Some(snapshot), Some(mission)) = (&snapshot, &given)
         && !snapshot.mission.is_empty()
         && mission.trim() != snapshot.mission.trim()
@@ -158,11 +189,17 @@ fn set_up(workspace: &Workspace, given: Option<String>, how: SetUp) -> Result<Do
     let missing_before = workspace.repo.contract_missing()?;
     let mut lines = Vec::new();
     let mut findings = Vec::new();
-    let mission = find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
+    let taken = from.map(|from| plans::read(root, from)).transpose()?;
+    // What is named on the command line goes before what a file states, and that before a README's words.
+    let given = given.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
+    let mission = stated_mission::find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
     let imported = match snapshot {
         Some(_) => None,
         None => scaffold::import::read(&root.join(".agent"))?,
     };
+    if snapshot.is_none() && taken.is_none() && imported.is_none() {
+        lines.extend(taken_plan::offers(root));
+    }
     if workspace.store.is_none() {
         if !anew {
             service::check_unseen(workspace)?;
@@ -194,11 +231,14 @@ fn set_up(workspace: &Workspace, given: Option<String>, how: SetUp) -> Result<Do
         &absent,
         &mut lines,
     )?;
-    let import = imported.map(|imported| {
+    let mut import = imported.map(|imported| {
         lines.push(format!("took in older state ({})", imported.import.layout));
         findings.extend(imported.findings);
         Box::new(imported.import)
     });
+    if let Some(taken) = taken {
+        taken_plan::take_in(taken, &mut import, &mut lines, &mut findings)?;
+    }
     let found = Found {
         mission,
         profile,
@@ -231,40 +271,6 @@ fn kept_of_sessions(exchanges: Exchanges) -> &'static str {
             "the log keeps each report with the session it came out of (`[log] exchanges`)"
         }
     }
-}
-
-/// Where the repository states it.
-const MISSION: &str = ".agent/mission.md";
-
-/// The mission: the log's, else what is given, else what the repository says.
-fn find_mission(
-    workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
-    given: Option<String>,
-    lines: &mut Vec<String>,
-) -> Result<Option<String>, Failure> {
-    if let Some(snapshot) = snapshot.filter(|snapshot| !snapshot.mission.is_empty()) {
-        return Ok(Some(snapshot.mission.clone()));
-    }
-    let found = scaffold::find_mission(workspace.repo.root())?;
-    if let Some(given) = given {
-        let file = found.filter(|found| found.source == MISSION);
-        return match file.is_some_and(|file| file.text.trim() != given.trim()) {
-            true => Err(Refusal::new(
-                Code::DoesNotApply,
-                format!("`{MISSION}` states another mission"),
-            )
-            .hint(format!(
-                "run `cook init` to take that one, or change `{MISSION}` first"
-            ))
-            .into()),
-            false => Ok(Some(given)),
-        };
-    }
-    if let Some(found) = &found {
-        lines.push(format!("mission taken from {}", found.source));
-    }
-    Ok(found.map(|found| found.text))
 }
 
 fn bad_profile(contract: &Contract) -> Failure {

@@ -12,6 +12,8 @@ mod printer;
 #[cfg(feature = "schema")]
 pub mod published;
 mod queued;
+mod stated_mission;
+mod taken_plan;
 mod transition;
 mod trial;
 

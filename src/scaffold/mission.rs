@@ -23,9 +23,8 @@ pub struct FoundMission {
     pub source: &'static str,
 }
 
-/// The mission that the repository itself states: `.agent/mission.md`,
-/// `mission.md`, or the first heading and paragraph of its README. None when
-/// there is nothing that could be one.
+/// The mission that the repository itself states: `.agent/mission.md` or `mission.md`. None when there is
+/// neither: what a README says of a project is no task.
 ///
 /// # Errors
 /// A mission file that is a link, too large, or not text.
@@ -39,25 +38,12 @@ pub fn find_mission(root: &Path) -> Result<Option<FoundMission>, Error> {
             }
         }
     }
-    let files = Files::new(root);
-    for source in [
-        "README.md",
-        "Readme.md",
-        "readme.md",
-        "README",
-        "README.rst",
-        "README.txt",
-    ] {
-        if let Some(text) = files.text(source)?.as_deref().and_then(opening) {
-            return Ok(Some(FoundMission { text, source }));
-        }
-    }
     Ok(None)
 }
 
-/// A README's first heading and the first paragraph after it. None without a
+/// A document's first heading and the first paragraph after it. None without a
 /// paragraph: a title alone says nothing about what is to be done.
-fn opening(readme: &str) -> Option<String> {
+pub(super) fn opening(readme: &str) -> Option<String> {
     let text = clean(readme, Lines::Keep);
     let mut heading: Option<&str> = None;
     let mut paragraph: Vec<&str> = Vec::new();

@@ -13,6 +13,7 @@ mod files;
 mod gitignore;
 pub mod import;
 mod mission;
+pub mod plans;
 mod scripts;
 mod text_file;
 

@@ -4,7 +4,7 @@ use super::answered::Answered;
 use super::control_plane::{sound, state};
 use super::criteria::{Judge, Rerun};
 use super::outcome::Outcome;
-use super::{proven, stop, word};
+use super::{proven, stop, ticks, word};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, counted};
 use cook_core::machine::Head;
@@ -62,6 +62,7 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
     };
     let judge = Judge::new(workspace, &snapshot, &standing.head, rerun);
     let criteria = judge.criteria(None)?;
+    ticks::count(&judge, &snapshot, &criteria, &mut outcome)?;
     let is_shallow = workspace.repo.is_shallow();
     let wrong = criteria.iter();
     let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));

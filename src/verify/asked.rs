@@ -1,7 +1,7 @@
 //! Which criteria of done slices are asked about, each with its proof.
 
 use cook_core::machine::AnchorQuestion;
-use cook_core::model::{Basis, Evidence, EvidenceRecord, SliceStatus, Snapshot};
+use cook_core::model::{Basis, Evidence, EvidenceRecord, Slice, SliceStatus, Snapshot};
 
 /// A criterion of a done slice and what is on record as its proof; of one that was dropped too.
 #[derive(Debug, Clone)]
@@ -34,23 +34,26 @@ pub(super) fn asked(snapshot: &Snapshot, slice: Option<&str>) -> Vec<Asked> {
     let slices = snapshot.plan.candidate_slices.iter().filter(|known| {
         known.status == SliceStatus::Done && slice.is_none_or(|slice| known.slice_id == slice)
     });
+    slices.flat_map(asked_of).collect()
+}
+
+/// The criteria of a slice, those that it was rid of with proof among them.
+pub(super) fn asked_of(slice: &Slice) -> Vec<Asked> {
+    let records: Vec<&EvidenceRecord> =
+        slice.evidence.iter().filter_map(Evidence::record).collect();
+    let asked = |criterion: &String, record: Option<&EvidenceRecord>| Asked {
+        slice_id: slice.slice_id.clone(),
+        criterion: criterion.clone(),
+        record: record.cloned(),
+    };
     let mut all = Vec::new();
-    for slice in slices {
-        let records: Vec<&EvidenceRecord> =
-            slice.evidence.iter().filter_map(Evidence::record).collect();
-        let asked = |criterion: &String, record: Option<&EvidenceRecord>| Asked {
-            slice_id: slice.slice_id.clone(),
-            criterion: criterion.clone(),
-            record: record.cloned(),
-        };
-        for criterion in &slice.acceptance_criteria {
-            let record = records.iter().find(|record| &record.criterion == criterion);
-            all.push(asked(criterion, record.copied()));
-        }
-        let dropped = records
-            .iter()
-            .filter(|record| !slice.acceptance_criteria.contains(&record.criterion));
-        all.extend(dropped.map(|record| asked(&record.criterion, Some(record))));
+    for criterion in &slice.acceptance_criteria {
+        let record = records.iter().find(|record| &record.criterion == criterion);
+        all.push(asked(criterion, record.copied()));
     }
+    let dropped = records
+        .iter()
+        .filter(|record| !slice.acceptance_criteria.contains(&record.criterion));
+    all.extend(dropped.map(|record| asked(&record.criterion, Some(record))));
     all
 }

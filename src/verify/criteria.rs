@@ -85,8 +85,13 @@ impl<'a> Judge<'a> {
 
     /// The verdicts, in the order of the plan.
     pub fn criteria(&self, slice: Option<&str>) -> Result<Vec<Criterion>, Failure> {
+        self.judge(asked(self.snapshot, slice))
+    }
+
+    /// The verdicts of these.
+    pub fn judge(&self, asked: Vec<Asked>) -> Result<Vec<Criterion>, Failure> {
         let mut cases = Vec::new();
-        for asked in asked(self.snapshot, slice) {
+        for asked in asked {
             cases.push(self.case(asked)?);
         }
         match self.rerun {

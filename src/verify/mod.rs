@@ -20,6 +20,7 @@ mod proof;
 mod proven;
 mod slice;
 mod stop;
+mod ticks;
 mod word;
 
 pub(crate) use all::all;

@@ -25,3 +25,4 @@ mod reasons;
 mod reports;
 mod scaffold;
 mod session;
+mod taken_plans;

@@ -101,6 +101,7 @@ impl Source<'_> {
             reason,
             slice_history: history::slice_history(&self.lines(Document::SliceRecord)?, &mut notes),
             stop_history: history::stop_history(&self.lines(Document::StopRecord)?, &mut notes),
+            ..Import::default()
         };
         if self.bytes(Document::VerificationEvidence)?.is_some() {
             let what = "the old verification is not taken in; cook runs the gates itself";

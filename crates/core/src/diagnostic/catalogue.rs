@@ -114,6 +114,10 @@ codes! {
     SliceIdInvalid "slice_id_invalid" Refusal Error "a slice id is not one word of letters, digits, `.`, `_`, `-`", "begin the id with a letter or digit and use only letters, digits, `.`, `_`, `-`, at most 100";
     SliceRemoved "slice_removed" Refusal Error "the plan leaves out a slice", "cancel a slice with a reason; never remove one";
     PlanTooLarge "plan_too_large" Refusal Error "the plan has more slices than cook keeps", "keep a plan under 1,000 slices";
+    PlanMalformed "plan_malformed" Refusal Error "a plan that is to be taken in breaks its format at the named place", "mend that line, and run the command again";
+    PlanEmpty "plan_empty" Refusal Error "a plan that is to be taken in names no task", "list tasks in it as `- [ ] TEXT`, or name another file";
+    PlanUnknown "plan_unknown" Refusal Error "no plan that cook reads is there", "name a file: `specs/NAME/tasks.md`, `openspec/changes/NAME/tasks.md`, `.kiro/specs/NAME/tasks.md`, `.taskmaster/tasks/tasks.json`, `prd.json`, a check list, JSON of `gh issue list`, or `.beads/issues.jsonl`";
+    PlanAmbiguous "plan_ambiguous" Refusal Error "several plans are there", "name one of them with `cook init --from`";
     PlanMarksDone "plan_marks_done" Refusal Error "a plan marks a slice done", "only an accepted reconciliation makes a slice done";
     PlanStatusIgnored "plan_status_ignored" Finding Warning "the plan gives a status to a slice that is done or cancelled", "take a done slice up again with `reopen`";
     SelectionDiffers "selection_differs" Finding Warning "a report calls a slice selected that its block does not select", "select it with `\"select\": \"ID\"`";

@@ -6,9 +6,9 @@ use super::finish::{Before, finish};
 use super::rule::{Dispatch, Rule};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, Policy, Profile,
-    Remark, RoleSlot, SchemaVersion, SliceRecordType, SliceStatus, Snapshot, State, Undone,
-    VerificationEvidence, Waiting, WaitingKind, mission_anchor,
+    ActiveSlice, ActiveStatus, Count, Counters, Event, Import, Ledger, Plan, PlanSource, Policy,
+    Profile, Remark, RoleSlot, SchemaVersion, SliceRecordType, SliceStatus, Snapshot, State,
+    Undone, VerificationEvidence, Waiting, WaitingKind, mission_anchor,
 };
 use std::collections::BTreeMap;
 
@@ -142,6 +142,18 @@ fn take_in(next: &mut Snapshot, import: &Import, anchor: &str) {
     if let Some(plan) = &import.plan {
         next.plan = plan.clone();
         next.plan.mission_anchor = anchor.to_owned();
+    }
+    if let Some(path) = &import.path {
+        next.ledger.plan_source = Some(PlanSource {
+            kind: import.layout.clone(),
+            path: path.clone(),
+        });
+    }
+    for (id, source) in &import.tasks {
+        if next.plan.slice(id).is_some() {
+            let entry = next.ledger.slices.entry(id.clone()).or_default();
+            entry.source = Some(source.clone());
+        }
     }
     for slice in &mut next.plan.candidate_slices {
         if slice.status != SliceStatus::Done {

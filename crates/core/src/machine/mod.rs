@@ -9,6 +9,7 @@ mod apply;
 mod blocked;
 mod bootstrap;
 mod brief;
+mod cancelling;
 mod dispatch;
 mod drift;
 mod facts;

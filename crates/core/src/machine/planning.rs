@@ -2,11 +2,12 @@
 
 use super::answers::{self, conditions};
 use super::blocked::{keep_why_blocked, require_why_blocked};
+use super::cancelling::{cancel, require_settleable};
 use super::proof;
 use super::slices::{SliceGraph, criteria_sha256, id_is_valid, looks_like_id};
 use super::work::Work;
 use crate::diagnostic::{Code, Finding, Refusal};
-use crate::model::{ActiveStatus, Plan, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
+use crate::model::{ActiveStatus, PlanBlock, PlannedSlice, Reground, Slice, SliceStatus};
 use std::collections::BTreeSet;
 
 /// Slices a plan may hold.
@@ -73,31 +74,12 @@ pub(super) fn merge(
             ),
         ));
     }
-    require_settleable(&work.next.plan)?;
+    require_settleable(work, block)?;
     unselect(work);
     note_unknown_blockers(work);
     answers::note(work);
     merged.changed = work.next.plan.candidate_slices != before;
     Ok(merged)
-}
-
-/// No open slice waits for one that nobody will build.
-fn require_settleable(plan: &Plan) -> Result<(), Refusal> {
-    for slice in plan.open_slices() {
-        for entry in &slice.blocked_on {
-            let waits_for = plan.slice(entry);
-            if waits_for.is_some_and(|other| other.status == SliceStatus::Cancelled) {
-                return Err(Refusal::new(
-                    Code::BlockedOnCancelled,
-                    format!(
-                        "slice `{}` waits for `{entry}`, which is cancelled",
-                        slice.slice_id
-                    ),
-                ));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn well_formed(plan: &PlanBlock) -> Result<(), Refusal> {
@@ -298,12 +280,13 @@ fn revise(
             work.remark(Code::CommandDropped, id, what);
         }
     }
+    let mut next = with_plan_fields(slice.clone(), planned, status);
     if status == SliceStatus::Cancelled {
-        let why = planned.reason.as_deref().unwrap_or_default();
-        let what = format!("cancelled ({}): {why}", slice.goal);
-        work.remark(Code::SliceCancelled, id, what);
+        cancel(work, &next, planned, block)?;
+        // What is shown of it is shown by this report.
+        next.evidence.clear();
     }
-    Ok(with_plan_fields(slice.clone(), planned, status))
+    Ok(next)
 }
 
 fn next_status(

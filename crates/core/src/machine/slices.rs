@@ -171,14 +171,15 @@ fn is_selectable(status: SliceStatus) -> bool {
     )
 }
 
-/// What a slice still waits for: slices that are not done, and outside blockers.
+/// What a slice still waits for: slices that are neither done nor shown to be satisfied, and outside blockers.
 pub fn waits_for(plan: &Plan, slice: &Slice) -> Vec<String> {
     slice
         .blocked_on
         .iter()
         .filter(|entry| {
-            plan.slice(entry)
-                .is_none_or(|dependency| dependency.status != SliceStatus::Done)
+            plan.slice(entry).is_none_or(|dependency| {
+                dependency.status != SliceStatus::Done && !dependency.is_satisfied()
+            })
         })
         .cloned()
         .collect()

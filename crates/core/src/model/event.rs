@@ -1,5 +1,6 @@
 //! What can happen to a workflow: one event, one transition, one log commit.
 
+use super::Profile;
 use super::anchor::Anchor;
 use super::answer::{AnswerTo, PlaceAnswer};
 use super::brief::BriefChange;
@@ -10,10 +11,9 @@ use super::plan::Plan;
 use super::planned::PlanBlock;
 use super::report::ReportRecord;
 use super::scalar::{Count, Lines, OptionalTexts, Text, Texts};
-use super::slice::ActiveSlice;
 use super::snapshot::Snapshot;
-use super::state::{Policy, Role};
-use super::{Profile, SliceRecord, StopRecord, Trail};
+use super::source::Import;
+use super::state::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -250,32 +250,6 @@ pub struct Reground {
     /// What changes in the brief.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brief: Option<BriefChange>,
-}
-
-/// State that `cook init` found and takes in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Import {
-    /// The layout it came from: `agent-0.1.26`, `agent-current`.
-    pub layout: String,
-    /// The old plan.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Plan>,
-    /// The old slice cursor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub active: Option<ActiveSlice>,
-    /// The old policy, when it was a stopped one that still binds (`paused`, `blocked`, `await_user_input`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<Policy>,
-    /// Why that policy stood.
-    #[serde(default)]
-    pub reason: String,
-    /// Old slice history.
-    #[serde(default)]
-    pub slice_history: Trail<SliceRecord>,
-    /// Old stop history.
-    #[serde(default)]
-    pub stop_history: Trail<StopRecord>,
 }
 
 /// What a user's `resume` brings.

@@ -5,6 +5,7 @@
 use super::answer::{AnsweredRejection, Blocker, UserAnswer};
 use super::limits::Limits;
 use super::scalar::Count;
+use super::source::{PlanSource, TaskSource};
 use super::state::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -103,6 +104,9 @@ pub struct SliceLedger {
     /// The commit on HEAD that holds the work of a reopened slice: it may be reported as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
+    /// Where it stood in the plan that was taken in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<TaskSource>,
     /// Why it is blocked, as the plan says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<String>,
@@ -266,6 +270,9 @@ pub struct Ledger {
     pub regrounded: bool,
     /// By slice id.
     pub slices: BTreeMap<String, SliceLedger>,
+    /// The file that the plan was taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_source: Option<PlanSource>,
     /// The stop wave.
     pub wave: Wave,
     /// The last check of HEAD in a clean room: judges are asked only of a tree that is green.

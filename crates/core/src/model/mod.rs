@@ -38,6 +38,7 @@ mod setting;
 mod shape;
 mod slice;
 mod snapshot;
+mod source;
 mod state;
 mod surface;
 mod trail;
@@ -67,7 +68,7 @@ pub use contract::{
 };
 pub use directory::StateDirectory;
 pub use event::{
-    Actor, AdoptedPlan, Conclude, Decision, Event, EvidenceClaim, Import, PolicyChange, Reconcile,
+    Actor, AdoptedPlan, Conclude, Decision, Event, EvidenceClaim, PolicyChange, Reconcile,
     Reground, Reopen, Resume, Submission, USER_COMMANDS, Verdicts,
 };
 pub use evidence::{
@@ -93,6 +94,7 @@ pub use scalar::{Count, Priority, SchemaVersion, Timestamp};
 pub use setting::{AgentName, CommandLine, Dollars, Pattern, RoleKey, SocketPath, Span};
 pub use slice::{ActiveSlice, ActiveStatus, Handoff};
 pub use snapshot::{Records, Snapshot};
+pub use source::{Import, PlanSource, TaskSource};
 pub use state::{AuditorVerdict, Phase, Policy, Role, RoleSlot, State};
 pub use surface::{surface_matches, surface_names};
 pub use trail::{Record, Trail};

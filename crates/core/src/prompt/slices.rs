@@ -9,6 +9,9 @@ use std::fmt::Write;
 const PLAN: &str = "`.agent/plan.json` holds all";
 const HANDOFF: &str = "`.agent/active-slice.json` holds all";
 
+/// What a re-ground does with the ticks of a plan that was taken in.
+const CLAIMED: &str = "of each slice that is claimed done: `cancel` it with the reason `already satisfied` and `evidence` for every criterion, or leave it to be done\n";
+
 /// Open slices whole, closed ones in a line, and what can be selected.
 pub(super) fn plan_text(snapshot: &Snapshot) -> String {
     let plan = &snapshot.plan;
@@ -37,6 +40,14 @@ pub(super) fn plan_text(snapshot: &Snapshot) -> String {
         } else if !is_active {
             ids(&mut text, "contracts", &slice.contract_ids);
         }
+    }
+    let is_claimed = plan.open_slices().any(|slice| {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let source = known.and_then(|known| known.source.as_ref());
+        source.is_some_and(|source| source.ticked)
+    });
+    if is_claimed {
+        text.push_str(CLAIMED);
     }
     let ready = SliceGraph::new(plan).ready(plan).into_iter();
     let ready = ready.map(|row| row.slice_id);
@@ -80,6 +91,15 @@ fn open_slice(text: &mut String, snapshot: &Snapshot, slice: &Slice) {
         PLAN,
     );
     let ledger = snapshot.ledger.slices.get(&slice.slice_id);
+    let source = ledger.and_then(|slice| slice.source.as_ref());
+    let tick = source
+        .filter(|source| source.ticked)
+        .map(|source| source.at.as_str());
+    row(
+        text,
+        "claimed done, not proven, by",
+        tick.unwrap_or_default(),
+    );
     let reason = ledger.and_then(|slice| slice.blocked.as_deref());
     row(text, "blocked because", reason.unwrap_or_default());
     row(

@@ -478,6 +478,15 @@ fn reground(seen: &Seen, block: &Reground) -> Check {
                 !cancels || reason.is_some_and(|reason| !reason.trim().is_empty()),
                 || format!("{id} is cancelled without a reason"),
             )?;
+            let shown = seen.after().plan.slice(id).is_some_and(Slice::is_satisfied);
+            let claims = block.evidence.iter();
+            let mut claims = claims.filter(|claim| {
+                let of = claim.slice_id.as_ref();
+                of == Some(id) && planned.acceptance_criteria.contains(&claim.criterion)
+            });
+            require(!cancels || shown == claims.next().is_some(), || {
+                format!("{id} is cancelled, and half of it is shown")
+            })?;
             let now = seen
                 .after()
                 .plan
@@ -706,7 +715,7 @@ fn reopened(seen: &Seen, block: &Reground) -> Check {
             .blocked_on
             .iter()
             .filter_map(|entry| plan.slice(entry));
-        entries.any(|other| other.status == SliceStatus::Cancelled)
+        entries.any(|other| other.status == SliceStatus::Cancelled && !other.is_satisfied())
     };
     require(
         block.plan.is_none() || !plan.open_slices().any(waits_for_cancelled),

@@ -397,6 +397,21 @@ fn revisions(all: &mut Blocks) {
                     index,
                     status(SliceStatus::Cancelled),
                 );
+                for (label, count) in [("there already", usize::MAX), ("half there", 1)] {
+                    let mut proof = claims(slice, "good");
+                    if proof.len() <= count && count == 1 {
+                        continue;
+                    }
+                    proof.truncate(count);
+                    all.revise(
+                        format!("{name} is {label}"),
+                        index,
+                        status(SliceStatus::Cancelled),
+                    );
+                    if let Some((_, block)) = all.made.last_mut() {
+                        block.evidence = proof;
+                    }
+                }
                 let other = if open == SliceStatus::Blocked {
                     SliceStatus::Planned
                 } else {

@@ -213,7 +213,9 @@ fn forget_closed(snapshot: &mut Snapshot) {
             ledger.basis = None;
         }
         if slice.status == SliceStatus::Cancelled {
-            slice.evidence.clear();
+            if !slice.is_satisfied() {
+                slice.evidence.clear();
+            }
             if snapshot.state.latest_completed_slice.as_deref() != Some(&slice.slice_id) {
                 snapshot.ledger.slices.remove(&slice.slice_id);
             }

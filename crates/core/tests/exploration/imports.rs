@@ -51,10 +51,8 @@ pub fn imports() -> Vec<(&'static str, Import)> {
         layout: "agent-0.1.26".to_owned(),
         plan,
         active,
-        policy: None,
-        reason: String::new(),
         slice_history: Trail::try_from(slice_history).unwrap(),
-        stop_history: Trail::default(),
+        ..Import::default()
     };
     let selected = || plan(&[slice("a", "selected", &both)]);
     let working = || plan(&[slice("a", "in_progress", &both)]);

@@ -205,7 +205,7 @@ pub(in crate::machine) fn require_distinct(work: &Work, block: &Reground) -> Res
     Ok(())
 }
 
-/// The block's plan leaves the criterion out, and the plan before has it.
+/// The block's plan leaves the criterion out or cancels its slice, and the plan before has it.
 fn is_dropped(snapshot: &Snapshot, block: &Reground, question: &AnchorQuestion) -> bool {
     let had = snapshot
         .plan
@@ -215,6 +215,7 @@ fn is_dropped(snapshot: &Snapshot, block: &Reground, question: &AnchorQuestion) 
         plan.candidate_slices
             .iter()
             .filter(|planned| planned.slice_id == question.slice_id)
+            .filter(|planned| planned.status != Some(SliceStatus::Cancelled))
             .any(|planned| planned.acceptance_criteria.contains(&question.criterion))
     });
     had && !keeps

@@ -1,0 +1,194 @@
+//! Markdown check lists: items with a box, what is nested below each, and the heading they stand under.
+
+use super::task::{At, malformed};
+use cook_core::diagnostic::{Failure, Lines, clean};
+
+/// One item of the outermost level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) at: At,
+    pub(super) ticked: bool,
+    /// What stands behind the box, on one line.
+    pub(super) text: String,
+    /// Items with a box below it.
+    pub(super) parts: Vec<String>,
+    /// Lines below it that are no items.
+    pub(super) details: Vec<String>,
+    /// The heading it stands under.
+    pub(super) section: String,
+}
+
+/// A line that is an item with a box.
+pub(super) struct Box<'a> {
+    /// Columns before the bullet; a tab counts as four.
+    indent: usize,
+    pub(super) ticked: bool,
+    /// Bytes before the mark in the box.
+    pub(super) mark: usize,
+    pub(super) text: &'a str,
+}
+
+/// The items of a text, in order. Code, comments and what stands in neither list are passed over.
+pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
+    let mut items: Vec<Item> = Vec::new();
+    let mut section = String::new();
+    let mut outermost: Option<usize> = None;
+    for (at, line) in lines(text) {
+        if let Some(heading) = heading(line) {
+            section = heading;
+            outermost = None;
+            continue;
+        }
+        let Some(found) = parse_box(path, at, line)? else {
+            let indent = indent_of(line);
+            match (outermost, items.last_mut()) {
+                (Some(outer), Some(item)) if indent > outer && !line.trim().is_empty() => {
+                    item.details.push(detail(line));
+                }
+                (Some(outer), _) if indent <= outer && !line.trim().is_empty() => outermost = None,
+                _ => {}
+            }
+            continue;
+        };
+        let text = clean(found.text, Lines::Fold);
+        if text.is_empty() {
+            return Err(malformed(path, at, "an item with a box has no text"));
+        }
+        match (outermost, items.last_mut()) {
+            (Some(outer), Some(item)) if found.indent > outer => item.parts.push(text),
+            _ => {
+                outermost = Some(found.indent);
+                items.push(Item {
+                    at: At {
+                        line: at.line,
+                        column: found.indent + 1,
+                    },
+                    ticked: found.ticked,
+                    text,
+                    parts: Vec::new(),
+                    details: Vec::new(),
+                    section: section.clone(),
+                });
+            }
+        }
+    }
+    Ok(items)
+}
+
+/// The lines that are neither code nor comment, with their numbers.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
+    let mut fence: Option<&str> = None;
+    let mut in_comment = false;
+    let numbered = text.lines().zip(1..);
+    numbered.filter_map(move |(line, number)| {
+        let trimmed = line.trim_start();
+        let marks = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| trimmed.starts_with(mark));
+        match (fence, marks) {
+            (None, Some(mark)) if !in_comment => {
+                fence = Some(mark);
+                return None;
+            }
+            (Some(open), Some(mark)) if open == mark => {
+                fence = None;
+                return None;
+            }
+            (Some(_), _) => return None,
+            (None, _) => {}
+        }
+        let was_in_comment = in_comment;
+        let last_open = line.rfind("<!--");
+        let last_close = line.rfind("-->");
+        in_comment = match (last_open, last_close) {
+            (Some(open), Some(close)) => open > close,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (None, None) => in_comment,
+        };
+        let is_comment = was_in_comment || trimmed.starts_with("<!--");
+        (!is_comment).then_some((
+            At {
+                line: number,
+                column: 1,
+            },
+            line,
+        ))
+    })
+}
+
+/// The box of a line, if it is an item that has one.
+pub(super) fn parse_box<'a>(path: &str, at: At, line: &'a str) -> Result<Option<Box<'a>>, Failure> {
+    let body = line.trim_start();
+    let bullet = bullet(body);
+    let Some(after) = bullet.and_then(|bullet| body.get(bullet..)) else {
+        return Ok(None);
+    };
+    let inner = after.trim_start();
+    let Some(inner_text) = inner.strip_prefix('[') else {
+        return Ok(None);
+    };
+    let Some((inside, text)) = inner_text.split_once(']') else {
+        return Ok(None);
+    };
+    let start = line.len() - inner_text.len();
+    let mut marks = inside.chars();
+    let (mark, more) = (marks.next(), marks.next());
+    // A link, a footnote, or a word in brackets.
+    if more.is_some() || text.starts_with(['(', '[', ':']) {
+        return Ok(None);
+    }
+    let column = line
+        .get(..start)
+        .map_or(1, |before| before.chars().count() + 1);
+    let ticked = match mark {
+        Some(' ' | '-' | '~' | '/' | '>') => false,
+        Some('x' | 'X' | '✓' | '✔') => true,
+        None => {
+            let what = "the box of an item is empty; write `[ ]` or `[x]`";
+            return Err(malformed(path, At { column, ..at }, what));
+        }
+        // A legend: `[P]` for what may be done beside others.
+        Some(label) if label.is_uppercase() => return Ok(None),
+        Some(_) => {
+            let what = "the box of an item holds neither a blank nor `x`";
+            return Err(malformed(path, At { column, ..at }, what));
+        }
+    };
+    Ok(Some(Box {
+        indent: indent_of(line),
+        ticked,
+        mark: start,
+        text,
+    }))
+}
+
+/// Bytes of the bullet of a list item.
+fn bullet(body: &str) -> Option<usize> {
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = body.get(digits..)?;
+    let is_bullet = match digits {
+        0 => rest.starts_with(['-', '*', '+']),
+        _ => rest.starts_with(['.', ')']),
+    };
+    let is_item = rest.get(1..)?.starts_with([' ', '\t']);
+    (is_bullet && is_item).then_some(digits + 1)
+}
+
+fn indent_of(line: &str) -> usize {
+    let blanks = line.chars().take_while(|c| matches!(c, ' ' | '\t'));
+    blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum()
+}
+
+fn heading(line: &str) -> Option<String> {
+    let rest = line.trim_start_matches('#');
+    (rest.len() < line.len() && rest.starts_with(' '))
+        .then(|| clean(rest.trim_end_matches('#'), Lines::Fold))
+}
+
+/// A line below an item, without its bullet.
+fn detail(line: &str) -> String {
+    let body = line.trim();
+    let bullet = bullet(body).unwrap_or_default();
+    clean(body.get(bullet..).unwrap_or(body), Lines::Fold)
+}

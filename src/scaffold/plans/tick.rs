@@ -1,0 +1,86 @@
+//! Writing ticks back into the source of a plan, for slices that were accepted.
+
+use super::check_list::{lines, parse_box};
+use super::source::Kind;
+use crate::scaffold::{read_text_file, write_text_file};
+use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_core::model::{PlanSource, SliceStatus, Snapshot};
+use std::path::Path;
+
+/// What was ticked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticked {
+    /// The source.
+    pub path: String,
+    /// Items that are ticked now and were not.
+    pub items: Vec<String>,
+    /// Items of accepted slices that stand there no longer.
+    pub gone: Vec<String>,
+}
+
+/// Ticks what is done in the file that the plan was taken from. Nothing is unticked, and no other byte
+/// changes.
+///
+/// # Errors
+/// The plan was not taken from a Markdown list, or the file is gone.
+pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
+    let refuse = |what: String| Failure::from(Refusal::new(Code::PlanUnknown, what));
+    let Some(PlanSource { kind, path }) = &snapshot.ledger.plan_source else {
+        return Err(refuse("the plan was not taken from a file".to_owned()));
+    };
+    if !Kind::of_id(kind).is_some_and(Kind::is_list) {
+        return Err(refuse(format!(
+            "`{path}` is {kind}'s, whose own tool marks what is done"
+        )));
+    }
+    let text = read_text_file(root, path)?.ok_or_else(|| refuse(format!("`{path}` is gone")))?;
+    let mut ticked = Ticked {
+        path: path.clone(),
+        items: Vec::new(),
+        gone: Vec::new(),
+    };
+    let mut marks = Vec::new();
+    for slice in &snapshot.plan.candidate_slices {
+        let known = snapshot.ledger.slices.get(&slice.slice_id);
+        let Some(source) = known.and_then(|slice| slice.source.as_ref()) else {
+            continue;
+        };
+        if slice.status != SliceStatus::Done {
+            continue;
+        }
+        match place_of(path, &text, &source.item)? {
+            Some((_, true)) => {}
+            Some((offset, false)) => {
+                marks.push(offset);
+                ticked.items.push(source.item.clone());
+            }
+            None => ticked.gone.push(source.item.clone()),
+        }
+    }
+    let mut bytes = text.into_bytes();
+    for offset in &marks {
+        if let Some(mark) = bytes.get_mut(*offset) {
+            *mark = b'x';
+        }
+    }
+    if !marks.is_empty() {
+        let text = String::from_utf8(bytes).map_err(|_| refuse(format!("`{path}` is not text")))?;
+        write_text_file(root, path, &text)?;
+    }
+    Ok(ticked)
+}
+
+/// Where the mark of an item stands, in bytes, and whether it is ticked.
+fn place_of(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
+    for (at, line) in lines(text) {
+        let Some(found) = parse_box(path, at, line)? else {
+            continue;
+        };
+        if clean(found.text, Lines::Fold) == item {
+            // Both are slices of one text.
+            let start = line.as_ptr() as usize - text.as_ptr() as usize;
+            return Ok(Some((start + found.mark, found.ticked)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,451 @@
+//! `cook init --from`: plans of other tools, their ticks, and what breaks their formats.
+
+use crate::support::Repo;
+use serde_json::{Value, json};
+
+const TASKS: &str = "\
+# Tasks: Greeter
+
+<!-- - [ ] T000 an example that is no task -->
+
+## Phase 1: Setup
+
+- [x] T001 Create the folder layout
+- [ ] T002 [P] Add a linter in lint.toml
+
+## Phase 2: User Story 1
+
+- [ ] T003 [P] [US1] Write `greet` in src/greet.sh
+  - [ ] it prints the name
+  - [ ] it ends with 1 where no name is given
+- [X] T004 [US1] Document it in README.md
+
+```text
+- [ ] T999 code is no list
+```
+";
+
+fn repo(files: &[(&str, &str)]) -> Repo {
+    let repo = Repo::new();
+    repo.write("a.txt", "the first file says a\n");
+    for (path, text) in files {
+        repo.write(path, text);
+    }
+    repo.commit("Begin", None);
+    repo
+}
+
+/// The plan's slices: id, goal, criteria, what they wait for, and whether their source calls them done.
+fn taken(
+    path: &str,
+    text: &str,
+    beside: &[(&str, &str)],
+) -> Vec<(String, String, Vec<String>, Vec<String>)> {
+    let repo = repo(&[&[(path, text)], beside].concat());
+    repo.cook(&["init", "--from", path, "--skip-gates"]).ok();
+    slices(&repo)
+}
+
+fn slices(repo: &Repo) -> Vec<(String, String, Vec<String>, Vec<String>)> {
+    let texts = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap() };
+    let plan = repo.document("plan.json");
+    let slices = plan["candidate_slices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|slice| {
+            assert_eq!(slice["status"], "planned");
+            (
+                slice["slice_id"].as_str().unwrap().to_owned(),
+                slice["goal"].as_str().unwrap().to_owned(),
+                texts(&slice["acceptance_criteria"]),
+                texts(&slice["blocked_on"]),
+            )
+        });
+    slices.collect()
+}
+
+fn row(
+    id: &str,
+    goal: &str,
+    criteria: &[&str],
+    after: &[&str],
+) -> (String, String, Vec<String>, Vec<String>) {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    (
+        id.to_owned(),
+        goal.to_owned(),
+        texts(criteria),
+        texts(after),
+    )
+}
+
+#[test]
+fn a_spec_kit_feature_is_taken_in_and_its_ticks_are_claims() {
+    let spec = "# Feature Specification: Greeter\n\nA program that greets whoever is named.\n";
+    let repo = repo(&[
+        ("specs/001-greeter/tasks.md", TASKS),
+        ("specs/001-greeter/spec.md", spec),
+    ]);
+    let run = repo
+        .cook(&["init", "--from", "specs", "--commit", "--skip-gates"])
+        .ok();
+    assert!(run.out.contains("took 4 tasks from specs/001-greeter/tasks.md (spec-kit); 2 ticked there, which nothing proves yet"), "{}", run.out);
+    let folder = "Create the folder layout";
+    assert_eq!(
+        slices(&repo),
+        [
+            row("T001", folder, &[folder], &[]),
+            row(
+                "T002",
+                "Add a linter in lint.toml",
+                &["Add a linter in lint.toml"],
+                &[]
+            ),
+            row(
+                "T003",
+                "Write `greet` in src/greet.sh",
+                &[
+                    "it prints the name",
+                    "it ends with 1 where no name is given"
+                ],
+                &[]
+            ),
+            row(
+                "T004",
+                "Document it in README.md",
+                &["Document it in README.md"],
+                &[]
+            ),
+        ]
+    );
+    let mission = repo.read(".agent/mission.md");
+    assert!(
+        mission.starts_with("# Feature Specification: Greeter"),
+        "{mission}"
+    );
+    let prompt = repo.cook(&["next", "--prompt"]).ok().out;
+    assert!(
+        prompt.contains("claimed done, not proven, by: specs/001-greeter/tasks.md:7"),
+        "{prompt}"
+    );
+    assert!(prompt.contains("`already satisfied`"), "{prompt}");
+    // Begun once, it is the log's.
+    repo.cook(&["init", "--from", "specs"])
+        .exits(4)
+        .says("does_not_apply");
+}
+
+#[test]
+fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
+    let list = "- [x] The file a.txt says a\n- [x] The file b.txt says b\n- [ ] Write c.txt\n";
+    let repo = repo(&[("TODO.md", list)]);
+    repo.cook(&["init", "--from", "TODO.md", "--commit", "--skip-gates"])
+        .ok();
+    let [there, missing, open] = &slices(&repo)[..] else {
+        panic!("three slices")
+    };
+    let cancel =
+        |id: &str| json!({"plan": {"cancel": [{"slice_id": id, "reason": "already satisfied"}]}});
+    let with = |mut block: Value, id: &str, criterion: &str, anchor: &str| {
+        block["evidence"] = json!([{"slice_id": id, "criterion": criterion, "anchor": anchor}]);
+        block
+    };
+    // A place that is not there.
+    let lie = with(cancel(&missing.0), &missing.0, &missing.2[0], "b.txt:1");
+    let report = repo.regrounder_report(&lie);
+    repo.record("regrounder", report)
+        .exits(4)
+        .says("evidence_unverified");
+    let proof = with(cancel(&there.0), &there.0, &there.2[0], "a.txt:1");
+    let report = repo.regrounder_report(&proof);
+    repo.record("regrounder", report).ok();
+    let verified = repo.cook(&["verify"]).exits(1).out;
+    assert!(
+        verified.contains("1 of 2 ticks in TODO.md hold; nothing shows"),
+        "{verified}"
+    );
+    assert!(verified.contains(&missing.0), "{verified}");
+    // Given up without proof: the plan says so.
+    let report = repo.regrounder_report(&cancel(&missing.0));
+    repo.record("regrounder", report).ok();
+    // Reviewers and judges are told.
+    let shown = repo.cook(&["show", "--json"]).ok().out;
+    assert!(
+        shown.contains("that `TODO.md:2` calls it done is not shown"),
+        "{shown}"
+    );
+    let select = repo.regrounder_report(&json!({"select": open.0}));
+    repo.record("regrounder", select).ok();
+    // Nothing is accepted, so nothing is ticked.
+    let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
+    assert!(run.out.contains("nothing to tick"), "{}", run.out);
+    assert_eq!(repo.read("TODO.md"), list);
+}
+
+#[test]
+fn half_a_proof_closes_no_slice() {
+    let list = "- [x] Both files\n  - [x] a.txt says a\n  - [x] b.txt says b\n- [ ] More\n";
+    let repo = repo(&[("TODO.md", list)]);
+    repo.cook(&["init", "--from", "TODO.md", "--commit", "--skip-gates"])
+        .ok();
+    let both = &slices(&repo)[0];
+    let block = json!({
+        "plan": {"cancel": [{"slice_id": both.0, "reason": "already satisfied"}]},
+        "evidence": [{"slice_id": both.0, "criterion": both.2[0], "anchor": "a.txt:1"}],
+    });
+    let report = repo.regrounder_report(&block);
+    repo.record("regrounder", report)
+        .exits(4)
+        .says("evidence_missing");
+}
+
+#[test]
+fn each_tool_has_its_own_words() {
+    let change = "## 1. Implementation\n- [x] 1.1 Add the flag\n- [ ] 1.2 Print the name\n## 2. Docs\n- [P] is no box\n- [ ] 2.1 Say so\n- [ ] 2.1 Say more\n";
+    assert_eq!(
+        taken("openspec/changes/add-flag/tasks.md", change, &[]),
+        [
+            row("1.1", "Add the flag", &["Add the flag"], &[]),
+            row("1.2", "Print the name", &["Print the name"], &[]),
+            row("2.1", "Say so", &["Say so"], &[]),
+            row("2.1-2", "Say more", &["Say more"], &[]),
+        ]
+    );
+    let requirements = "# Requirements\n\n### Requirement 1\n\n#### Acceptance Criteria\n\n1. WHEN a name is given THEN the system SHALL greet it\n2. IF none is given THEN the system SHALL end with 1\n";
+    let kiro = "# Plan\n\n- [ ] 1. Build the greeter\n  - keep it small\n  - _Requirements: 1.1, 1.2_\n- [-] 2. Test it\n  - [ ] 2.1 with a name\n  - [ ]* 2.2 without one\n";
+    assert_eq!(
+        taken(
+            ".kiro/specs/greeter/tasks.md",
+            kiro,
+            &[(".kiro/specs/greeter/requirements.md", requirements)]
+        ),
+        [
+            row(
+                "1",
+                "Build the greeter",
+                &[
+                    "WHEN a name is given THEN the system SHALL greet it",
+                    "IF none is given THEN the system SHALL end with 1"
+                ],
+                &[]
+            ),
+            row("2", "Test it", &["with a name", "without one"], &[]),
+        ]
+    );
+    let master = r#"{"master": {"tasks": [
+        {"id": 1, "title": "Lay out", "description": "Folders exist", "status": "done", "priority": "high", "testStrategy": "", "subtasks": []},
+        {"id": 2, "title": "Greet", "description": "It greets", "status": "pending", "dependencies": [1, 3], "testStrategy": "Run it", "subtasks": [{"id": 1, "title": "Parse", "status": "pending"}]},
+        {"id": 3, "title": "Maybe", "status": "deferred"}], "metadata": {"updated": "x"}}}"#;
+    assert_eq!(
+        taken(".taskmaster/tasks/tasks.json", master, &[]),
+        [
+            row("1", "Lay out", &["Folders exist"], &[]),
+            row("2", "Greet", &["It greets", "Parse", "Run it"], &["1"]),
+        ]
+    );
+    let prd = r#"{"project": "Greeter", "branchName": "b", "description": "It greets", "userStories": [
+        {"id": "US-002", "title": "Greet", "description": "As a user", "acceptanceCriteria": ["prints the name", "typecheck passes"], "priority": 2, "passes": false, "notes": ""},
+        {"id": "US-001", "title": "Lay out", "acceptanceCriteria": [], "priority": 1, "passes": true}]}"#;
+    assert_eq!(
+        taken("prd.json", prd, &[]),
+        [
+            row(
+                "US-002",
+                "Greet",
+                &["prints the name", "typecheck passes"],
+                &[]
+            ),
+            row("US-001", "Lay out", &["Lay out"], &[]),
+        ]
+    );
+    let issues = r#"[{"number": 12, "title": "Greet by name", "body": "It should.\r\n\r\n- [ ] with a name\r\n- [x] without\r\n", "state": "OPEN", "labels": []},
+        {"number": 3, "title": "Crash", "body": null, "state": "CLOSED"},
+        {"number": 4, "title": "No", "state": "CLOSED", "stateReason": "NOT_PLANNED"}]"#;
+    assert_eq!(
+        taken("issues.json", issues, &[]),
+        [
+            row("issue-3", "Crash", &["Crash"], &[]),
+            row(
+                "issue-12",
+                "Greet by name",
+                &["with a name", "without"],
+                &[]
+            ),
+        ]
+    );
+    let beads = "{\"id\":\"g-1\",\"title\":\"Lay out\",\"status\":\"closed\",\"priority\":0,\"issue_type\":\"task\"}\n\n{\"id\":\"g-2\",\"title\":\"Greet\",\"acceptance_criteria\":\"- it greets\\n- [ ] it ends\",\"status\":\"open\",\"priority\":2,\"issue_type\":\"feature\",\"dependencies\":[{\"issue_id\":\"g-2\",\"depends_on_id\":\"g-1\",\"type\":\"blocks\"},{\"issue_id\":\"g-2\",\"depends_on_id\":\"g-3\",\"type\":\"parent-child\"}]}\n{\"id\":\"g-3\",\"title\":\"All\",\"status\":\"open\",\"priority\":1,\"issue_type\":\"epic\"}\n";
+    assert_eq!(
+        taken(".beads/issues.jsonl", beads, &[]),
+        [
+            row("g-1", "Lay out", &["Lay out"], &[]),
+            row("g-2", "Greet", &["it greets", "it ends"], &["g-1"]),
+        ]
+    );
+    let list = "# To do\n\n1. [ ] Größe zählen\n2. [ ] 名前\n* [x] Do it\n* [ ] Do it\n";
+    let made: Vec<String> = taken("PLAN.md", list, &[])
+        .into_iter()
+        .map(|slice| slice.0)
+        .collect();
+    assert_eq!(made, ["gr-e-z-hlen", "task-2", "do-it", "do-it-2"]);
+}
+
+/// Each is refused with the line and the column, and nothing is begun.
+#[test]
+fn what_breaks_a_format_is_named_by_its_place() {
+    let cases = [
+        (
+            "TODO.md",
+            "# T\n\n- [ ] one\n  - [y] two\n",
+            "plan_malformed",
+            "line 4, column 6",
+        ),
+        (
+            "TODO.md",
+            "- [] one\n",
+            "plan_malformed",
+            "line 1, column 4",
+        ),
+        (
+            "TODO.md",
+            "- [ ]   \n",
+            "plan_malformed",
+            "line 1, column 1",
+        ),
+        ("TODO.md", "nothing to do\n", "plan_empty", "names no task"),
+        (
+            "specs/x/tasks.md",
+            "- [ ] T001 a\n- [ ] T001 b\n",
+            "slice_duplicated",
+            "line 2: two tasks are called `T001`, line 1 too",
+        ),
+        (
+            "prd.json",
+            "{\"userStories\": [\n  {\"id\": \"a\", \"title\": 3}\n]}",
+            "plan_malformed",
+            "line 2, column 24",
+        ),
+        (
+            "prd.json",
+            "{\"userStories\": [",
+            "plan_malformed",
+            "line 1, column 17",
+        ),
+        (
+            ".taskmaster/tasks/tasks.json",
+            "{\"tasks\": [{\"id\": 1, \"title\": \"a\", \"dependencies\": [9]}]}",
+            "plan_malformed",
+            "waits for `9`, which is no task there",
+        ),
+        (
+            ".taskmaster/tasks/tasks.json",
+            "{\"tasks\": [{\"id\": 1, \"title\": \"a\", \"dependencies\": [2]}, {\"id\": 2, \"title\": \"b\", \"dependencies\": [1]}]}",
+            "dependency_cycle",
+            "in a circle",
+        ),
+        (
+            ".taskmaster/tasks/tasks.json",
+            "{\"one\": {\"tasks\": [{\"id\": 1, \"title\": \"a\"}]}, \"two\": {\"tasks\": [{\"id\": 1, \"title\": \"b\"}]}}",
+            "plan_ambiguous",
+            "--from '.taskmaster/tasks/tasks.json#one'",
+        ),
+        (
+            ".beads/issues.jsonl",
+            "{\"id\":\"a\",\"title\":\"t\"}\n{\"id\":\"b\"}\n",
+            "plan_malformed",
+            "line 2, column 10",
+        ),
+        (
+            "issues.json",
+            "[{\"number\": \"x\"}]",
+            "plan_malformed",
+            "line 1, column 15",
+        ),
+        (
+            "notes.csv",
+            "a,b\n",
+            "plan_unknown",
+            "is no plan that cook reads",
+        ),
+    ];
+    for (path, text, code, place) in cases {
+        let beside = [(path, text), ("specs/x/spec.md", "# X\n\nA thing to do.\n")];
+        let repo = repo(&beside);
+        repo.cook(&["init", "--from", path])
+            .exits(4)
+            .says(code)
+            .says(place);
+        assert!(!repo.root.join(".agent/plan.json").exists(), "{path}");
+    }
+}
+
+#[test]
+fn a_path_that_leads_elsewhere_or_to_several_plans_is_refused() {
+    let list = "- [ ] one\n";
+    let repo = repo(&[
+        ("specs/a/tasks.md", list),
+        ("specs/b/tasks.md", list),
+        ("TODO.md", list),
+    ]);
+    for path in ["../x.md", "/etc/passwd", "a/../../x.md"] {
+        repo.cook(&["init", "--from", path])
+            .exits(4)
+            .says("plan_unknown");
+    }
+    repo.cook(&["init", "--from", "gone.md"])
+        .exits(4)
+        .says("there is no `gone.md`");
+    repo.cook(&["init", "--from", "specs"])
+        .exits(4)
+        .says("plan_ambiguous")
+        .says("cook init --from specs/a/tasks.md");
+    repo.cook(&["init", "--from", "."])
+        .exits(4)
+        .says("plan_ambiguous");
+    // What is there is offered.
+    let run = repo
+        .cook(&["init", "--mission", "Do it", "--skip-gates"])
+        .ok();
+    assert!(
+        run.out
+            .contains("`cook init --from specs/a/tasks.md` begins with it"),
+        "{}",
+        run.out
+    );
+}
+
+/// Ticks follow what was accepted, and change no other byte.
+#[test]
+fn ticks_are_written_for_accepted_slices_alone() {
+    let list = "# To do\r\n\r\n* [ ]  Write b.txt \r\n* [ ] Write c.txt\r\n";
+    let repo = repo(&[("TODO.md", list)]);
+    repo.cook(&["init", "--from", "TODO.md", "--commit", "--skip-gates"])
+        .ok();
+    let slice = &slices(&repo)[0];
+    let report = repo.regrounder_report(&json!({"select": slice.0}));
+    repo.record("regrounder", report).ok();
+    repo.commit_for(&slice.0, "b.txt", "b is written here\n");
+    let report = repo.implementer_report(None);
+    repo.record("implementer", report).ok();
+    let report = repo.reviewer_report(None);
+    repo.record("reviewer", report).ok();
+    let report = repo.auditor_report();
+    repo.record("auditor", report).ok();
+    let block = json!({
+        "reconcile": {"slice_id": slice.0, "decision": "accepted"},
+        "evidence": [{"criterion": slice.2[0], "anchor": "b.txt:1"}],
+    });
+    let report = repo.regrounder_report(&block);
+    repo.record("regrounder", report).ok();
+    let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
+    assert!(
+        run.out.contains("ticked in TODO.md: Write b.txt"),
+        "{}",
+        run.out
+    );
+    assert_eq!(
+        repo.read("TODO.md"),
+        list.replace("[ ]  Write b", "[x]  Write b")
+    );
+    repo.cook(&["init", "--tick"]).exits(4).says("user_only");
+}
