@@ -6,7 +6,7 @@ use super::forms::{TestOutcome, of_line};
 use super::output::names;
 use super::sources::Sources;
 use super::work::basis_of;
-use cook_core::diagnostic::Failure;
+use cook_core::diagnostic::{Failure, without_tags};
 use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
 use cook_core::model::{Receipt, Verdict};
 
@@ -193,10 +193,21 @@ impl Sources<'_> {
         }
         let said = self.read_output(receipt)?;
         let begins = text.chars().count() >= BEGINNING;
-        let found = said.lines.iter().position(|line| line == text).or_else(|| {
-            said.lines
-                .iter()
-                .position(|line| begins && line.starts_with(text))
+        let find = |text: &str, as_shown: fn(&str) -> String| {
+            let lines = said.lines.iter().map(|line| as_shown(line));
+            let lines: Vec<String> = lines.collect();
+            let whole = lines.iter().position(|line| line == text);
+            whole.or_else(|| {
+                lines
+                    .iter()
+                    .position(|line| begins && line.starts_with(text))
+            })
+        };
+        // A prompt shows tags with other brackets.
+        let found = find(text, str::to_owned).or_else(|| {
+            text.contains('‹')
+                .then(|| find(text, without_tags))
+                .flatten()
         });
         Ok(match found {
             Some(at) => (

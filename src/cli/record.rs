@@ -61,7 +61,7 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 "Nothing is wrong with this report as {role}: hand it in with `cook record {}`.\n",
                 role.short()
             ),
-            false => report::repair_prompt(role, &breaches, &sent),
+            false => report::repair_prompt(role, &breaches, &sent, &format_of(context, role)?),
         };
         return answer(PromptAnswer(if prompt.ends_with('\n') {
             prompt
@@ -147,6 +147,15 @@ fn refusals(context: &Context, role: Role, parsed: &Parsed) -> Result<Vec<Findin
     };
     let foresight = foresee(context, role, &event)?;
     Ok(foresight.map_or_else(Vec::new, |foresight| foresight.refusals))
+}
+
+/// The format that the role is asked for in this repository, if there is one.
+fn format_of(context: &Context, role: Role) -> Result<String, Failure> {
+    match context.workspace() {
+        Ok(workspace) => service::report_format(&workspace, role),
+        Err(failure) if failure.code == Code::NotARepository => Ok(report::format(role)),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Nothing where there is no repository.

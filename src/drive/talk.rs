@@ -55,6 +55,8 @@ pub(super) struct Asking {
 /// Who is to say what, where.
 pub(super) struct SessionContext<'a> {
     pub role: Role,
+    /// Of the report that it is asked for.
+    pub format: &'a str,
     pub agent: &'a RoleAgent,
     /// Its place on the board.
     pub slot: usize,
@@ -235,7 +237,7 @@ impl Driver<'_> {
             heard => return Ok((heard, breach)),
         };
         self.observer.observe(&RunEvent::Repairs(&findings));
-        let repair = report::repair_prompt(context.role, &findings, &sent);
+        let repair = report::repair_prompt(context.role, &findings, &sent, context.format);
         self.mirror.refresh()?;
         let again = self.ask(&[(context, &repair, Some(on))]).remove(0);
         let breach = self.settle(watch)?;

@@ -13,7 +13,7 @@ use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
 use cook_core::model::{Actor, Event, Role};
-use cook_core::prompt;
+use cook_core::prompt::{self, report_format};
 use cook_store::session::{Continuation, On};
 use std::time::Instant;
 
@@ -163,10 +163,13 @@ impl Driver<'_> {
         let at = workspace.clock.now();
         let mark = workflow_mark(workspace.store_id(), &workspace.place().cook_dir());
         let sandbox = self.keeping.sandbox(&workspace.repo)?;
+        let (_, snapshot) = workspace.require()?;
+        let format = report_format(role, dispatch.rule.id(), &snapshot);
         let mut contexts = Vec::new();
         for (Asking { agent, .. }, (_, dir)) in askings.iter().zip(&rooms) {
             contexts.push(SessionContext {
                 role,
+                format: &format,
                 agent,
                 slot: self.board.begins(role, agent.preset.name()),
                 dir,

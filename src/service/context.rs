@@ -64,7 +64,7 @@ pub(super) fn context_text(
         add_run(&mut text, run);
     }
     if matches!(role, Role::Regrounder | Role::Implementer) {
-        add_red_at_head(&mut text, workspace, snapshot, head.tree.as_deref())?;
+        add_red_at_head(&mut text, workspace, snapshot, head.tree.as_deref(), role)?;
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot, role)?;
@@ -103,12 +103,14 @@ fn add_run(text: &mut String, run: &Receipt) {
     }
 }
 
-/// The required gates that are known to be red at HEAD, beside the runs of the slice in work.
+/// The required gates that are known to be red at HEAD, beside the runs of the slice in work; for a
+/// regrounder the stop verifier as well.
 fn add_red_at_head(
     text: &mut String,
     workspace: &Workspace,
     snapshot: &Snapshot,
     tree: Option<&str>,
+    role: Role,
 ) -> Result<(), Failure> {
     let Some(tree) = tree else {
         return Ok(());
@@ -126,6 +128,13 @@ fn add_red_at_head(
         if let Some(red) = found.filter(|found| !found.passed() && !is_shown(found)) {
             add_run(text, &red);
         }
+    }
+    let verifier = match role {
+        Role::Regrounder => receipts.find_stop_verifier(tree)?,
+        _ => None,
+    };
+    if let Some(red) = verifier.filter(|found| !found.passed()) {
+        add_run(text, &red);
     }
     Ok(())
 }

@@ -3,11 +3,13 @@
 
 use super::brief::{DEFAULT_BYTES, put_together};
 use super::context::context_text;
+use super::dispatch::dispatch_now;
 use super::workspace::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::machine::{self, Dispatch, Facts, Head, VERIFY_STOP};
 use cook_core::model::{Role, Snapshot};
 use cook_core::prompt::{self, PromptInput};
+use cook_core::report;
 use cook_store::store::Tip;
 
 /// The ticket for the state that was looked at; changes of the brief leave it as it was.
@@ -62,6 +64,22 @@ pub struct Prompts {
     pub whole: String,
     /// For judges: the evidence, the same for all of a wave, and a prompt to stand behind it.
     pub beside_evidence: Option<(String, String)>,
+}
+
+/// The format of a role's report as its prompt asks for it; where the role is not due, the whole.
+///
+/// # Errors
+/// Unreadable state.
+pub fn report_format(workspace: &Workspace, role: Role) -> Result<String, Failure> {
+    let (_, snapshot) = workspace.current()?;
+    let Some(snapshot) = snapshot else {
+        return Ok(report::format(role));
+    };
+    let (dispatch, _) = dispatch_now(workspace, Some(&snapshot))?;
+    Ok(match dispatch.role == Some(role) {
+        true => prompt::report_format(role, dispatch.rule.id(), &snapshot),
+        false => report::format(role),
+    })
 }
 
 /// What the role that is due is given.

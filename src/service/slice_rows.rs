@@ -5,7 +5,7 @@ use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::Facts;
 use cook_core::model::{Place, Role, Snapshot, surface_matches};
-use cook_store::receipt::merge_gates;
+use cook_store::receipt::{Receipts, merge_gates};
 use std::fmt::Write;
 
 /// Paths that are named of each kind.
@@ -31,7 +31,7 @@ pub(super) fn add_slice_rows(
         let _ = writeln!(text, "attempts left at slice {id}: {left} of {allowed}");
     }
     match role {
-        Role::Implementer => list_gates(text, workspace, snapshot),
+        Role::Implementer => list_gates(text, workspace, snapshot, facts),
         Role::Regrounder => {
             split_dirty(text, snapshot, facts, id);
             Ok(())
@@ -45,6 +45,7 @@ fn list_gates(
     text: &mut String,
     workspace: &Workspace,
     snapshot: &Snapshot,
+    facts: &Facts,
 ) -> Result<(), Failure> {
     let handoff = snapshot.active.handoff.as_ref();
     let commands = handoff.and_then(|handoff| handoff.verification_commands.clone());
@@ -53,6 +54,8 @@ fn list_gates(
         &commands.unwrap_or_default(),
     );
     let trust = workspace.trust()?;
+    let receipts = Receipts::of(&workspace.repo)?;
+    let tree = facts.head.as_ref().and_then(|head| head.tree.as_deref());
     for gate in gates {
         let mut about = Vec::new();
         about.push(match gate.place {
@@ -65,15 +68,21 @@ fn list_gates(
         if gate.must_fail_at_basis {
             about.push("must fail at the basis");
         }
-        if !trust.is_trusted(&gate.run) {
-            about.push("is not trusted here yet, so it does not run");
-        }
+        about.push(match trust.is_trusted(&gate.run) {
+            true => "is trusted here",
+            false => "is not trusted here yet, so it does not run",
+        });
         let _ = write!(text, "gate `{}`: {}", gate.run, about.join(", "));
         let runs = snapshot.evidence.runs.iter().rev();
-        let last = runs.into_iter().find(|run| run.command == gate.run);
-        if let Some(run) = last {
-            let _ = write!(text, "; took {} ms last", run.duration_ms.0);
-        }
+        let of_slice = runs.into_iter().find(|run| run.command == gate.run);
+        let at_head = match (of_slice, tree) {
+            (None, Some(tree)) => receipts.find(&gate.run, tree)?,
+            _ => None,
+        };
+        let _ = match of_slice.or(at_head.as_ref()) {
+            Some(run) => write!(text, "; took {} ms last", run.duration_ms.0),
+            None => write!(text, "; has not run at this HEAD"),
+        };
         text.push('\n');
     }
     Ok(())

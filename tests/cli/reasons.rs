@@ -41,7 +41,7 @@ fn a_reopened_slice_is_told_what_to_fix() {
     }
     reopen(json!(["it leaks handles"])).ok();
     let told = prompt(&repo);
-    holds(&told, "must be fixed: it leaks handles");
+    holds(&told, "must be fixed: 1. it leaks handles");
     lacks(&told, "The review that sent it back");
     holds(&told, "which a re-ground reopened");
     // A done slice too.
@@ -54,6 +54,75 @@ fn a_reopened_slice_is_told_what_to_fix() {
     repo.record("auditor", again(repo.auditor_report())).ok();
     repo.accept_slice("s1");
     reopen(json!([])).fails(4, "reopen_without_reason");
+}
+
+#[test]
+fn what_an_attempt_did_about_each_must_fix_reaches_who_judges_it() {
+    let repo = rejected();
+    lacks(&prompt(&repo), "Must-fix answered");
+    let decision =
+        json!({"slice_id": "s1", "decision": "reopened", "findings": ["it leaks handles"]});
+    reground(&repo, &json!({"reconcile": decision})).ok();
+    let told = prompt(&repo);
+    holds(
+        &told,
+        "Must-fix answered:\n- <for each thing that must be fixed its number",
+    );
+    holds(&told, "must be fixed: 2. it leaks handles");
+    repo.commit_for("s1", "s1.txt", "s1 works\nbetter\n");
+    let report = repo.implementer_report(None);
+    let report = format!(
+        "{report}Must-fix answered:\n- 2: no leak: it is closed in s1.txt:2\n- 9: there is no such\n"
+    );
+    repo.record("implementer", report).ok();
+    let judged = |role: &str| {
+        let told = prompt(&repo);
+        holds(
+            &told,
+            "it leaks handles; what was done about it: no leak: it is closed in s1.txt:2",
+        );
+        holds(
+            &told,
+            "it loses the exit code; what was done about it: nothing said",
+        );
+        assert!(told.contains("9: there is no such"), "{role}: {told}");
+    };
+    judged("reviewer");
+    let again = |report: String| report.replace("- read", "- read again");
+    repo.record("reviewer", again(repo.reviewer_report(None)))
+        .ok();
+    judged("auditor");
+}
+
+#[test]
+fn a_prompt_and_a_repair_request_offer_what_their_rule_takes() {
+    let repo = rejected();
+    let offered = |text: &str| {
+        let keys = [
+            "reconcile",
+            "reopen",
+            "conclude",
+            "answers_to",
+            "select",
+            "policy",
+        ];
+        let is_offered = |key: &&str| text.contains(&format!("\n  \"{key}\": "));
+        keys.into_iter().filter(is_offered).collect::<Vec<_>>()
+    };
+    let asked = prompt(&repo);
+    assert_eq!(offered(&asked), ["reconcile", "select", "policy"]);
+    repo.write(".agent/tmp/broken.txt", "MISSION ANCHOR: Ship it");
+    let repair = repo
+        .cook(&[
+            "record",
+            "regrounder",
+            "--repair-prompt",
+            ".agent/tmp/broken.txt",
+        ])
+        .ok()
+        .out;
+    assert_eq!(offered(&repair), offered(&asked));
+    holds(&repair, "\nMISSION ANCHOR: Ship it\n");
 }
 
 #[test]

@@ -574,12 +574,86 @@ fn a_check_shows_what_was_read() {
     );
 }
 
+/// Each key of the block, with a value of another kind and with one that lacks what it requires.
+#[test]
+fn a_refusal_of_the_block_says_what_it_holds_and_must_hold() {
+    let schema = schema(Role::Regrounder);
+    let block = schema["properties"]["block"]["properties"]
+        .as_object()
+        .unwrap();
+    assert!(block.len() > 10);
+    let shown = format(Role::Regrounder);
+    let told = |value: &Value| {
+        let text = Draft::valid(Role::Regrounder).text();
+        let (fields, _) = text.split_once("```json").unwrap();
+        let parsed = parse(
+            Role::Regrounder,
+            format!("{fields}```json\n{value}\n```\n").as_bytes(),
+        );
+        let mut findings = parsed.findings.into_iter();
+        findings
+            .find(|finding| finding.code == Code::ReportBlockInvalid)
+            .map(|finding| finding.message)
+    };
+    for (key, property) in block {
+        let message = told(&json!({key: 7})).unwrap();
+        assert!(
+            message.contains("; it holds `7`; it must hold "),
+            "{message}"
+        );
+        assert!(
+            message.contains(&format!("for example `\"{key}\": ")),
+            "{message}"
+        );
+        assert!(shown.contains(&format!("\"{key}\": ")));
+        let required = property["items"]["required"].as_array();
+        if required.is_some() {
+            let message = told(&json!({key: [{}]})).unwrap();
+            assert!(message.contains(&format!("at `{key}[0]")), "{message}");
+            assert!(
+                message.contains("; it holds `{}`; it must hold "),
+                "{message}"
+            );
+        }
+    }
+    let parsed = parse(
+        Role::Regrounder,
+        b"MISSION ANCHOR: m\n```json\n{\"select\": \"a\",}\n```\n",
+    );
+    let messages: Vec<&str> = parsed
+        .findings
+        .iter()
+        .map(|it| it.message.as_str())
+        .collect();
+    assert!(
+        messages
+            .iter()
+            .any(|it| it.contains("it holds `{\"select\": \"a\",}`; it must hold one JSON object")),
+        "{messages:?}"
+    );
+    let table = Draft::valid(Role::Reviewer).text().replace(
+        "- Contract coverage:",
+        "| Dimension | Rating |\n- Contract coverage:",
+    );
+    let parsed = parse(Role::Reviewer, table.as_bytes());
+    let message = &parsed.findings[0].message;
+    assert!(
+        message.contains("it holds `| Dimension | Rating |`; it must hold pass"),
+        "{message}"
+    );
+}
+
 #[test]
 fn the_repair_prompt_names_each_breach_and_the_format() {
     let draft = Draft::valid(Role::Reviewer)
         .set("Acceptable as-is", "perhaps")
         .without("Findings");
-    let text = repair_prompt(Role::Reviewer, &draft.parse().findings, &draft.text());
+    let text = repair_prompt(
+        Role::Reviewer,
+        &draft.parse().findings,
+        &draft.text(),
+        &format(Role::Reviewer),
+    );
     assert!(text.contains("it holds `perhaps`; it must hold yes or no"));
     assert!(text.contains("for example `Acceptable as-is (yes/no): no`"));
     assert!(text.contains("\n    Acceptable as-is: perhaps\n"), "{text}");
@@ -587,6 +661,7 @@ fn the_repair_prompt_names_each_breach_and_the_format() {
         Role::Reviewer,
         &[],
         &format!("{}the end", "x\n".repeat(1 << 20)),
+        "",
     );
     assert!(long.len() < 100_000 && long.contains("\n    the end\n"));
     assert!(text.contains("`Acceptable as-is (yes/no)`: "));

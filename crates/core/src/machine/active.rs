@@ -60,6 +60,7 @@ impl Work<'_> {
         ledger.last_head = Some(commit.clone());
         ledger.audit = None;
         ledger.earlier_audit = None;
+        ledger.fixes.clear();
         ledger.receipts.clear();
         ledger.head_tree = None;
         ledger.holds = None;

@@ -8,8 +8,9 @@ use super::rebound::{Rebound, follow};
 use super::rule::Rule;
 use super::work::{Step, Work};
 use super::{bootstrap, brief, reground, reports, user, wave};
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
+use crate::report::write_ids;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -339,7 +340,11 @@ fn check_submission(
     if submission.mission_anchor != before.state.mission_anchor {
         return Err(Refusal::new(
             Code::MissionMismatch,
-            format!("the mission anchor is `{}`", before.state.mission_anchor),
+            format!(
+                "the report's `MISSION ANCHOR` holds `{}`; it must hold `{}`",
+                clean(&submission.mission_anchor, Lines::Fold),
+                clean(&before.state.mission_anchor, Lines::Fold)
+            ),
         ));
     }
     if !matches!(event, Event::Regrounded { .. }) {
@@ -376,14 +381,18 @@ fn echo_ids(submission: &Submission, states: &[&Snapshot]) -> Result<(), Refusal
     if fits {
         return Ok(());
     }
-    let ids = states
-        .first()
-        .map(|snapshot| snapshot.state.unsatisfied_contract_ids.join(", "));
-    let ids = ids
-        .filter(|ids| !ids.is_empty())
-        .unwrap_or_else(|| "none".to_owned());
+    let mut must: Vec<String> = states
+        .iter()
+        .map(|snapshot| write_ids(&snapshot.state.unsatisfied_contract_ids))
+        .collect();
+    must.dedup();
+    let holds = write_ids(&submission.remaining_contract_ids);
     Err(Refusal::new(
         Code::RemainingIdsMismatch,
-        format!("the remaining contract ids are: {ids}"),
+        format!(
+            "the report's remaining contract ids hold `{}`; they must hold `{}`",
+            clean(&holds, Lines::Fold),
+            clean(&must.join("` or `"), Lines::Fold)
+        ),
     ))
 }

@@ -3,7 +3,8 @@
 
 use super::work::Work;
 use crate::diagnostic::{Lines, clean};
-use crate::model::{ReviewNote, SliceLedger};
+use crate::model::{FixNote, ReportRecord, ReviewNote, SliceLedger};
+use crate::report::fixes;
 
 /// What a review asks for: its findings, its follow-up, and each dimension that it fails.
 pub(super) fn asked_by(review: &ReviewNote) -> Vec<String> {
@@ -61,6 +62,35 @@ impl Work<'_> {
             }
             Some(_) => Vec::new(),
         }
+    }
+
+    /// Keeps what a report says of the things that its attempt had to fix. What an attempt with red
+    /// gates said holds until one says otherwise: no review has seen it.
+    pub fn note_fixes(&mut self, id: &str, report: &ReportRecord) {
+        let slice = self.next.plan.slice(id);
+        let must = slice.and_then(|slice| slice.must_fix_findings.clone());
+        let must = must.unwrap_or_default();
+        let said = fixes(report).into_iter().map(|(number, did)| {
+            let named = number.and_then(|number| must.get(number.checked_sub(1)?));
+            match (named, number) {
+                (None, Some(number)) => FixNote {
+                    what: None,
+                    did: format!("{number}: {did}"),
+                },
+                (named, _) => FixNote {
+                    what: named.cloned(),
+                    did,
+                },
+            }
+        });
+        let said: Vec<FixNote> = said.collect();
+        let ledger = self.ledger(id);
+        let is_seen = ledger.review.is_some();
+        ledger.fixes.retain(|note| {
+            let is_due = note.what.as_ref().is_some_and(|what| must.contains(what));
+            is_due && !is_seen && said.iter().all(|new| new.what != note.what)
+        });
+        ledger.fixes.extend(said);
     }
 
     /// Adds to what the next attempt at a slice must fix.

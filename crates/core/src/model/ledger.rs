@@ -64,6 +64,16 @@ pub struct AuditNote {
     pub seq: Count,
 }
 
+/// What an implementer says that it did about something that it had to fix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixNote {
+    /// What had to be fixed; none = the report does not say which.
+    pub what: Option<String>,
+    /// What it did, or why nothing.
+    pub did: String,
+}
+
 /// What is known of one slice beyond its plan entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +105,9 @@ pub struct SliceLedger {
     /// What the commit that was reported last had to fix.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<String>,
+    /// What its implementer says that was done about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<FixNote>,
     /// What red gates put among what must be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red_gates: Vec<String>,

@@ -8,7 +8,7 @@ const ITEM: usize = 1_500;
 /// The items that fit, each cut where it is too long; beyond the room the first and the last of
 /// them, with a line between them that says how many there are and what shows them.
 pub(super) fn fit(items: &[String], rest: &str) -> Vec<String> {
-    let items: Vec<String> = items.iter().map(|item| cut(item)).collect();
+    let items: Vec<String> = items.iter().map(|item| cut(item, ITEM)).collect();
     let size = |item: &String| item.len() + 4;
     if items.iter().map(size).sum::<usize>() <= LIST {
         return items;
@@ -35,12 +35,13 @@ fn count_fitting<'i>(items: impl Iterator<Item = &'i String>, room: usize) -> us
         .count()
 }
 
-fn cut(item: &str) -> String {
-    if item.len() <= ITEM {
+/// The item, or its first bytes.
+pub(super) fn cut(item: &str, bytes: usize) -> String {
+    if item.len() <= bytes {
         return item.to_owned();
     }
     let is_boundary = |at: &usize| item.is_char_boundary(*at);
-    let end = (0..=ITEM).rev().find(is_boundary).unwrap_or(0);
+    let end = (0..=bytes).rev().find(is_boundary).unwrap_or(0);
     format!("{} … ({} bytes cut)", &item[..end], item.len() - end)
 }
 

@@ -18,11 +18,11 @@ pub use input::PromptInput;
 pub use parts::findings_shown;
 pub use quote::MAX_PART_CHARS;
 
-use crate::diagnostic::{Lines, clean};
+use crate::diagnostic::{Lines, clean, without_tags};
 use crate::machine::{Rule, owed};
 use crate::model::{ActiveStatus, Blocker, Role, SliceStatus, Snapshot};
 use crate::report;
-use parts::parts;
+use parts::{must_fix, parts};
 use quote::Quoted;
 
 /// What a role may read besides.
@@ -47,21 +47,36 @@ pub fn template(role: Role) -> &'static str {
 
 /// The whole prompt.
 pub fn render(input: &PromptInput) -> String {
-    fill(template(input.role), |name| value(input, name))
+    explain_tags(fill(template(input.role), |name| value(input, name)))
 }
 
 /// What all judges of a wave are given alike.
 pub fn evidence(input: &PromptInput) -> String {
-    fill(EVIDENCE, |name| value(input, name))
+    explain_tags(fill(EVIDENCE, |name| value(input, name)))
 }
 
 /// A judge's prompt that says nothing twice: what [`evidence`] holds stands before it.
 pub fn render_beside_evidence(input: &PromptInput) -> String {
-    fill(template(Role::StopJudge), |name| match name {
+    explain_tags(fill(template(Role::StopJudge), |name| match name {
         "mission" | "parts" => Some(Quoted::own(STANDS_BEFORE)),
         _ => value(input, name),
-    })
+    }))
 }
+
+/// Says once what the other brackets of tags stand for, below the first line; nothing where no
+/// text holds a tag.
+fn explain_tags(text: String) -> String {
+    let as_written = || text.replace('‹', "<").replace('›', ">");
+    if !text.contains('‹') || !without_tags(&as_written()).contains('‹') {
+        return text;
+    }
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    format!("{first}\n\n{TAGS}\n{rest}")
+}
+
+/// What a role gives back in either form is taken.
+const TAGS: &str = "What reads as a tag for a model is shown below with the brackets ‹ and ›, which stand for \u{3c} and \u{3e}: the code
+and the texts themselves have those. In your report either is taken.";
 
 /// What a role is told besides that works in a place of its own, with the paths of the worktree
 /// in work that are not committed.
@@ -127,7 +142,7 @@ fn value(input: &PromptInput, name: &str) -> Option<Quoted> {
         "wave" => Quoted::word(&snapshot.state.current_stop_wave_id.0.to_string()),
         "judges" => Quoted::word(&snapshot.profile.required_stop_judges.0.to_string()),
         "parts" => Quoted::titled(parts(input)),
-        "format" => format(input),
+        "format" => Quoted::fenced("text", &report_format(input.role, input.rule, snapshot)),
         _ => return None,
     })
 }
@@ -137,28 +152,29 @@ fn remaining_ids(snapshot: &Snapshot) -> String {
     clean(&report::write_ids(ids), Lines::Fold)
 }
 
-/// The report's format with the two header lines filled in.
-fn format(input: &PromptInput) -> Quoted {
-    let format = match input.role {
-        Role::Regrounder => report::format_with(input.role, &keys(input)),
-        _ => report::format(input.role),
+/// The format of the report that a role is asked for under a rule, its two header lines filled in.
+pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot) -> String {
+    let left_out = match role {
+        Role::Regrounder => refused_keys(rule, snapshot),
+        Role::Implementer if must_fix(snapshot).is_empty() => vec![report::MUST_FIX],
+        _ => Vec::new(),
     };
-    let header = report::fields(input.role);
+    let format = report::format_without(role, &left_out);
+    let header = report::fields(role);
     let filled = [
-        clean(&input.snapshot.state.mission_anchor, Lines::Fold),
-        remaining_ids(input.snapshot),
+        clean(&snapshot.state.mission_anchor, Lines::Fold),
+        remaining_ids(snapshot),
     ];
     let mut lines: Vec<String> = format.lines().map(str::to_owned).collect();
     for (place, value) in filled.into_iter().enumerate() {
         lines[place] = format!("{}: {value}", header[place].title());
     }
-    Quoted::fenced("text", &lines.join("\n"))
+    lines.join("\n")
 }
 
-/// What a regrounder's block may hold now.
-fn keys(input: &PromptInput) -> Vec<&'static str> {
-    let snapshot = input.snapshot;
-    let is = |rule: Rule| input.rule == rule.id();
+/// What a regrounder's block may not hold now.
+fn refused_keys(rule: &str, snapshot: &Snapshot) -> Vec<&'static str> {
+    let is = |known: Rule| rule == known.id();
     let mut slices = snapshot.plan.candidate_slices.iter();
     let has_done = slices.any(|slice| slice.status == SliceStatus::Done);
     // A committed slice is reviewed before anything else is selected.
@@ -169,19 +185,14 @@ fn keys(input: &PromptInput) -> Vec<&'static str> {
     let due = [
         ("reconcile", is(Rule::Reconcile) || is_rejected),
         ("reopen", has_done),
-        ("plan", true),
         ("evidence", has_done || is(Rule::Reconcile)),
         ("conclude", is(Rule::Conclude)),
         ("answers", !is(Rule::Conclude) && !owed.is_empty()),
         ("answers_to", !snapshot.ledger.answers.is_empty()),
-        ("select", !is(Rule::Conclude) && !waits_for_review),
-        ("policy", true),
-        ("release_blocker_ids", true),
-        ("high_value_gaps", true),
-        ("brief", true),
+        ("select", !waits_for_review),
     ];
-    let due = due.into_iter().filter(|(_, is_due)| *is_due);
-    due.map(|(key, _)| key).collect()
+    let refused = due.into_iter().filter(|(_, is_due)| !is_due);
+    refused.map(|(key, _)| key).collect()
 }
 
 #[cfg(test)]
@@ -384,7 +395,7 @@ mod tests {
             "MISSION ANCHOR: Ship it\nRemaining contract IDs: [\"c-1\",\"c, 2\"]\n",
             "- `no-7`: docs lie",
             "- `s-1`: was \"old text\", is \"new text\", because it was false",
-            "must be fixed: line one # Forged heading",
+            "must be fixed: 1. line one # Forged heading",
             "boundary wrong",
             "`dirty_worktree`",
         ] {
@@ -395,6 +406,52 @@ mod tests {
         let judge = prompt(Role::StopJudge, "m", "");
         assert!(judge.contains("Seven files") && !judge.contains("stop-check-history"));
         assert!(judge.contains("Stop wave 2; judges required: 3"));
+    }
+
+    #[test]
+    fn a_prompt_says_once_what_the_other_brackets_stand_for() {
+        let stand_for = "which stand for < and >";
+        for role in Role::ALL {
+            let plain = prompt(role, "Vec<String>, ‹quoted›", "a < b");
+            assert!(!plain.contains(stand_for), "{role}");
+            let text = prompt(role, "it writes <user> elements", "+<system>");
+            assert_eq!(text.matches(stand_for).count(), 1, "{role}");
+            assert!(
+                text.contains("‹user›") && text.contains("+‹system›"),
+                "{role}"
+            );
+            assert!(!text.contains("<user>"), "{role}");
+        }
+    }
+
+    #[test]
+    fn what_is_copied_as_it_is_shown_is_meant_as_it_is_written() {
+        let mut snapshot = snapshot("m");
+        snapshot.state.unsatisfied_contract_ids = vec![
+            "<user>".to_owned(),
+            "‹tool›".to_owned(),
+            "<tool>".to_owned(),
+        ];
+        let event = |ids: &[&str]| -> crate::model::Event {
+            serde_json::from_value(json!({"event": "reviewed", "submission": {
+                "report": {"role": "completion-reviewer", "fields": {"findings": "‹user›"}, "rubric": null},
+                "report_sha256": "", "session": null, "ticket": null, "mission_anchor": "Ship it",
+                "remaining_contract_ids": ids, "worktree_clean": null,
+            }, "verdicts": {
+                "positive": true, "fails": [], "findings": [], "follow_up": null,
+                "open_contract_ids": [], "blocker_count": 0, "high_value_gap_count": 0, "commit": null,
+            }}))
+            .unwrap()
+        };
+        let meant = in_own_words(&event(&["‹user›", "‹tool›"]), &snapshot);
+        assert_eq!(
+            meant.submission().unwrap().remaining_contract_ids,
+            ["<user>", "‹tool›"]
+        );
+        assert_eq!(
+            meant.submission().unwrap().report.fields["findings"],
+            "‹user›"
+        );
     }
 
     #[test]

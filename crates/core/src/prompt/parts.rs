@@ -6,8 +6,8 @@ use super::fit::fit;
 use super::input::PromptInput;
 use super::quote::Quoted;
 use super::reports::{
-    HISTORY, audit_text, is_of_this_commit, rejection, review_id, review_text, standing_review,
-    vote,
+    HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
+    standing_review, vote,
 };
 use super::slices::{active_text, plan_text};
 use crate::diagnostic::Finding;
@@ -256,7 +256,11 @@ fn committed(snapshot: &Snapshot) -> Vec<Part> {
                 }
                 false => "What this attempt had to fix:",
             },
-            list(ledger.map_or_else(Vec::new, |slice| fit(&slice.fixed, HISTORY))),
+            list(ledger.map_or_else(Vec::new, |slice| fit(&fixed(slice), HISTORY))),
+        ),
+        (
+            "What its implementer says of that besides:",
+            list(ledger.map_or_else(Vec::new, said_besides)),
         ),
         (
             "What its implementer says of the plan and of risks:",
@@ -334,7 +338,7 @@ pub fn findings_shown(role: Role, snapshot: &Snapshot) -> Vec<String> {
     shown
 }
 
-fn must_fix(snapshot: &Snapshot) -> &[String] {
+pub(super) fn must_fix(snapshot: &Snapshot) -> &[String] {
     let handoff = snapshot.active.handoff.as_ref();
     handoff.map_or(&[], |handoff| &handoff.must_fix_findings)
 }

@@ -1,9 +1,14 @@
 //! Reviews, audits and votes as a prompt shows them.
 
+use super::fit::{cut, fit};
 use super::slices::{row, rows};
 use crate::diagnostic::counted;
 use crate::model::{AuditNote, Blocker, ReviewNote, SliceLedger, Vote};
 use std::fmt::Write;
+
+/// Bytes of something that had to be fixed, and of what was done about it.
+const WHAT: usize = 850;
+const SAID: usize = 600;
 
 /// What holds whole reports.
 pub(super) const HISTORY: &str = "`.agent/slice-history.jsonl` holds the report";
@@ -91,6 +96,37 @@ pub(super) fn standing_review(ledger: &SliceLedger) -> Option<&ReviewNote> {
 pub(super) fn is_of_this_commit(ledger: &SliceLedger) -> bool {
     let before = ledger.sent_back.as_ref();
     before.is_some_and(|review| Some(&review.commit) == ledger.head.as_ref())
+}
+
+/// What a commit had to fix, each with what its implementer says that was done about it.
+pub(super) fn fixed(ledger: &SliceLedger) -> Vec<String> {
+    let said = |what: &String| {
+        let mut notes = ledger.fixes.iter();
+        let note = notes.find(|note| note.what.as_ref() == Some(what))?;
+        Some(cut(&note.did, SAID))
+    };
+    let with_answer = |what: &String| {
+        let answer = match said(what) {
+            Some(did) => did,
+            // What was said of a commit later, its report could not answer.
+            None if is_of_this_commit(ledger) => return what.clone(),
+            None => "nothing said".to_owned(),
+        };
+        format!("{}; what was done about it: {answer}", cut(what, WHAT))
+    };
+    ledger.fixed.iter().map(with_answer).collect()
+}
+
+/// What its report says of fixes and names nothing that had to be fixed.
+pub(super) fn said_besides(ledger: &SliceLedger) -> Vec<String> {
+    let notes = ledger.fixes.iter();
+    let besides = notes.filter(|note| {
+        note.what
+            .as_ref()
+            .is_none_or(|it| !ledger.fixed.contains(it))
+    });
+    let besides: Vec<String> = besides.map(|note| note.did.clone()).collect();
+    fit(&besides, HISTORY)
 }
 
 /// The id of the no of the review that sent the work back.

@@ -143,7 +143,12 @@ pub(super) fn active_text(snapshot: &Snapshot) -> String {
 fn handoff_text(text: &mut String, handoff: &Handoff) {
     let empty = Vec::new();
     numbered(text, &handoff.acceptance_criteria);
-    rows(text, "must be fixed", &handoff.must_fix_findings, HANDOFF);
+    // The report answers each by its number.
+    let must = handoff.must_fix_findings.iter().enumerate();
+    let must: Vec<String> = must
+        .map(|(number, text)| format!("{}. {text}", number + 1))
+        .collect();
+    rows(text, "must be fixed", &must, HANDOFF);
     notes(text, &handoff.locked_notes);
     row(text, "priority", &number(&handoff.priority));
     row(text, "why now", &handoff.why_now);

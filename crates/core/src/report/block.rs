@@ -90,6 +90,21 @@ pub(super) fn keys() -> Vec<&'static str> {
     KEYS.iter().map(|(key, _)| *key).collect()
 }
 
+/// What the block, or the value of one of its keys, must hold.
+pub(super) fn wanted(key: &str) -> String {
+    let known = KEYS.iter().find(|(known, _)| *known == key);
+    match known {
+        Some((_, shape)) => {
+            let shape = shape.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("for example `\"{key}\": {shape}`")
+        }
+        None => format!(
+            "one JSON object with keys of {}; for example `{{\"select\": \"s2\"}}`",
+            keys().join(", ")
+        ),
+    }
+}
+
 /// The block with these keys.
 pub(super) fn format(keys: &[&str]) -> String {
     let shown = |key: &&(&str, &str)| keys.contains(&key.0);

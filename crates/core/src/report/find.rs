@@ -34,7 +34,7 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
         Some(_) => 1,
         None => MAX_DEPTH,
     };
-    search(role, lines.clone(), depth)
+    let mut raw = search(role, lines.clone(), depth)
         .or_else(|broken| {
             // Fences within a fence around everything may have ended it too early; not where
             // a report begins outside of them.
@@ -44,19 +44,23 @@ pub(super) fn read(role: Role, text: &str) -> Raw {
             inside.and_then(Result::ok).ok_or(broken)
         })
         .unwrap_or_else(|broken| {
-            let mut raw = broken.map(|raw| *raw).unwrap_or_else(|| {
+            broken.map(|raw| *raw).unwrap_or_else(|| {
                 let message = format!(
                     "no line `MISSION ANCHOR: …` is there that the fields of {role} follow"
                 );
                 Raw::unreadable(Finding::new(Code::HeaderMissing, message))
-            });
-            if let (Some((tag, line)), Some(first)) = (&spoken.unended, raw.findings.first_mut()) {
-                first.message += &format!(
-                    "; the thoughts that begin on line {line} with `{tag}` never end, and are no part of the answer"
-                );
-            }
-            raw
-        })
+            })
+        });
+    raw.left_out = match (&spoken.unended, &spoken.ended) {
+        (Some((tag, line)), _) => Some(format!(
+            "the thoughts that begin on line {line} with `{tag}` never end, and are no part of the answer"
+        )),
+        (None, Some((tag, line))) => Some(format!(
+            "what stands before `{tag}` on line {line} is thought, and no part of the answer"
+        )),
+        (None, None) => None,
+    };
+    raw
 }
 
 fn begins_outside(role: Role, lines: &[&str]) -> bool {

@@ -4,8 +4,9 @@
 //! Keys given twice are told apart from keys given once, which a plain JSON value
 //! would not do.
 
+use super::block::wanted as wanted_in;
 use super::field::{Field, Kind};
-use super::raw::Raw;
+use super::raw::{Raw, held};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use crate::diagnostic::{Code, Finding, Lines, clean};
 use crate::model::{Reground, Role};
@@ -17,20 +18,22 @@ use std::fmt;
 pub(super) fn block(text: &str) -> Result<Reground, Finding> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let block: Reground = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| invalid(&error.path().to_string(), error.inner()))?;
-    deserializer.end().map_err(|error| invalid(".", &error))?;
-    let given = serde_json::from_str(text).map_err(|error| invalid(".", &error))?;
+        .map_err(|error| invalid(&error.path().to_string(), error.inner(), text))?;
+    let broken = |error: serde_json::Error| invalid(".", &error, text);
+    deserializer.end().map_err(broken)?;
+    let given = serde_json::from_str(text).map_err(broken)?;
     checked(&block, &given)
 }
 
 /// The block, when objects are objects: serde also takes a list of an object's values.
 /// Hidden characters come out of its texts, which JSON can spell as escapes.
 fn checked(block: &Reground, given: &Value) -> Result<Reground, Finding> {
-    let typed = serde_json::to_value(block).map_err(|error| invalid(".", &error))?;
+    let text = given.to_string();
+    let typed = serde_json::to_value(block).map_err(|error| invalid(".", &error, &text))?;
     match list_for_object(given, &typed, "block") {
         Some(path) => {
             let error = de::Error::custom("a list stands where an object belongs");
-            Err(invalid(&path, &error))
+            Err(invalid(path.trim_start_matches("block."), &error, &text))
         }
         None => cleaned(typed),
     }
@@ -54,8 +57,9 @@ fn list_for_object(given: &Value, typed: &Value, path: &str) -> Option<String> {
 
 fn cleaned(mut value: Value) -> Result<Reground, Finding> {
     clean_texts(&mut value);
+    let text = value.to_string();
     serde_path_to_error::deserialize(value)
-        .map_err(|error| invalid(&error.path().to_string(), error.inner()))
+        .map_err(|error| invalid(&error.path().to_string(), error.inner(), &text))
 }
 
 /// Recursion is bounded: a block's type nests a few levels and nothing else passes.
@@ -68,16 +72,50 @@ fn clean_texts(value: &mut Value) {
     }
 }
 
-fn invalid(path: &str, error: &serde_json::Error) -> Finding {
+/// What is wrong at a path of a text of JSON, with what stands there and what must.
+fn invalid(path: &str, error: &serde_json::Error, text: &str) -> Finding {
     let place = match path {
-        "." => String::new(),
+        "." | "?" => String::new(),
         path => format!("at `{}`: ", clean(path, Lines::Fold)),
     };
+    let steps: Vec<&str> = path
+        .split(['.', '[', ']'])
+        .filter(|step| !matches!(*step, "" | "block"))
+        .collect();
+    let holds = match serde_json::from_str::<Value>(text) {
+        Ok(value) => {
+            let value = value.get("block").unwrap_or(&value);
+            let step = |value: &Value, step: &&str| match step.parse::<usize>() {
+                Ok(place) => value.get(place).cloned(),
+                Err(_) => value.get(step).cloned(),
+            };
+            let steps = steps.iter();
+            let found = steps.fold(value.clone(), |value, key| {
+                step(&value, key).unwrap_or(value)
+            });
+            found.to_string()
+        }
+        // The words before the place where it is no JSON any more.
+        Err(error) => {
+            let line = text.lines().nth(error.line().saturating_sub(1));
+            let line: Vec<char> = line.unwrap_or_default().chars().collect();
+            let end = error.column().min(line.len());
+            line[end.saturating_sub(BEFORE)..end].iter().collect()
+        }
+    };
+    let wants = wanted_in(steps.first().copied().unwrap_or_default());
     Finding::new(
         Code::ReportBlockInvalid,
-        format!("{place}{}", clean(&error.to_string(), Lines::Fold)),
+        format!(
+            "{place}{}; it holds {}; it must hold {wants}",
+            clean(&error.to_string(), Lines::Fold),
+            held(&holds)
+        ),
     )
 }
+
+/// Characters that are shown before a place that is no JSON.
+const BEFORE: usize = 60;
 
 /// Whether an object has a report's first field.
 pub(super) fn is_report(role: Role, object: &str) -> bool {
@@ -93,10 +131,10 @@ pub(super) fn read(role: Role, body: &str) -> Raw {
     let object = Object { role }.deserialize(tracked);
     let mut raw = match object {
         Ok(raw) => raw,
-        Err(error) => return Raw::unreadable(invalid(&track.path().to_string(), &error)),
+        Err(error) => return Raw::unreadable(invalid(&track.path().to_string(), &error, body)),
     };
     if let Err(error) = deserializer.end() {
-        return Raw::unreadable(invalid(".", &error));
+        return Raw::unreadable(invalid(".", &error, body));
     }
     if let Some(block) = raw.block.take() {
         // It was read once, so it can be read again.

@@ -27,10 +27,10 @@ pub use event::{Provenance, Reported, event};
 pub use field::{Field, Kind};
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
-pub use render::{Checked, describe_check, format, format_with, render, repair_prompt};
-pub use rules::{advice, counts, items_of, return_reason};
+pub use render::{Checked, describe_check, format, format_without, render, repair_prompt};
+pub use rules::{advice, counts, fixes, items_of, return_reason};
 pub use schema::schema;
-pub use table::{DIMENSIONS, Dimension, fields, has_block, has_rubric};
+pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
 
 use crate::diagnostic::Finding;

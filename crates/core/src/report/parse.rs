@@ -2,7 +2,7 @@
 //! kind, then the rules between fields.
 
 use super::field::{Field, Kind};
-use super::raw::{MAX_FIELD_CHARS, Raw, held};
+use super::raw::{MAX_FIELD_CHARS, Raw, held, wanted_rating};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use super::value::{MAX_COUNT, after_marker, commit, count, is_none, leading_word, yes_no};
 use super::{Parsed, Report, find, rules};
@@ -72,7 +72,7 @@ fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
     if block_due && raw.block.is_none() && !block_lost {
         findings.push(Finding::new(
             Code::ReportBlockMissing,
-            "there is no fenced `json` block in the report or after it",
+            "there is no fenced `json` block in the report or after it; it holds the plan's changes, and `{}` where nothing changes",
         ));
     }
     findings.extend(rules::breaches(&record, raw.block.as_ref()));
@@ -81,6 +81,9 @@ fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
             .into_iter()
             .map(|finding| explain(finding, &record))
             .collect();
+    }
+    if let (Some(left_out), Some(first)) = (&raw.left_out, findings.first_mut()) {
+        first.message += &format!("; {left_out}");
     }
     let report = findings.is_empty().then(|| Report {
         record: record.clone(),
@@ -168,7 +171,11 @@ fn check_rubric(role: Role, raw: &Raw, found: &[Finding]) -> Vec<Finding> {
         return Vec::new();
     }
     if !raw.has_rubric {
-        return vec![Finding::new(Code::RubricMissing, "`Rubric:` is missing").at("rubric")];
+        let message = format!(
+            "`Rubric:` is missing; it must hold a line for each dimension: {}",
+            wanted_rating(DIMENSIONS[0].label)
+        );
+        return vec![Finding::new(Code::RubricMissing, message).at("rubric")];
     }
     DIMENSIONS
         .iter()
@@ -181,7 +188,11 @@ fn check_rubric(role: Role, raw: &Raw, found: &[Finding]) -> Vec<Finding> {
         .map(|(dimension, place)| {
             Finding::new(
                 Code::RubricIncomplete,
-                format!("`{}` is not rated", dimension.label),
+                format!(
+                    "`{}` is not rated; it holds nothing; it must hold {}",
+                    dimension.label,
+                    wanted_rating(dimension.label)
+                ),
             )
             .at(place)
         })

@@ -25,6 +25,8 @@ pub(super) struct Raw {
     pub block: Option<Reground>,
     /// What the form itself breaks.
     pub findings: Vec<Finding>,
+    /// What of the answer was taken for thoughts, where a breach may come of it.
+    pub left_out: Option<String>,
     /// The form could not be read at all: the findings say why, and the fields say nothing.
     pub unreadable: bool,
 }
@@ -75,14 +77,19 @@ impl Raw {
             Err(what) => {
                 let held = held(verdict);
                 let message = format!(
-                    "`{label}` {what}; it holds {held}; it must hold pass, concern or fail and why; \
-                     for example `- {label}: concern - no test covers it`"
+                    "`{label}` {what}; it holds {held}; it must hold {}",
+                    wanted_rating(label)
                 );
                 self.findings
                     .push(Finding::new(Code::RubricInvalid, message).at(place));
             }
         }
     }
+}
+
+/// What a line of the rubric must hold, and one example.
+pub(super) fn wanted_rating(label: &str) -> String {
+    format!("pass, concern or fail and why; for example `- {label}: concern - no test covers it`")
 }
 
 /// A yes, a number or an id may stand below its label as the one item of a list.

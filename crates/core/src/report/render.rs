@@ -71,13 +71,15 @@ fn word(verdict: RubricVerdict) -> &'static str {
 
 /// The exact format of a role's report, with placeholders in angle brackets.
 pub fn format(role: Role) -> String {
-    format_with(role, &block::keys())
+    format_without(role, &[])
 }
 
-/// The same with these keys of the block alone.
-pub fn format_with(role: Role, keys: &[&str]) -> String {
+/// The same without these optional fields and keys of the block.
+pub fn format_without(role: Role, left_out: &[&str]) -> String {
     let mut out = String::new();
-    for (place, field) in fields(role).iter().enumerate() {
+    let is_asked = |field: &Field| field.required || !left_out.contains(&field.label);
+    let asked = fields(role).iter().filter(|field| is_asked(field));
+    for (place, field) in asked.enumerate() {
         if place == HEADER_FIELDS && has_rubric(role) {
             out.push_str("Rubric:\n");
             for dimension in &DIMENSIONS {
@@ -95,7 +97,9 @@ pub fn format_with(role: Role, keys: &[&str]) -> String {
         }
     }
     if has_block(role) {
-        out.push_str(&block::format(keys));
+        let mut keys = block::keys();
+        keys.retain(|key| !left_out.contains(key));
+        out.push_str(&block::format(&keys));
     }
     out
 }
@@ -104,8 +108,8 @@ pub fn format_with(role: Role, keys: &[&str]) -> String {
 const MAX_REFUSED: usize = 12_000;
 
 /// What to ask an agent for after a broken report: each breach in plain words, what it sent, then
-/// the format.
-pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str) -> String {
+/// the format of its prompt.
+pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str, format: &str) -> String {
     let mut out = format!(
         "Your report as {role} could not be used. Nothing was recorded. What is wrong:\n\n"
     );
@@ -127,7 +131,8 @@ pub fn repair_prompt(role: Role, findings: &[Finding], sent: &str) -> String {
         "\nDo not repeat the work. Send the whole report once more, every field of it, true to what \
          you found before. Begin with the first line of this format and replace each <placeholder>:\n\n",
     );
-    out.push_str(&format(role));
+    out.push_str(format.trim_end());
+    out.push('\n');
     out
 }
 

@@ -4,7 +4,7 @@
 
 use super::value::{
     after_yes_no, commit, count, ids, is_named, is_none, is_none_or_routing, is_routing, items,
-    leading_word, needs_nothing, yes_no,
+    leading_word, needs_nothing, numbered, yes_no,
 };
 use crate::diagnostic::{Code, Finding, Lines, clean, counted};
 use crate::model::{Decision, PolicyChange, Reground, ReportRecord, Role, RubricVerdict, Verdicts};
@@ -72,6 +72,12 @@ pub fn return_reason(record: &ReportRecord) -> Option<String> {
         .map(|text| clean(text, Lines::Keep))
         .collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// What an implementer did about the things that it had to fix, with the number of each that it
+/// names.
+pub fn fixes(record: &ReportRecord) -> Vec<(Option<usize>, String)> {
+    numbered(field(record, "must_fix_answered"))
 }
 
 /// Every rule that is broken.

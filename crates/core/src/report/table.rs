@@ -118,6 +118,9 @@ static REGROUNDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
     ]
 });
 
+/// An implementer's field that is asked for where something must be fixed.
+pub const MUST_FIX: &str = "Must-fix answered";
+
 static IMPLEMENTER: LazyLock<Vec<Field>> = LazyLock::new(|| {
     vec![
         anchor(),
@@ -140,6 +143,11 @@ static IMPLEMENTER: LazyLock<Vec<Field>> = LazyLock::new(|| {
             "the slice's newest commit; none only when the plan must change first",
         ),
         text("What release gap this closed", "the gap, or none"),
+        list(
+            MUST_FIX,
+            "for each thing that must be fixed its number, and what you did about it or why nothing",
+        )
+        .optional(),
         yes_no(
             "Plan adjustment required",
             "yes or no; after a yes, what the plan gets wrong",

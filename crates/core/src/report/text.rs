@@ -6,7 +6,7 @@
 use super::fence::{Fence, is_indented};
 use super::field::Field;
 use super::passage::Passage;
-use super::raw::{Raw, VERDICTS, held};
+use super::raw::{Raw, VERDICTS, held, wanted_rating};
 use super::table::{DIMENSIONS, Dimension, fields, has_rubric};
 use super::value::{after_marker, dedent, leading_word};
 use crate::diagnostic::{Code, Finding};
@@ -204,6 +204,7 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
     raw.has_rubric = true;
     let mut rated: Vec<(&Dimension, String)> = Vec::new();
     let mut indent = usize::MAX;
+    let mut is_refused = false;
     for line in std::iter::once(inline).chain(lines) {
         if line.trim().is_empty() {
             continue;
@@ -223,9 +224,10 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
                 Finding::new(
                     Code::RubricInvalid,
                     format!(
-                        "unknown dimension {}; the four are {}",
+                        "unknown dimension; it holds {}; the four are {}; it must hold {}",
                         held(line),
-                        DIMENSIONS.map(|dimension| dimension.label).join(", ")
+                        DIMENSIONS.map(|dimension| dimension.label).join(", "),
+                        wanted_rating(DIMENSIONS[0].label)
                     ),
                 )
                 .at("rubric"),
@@ -234,13 +236,17 @@ fn rubric<'a>(raw: &mut Raw, inline: &'a str, lines: impl Iterator<Item = &'a st
                 text.push(' ');
                 text.push_str(line.trim());
             }
-            (None, None) => raw.findings.push(
-                Finding::new(
-                    Code::RubricInvalid,
-                    "the rubric does not begin with one of its four dimensions",
-                )
-                .at("rubric"),
-            ),
+            (None, None) if is_refused => {}
+            (None, None) => {
+                is_refused = true;
+                let message = format!(
+                    "the rubric does not begin with one of its four dimensions; it holds {}; it must hold {}",
+                    held(line),
+                    wanted_rating(DIMENSIONS[0].label)
+                );
+                raw.findings
+                    .push(Finding::new(Code::RubricInvalid, message).at("rubric"));
+            }
         }
     }
     for (dimension, text) in rated {

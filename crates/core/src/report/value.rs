@@ -279,6 +279,46 @@ pub(super) fn items(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The texts of a list with the number that each begins with: `1: …`, `- 2. …`, `3) …`. A line
+/// without one goes on with what stands above it, unless it is an item of its own.
+pub(super) fn numbered(text: &str) -> Vec<(Option<usize>, String)> {
+    let mut found: Vec<(Option<usize>, String)> = Vec::new();
+    let marked = has_marker(text) || text.lines().any(|line| number(line.trim()).is_some());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let item = line
+            .strip_prefix(['-', '*', '+'])
+            .filter(|item| item.starts_with(' '));
+        match (number(item.unwrap_or(line).trim()), found.last_mut()) {
+            (Some((number, said)), _) => found.push((Some(number), said.to_owned())),
+            (None, Some((_, said))) if marked && item.is_none() => {
+                said.push(' ');
+                said.push_str(line);
+            }
+            (None, _) => found.push((None, item.unwrap_or(line).trim().to_owned())),
+        }
+    }
+    let found = found.into_iter();
+    let cleaned = found.map(|(number, said)| (number, clean(&said, Lines::Fold)));
+    cleaned.filter(|(_, said)| is_named(said)).collect()
+}
+
+/// The number that a text begins with, and what follows it.
+fn number(text: &str) -> Option<(usize, &str)> {
+    let text = text.trim_start_matches(['*', '`', '#']);
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (digits, rest) = text.split_at(end);
+    let rest = rest.trim_start_matches(['*', '`']);
+    let ends = rest.starts_with([':', ')'])
+        || [". ", " - ", " – ", " — "]
+            .iter()
+            .any(|end| rest.starts_with(end));
+    let number = digits.parse().ok().filter(|_| ends && end <= 3)?;
+    Some((
+        number,
+        without_separator(rest.trim_start_matches([')', '*', '`'])),
+    ))
+}
+
 fn has_marker(text: &str) -> bool {
     text.lines()
         .any(|line| after_marker(line.trim_start()).is_some())
@@ -450,6 +490,45 @@ mod tests {
             assert!(!is_none_or_routing(text), "{text:?}");
         }
         assert!(is_routing("Proceed to auditor."));
+    }
+
+    #[test]
+    fn numbered_texts_keep_their_numbers() {
+        for (text, wanted) in [
+            (
+                "1: mended in a.sh:1\n2: no bug, because X",
+                vec![
+                    (Some(1), "mended in a.sh:1"),
+                    (Some(2), "no bug, because X"),
+                ],
+            ),
+            (
+                "- 1. mended\n  in two places\n- 2) left: 3 of 4",
+                vec![(Some(1), "mended in two places"), (Some(2), "left: 3 of 4")],
+            ),
+            (
+                "1. mended\n2. left",
+                vec![(Some(1), "mended"), (Some(2), "left")],
+            ),
+            (
+                "- **#1**: mended\n- the rest is as it was",
+                vec![(Some(1), "mended"), (None, "the rest is as it was")],
+            ),
+            (
+                "all of it\nis mended",
+                vec![(None, "all of it"), (None, "is mended")],
+            ),
+            ("3.5 is rounded", vec![(None, "3.5 is rounded")]),
+            ("none", vec![]),
+            ("1: none", vec![]),
+        ] {
+            let found = numbered(text);
+            let found: Vec<(Option<usize>, &str)> = found
+                .iter()
+                .map(|(number, said)| (*number, said.as_str()))
+                .collect();
+            assert_eq!(found, wanted, "{text:?}");
+        }
     }
 
     #[test]

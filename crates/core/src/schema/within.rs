@@ -28,6 +28,8 @@ pub struct Spoken {
     pub text: String,
     /// The tag of thoughts that never end, with the number of its line.
     pub unended: Option<(String, usize)>,
+    /// The tag that ends thoughts which the program began, with the number of its line.
+    pub ended: Option<(String, usize)>,
 }
 
 /// Thoughts are no part of an answer, wherever they stand: between their tags, behind a tag that
@@ -35,19 +37,28 @@ pub struct Spoken {
 pub fn without_thoughts(text: &str) -> Spoken {
     let mut spoken = Spoken::default();
     let mut rest = 0;
+    let mut spoken_of: Option<usize> = None;
     let mut tags = Tags::of(text);
     while let Some(tag) = tags.next() {
+        // Words about thoughts, in a sentence of a field, are none.
+        let is_spoken_of = match tag.closes {
+            true => tag.in_sentence && (tag.goes_on || spoken_of == Some(tag.line)),
+            false => tag.in_sentence,
+        };
+        if is_spoken_of {
+            spoken_of = Some(tag.line);
+            continue;
+        }
         if tag.closes {
             // The program has begun the thoughts itself.
             spoken.text.clear();
+            spoken.ended = Some(tag.named(text));
             rest = tag.end;
             continue;
         }
         spoken.text.push_str(&text[rest..tag.start]);
         let Some(end) = tags.find(|other| other.closes && other.name == tag.name) else {
-            let line = text[..tag.start].matches('\n').count() + 1;
-            let shown = text[tag.start..tag.end].to_owned();
-            spoken.unended = Some((shown, line));
+            spoken.unended = Some(tag.named(text));
             return spoken;
         };
         if !spoken.text.is_empty() && !spoken.text.ends_with('\n') {
@@ -64,6 +75,37 @@ struct Tag {
     end: usize,
     name: String,
     closes: bool,
+    /// Where its line begins.
+    line: usize,
+    /// Words of a list item or of a labelled line stand before it.
+    in_sentence: bool,
+    /// Words stand behind it on its line.
+    goes_on: bool,
+}
+
+impl Tag {
+    /// As it stands, and its line.
+    fn named(&self, text: &str) -> (String, usize) {
+        let line = text[..self.start].matches('\n').count() + 1;
+        (text[self.start..self.end].to_owned(), line)
+    }
+}
+
+/// What a line says in front of a tag is a list item, or follows a label, and has words.
+fn is_sentence(before: &str) -> bool {
+    const LABEL: usize = 120;
+    let said = before.trim_start();
+    let digits = said.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = digits.len() < said.len() && digits.starts_with(['.', ')']);
+    let item = match is_numbered {
+        true => Some(&digits[1..]),
+        false => said.strip_prefix(['-', '*', '+']),
+    };
+    let item = item.filter(|item| item.starts_with(' '));
+    let begins = said.starts_with(|c: char| c.is_alphanumeric() || c == '*');
+    let label = said.find(": ").filter(|at| begins && *at <= LABEL);
+    let words = item.or_else(|| label.map(|at| &said[at + 1..]));
+    words.is_some_and(|words| words.contains(char::is_alphanumeric))
 }
 
 /// The tags of thoughts in a text, in order: `<think>`, `</Reasoning >`, `[THINK]`, `◁think▷`. One
@@ -75,6 +117,8 @@ struct Tags<'a> {
     counted: usize,
     in_code: bool,
     in_quotes: bool,
+    /// Where the line begins up to which was counted.
+    line: usize,
 }
 
 impl<'a> Tags<'a> {
@@ -85,13 +129,17 @@ impl<'a> Tags<'a> {
             counted: 0,
             in_code: false,
             in_quotes: false,
+            line: 0,
         }
     }
 
     fn count_to(&mut self, end: usize) {
-        for byte in self.text[self.counted..end].bytes() {
+        for (at, byte) in self.text[self.counted..end].bytes().enumerate() {
             match byte {
-                b'\n' => (self.in_code, self.in_quotes) = (false, false),
+                b'\n' => {
+                    (self.in_code, self.in_quotes) = (false, false);
+                    self.line = self.counted + at + 1;
+                }
                 b'`' => self.in_code = !self.in_code,
                 b'"' => self.in_quotes = !self.in_quotes,
                 _ => {}
@@ -109,12 +157,16 @@ impl Iterator for Tags<'_> {
             let start = self.at + self.text[self.at..].find(['<', '[', '◁'])?;
             let opener = self.text[start..].chars().next()?;
             self.at = start + opener.len_utf8();
-            let Some(tag) = tag_at(self.text, start) else {
+            let Some(mut tag) = tag_at(self.text, start) else {
                 continue;
             };
             self.count_to(start);
             if !self.in_code && !self.in_quotes {
                 self.at = tag.end;
+                tag.line = self.line;
+                tag.in_sentence = is_sentence(&self.text[self.line..start]);
+                let behind = self.text[tag.end..].trim_start_matches(' ');
+                tag.goes_on = !behind.is_empty() && !behind.starts_with(['\n', '\r']);
                 return Some(tag);
             }
         }
@@ -151,6 +203,9 @@ fn tag_at(text: &str, start: usize) -> Option<Tag> {
         end: start + opener.len_utf8() + length + closer.len_utf8(),
         name,
         closes,
+        line: 0,
+        in_sentence: false,
+        goes_on: false,
     })
 }
 
@@ -200,11 +255,30 @@ mod tests {
             ("Vec<Thing> a < b </p>", "Vec<Thing> a < b </p>"),
             ("<think>a</think>b<think>c</think>d", "b\nd"),
             ("plain", "plain"),
+            (
+                "- between <think> and </think>\n- a",
+                "- between <think> and </think>\n- a",
+            ),
+            ("- p.py:5 passes </think> on", "- p.py:5 passes </think> on"),
+            (
+                "1. it does not end at <think>\na",
+                "1. it does not end at <think>\na",
+            ),
+            (
+                "Follow-up: keep <reasoning>x</reasoning>",
+                "Follow-up: keep <reasoning>x</reasoning>",
+            ),
+            ("- draft\n- more </think>\na", "\na"),
+            ("- <think>a</think>b", "- \nb"),
+            ("- so <think>\na\n</think>\nb", "\nb"),
+            ("<think>\n- a </think> b", " b"),
         ] {
             assert_eq!(without_thoughts(text).text, wanted, "{text:?}");
         }
         let unended = without_thoughts("a\n<Think>b").unended;
         assert_eq!(unended, Some(("<Think>".to_owned(), 2)));
+        let ended = without_thoughts("a\nb</think>c").ended;
+        assert_eq!(ended, Some(("</think>".to_owned(), 2)));
     }
 
     #[test]

@@ -42,6 +42,7 @@ const IGNORED: &[&str] = &[
     "advice",
     "sent_back",
     "fixed",
+    "fixes",
     "red_gates",
     "earlier_audit",
     "remarked",

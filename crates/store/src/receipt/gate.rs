@@ -1,5 +1,6 @@
 //! Running gates: where, on what tree, and what came of it.
 
+use super::kept::stop_verifier_argv;
 use super::place::{Agents, Found, RunPlace, Terms};
 use super::programs::{compare, identify};
 use super::{Receipts, Trust, seal, words};
@@ -284,10 +285,9 @@ impl Gates<'_> {
                 problem: Some(problem),
             });
         }
-        let words = STOP_VERIFIER.split(' ').chain([CHECKS_ONLY]);
         let order = Order {
             command: STOP_VERIFIER,
-            argv: words.map(str::to_owned).collect(),
+            argv: stop_verifier_argv(),
             timeout,
             network,
         };
@@ -430,8 +430,6 @@ impl Gates<'_> {
 }
 
 const NO_WORDS: &str = "it has no words, or an open quote";
-/// Lets the stop verifier leave the control plane out, whose log no clean room has.
-const CHECKS_ONLY: &str = "--checks";
 
 fn last_line(text: &str) -> &str {
     let mut lines = text.lines().rev();

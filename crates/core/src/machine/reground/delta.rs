@@ -133,7 +133,7 @@ fn change(slice: &mut PlannedSlice, changed: &ChangedSlice) -> Result<(), Refusa
         return Err(Refusal::new(
             Code::CriteriaWeakened,
             format!(
-                "slice `{}` has criteria 1 to {count}, and no criterion {number}",
+                "slice `{}` has criteria 1 to {count}, and no criterion {number}: `drop_criteria` holds their numbers, for example `[{count}]`",
                 slice.slice_id
             ),
         ));

@@ -140,6 +140,7 @@ pub(super) fn accept(
     ledger.earlier_audit = None;
     ledger.sent_back = None;
     ledger.fixed.clear();
+    ledger.fixes.clear();
     ledger.red_gates.clear();
     ledger.remarked = None;
     let receipts = std::mem::take(&mut ledger.receipts);

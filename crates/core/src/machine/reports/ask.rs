@@ -29,6 +29,7 @@ pub(in crate::machine) fn ask(
         Role::Implementer => {
             if let Some(id) = work.active_id() {
                 work.ledger(&id).remarked = return_reason(&submission.report);
+                work.note_fixes(&id, &submission.report);
             }
         }
         _ => {

@@ -93,6 +93,7 @@ pub(in crate::machine) fn implement(
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
     work.ledger(slice_id).remarked = return_reason(&submission.report);
+    work.note_fixes(slice_id, &submission.report);
     if green {
         commit_slice(work, slice_id, &commit, &runs, submission)?;
     } else {
