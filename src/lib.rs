@@ -7,6 +7,7 @@
 //! in the order that ARCHITECTURE.md gives (a test keeps it that way).
 
 mod anchor;
+mod check;
 pub mod cli;
 mod demo;
 mod drive;

@@ -71,6 +71,7 @@ const ORDERS: [Order; 4] = [
             "measure",
             "tracker",
             "service",
+            "check",
             "lifecycle",
             "verify",
             "drive",

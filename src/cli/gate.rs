@@ -30,6 +30,7 @@ pub(super) struct GateArgs {
 
 pub(super) fn gate(context: &Context, args: &GateArgs) -> Answer {
     let mut workspace = context.workspace()?;
+    workspace.propose_gates()?;
     let gates = choose_gates(&workspace, args)?;
     caller::not_apart(&workspace).map_err(|mut refusal| {
         // It would run beside what is not committed there, which is why this place is apart.

@@ -26,6 +26,7 @@ mod ask;
 mod brief;
 mod budget;
 mod cancel;
+mod check;
 mod checkpoint;
 mod completions;
 mod cost;
@@ -104,6 +105,8 @@ enum Command {
     Why,
     /// Take a role's report: check it, measure the repository, decide
     Record(record::RecordArgs),
+    /// Say whether what was just claimed is true of this commit; in any repository
+    Check(check::CheckArgs),
     /// Recompute everything from files, log and git
     Verify(verify::VerifyArgs),
     /// Run gates now and keep receipts
@@ -264,6 +267,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Next(args) => next::next(context, &args),
         Command::Why => why::why(context),
         Command::Record(args) => record::record(context, &args),
+        Command::Check(args) => check::check_commit(context, &args),
         Command::Verify(args) => verify::verify(context, &args),
         Command::Gate(args) => gate::gate(context, &args),
         Command::Trust(args) => trust::trust(context, &args),

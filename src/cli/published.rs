@@ -1,12 +1,12 @@
 //! The schema of every answer.
 
 use crate::view::{
-    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer, CostAnswer,
-    DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, Failed, FanoutAnswer, Gates, GraphAnswer,
-    GuideAnswer, IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer,
-    LogAnswer, NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer,
-    RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer,
-    Standing, TransitionAnswer, Verified, WhyAnswer,
+    AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer,
+    CommitCheckAnswer, CostAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, Failed,
+    FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
+    IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer,
+    RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer,
+    SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -26,6 +26,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "brief-check" BriefCheckAnswer, "`cook brief check`";
         "brief-guide" GuideAnswer, "`cook brief guide`";
         "check" Checked, "cook record --check --json";
+        "check-commit" CommitCheckAnswer, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook checkpoint --json";
         "cost" CostAnswer, "cook cost --json";
         "demo" DemoAnswer, "what a demonstration came to";

@@ -28,7 +28,7 @@ impl World<'_> {
 
     /// Tests that a gate named when it ran at the basis and does not name now. Nothing is
     /// told where a run is not kept, or not whole.
-    pub(super) fn add_losses(&self, basis: &str, runs: &mut [GateRun]) -> Result<(), Failure> {
+    pub(crate) fn add_losses(&self, basis: &str, runs: &mut [GateRun]) -> Result<(), Failure> {
         let Some(basis) = self.repo.resolve(basis)? else {
             return Ok(());
         };
@@ -53,7 +53,7 @@ impl World<'_> {
     }
 
     /// Names the tests that a red gate's output calls failed.
-    pub(super) fn add_failed(&self, runs: &mut [GateRun]) -> Result<(), Failure> {
+    pub(crate) fn add_failed(&self, runs: &mut [GateRun]) -> Result<(), Failure> {
         let (receipts, _) = self.gates_here()?;
         for run in runs.iter_mut() {
             let Some(receipt) = run.receipt.as_ref().filter(|receipt| !receipt.passed()) else {
@@ -72,7 +72,7 @@ impl World<'_> {
 }
 
 /// What edits take away from the tests.
-pub fn lost_tests(edits: &[Edit], gates: &[String]) -> Vec<Loss> {
+pub(crate) fn lost_tests(edits: &[Edit], gates: &[String]) -> Vec<Loss> {
     let edited: Vec<Edited> = edits
         .iter()
         .filter_map(|edit| {

@@ -281,6 +281,14 @@ fn config_text(proposed: &Proposed) -> String {
     text
 }
 
+/// The settings that `cook init` would write into that worktree; nothing is written.
+///
+/// # Errors
+/// When a file that is there cannot be read.
+pub(crate) fn proposed_settings(root: &Path) -> Result<Config, Error> {
+    Ok(Config::parse(&config_text(&detect(root)?)).unwrap_or_default())
+}
+
 /// What a clone needs before the checks, as lines of `[clean_room]`.
 pub(crate) fn setup_settings(proposed: &Proposed) -> Vec<String> {
     let all = [

@@ -2,16 +2,16 @@
 
 use super::elsewhere::pull_hints;
 use crate::measure::{Claim, Needs, Reran, World, measure, wants_gates};
-use crate::scaffold::stop_verifier_is_stale;
+use crate::scaffold::{proposed_settings, stop_verifier_is_stale};
 use cook_core::diagnostic::{Code, Failure, FailureKind, Finding, Refusal};
 use cook_core::machine::{
     AnchorAnswer, AnchorQuestion, FactSet, Facts, GateRun, Head, OutsideEdit,
 };
-use cook_core::model::{Caches, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
+use cook_core::model::{Caches, CleanRoom, Config, GateSpec, STOP_VERIFIER_SCRIPTS, Snapshot};
 use cook_git::Repo;
 use cook_os::clock::Clock;
 use cook_os::disk::{self, Links};
-use cook_store::receipt::{ReceiptError, Receipts, Trust};
+use cook_store::receipt::{ReceiptError, Receipts, TakenBack, Trust};
 use cook_store::store::{Place, Store, Tip};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -137,6 +137,24 @@ impl Workspace {
     /// What is wrong with `cook.toml`, if anything.
     pub fn config_problem(&self) -> Option<&Finding> {
         self.config.as_ref().err()
+    }
+
+    /// Where the settings name no gate, takes those that `cook init` would propose; whether it did.
+    ///
+    /// # Errors
+    /// Settings, or a file that says what the repository is, that cannot be read.
+    pub fn propose_gates(&mut self) -> Result<bool, Failure> {
+        if !self.config()?.gates.is_empty() {
+            return Ok(false);
+        }
+        let proposed = proposed_settings(self.repo.root())?;
+        if let Ok(config) = &mut self.config {
+            if config.clean_room == CleanRoom::default() {
+                config.clean_room = proposed.clean_room;
+            }
+            config.gates = proposed.gates;
+        }
+        Ok(true)
     }
 
     /// Whether the stop verifier is cook's own, and made from other gates than the settings have.
@@ -305,6 +323,51 @@ impl Workspace {
         };
         self.in_world(self.config()?, true, None, |world| {
             world.run_trusted(&commit, None, gates.to_vec())
+        })
+    }
+
+    /// The same with what each says of tests: those that failed, and those that it named at `basis`
+    /// and does not any more.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn run_gates_since(
+        &self,
+        commit: &str,
+        basis: &str,
+        gates: &[GateSpec],
+    ) -> Result<Vec<GateRun>, Failure> {
+        self.in_world(self.config()?, true, None, |world| {
+            let mut runs = world.run_trusted(commit, None, gates.to_vec())?;
+            world.add_losses(basis, &mut runs)?;
+            world.add_failed(&mut runs)?;
+            Ok(runs)
+        })
+    }
+
+    /// Runs gates with a part of a commit taken back; see [`cook_store::receipt::Gates::run_without`].
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn run_gates_without(
+        &self,
+        commit: &str,
+        taken_back: &[TakenBack],
+        gates: &[GateSpec],
+    ) -> Result<Vec<GateRun>, Failure> {
+        self.in_world(self.config()?, true, None, |world| {
+            let runner = world.runner()?;
+            runner.run_without(commit, taken_back, gates, self.caches)
+        })
+    }
+
+    /// Runs a gate in the worktree as it stands.
+    ///
+    /// # Errors
+    /// As [`Workspace::measure`].
+    pub fn run_gate_here(&self, gate: &GateSpec) -> Result<GateRun, Failure> {
+        self.in_world(self.config()?, true, None, |world| {
+            world.runner()?.run_here(gate)
         })
     }
 

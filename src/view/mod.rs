@@ -6,6 +6,7 @@ mod agents;
 mod brief;
 mod carriage;
 mod check;
+mod checked;
 mod cost;
 mod demo;
 mod exit;
@@ -31,6 +32,7 @@ pub(crate) use brief::{
 };
 pub(crate) use carriage::{PullAnswer, PushAnswer};
 pub(crate) use check::CheckAnswer;
+pub(crate) use checked::CommitCheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
 pub(crate) use demo::DemoAnswer;
 pub(crate) use exit::Exit;

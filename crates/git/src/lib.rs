@@ -25,6 +25,7 @@ mod look;
 mod mentions;
 mod merged;
 mod moves;
+mod named;
 mod own;
 mod parked;
 mod partial;

@@ -57,14 +57,21 @@ pub fn losses(edits: &[Edited]) -> Vec<Loss> {
     for edit in edits {
         if let Some(names) = gone.get(edit.path) {
             found.push(deleted(edit, names));
-        } else if edit.class == Class::Test && edit.after.is_none() && !is_elsewhere(edit, edits) {
+        } else if edit.class == Class::Test
+            && edit.after.is_none()
+            && marks::tests(edit.before.unwrap_or("")).is_empty()
+            && !is_elsewhere(edit, edits)
+        {
             found.push(loss(
                 LossKind::Deleted,
                 format!("the test file `{}` is deleted", edit.path),
             ));
         }
     }
-    let asserts_less = asserted(edits, |edit| edit.before) > asserted(edits, |edit| edit.after);
+    let asserts_less = counts(edits, |edit| edit.before, marks::assertions)
+        > counts(edits, |edit| edit.after, marks::assertions);
+    let compares_less = counts(edits, |edit| edit.before, marks::comparisons)
+        > counts(edits, |edit| edit.after, marks::comparisons);
     for edit in edits {
         let (before, after) = (edit.before.unwrap_or(""), edit.after.unwrap_or(""));
         for line in new_lines(marks::skips(before), marks::skips(after)) {
@@ -86,6 +93,16 @@ pub fn losses(edits: &[Edited]) -> Vec<Loss> {
                     counted(is as u64, "line")
                 );
                 found.push(loss(LossKind::Weakened, what));
+            } else if compares_less && edit.after.is_some() && !gone.contains_key(edit.path) {
+                let (was, is) = (marks::comparisons(before), marks::comparisons(after));
+                if is < was {
+                    let what = format!(
+                        "`{}` compares with an expected value in {}, and did in {was}",
+                        edit.path,
+                        counted(is as u64, "line")
+                    );
+                    found.push(loss(LossKind::Weakened, what));
+                }
             }
         }
         if matches!(edit.class, Class::Test | Class::Gate) {
@@ -158,12 +175,16 @@ fn holds_tests(edit: &Edited) -> bool {
     edit.class == Class::Test || has(edit.before) || has(edit.after)
 }
 
-fn asserted<'a>(edits: &[Edited<'a>], side: impl Fn(&Edited<'a>) -> Option<&'a str>) -> usize {
+fn counts<'a>(
+    edits: &[Edited<'a>],
+    side: impl Fn(&Edited<'a>) -> Option<&'a str>,
+    count: fn(&str) -> usize,
+) -> usize {
     edits
         .iter()
         .filter(|edit| holds_tests(edit))
         .filter_map(side)
-        .map(marks::assertions)
+        .map(count)
         .sum()
 }
 
@@ -313,6 +334,12 @@ mod tests {
                 "Weakened: `tests/a.rs` asserts what is always so: assert!( true );",
             ),
             (
+                "tests/b.py",
+                "def test_b():\n    assert f() == 1\n",
+                "def test_b():\n    assert f()\n",
+                "Weakened: `tests/b.py` compares with an expected value in 0 lines, and did in 1",
+            ),
+            (
                 "Makefile",
                 "test:\n\tcargo test\n",
                 "test:\n\tcargo test || true\n",
@@ -342,6 +369,18 @@ mod tests {
             &[
                 ("tests/run.sh", Some("x\n"), None),
                 ("tests/all.sh", None, Some("x\n")),
+            ],
+            &[
+                (
+                    "tests/a.py",
+                    Some("import a\ndef test_a():\n    assert a.f() == 1\n"),
+                    None,
+                ),
+                (
+                    "tests/b.py",
+                    None,
+                    Some("import b\ndef test_a():\n    assert b.f() == 1\n"),
+                ),
             ],
             &[(
                 "src/emit.rs",

@@ -98,6 +98,27 @@ const ASSERTS: [&str; 17] = [
     "must_equal",
     "raise AssertionError",
 ];
+/// What compares with an expected value.
+const EXACT: [&str; 18] = [
+    "assert_eq!",
+    "assertEqual",
+    "assertEquals",
+    "assertListEqual",
+    "assertDictEqual",
+    "assert.equal",
+    "assert.strictEqual",
+    "assert.deepEqual",
+    "assert.deepStrictEqual",
+    "assert.Equal",
+    "require.Equal",
+    "toBe(",
+    "toEqual(",
+    "toStrictEqual(",
+    "EXPECT_EQ",
+    "ASSERT_EQ",
+    "must_equal",
+    "should eq",
+];
 /// What asserts nothing, blanks left out.
 const IDLE: [&str; 14] = [
     "self.assertTrue(True)",
@@ -139,6 +160,11 @@ fn is_comment(line: &str) -> bool {
 /// The line without a comment behind it, where `//` begins one.
 fn code(line: &str) -> &str {
     line.split_once(" // ").map_or(line, |(code, _)| code)
+}
+
+/// How many tests a text holds.
+pub fn count_tests(text: &str) -> usize {
+    tests(text).len()
 }
 
 /// Lines that begin a test, as they stand but for blanks around them.
@@ -211,6 +237,24 @@ pub(super) fn assertions(text: &str) -> usize {
         .filter(|line| !is_comment(line) && !is_idle(line))
         .filter(|line| ASSERTS.iter().any(|mark| line.contains(mark)))
         .count()
+}
+
+/// How many lines hold a value against an expected one, where others only look whether there is one.
+pub(super) fn comparisons(text: &str) -> usize {
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !is_comment(line) && !is_idle(line));
+    let compares = |line: &&str| {
+        let asserts = ASSERTS.iter().any(|mark| line.contains(mark));
+        EXACT.iter().any(|mark| line.contains(mark))
+            || asserts && line.contains(" == ")
+            || ["[ ", "[[ ", "test "]
+                .iter()
+                .any(|mark| line.starts_with(mark))
+                && [" = ", " == ", " -eq "]
+                    .iter()
+                    .any(|mark| line.contains(mark))
+    };
+    lines.filter(compares).count()
 }
 
 /// Lines that assert what is always so.

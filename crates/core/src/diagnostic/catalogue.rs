@@ -253,6 +253,11 @@ codes! {
     TestSkipped "test_skipped" Finding Warning "a slice sets tests aside", "let the tests run again, or say in the report what proves the same now";
     TestWeakened "test_weakened" Finding Warning "a slice makes tests assert less, or failures go unseen", "put the assertions back, or say in the report what proves the same now";
     TestsFewer "tests_fewer" Finding Warning "a gate names fewer tests than at the basis", "compare the gate's output with the basis, and put back the tests that are gone";
+    GateNeedsUncommitted "gate_needs_uncommitted" Finding Error "a gate is green in the worktree and red in the commit", "commit what the gate needs, or make it in `[clean_room] setup`";
+    ChangeUnnoticed "change_unnoticed" Finding Warning "the gates pass as well with the change taken back", "add a test that fails without the change";
+    TestSettingsEdited "test_settings_edited" Finding Warning "the change edits what decides whether tests run and count", "look at the edit: what it takes away must be meant";
+    UnwatchedEdits "unwatched_edits" Finding Warning "git was told not to look at tracked files, so nothing says whether they are committed", "run `git update-index --no-assume-unchanged --no-skip-worktree PATH`";
+    NoGates "no_gates" Finding Warning "there is nothing to run that says whether the commit is in order", "name the repository's test in `[gates]` of `.agent/cook.toml`";
     GateSurroundings "gate_surroundings" Finding Warning "a gate ran with something that a clone elsewhere may not have", "the message names what takes it: `cook trust --program`, `cook trust --tools` or `[clean_room] dir`";
     NotifyFailed "notify_failed" Finding Warning "the command of `[notify]` did not take a change of the policy", "run the command of `[notify]` by hand; `cook trust 'COMMAND'` lets cook run it";
     OutsideSurfaces "outside_surfaces" Finding Warning "files outside the slice's surfaces were changed", "say why under `Files changed`, or name the files in `implementation_surfaces`";

@@ -103,7 +103,7 @@ impl Gates<'_> {
         compare(self.receipts, &self.trust.programs(), receipt)
     }
 
-    fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
+    pub(super) fn room(&self, caches: Caches) -> Result<RunPlace<'_>, Failure> {
         let terms = Terms {
             repo: self.repo,
             settings: self.settings,
@@ -160,7 +160,11 @@ impl Gates<'_> {
     }
 
     /// Makes the place hold the commit, set up for its gates; what is wrong, if anything.
-    fn prepare(&self, place: &mut RunPlace, commit: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn prepare(
+        &self,
+        place: &mut RunPlace,
+        commit: &str,
+    ) -> Result<Option<String>, Failure> {
         place.hold(commit)?;
         if !place.lacking.is_empty() {
             let what = place.lacking.join("; ");
@@ -225,7 +229,11 @@ impl Gates<'_> {
     }
 
     /// One command in a place that is fit for it.
-    fn run_one(&self, place: &mut RunPlace, gate: &GateSpec) -> Result<GateRun, Failure> {
+    pub(super) fn run_one(
+        &self,
+        place: &mut RunPlace,
+        gate: &GateSpec,
+    ) -> Result<GateRun, Failure> {
         let (receipt, problem) = match self.order(gate) {
             Some(order) => self.run(place, &order)?,
             None => (None, Some(NO_WORDS.to_owned())),
@@ -392,8 +400,11 @@ impl Gates<'_> {
             )),
             (true, None) => None,
         };
-        let streams = [&ended.stdout, &ended.stderr];
-        self.receipts.keep(&receipt, streams, problem.is_none())?;
+        // A receipt is of a commit: what ran on something else leaves none behind.
+        if !place.is_altered() {
+            let streams = [&ended.stdout, &ended.stderr];
+            self.receipts.keep(&receipt, streams, problem.is_none())?;
+        }
         Ok((Some(receipt), problem))
     }
 

@@ -241,6 +241,18 @@ impl<'a> RunPlace<'a> {
         self.filled.as_ref().is_some_and(|filled| filled.unseen)
     }
 
+    /// Where files may be written that the commit does not have so; from then on it holds no commit,
+    /// until it is made to hold one again.
+    pub fn alter(&mut self) -> Option<PathBuf> {
+        (self.commit, self.tree, self.filled) = (None, None, None);
+        self.room.as_ref().map(|room| room.path().to_owned())
+    }
+
+    /// It is a room, and holds no commit as it is.
+    pub fn is_altered(&self) -> bool {
+        self.room.is_some() && self.filled.is_none()
+    }
+
     pub fn kind(&self) -> Place {
         match self.room {
             Some(_) => Place::CleanRoom,

@@ -1,0 +1,286 @@
+//! Edits of what decides whether tests run and count: CI, build and runner settings, scripts that
+//! a gate names, the contract.
+
+use super::{Class, Edited};
+use crate::diagnostic::counted;
+use std::collections::BTreeMap;
+
+/// Words that name a check in a line of settings.
+const CHECKS: [&str; 38] = [
+    "test",
+    "tests",
+    "check",
+    "checks",
+    "lint",
+    "spec",
+    "verify",
+    "gate",
+    "gates",
+    "ci",
+    "coverage",
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "mypy",
+    "ruff",
+    "jest",
+    "vitest",
+    "mocha",
+    "eslint",
+    "tsc",
+    "playwright",
+    "cypress",
+    "cargo",
+    "clippy",
+    "nextest",
+    "go",
+    "ctest",
+    "make",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bats",
+    "prove",
+    "rspec",
+    "phpunit",
+    "gradle",
+];
+/// What keeps a check from running, or from counting, blanks left out.
+const SILENCES: [&str; 22] = [
+    "exit0",
+    "return0",
+    "collect_ignore",
+    "testPathIgnorePatterns",
+    "modulePathIgnorePatterns",
+    "--ignore=",
+    "--deselect",
+    "--testPathIgnore",
+    "norecursedirs",
+    "autotests=false",
+    "test=false",
+    "doctest=false",
+    "required=false",
+    "if:false",
+    "if:${{false}}",
+    "\"test\":\"true\"",
+    "\"test\":\"echo",
+    "\"test\":\":\"",
+    "@true",
+    "-DskipTests",
+    "maven.test.skip",
+    "--no-tests",
+];
+/// Characters of a line that are shown.
+const SHOWN: usize = 100;
+
+/// An edit of such a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsEdit<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// What it does, in words.
+    pub what: String,
+    /// Something of the checks is gone or silenced; else they are only edited.
+    pub takes_away: bool,
+}
+
+/// Edits of settings that touch checks, by a plain rule: a line that names a check is gone and none
+/// stands in its place, or a line came that keeps checks from counting. What names no check (a
+/// version, a dependency) is not told.
+pub fn edited_settings<'a>(edits: &[Edited<'a>]) -> Vec<SettingsEdit<'a>> {
+    let gates = edits.iter().filter(|edit| edit.class == Class::Gate);
+    gates.filter_map(|edit| look(edit, edits)).collect()
+}
+
+fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
+    let found = |what: String, takes_away| {
+        Some(SettingsEdit {
+            path: edit.path,
+            what,
+            takes_away,
+        })
+    };
+    let Some(after) = edit.after else {
+        let moved = all
+            .iter()
+            .any(|other| other.after.is_some() && other.after == edit.before);
+        let named = checks(edit.path, edit.before?);
+        return match moved || named.is_empty() {
+            true => None,
+            false => found(format!("`{}` is deleted", edit.path), true),
+        };
+    };
+    let before = edit.before.unwrap_or("");
+    let (was, is) = (checks(edit.path, before), checks(edit.path, after));
+    let (gone, new) = (beyond(&was, &is), beyond(&is, &was));
+    let silences = |text: &'a str| -> Vec<&'a str> {
+        let lines = lines(edit.path, text);
+        lines.filter(|line| is_silence(line)).collect()
+    };
+    let silent = beyond(&silences(after), &silences(before));
+    if let Some(line) = silent.first() {
+        let what = format!("`{}` keeps checks from counting: {}", edit.path, cut(line));
+        return found(what, true);
+    }
+    if gone.len() > new.len() {
+        let what = format!("`{}` does not say any more: {}", edit.path, cut(gone[0]));
+        return found(what, true);
+    }
+    match (new.first(), edit.before) {
+        (Some(line), Some(_)) => found(
+            format!(
+                "`{}` is edited in {} that names a check: {}",
+                edit.path,
+                counted(new.len() as u64, "line"),
+                cut(line)
+            ),
+            false,
+        ),
+        _ => None,
+    }
+}
+
+/// Lines without blanks around them, and without those that are nothing but a comment.
+fn lines<'a>(path: &str, text: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+    // A heading of a table in TOML begins with a bracket, never with these.
+    let is_code = path.ends_with(".js") || path.ends_with(".ts") || path.ends_with(".gradle");
+    text.lines().map(str::trim).filter(move |line| {
+        !line.is_empty() && !line.starts_with('#') && !(is_code && line.starts_with("//"))
+    })
+}
+
+/// Lines that name a check. In a script each line is one: what it runs is what counts.
+fn checks<'a>(path: &str, text: &'a str) -> Vec<&'a str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_script = name.ends_with(".sh") || !name.contains('.') && text.starts_with("#!");
+    lines(path, text)
+        .filter(|line| is_script || names_check(line))
+        .collect()
+}
+
+fn names_check(line: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.split(|c| !is_part(c))
+        .any(|word| CHECKS.contains(&word))
+}
+
+fn is_silence(line: &str) -> bool {
+    let dense: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+    SILENCES.iter().any(|mark| dense.contains(mark))
+}
+
+/// Lines of `these` that `others` does not hold, each as often.
+fn beyond<'a>(these: &[&'a str], others: &[&str]) -> Vec<&'a str> {
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in others {
+        *known.entry(line).or_default() += 1;
+    }
+    let mut left = these.to_vec();
+    left.retain(|line| match known.get_mut(line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    left
+}
+
+fn cut(line: &str) -> &str {
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => &line[..end],
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str, before: Option<&str>, after: Option<&str>) -> Option<(String, bool)> {
+        let edit = Edited {
+            path,
+            class: Class::Gate,
+            before,
+            after,
+        };
+        let found = edited_settings(&[edit]);
+        found
+            .first()
+            .map(|edit| (edit.what.clone(), edit.takes_away))
+    }
+
+    #[test]
+    fn what_takes_checks_away_is_told_from_what_edits_them() {
+        for (path, before, after, takes_away) in [
+            (
+                "Makefile",
+                "test:\n\tpytest -q\n",
+                "test:\n\t@echo ok\n",
+                true,
+            ),
+            (
+                "check.sh",
+                "#!/bin/sh\npython3 -m unittest\n",
+                "#!/bin/sh\nexit 0\n",
+                true,
+            ),
+            ("check.sh", "#!/bin/sh\na\nb\n", "#!/bin/sh\na\n", true),
+            (
+                ".github/workflows/ci.yml",
+                "    - run: cargo test\n    - run: cargo clippy\n",
+                "    - run: cargo test\n",
+                true,
+            ),
+            (
+                "package.json",
+                "\"test\": \"jest\"\n",
+                "\"test\": \"exit 0\"\n",
+                true,
+            ),
+            ("Cargo.toml", "[lib]\n", "[lib]\ntest = false\n", true),
+            (
+                "package.json",
+                "\"test\": \"jest\"\n",
+                "\"test\": \"jest --ci\"\n",
+                false,
+            ),
+            (
+                "Makefile",
+                "test:\n\tpytest\n",
+                "test:\n\tpytest\n\truff check\n",
+                false,
+            ),
+        ] {
+            let found = told(path, Some(before), Some(after));
+            assert_eq!(
+                found.as_ref().map(|found| found.1),
+                Some(takes_away),
+                "{path}: {found:?}"
+            );
+        }
+        let gone = told("ci/Makefile", Some("test:\n\tpytest\n"), None);
+        assert_eq!(gone, Some(("`ci/Makefile` is deleted".to_owned(), true)));
+    }
+
+    #[test]
+    fn a_dependency_a_version_or_a_new_file_is_not_told() {
+        for (path, before, after) in [
+            (
+                "Cargo.toml",
+                Some("version = \"1.0\"\n"),
+                "version = \"1.1\"\nserde = \"1\"\nproptest = \"1\"\n",
+            ),
+            (
+                "package.json",
+                Some("\"left\": \"1\"\n"),
+                "\"left\": \"2\"\n",
+            ),
+            ("Makefile", None, "test:\n\tpytest\n"),
+            ("Makefile", Some("# test\nall:\n"), "all:\n"),
+        ] {
+            assert_eq!(told(path, before, Some(after)), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Commits by the names that people give them, and where a branch left its remote.
+
+use super::Repo;
+use super::program::Call;
+use cook_core::diagnostic::Failure;
+
+impl Repo {
+    /// The full id of the commit that a revision names, as `git rev-parse` reads it; none where it
+    /// names no commit here.
+    ///
+    /// # Errors
+    /// `git_missing`, or git that does not answer.
+    pub fn commit_named(&self, name: &str) -> Result<Option<String>, Failure> {
+        if name.is_empty() || name.starts_with('-') || name.contains('\0') {
+            return Ok(None);
+        }
+        let call = Call::new(&["rev-parse", "-q", "--verify"]).arg(format!("{name}^{{commit}}"));
+        self.told(call)
+    }
+
+    /// The branch that the checked out one follows, by its short name.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn upstream(&self) -> Result<Option<String>, Failure> {
+        self.told(Call::new(&["rev-parse", "--abbrev-ref", "@{upstream}"]))
+    }
+
+    /// One line where git has one; any refusal of the name is none.
+    fn told(&self, call: Call) -> Result<Option<String>, Failure> {
+        let captured = self.program.ask(call)?;
+        let text = String::from_utf8_lossy(&captured.stdout);
+        let line = text.trim();
+        Ok((captured.code == Some(0) && !line.is_empty()).then(|| line.to_owned()))
+    }
+}

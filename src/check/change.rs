@@ -1,0 +1,90 @@
+//! What the change takes away from tests, and which settings of checks it edits.
+
+use super::{Checked, Line};
+use crate::measure::{gate_commands, lost_tests};
+use crate::service::Workspace;
+use cook_core::change::{Edited, Loss, LossKind, class_of, edited_settings};
+use cook_core::diagnostic::{Code, Failure, counted};
+use cook_git::{Edit, Entry, MAX_EDITS};
+
+pub(super) fn look(
+    workspace: &Workspace,
+    edits: &[Edit],
+    checked: &mut Checked,
+) -> Result<(), Failure> {
+    let gates = deciding(workspace, edits, &checked.base.commit)?;
+    for loss in lost_tests(edits, &gates) {
+        let line = loss_line(&loss, edits, checked);
+        checked.lines.push(line);
+    }
+    let files: Vec<Edited> = edits
+        .iter()
+        .filter_map(|edit| {
+            let (before, after) = edit.texts.as_ref()?;
+            Some(Edited {
+                path: &edit.change.path,
+                class: class_of(&edit.change.path, &gates),
+                before: before.as_deref(),
+                after: after.as_deref(),
+            })
+        })
+        .collect();
+    for edit in edited_settings(&files) {
+        let show = checked.diff(&[edit.path]);
+        let line = Line::new(Code::TestSettingsEdited, edit.takes_away, edit.what, show);
+        checked.lines.push(line);
+    }
+    let mut what = format!("{} compared", counted(edits.len() as u64, "file"));
+    if edits.len() > MAX_EDITS {
+        what.push_str(&format!(", of which the first {MAX_EDITS} were read"));
+    }
+    checked.checked.push(what);
+    Ok(())
+}
+
+/// Files that say what a check runs, beside the gates themselves.
+const RUNNERS: [&str; 6] = [
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "package.json",
+    "tox.ini",
+];
+
+/// The commands that decide what passes, and the scripts among the edited files that a runner's
+/// file names at the base.
+pub(super) fn deciding(
+    workspace: &Workspace,
+    edits: &[Edit],
+    base: &str,
+) -> Result<Vec<String>, Failure> {
+    let mut gates = gate_commands(workspace.config()?, []);
+    let paths = edits.iter().map(|edit| edit.change.path.as_str());
+    let scripts: Vec<&str> = paths.filter(|path| path.ends_with(".sh")).collect();
+    if scripts.is_empty() {
+        return Ok(gates);
+    }
+    for runner in RUNNERS {
+        if let Entry::File { bytes, .. } = workspace.repo.entry(base, runner)? {
+            let text = String::from_utf8_lossy(&bytes);
+            let named = scripts.iter().filter(|path| text.contains(**path));
+            gates.extend(named.map(|path| (*path).to_owned()));
+        }
+    }
+    Ok(gates)
+}
+
+/// A loss, with the diff of the file that it names.
+pub(super) fn loss_line(loss: &Loss, edits: &[Edit], checked: &Checked) -> Line {
+    let code = match loss.kind {
+        LossKind::Deleted => Code::TestDeleted,
+        LossKind::Skipped => Code::TestSkipped,
+        LossKind::Weakened => Code::TestWeakened,
+        LossKind::Fewer => Code::TestsFewer,
+    };
+    let paths = edits.iter().map(|edit| edit.change.path.as_str());
+    let named = paths.filter(|path| loss.what.contains(&format!("`{path}`")));
+    let named: Vec<&str> = named.take(1).collect();
+    Line::new(code, true, loss.what.clone(), checked.diff(&named))
+}

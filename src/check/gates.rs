@@ -1,0 +1,303 @@
+//! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
+
+use super::change::{deciding, loss_line};
+use super::uncommitted::some;
+use super::{Ask, Checked, Line, Tell};
+use crate::measure::missing;
+use crate::service::Workspace;
+use cook_core::change::{Class, LossKind, class_of, without_change};
+use cook_core::diagnostic::{Code, Failure, counted, without_escapes};
+use cook_core::machine::{self, GateRun};
+use cook_core::model::{GateSpec, Place};
+use cook_git::{Edit, Entry};
+use cook_store::receipt::TakenBack;
+
+/// Gates of the settings, those of these names alone where there are any.
+pub(super) fn choose(workspace: &Workspace, names: &[String]) -> Result<Vec<GateSpec>, Failure> {
+    let mut gates = workspace.config()?.gate_specs();
+    for name in names {
+        if !gates.iter().any(|gate| &gate.name == name) {
+            let known: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
+            return Err(Failure::usage(format!(
+                "unknown gate `{name}`; there is {known}"
+            )));
+        }
+    }
+    if !names.is_empty() {
+        gates.retain(|gate| names.contains(&gate.name));
+    }
+    for gate in &mut gates {
+        gate.must_fail_at_basis = false;
+    }
+    // What runs in the worktree says nothing of a commit.
+    gates.retain(|gate| gate.place == Place::CleanRoom);
+    Ok(gates)
+}
+
+pub(super) fn look(
+    workspace: &Workspace,
+    (ask, proposed): (&Ask, bool),
+    gates: &[GateSpec],
+    edits: &[Edit],
+    tell: Tell,
+    checked: &mut Checked,
+) -> Result<(), Failure> {
+    if gates.is_empty() {
+        let what = "no gate is known here: nothing was run";
+        checked
+            .lines
+            .push(Line::new(Code::NoGates, false, what, "cook init"));
+        return Ok(());
+    }
+    let Some(gates) = runnable(workspace, gates, checked)? else {
+        return Ok(());
+    };
+    let mut greens = Vec::new();
+    let mut took = 0;
+    for gate in &gates {
+        tell(&format!("{}: `{}` in a clean room", gate.name, gate.run));
+        let head = checked.head.clone();
+        let runs =
+            workspace.run_gates_since(&head, &checked.base.commit, std::slice::from_ref(gate))?;
+        for run in runs {
+            for loss in &run.losses {
+                let mut line = loss_line(loss, edits, checked);
+                // As many tests as before: it may be a new name, and the sources tell that better.
+                line.fails = loss.kind != LossKind::Deleted;
+                checked.lines.push(line);
+            }
+            if run.passed() {
+                let ms = run
+                    .receipt
+                    .as_ref()
+                    .map_or(0, |receipt| receipt.duration_ms.0);
+                took += ms;
+                let found = if proposed {
+                    ", found in the repository"
+                } else {
+                    ""
+                };
+                checked.checked.push(format!(
+                    "`{}` is green at HEAD ({}){found}",
+                    gate.run,
+                    seconds(ms)
+                ));
+                greens.push(gate.clone());
+            } else {
+                let line = red(workspace, gate, &run, tell)?;
+                checked.lines.push(line);
+            }
+        }
+    }
+    if greens.len() == gates.len() && !ask.no_revert {
+        take_back(workspace, &gates, edits, (tell, took), checked)?;
+    }
+    Ok(())
+}
+
+/// Gates that may run here; none where setup may not.
+fn runnable(
+    workspace: &Workspace,
+    gates: &[GateSpec],
+    checked: &mut Checked,
+) -> Result<Option<Vec<GateSpec>>, Failure> {
+    let trust = workspace.trust()?;
+    let setup = workspace.config()?.clean_room.setup();
+    let setup: Vec<String> = setup.map(|command| command.to_string()).collect();
+    let mut runnable = Vec::new();
+    let mut stopped = false;
+    let all = setup.iter().map(|run| (run, None));
+    for (run, gate) in all.chain(gates.iter().map(|gate| (&gate.run, Some(gate)))) {
+        let absent = trust.absent_programs(run);
+        let line = if !trust.is_trusted(run) {
+            let what = format!("`{run}` was not run: this machine does not trust it");
+            let show = format!("cook trust {}", machine::quoted(run));
+            Some(Line::new(Code::GateUntrusted, true, what, show))
+        } else if !absent.is_empty() {
+            let what = format!(
+                "`{run}` was not run: `{}` is not on this machine",
+                absent.join("`, `")
+            );
+            Some(Line::new(
+                Code::ProgramAbsent,
+                true,
+                what,
+                "cook trust --tools",
+            ))
+        } else {
+            None
+        };
+        match (line, gate) {
+            (Some(line), gate) => {
+                stopped |= gate.is_none();
+                checked.lines.push(line);
+            }
+            (None, Some(gate)) => runnable.push(gate.clone()),
+            (None, None) => {}
+        }
+    }
+    Ok((!stopped && !runnable.is_empty()).then_some(runnable))
+}
+
+/// A gate that is red in the room; green in the worktree, it needs what is not committed.
+fn red(workspace: &Workspace, gate: &GateSpec, run: &GateRun, tell: Tell) -> Result<Line, Failure> {
+    let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
+    let why = match (&run.problem, &run.receipt) {
+        (Some(problem), _) => problem.clone(),
+        (None, Some(receipt)) if run.failed.is_empty() => {
+            let tail = without_escapes(&receipt.tail);
+            let last = tail.lines().rev().find(|line| !line.trim().is_empty());
+            format!(
+                "{}: {}",
+                receipt.ending(),
+                last.unwrap_or("no output").trim()
+            )
+        }
+        (None, Some(receipt)) => {
+            let failed: Vec<&str> = run.failed.iter().map(String::as_str).collect();
+            format!("{}: {}", receipt.ending(), some(&failed))
+        }
+        (None, None) => "it did not run".to_owned(),
+    };
+    let show = format!("cook gate --clean {}", gate.name);
+    let status = workspace.repo.status()?;
+    let red = || format!("`{}` is red at HEAD: {why}", gate.run);
+    // A run that shows nothing, or no run at all, has its cause in the room.
+    if run.problem.is_some() {
+        return Ok(Line::new(Code::GateRed, true, red(), show));
+    }
+    // What git ignores is not in its status, and the commit does not have it either.
+    tell(&format!("{}: red; once more in the worktree", gate.name));
+    if !workspace.run_gate_here(gate)?.passed() {
+        return Ok(Line::new(Code::GateRed, true, red(), show));
+    }
+    let mut by = needs;
+    if by.is_empty() && !status.worktree.dirty.is_empty() {
+        let dirty: Vec<&str> = status.worktree.dirty.iter().map(String::as_str).collect();
+        by.push(format!("not committed: {}", some(&dirty)));
+    }
+    let by = if by.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", by.join("; "))
+    };
+    let what = format!("`{}` is green here and red at HEAD ({why}){by}", gate.run);
+    Ok(Line::new(Code::GateNeedsUncommitted, true, what, show))
+}
+
+/// Whether the gates notice that the change is not there.
+fn take_back(
+    workspace: &Workspace,
+    gates: &[GateSpec],
+    edits: &[Edit],
+    (tell, took): (Tell, u64),
+    checked: &mut Checked,
+) -> Result<(), Failure> {
+    let commands = deciding(workspace, edits, &checked.base.commit)?;
+    let of = |class| {
+        edits
+            .iter()
+            .filter(move |edit| class_of(&edit.change.path, &commands) == class)
+    };
+    let sources: Vec<&Edit> = of.clone()(Class::Source).collect();
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let mut files = Vec::new();
+    for edit in &sources {
+        let path = edit.change.path.as_str();
+        let Some(file) = before(workspace, edit, checked)? else {
+            checked.checked.push(format!("whether a gate notices the change cannot be told: `{path}` holds tests of its own, or no text"));
+            return Ok(());
+        };
+        files.push(file);
+    }
+    tell(&format!(
+        "once more with the change taken back; took {} with it (`--no-revert` leaves it out)",
+        seconds(took)
+    ));
+    let runs = workspace.run_gates_without(&checked.head.clone(), &files, gates)?;
+    let ms = runs
+        .iter()
+        .filter_map(|run| run.receipt.as_ref())
+        .map(|receipt| receipt.duration_ms.0)
+        .sum();
+    if runs.iter().any(|run| !run.passed()) {
+        checked.checked.push(format!(
+            "the gates notice when the change is taken back ({})",
+            seconds(ms)
+        ));
+        return Ok(());
+    }
+    let brings_tests = edits.iter().any(new_tests);
+    let what = format!(
+        "no gate notices when the change in {} is taken back{}",
+        counted(files.len() as u64, "file"),
+        if brings_tests {
+            ", nor do the tests that came with it"
+        } else {
+            ": nothing tests it"
+        }
+    );
+    let paths: Vec<&str> = sources
+        .iter()
+        .take(3)
+        .map(|edit| edit.change.path.as_str())
+        .collect();
+    let show = checked.diff(&paths);
+    // Of a change that brings no test nobody said that it changes what is seen.
+    checked
+        .lines
+        .push(Line::new(Code::ChangeUnnoticed, brings_tests, what, show));
+    Ok(())
+}
+
+/// The file as it was at the base, with the tests of now; none where that cannot be told.
+fn before(
+    workspace: &Workspace,
+    edit: &Edit,
+    checked: &Checked,
+) -> Result<Option<TakenBack>, Failure> {
+    let path = &edit.change.path;
+    let base = &checked.base.commit;
+    let entry = workspace.repo.tree_entry(base, path)?;
+    let runs = entry.as_ref().is_some_and(|entry| entry.mode == "100755");
+    let is_file = entry
+        .as_ref()
+        .is_none_or(|entry| entry.mode.starts_with("100"));
+    let bytes = match &edit.texts {
+        Some((before, after)) => match without_change(before.as_deref(), after.as_deref()) {
+            Some(text) => text.map(String::into_bytes),
+            None => return Ok(None),
+        },
+        None => match workspace.repo.entry(base, path)? {
+            Entry::Nothing => None,
+            Entry::File { bytes, .. } => Some(bytes),
+            _ => return Ok(None),
+        },
+    };
+    let file = TakenBack {
+        path: path.clone(),
+        bytes,
+        runs,
+    };
+    Ok(is_file.then_some(file))
+}
+
+/// It brings tests that were not there.
+fn new_tests(edit: &Edit) -> bool {
+    let Some((before, after)) = &edit.texts else {
+        return false;
+    };
+    cook_core::change::count_tests(after.as_deref().unwrap_or(""))
+        > cook_core::change::count_tests(before.as_deref().unwrap_or(""))
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+}

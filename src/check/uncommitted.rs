@@ -1,0 +1,82 @@
+//! What no commit has.
+
+use super::{Checked, Line};
+use cook_core::diagnostic::{Code, Failure, counted};
+use cook_git::{Entry, MAX_FILE, Repo};
+use cook_os::disk::{self, Links};
+
+/// Paths in a line.
+const NAMED: usize = 5;
+
+pub(super) fn look(repo: &Repo, checked: &mut Checked) -> Result<(), Failure> {
+    let status = repo.status()?;
+    let (mut edited, mut untracked) = (Vec::new(), Vec::new());
+    for path in &status.worktree.dirty {
+        let known = status.tracked && repo.tree_entry(&checked.head, path)?.is_some();
+        match known {
+            true => edited.push(path.as_str()),
+            false => untracked.push(path.as_str()),
+        }
+    }
+    let all = edited.len() + untracked.len() + status.worktree.more as usize;
+    if !edited.is_empty() {
+        let what = format!(
+            "{} not committed: {}",
+            counted(edited.len() as u64, "edited file"),
+            some(&edited)
+        );
+        checked
+            .lines
+            .push(Line::new(Code::DirtyWorktree, true, what, "git diff HEAD"));
+    }
+    if !untracked.is_empty() {
+        let what = format!(
+            "{} that HEAD does not have: {}",
+            counted(untracked.len() as u64, "file"),
+            some(&untracked)
+        );
+        checked.lines.push(Line::new(
+            Code::DirtyWorktree,
+            false,
+            what,
+            "git status --short",
+        ));
+    }
+    let mut unwatched = repo.unwatched()?;
+    unwatched.retain(|path| !is_as_committed(repo, &checked.head, path));
+    if !unwatched.is_empty() {
+        let paths: Vec<&str> = unwatched.iter().map(String::as_str).collect();
+        let what = format!(
+            "git was told not to look at {} that HEAD has otherwise: {}",
+            counted(paths.len() as u64, "file"),
+            some(&paths)
+        );
+        let line = Line::new(Code::UnwatchedEdits, true, what, "git ls-files -v");
+        checked.lines.push(line);
+    }
+    if all == 0 && unwatched.is_empty() {
+        checked.checked.push("everything is committed".to_owned());
+    }
+    Ok(())
+}
+
+pub(super) fn some(paths: &[&str]) -> String {
+    let mut shown: Vec<String> = paths
+        .iter()
+        .take(NAMED)
+        .map(|path| (*path).to_owned())
+        .collect();
+    if paths.len() > NAMED {
+        shown.push(format!("{} more", paths.len() - NAMED));
+    }
+    shown.join(", ")
+}
+
+/// The file holds what the commit has there, byte by byte.
+fn is_as_committed(repo: &Repo, head: &str, path: &str) -> bool {
+    let here = disk::read_if_plain(&repo.root().join(path), MAX_FILE, Links::Refuse);
+    match (here, repo.entry(head, path)) {
+        (Ok(Some(here)), Ok(Entry::File { bytes, .. })) => here == bytes,
+        _ => false,
+    }
+}
