@@ -1,6 +1,7 @@
 //! What the change takes away from tests, and which settings of checks it edits.
 
-use super::{Checked, Line};
+use super::found::Checked;
+use super::line::Line;
 use crate::measure::{gate_commands, lost_tests};
 use crate::service::Workspace;
 use cook_core::change::{Edited, Loss, LossKind, class_of, edited_settings};

@@ -1,8 +1,9 @@
 //! Gates: of the commit, of the worktree where they are red, and of the commit without its change.
 
 use super::change::{deciding, loss_line};
+use super::found::{Ask, Checked, Tell};
+use super::line::Line;
 use super::uncommitted::some;
-use super::{Ask, Checked, Line, Tell};
 use crate::measure::missing;
 use crate::service::Workspace;
 use cook_core::change::{Class, LossKind, class_of, without_change};

@@ -1,6 +1,7 @@
 //! What no commit has.
 
-use super::{Checked, Line};
+use super::found::Checked;
+use super::line::Line;
 use cook_core::diagnostic::{Code, Failure, counted};
 use cook_git::{Entry, MAX_FILE, Repo};
 use cook_os::disk::{self, Links};

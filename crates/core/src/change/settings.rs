@@ -143,10 +143,9 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
 
 /// Lines without blanks around them, and without those that are nothing but a comment.
 fn lines<'a>(path: &str, text: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
-    // A heading of a table in TOML begins with a bracket, never with these.
     let is_code = path.ends_with(".js") || path.ends_with(".ts") || path.ends_with(".gradle");
     text.lines().map(str::trim).filter(move |line| {
-        !line.is_empty() && !line.starts_with('#') && !(is_code && line.starts_with("//"))
+        !(line.is_empty() || line.starts_with('#') || is_code && line.starts_with("//"))
     })
 }
 

@@ -123,15 +123,7 @@ impl Gates<'_> {
     ) -> Result<GateRun, Failure> {
         match self.prepare(place, commit)? {
             None => self.run_one(place, gate),
-            Some(problem) => Ok(GateRun {
-                gate: gate.clone(),
-                receipt: None,
-                problem: Some(problem),
-                remarks: place.remarks(),
-                at_basis: None,
-                failed: Vec::new(),
-                losses: Vec::new(),
-            }),
+            problem => Ok(run_of(gate, (None, problem), place)),
         }
     }
 
@@ -234,19 +226,11 @@ impl Gates<'_> {
         place: &mut RunPlace,
         gate: &GateSpec,
     ) -> Result<GateRun, Failure> {
-        let (receipt, problem) = match self.order(gate) {
+        let outcome = match self.order(gate) {
             Some(order) => self.run(place, &order)?,
             None => (None, Some(NO_WORDS.to_owned())),
         };
-        Ok(GateRun {
-            gate: gate.clone(),
-            receipt,
-            problem,
-            remarks: place.remarks(),
-            at_basis: None,
-            failed: Vec::new(),
-            losses: Vec::new(),
-        })
+        Ok(run_of(gate, outcome, place))
     }
 
     fn order<'g>(&self, gate: &'g GateSpec) -> Option<Order<'g>> {
@@ -437,6 +421,19 @@ impl Gates<'_> {
     /// What a receipt must have been prepared by to answer for a run of now.
     pub fn preparation(&self) -> String {
         sha256(self.settings.preparation())
+    }
+}
+
+/// What came of a gate in a place.
+pub(super) fn run_of(gate: &GateSpec, (receipt, problem): Outcome, place: &RunPlace) -> GateRun {
+    GateRun {
+        gate: gate.clone(),
+        receipt,
+        problem,
+        remarks: place.remarks(),
+        at_basis: None,
+        failed: Vec::new(),
+        losses: Vec::new(),
     }
 }
 

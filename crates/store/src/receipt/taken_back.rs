@@ -1,7 +1,8 @@
 //! Gates on a commit of which a part is taken back: whether anything notices that it is not there.
 
+use super::ReceiptError;
+use super::gate::{Gates, run_of};
 use super::place::RunPlace;
-use super::{Gates, ReceiptError};
 use cook_core::diagnostic::Failure;
 use cook_core::machine::GateRun;
 use cook_core::model::{Caches, GateSpec};
@@ -41,15 +42,7 @@ impl Gates<'_> {
                     take_back(&mut place, taken_back)?;
                     self.run_one(&mut place, gate)?
                 }
-                problem => GateRun {
-                    gate: gate.clone(),
-                    receipt: None,
-                    problem,
-                    remarks: Vec::new(),
-                    at_basis: None,
-                    failed: Vec::new(),
-                    losses: Vec::new(),
-                },
+                problem => run_of(gate, (None, problem), &place),
             };
             runs.push(run);
         }
