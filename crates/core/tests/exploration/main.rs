@@ -226,6 +226,7 @@ fn every_rule_answers_somewhere() {
 }
 
 /// Entries of the brief decide nothing, so the workflows here have none.
+const TAKEN_IN: &str = "`cook init --from`, before there is a log";
 const BRIEF: &str = "tests/cli/brief_contract.rs and tests/cli/brief.rs";
 
 /// Refusals that are not the machine's to make, with who makes them.
@@ -287,6 +288,10 @@ const ELSEWHERE: &[(Code, &str)] = &[
         Code::GuideMissing,
         "the command line, before an artifact brought one",
     ),
+    (Code::PlanMalformed, TAKEN_IN),
+    (Code::PlanEmpty, TAKEN_IN),
+    (Code::PlanUnknown, TAKEN_IN),
+    (Code::PlanAmbiguous, TAKEN_IN),
     (
         Code::FactMissing,
         "a defect, which the exploration looks for in every state",
