@@ -47,10 +47,13 @@ pub(super) fn push(context: &Context, args: &PushArgs) -> Answer {
     let plan = remote.plan(workspace.store()?, &branch, head.as_deref(), restore)?;
     let public = service::look_into(workspace.store()?, &plan)?;
     let mut done = PushAnswer::planned(remote.shown(), &plan, &public.contents);
-    if plan.is_empty() || args.dry_run {
+    if plan.is_empty() {
         return answer(done);
     }
     service::check_secrets(&public, &args.allow_secret)?;
+    if args.dry_run {
+        return answer(done);
+    }
     if plan.is_first() {
         confirm(context, &done, &public, &plan, args.yes)?;
     }

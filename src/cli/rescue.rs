@@ -2,6 +2,7 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer, note};
+use crate::service::Workspace;
 use crate::view::{RescueAnswer, RescueFile, RescueRef, RescueRow, RescuedFile};
 use clap::Subcommand;
 use cook_core::diagnostic::{Code, Failure, FailureKind};
@@ -35,12 +36,12 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
     let workspace = context.workspace()?;
     let store = workspace.store()?;
     let mut copies = store.rescue_list()?;
-    let mut refs = workspace.repo.set_aside()?;
+    let mut refs = refs(&workspace)?;
     match command {
         RescueCommand::List => {}
         RescueCommand::Show { id, path: None } => {
             copies.retain(|copy| copy.id.starts_with(id.as_str()));
-            refs.retain(|(name, _)| name == id);
+            refs.retain(|kept| kept.name == *id);
             if copies.is_empty() && refs.is_empty() {
                 return Err(unknown(id));
             }
@@ -49,13 +50,10 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
             id,
             path: Some(path),
         } => {
-            if refs.iter().any(|(name, _)| name == id) {
+            if let Some(kept) = refs.iter().find(|kept| kept.name == *id) {
                 return Err(misnamed(
-                    format!("`{id}` is a ref of this repository, not a copy"),
-                    &format!(
-                        "run `git show {}`",
-                        machine::quoted(&format!("{id}:{path}"))
-                    ),
+                    format!("`{id}` is a ref, not a copy"),
+                    &format!("run `{}`", kept.shown_by),
                 ));
             }
             let copy = only(&copies, id)?;
@@ -92,10 +90,7 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
         }
     }
     answer(RescueAnswer {
-        refs: refs
-            .into_iter()
-            .map(|(name, object)| RescueRef { name, object })
-            .collect(),
+        refs,
         copies: copies
             .into_iter()
             .map(|copy| {
@@ -114,6 +109,29 @@ pub(super) fn rescue(context: &Context, command: &RescueCommand) -> Answer {
             })
             .collect(),
     })
+}
+
+/// What refs keep: work in the repository, transitions in the log.
+fn refs(workspace: &Workspace) -> Result<Vec<RescueRef>, Failure> {
+    let log = machine::quoted(&workspace.place().log_dir().display().to_string());
+    let mut refs = Vec::new();
+    for (name, object) in workspace.repo.set_aside()? {
+        let shown_by = format!("git show {name}");
+        refs.push(RescueRef {
+            name,
+            object,
+            shown_by,
+        });
+    }
+    for (name, object) in workspace.store()?.set_aside()? {
+        let shown_by = format!("git --git-dir={log} log {name}");
+        refs.push(RescueRef {
+            name,
+            object,
+            shown_by,
+        });
+    }
+    Ok(refs)
 }
 
 /// The one copy whose id begins so.

@@ -1,9 +1,9 @@
 //! What the log's histories still say: the user's words, and the work of slices.
 
 use super::workspace::Workspace;
-use cook_core::diagnostic::{Code, Failure};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{
-    BriefRecord, Cause, CheckpointKind, Own, PROMPT_ID, SliceRecord, SliceRecordType,
+    BriefRecord, Cause, CheckpointKind, Event, Own, PROMPT_ID, SliceRecord, SliceRecordType,
 };
 use cook_store::store::History;
 use std::collections::BTreeMap;
@@ -41,24 +41,59 @@ impl Workspace {
         Ok(messages)
     }
 
+    /// Who judges did not do the work, where the sessions are known.
+    ///
+    /// # Errors
+    /// `judge_not_independent`, a log that cannot be read.
+    pub fn check_independent(&self, event: &Event) -> Result<(), Failure> {
+        let (Some(role), Some(submission)) = (event.role(), event.submission()) else {
+            return Ok(());
+        };
+        let (true, Some(session)) = (role.is_independent(), &submission.session) else {
+            return Ok(());
+        };
+        let built = |record: &SliceRecord| {
+            record.kind == SliceRecordType::Implemented && record.session.as_ref() == Some(session)
+        };
+        let records = self.slice_records(|line| line.contains("\"session\""))?;
+        match records.iter().find(|record| built(record)) {
+            None => Ok(()),
+            Some(record) => Err(Refusal::new(
+                Code::JudgeNotIndependent,
+                format!(
+                    "the session that did the work on `{}` is no {role} of it",
+                    record.slice_id
+                ),
+            )
+            .into()),
+        }
+    }
+
+    /// Records of the slices' history, of the lines that may hold what is looked for.
+    fn slice_records(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<SliceRecord>, Failure> {
+        let mut records = Vec::new();
+        let Some(store) = &self.store else {
+            return Ok(records);
+        };
+        for line in store.history_lines(History::Slice)? {
+            let line = line?;
+            if is_wanted(&line) {
+                records.push(serde_json::from_str(&line).map_err(|error| {
+                    Failure::state(Code::LogUnreadable, "a line of the slices' history")
+                        .caused_by(&error)
+                })?);
+            }
+        }
+        Ok(records)
+    }
+
     /// The work that transitions accepted, by their sequence.
     ///
     /// # Errors
     /// A log that cannot be read.
     pub fn accepted_works(&self) -> Result<BTreeMap<u64, Own>, Failure> {
         let mut works = BTreeMap::new();
-        let Some(store) = &self.store else {
-            return Ok(works);
-        };
-        for line in store.history_lines(History::Slice)? {
-            let line = line?;
-            if !line.contains("\"own\"") {
-                continue;
-            }
-            let record: SliceRecord = serde_json::from_str(&line).map_err(|error| {
-                Failure::state(Code::LogUnreadable, "a line of the slices' history")
-                    .caused_by(&error)
-            })?;
+        for record in self.slice_records(|line| line.contains("\"own\""))? {
             if let (SliceRecordType::Accepted, Some(seq), Some(own)) =
                 (record.kind, record.seq, record.own)
             {

@@ -29,6 +29,7 @@ pub(crate) use carriage::{
 };
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
+pub(crate) use elsewhere::pulled;
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{

@@ -135,6 +135,7 @@ fn decide(
     actor: Actor,
     runs_gates: bool,
 ) -> Result<Decided, Failure> {
+    workspace.check_independent(event)?;
     let rebound = find_rebound(workspace, snapshot)?;
     let followed = snapshot.map(|snapshot| machine::follow(snapshot, rebound.as_ref()));
     let needs = machine::needs(followed.as_deref(), event);

@@ -1,6 +1,7 @@
 //! Contract, documents, histories, log, plan evidence: what is checked without running a gate.
 
 use super::facts::Again;
+use super::independence::Independence;
 use super::outcome::Outcome;
 use super::{cited, contract, documents, proof};
 use crate::service::{self, Workspace};
@@ -115,6 +116,7 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
     let mut again = Again::new(workspace)?;
     let mut failed = None;
     let mut untrue = Vec::new();
+    let mut independence = Independence::default();
     let mut seq = 0;
     let report = workspace.store()?.replay(|before, event, facts, actor| {
         seq += 1;
@@ -127,6 +129,9 @@ fn log(workspace: &Workspace, outcome: &mut Outcome) -> Result<(), Failure> {
         }
         let step =
             machine::apply(before, facts, event, actor).map_err(|refusal| refusal.to_string())?;
+        untrue.extend(independence.breach(seq, event).map(|what| {
+            Finding::new(Code::JudgeNotIndependent, what).at(format!("transition {seq}"))
+        }));
         match again.contradiction(before, event, facts) {
             Ok(what) => untrue.extend(what.map(|what| {
                 let what = format!("git says otherwise: {what}");

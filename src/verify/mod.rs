@@ -15,6 +15,7 @@ mod documents;
 mod facts;
 mod fetched;
 mod histories;
+mod independence;
 mod outcome;
 mod proof;
 mod proven;

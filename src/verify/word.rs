@@ -2,9 +2,10 @@
 //! base branch lists.
 
 use super::outcome::Outcome;
-use crate::service::{LogSource, Workspace};
+use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_git::Entry;
+use cook_os::disk::Passing;
 use cook_os::process::{Captured, ProcessError, Short, capture};
 use std::ffi::OsString;
 use std::path::Path;
@@ -50,7 +51,8 @@ impl Word {
     }
 }
 
-/// Says of a fetched log whose word it is.
+/// Says of a log that came from a remote whose word it is. Of one that was pulled it is asked where
+/// there is a list: what this clone recorded afterwards is its own.
 pub(super) fn say(
     workspace: &Workspace,
     answer: &mut String,
@@ -61,6 +63,15 @@ pub(super) fn say(
         outcome.findings.extend(word.finding());
         answer.push_str("; ");
         answer.push_str(&word.words(source));
+        return Ok(());
+    }
+    for source in service::pulled(workspace)? {
+        let word = find(workspace, &source)?;
+        if word != Word::Pushers {
+            outcome.findings.extend(word.finding());
+            answer.push_str("; ");
+            answer.push_str(&word.words(&source));
+        }
     }
     Ok(())
 }
@@ -81,10 +92,10 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
             return Ok(Word::Nobody(why));
         }
     };
-    let Some(signed) = workspace.store()?.signed_tip()? else {
+    let Some(signed) = workspace.store()?.signed(&source.tip)? else {
         return Ok(Word::Nobody("the log's tip bears no signature".to_owned()));
     };
-    let dir = tempfile::tempdir().map_err(|error| {
+    let dir = Passing::make().map_err(|error| {
         Failure::state(Code::NotWritable, "a directory for a signature").caused_by(&error)
     })?;
     let at = |name: &str| dir.path().join(name);

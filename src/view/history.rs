@@ -276,7 +276,7 @@ pub struct RescueFile {
     pub bytes: u64,
 }
 
-/// A ref of the user's repository.
+/// A ref of the user's repository, or of the log.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RescueRef {
@@ -284,6 +284,8 @@ pub struct RescueRef {
     pub name: String,
     /// What it points at.
     pub object: String,
+    /// What shows it.
+    pub shown_by: String,
 }
 
 impl Show for RescueAnswer {
@@ -298,9 +300,10 @@ impl Show for RescueAnswer {
                 page.line(&format!("    {}  {} bytes", file.path, file.bytes));
             }
         }
-        for RescueRef { name, object } in &self.refs {
-            page.toned(Tone::Strong, name);
-            page.line(&format!("  {object:.12}  `git show {name}` shows it"));
+        for kept in &self.refs {
+            page.toned(Tone::Strong, &kept.name);
+            let (object, shown_by) = (&kept.object, &kept.shown_by);
+            page.line(&format!("  {object:.12}  `{shown_by}` shows it"));
         }
     }
 }

@@ -121,6 +121,29 @@ fn judges_are_told_apart_by_their_sessions() {
 }
 
 #[test]
+fn who_did_the_work_judges_it_in_no_role() {
+    let repo = Repo::selected();
+    repo.write("results", "ok 1 - one\nok 2 - two\n");
+    repo.write("a.txt", "one\ntwo\n");
+    let work = repo.implementation("a", &repo.commit("do a", Some("a")));
+    repo.record_with(&["implementer", "--session", "s1"], work)
+        .exits(0);
+    let with = |session| ["reviewer", "--session", session];
+    unchanged(
+        &repo,
+        &with("s1"),
+        repo.review(true),
+        4,
+        "judge_not_independent",
+    );
+    repo.record_with(&with("s2"), repo.review(true)).exits(0);
+    let audit = ["auditor", "--session", "s1"];
+    unchanged(&repo, &audit, repo.audit("b"), 4, "judge_not_independent");
+    // By hand, where nobody names a session, one may play all roles.
+    repo.record("auditor", repo.audit("b")).exits(0);
+}
+
+#[test]
 fn the_same_text_without_a_session_is_one_vote() {
     let repo = Repo::wave();
     repo.record("stop-judge", repo.judge(true)).exits(0);

@@ -6,3 +6,5 @@ mod scale;
 
 mod histories;
 mod hot_path;
+#[cfg(unix)]
+mod travel;

@@ -24,6 +24,8 @@ pub struct Kind {
     pub before: Option<Stand>,
     /// The log after it.
     pub after: Stand,
+    /// A remote is the commit point.
+    pub travels: bool,
 }
 
 /// What the log's tip says.
@@ -94,6 +96,7 @@ impl Builder<'_> {
             input,
             env: env.to_vec(),
             edit,
+            travels: false,
             before: Stand::of(from),
             after: Stand {
                 seq: 0,
@@ -168,6 +171,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Kind> {
     user_commands(&mut build, &selected);
     edits(&mut build, &selected);
     pulled(&mut build, &selected);
+    build.kinds.extend(crate::travel::kinds(sandbox));
     build.kinds
 }
 

@@ -12,6 +12,7 @@ mod power;
 mod support;
 mod sweep;
 mod trace;
+mod travel;
 
 use std::time::Instant;
 use support::workflow::Sandbox;
@@ -56,6 +57,14 @@ fn run(wanted: usize) {
             println!("  {sort}: {what}");
         }
         total.merge(tally);
+        if kind.travels || kind.name == "pull" {
+            let tally = travel::kill_each_git(&sandbox, kind, each);
+            println!("{:16} {}", format!("{}, its git", kind.name), tally.line());
+            for (sort, what) in tally.lists() {
+                println!("  {sort}: {what}");
+            }
+            total.merge(tally);
+        }
     }
     println!(
         "{:16} {} in {} s",

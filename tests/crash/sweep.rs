@@ -73,10 +73,10 @@ const ROOM: &[&str] = &[
 ];
 
 /// A transition after recovery that takes longer is stuck.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A disturbed run that takes longer hangs.
-const HANG: Duration = Duration::from_secs(20);
+pub const HANG: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -363,21 +363,29 @@ fn on_disk(line: &str) -> bool {
     !memory.iter().any(|name| line.contains(name))
 }
 
-struct Case<'s> {
-    sandbox: &'s Sandbox,
-    kind: &'s Kind,
-    dir: PathBuf,
-    what: String,
-    tally: Mutex<Tally>,
+pub struct Case<'s> {
+    pub sandbox: &'s Sandbox,
+    pub kind: &'s Kind,
+    pub dir: PathBuf,
+    pub what: String,
+    pub tally: Mutex<Tally>,
 }
 
 impl Case<'_> {
-    fn note(&self, list: impl FnOnce(&mut Tally) -> &mut Vec<String>, what: &str) {
+    pub fn note(&self, list: impl FnOnce(&mut Tally) -> &mut Vec<String>, what: &str) {
         let mut tally = self.tally.lock().unwrap();
         list(&mut tally).push(format!("{}: {what}", self.what));
     }
 
+    /// As after a fault of its own: what is there is what it says.
+    pub fn judge_killed_child(&self, output: &Output) {
+        self.judge(output, Fault::Eio);
+    }
+
     fn judge(&self, output: &Output, fault: Fault) {
+        if self.kind.travels {
+            return self.judge_travel(output);
+        }
         let stand = self.stand();
         let Some(after) = stand else {
             return;
@@ -539,7 +547,7 @@ impl Case<'_> {
         }
     }
 
-    fn cook(&self, args: &[&str]) -> Output {
+    pub fn cook(&self, args: &[&str]) -> Output {
         let mut command = self.sandbox.cook(&self.dir);
         command.args(args);
         feed(&mut command, "")

@@ -84,6 +84,7 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
     let token = format!("ghp_{}", "a1B2".repeat(8));
     say(first, &format!("use {token} there")).ok();
     let before = shared.at(LOG);
+    first.cook(&["push", "--dry-run"]).refused("secret_found");
     let refused = first.cook(&["push"]).refused("secret_found");
     assert!(!refused.err.contains(&token), "{}", refused.err);
     assert_eq!(shared.at(LOG), before);
@@ -100,6 +101,32 @@ fn what_looks_like_a_secret_does_not_leave_unless_it_is_allowed() {
         .refused("secret_found");
     first.cook(&["push", "--allow-secret", &id, "--yes"]).ok();
     assert_ne!(shared.at(LOG), before);
+}
+
+/// What was pushed to one address was never seen at another: nobody is told that it is gone there.
+#[test]
+fn a_remote_that_is_pushed_elsewhere_is_two_remotes() {
+    let shared = Shared::unpushed();
+    let first = &shared.first;
+    let other = first.beside("other.git");
+    let other = other.to_str().unwrap();
+    first.git(&["init", "-q", "--bare", "-b", "main", other]);
+    first.git(&["config", "remote.origin.pushurl", other]);
+    first.cook(&["push", "--yes"]).ok();
+    assert_eq!(shared.at(LOG), "");
+    first.cook(&["push"]).ok().says("has everything already");
+    first.cook(&["pull"]).fails(3, "remote_log_absent");
+    first
+        .cook(&["verify", "--from", "origin"])
+        .exits(1)
+        .says("log_missing");
+    // The same address, written down twice, is one.
+    let bare = shared.bare.to_str().unwrap();
+    first.git(&["config", "remote.origin.pushurl", bare]);
+    first.cook(&["push", "--yes"]).ok();
+    shared.git(&["update-ref", "-d", LOG]);
+    first.cook(&["pull"]).fails(3, "log_gone");
+    first.cook(&["push"]).fails(3, "log_gone");
 }
 
 /// A document is JSON: there a value stands otherwise than in the variable.
@@ -147,6 +174,14 @@ fn who_comes_second_is_told_what_the_first_recorded() {
     .ok()
     .out;
     assert_eq!(refs.trim(), mine);
+    let kept = first
+        .cook(&["rescue", "list"])
+        .ok()
+        .says("refs/cook/rescue/");
+    kept.says("log.git").says(&mine[..12]);
+    let kept = first.cook(&["rescue", "list", "--json"]).ok().json();
+    let name = kept["refs"][0]["name"].as_str().unwrap();
+    first.cook(&["rescue", "show", name]).ok().says(&mine[..12]);
     first.cook(&["fsck"]).ok();
     first.cook(&["verify", "control-plane"]).ok();
     first.cook(&["push"]).ok().says("has everything already");

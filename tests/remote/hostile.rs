@@ -48,11 +48,22 @@ impl Forge<'_> {
                 format!("{before}Cook-Seq: {seq}\n")
             }
         };
-        let mut args = vec!["commit-tree", tree];
-        for parent in parents {
-            args.extend(["-p", parent]);
-        }
-        self.input(&args, &message)
+        let whose = self.whose();
+        let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();
+        self.written(&format!("tree {tree}\n{parents}{whose}\n\n{message}"))
+    }
+
+    /// Author and committer of the tip, as cook writes them.
+    fn whose(&self) -> String {
+        let good = self.shared.git(&["cat-file", "commit", &self.good]);
+        let (head, _) = good.split_once("\n\n").unwrap();
+        let is_whose = |line: &&str| line.starts_with("author ") || line.starts_with("committer ");
+        let lines: Vec<&str> = head.lines().filter(is_whose).collect();
+        lines.join("\n")
+    }
+
+    fn written(&self, commit: &str) -> String {
+        self.input(&["hash-object", "-t", "commit", "-w", "--stdin"], commit)
     }
 
     /// The parent of the tip.
@@ -205,6 +216,39 @@ fn chains_that_cook_would_not_write_are_refused() {
         refused("a commit of somebody's", "is not a transition");
         forge.point(&forge.shared.at("refs/heads/main"));
         refused("the branch itself", "");
+    });
+}
+
+/// Nobody shows a transition as somebody else's, or with words that cook did not write.
+#[test]
+fn a_commit_with_another_author_or_other_words_is_refused() {
+    with_forge(|forge, refused| {
+        let good = forge.shared.git(&["cat-file", "commit", &forge.good]) + "\n";
+        let whose = forge.whose();
+        let (author, committer) = whose.split_once('\n').unwrap();
+        let time = author.rsplit(' ').nth(1).unwrap().to_owned();
+        let cases = [
+            ("an author", author, author.replace("cook <", "The Boss <")),
+            (
+                "a committer",
+                committer,
+                committer.replace("@localhost", "@example.org"),
+            ),
+            ("an author's time", author, author.replace(&time, "1")),
+            ("a zone", committer, committer.replace("+0000", "+0100")),
+            (
+                "a line",
+                "Cook-Seq: ",
+                "Reviewed-by: the boss\nCook-Seq: ".to_owned(),
+            ),
+        ];
+        for (what, from, to) in cases {
+            assert!(good.contains(from), "{what}: {good}");
+            forge.point(&forge.written(&good.replacen(from, &to, 1)));
+            refused(what, "its author, committer or message");
+        }
+        forge.point(&forge.written(&(good.clone() + "\nReviewed-by: the boss\n")));
+        refused("a text below", "its author, committer or message");
     });
 }
 

@@ -306,6 +306,21 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
             .says("word_unsigned");
     }
 
+    // A log that was pulled is no better than the one it came from; this clone's own is asked for nothing.
+    let pulled = |options: &[&str]| {
+        let clone = clone_of(&repo, &["-b", "work"]);
+        for option in options {
+            clone.git(&["remote", "set-head", "origin", option]);
+        }
+        clone.cook(&["pull"]).ok();
+        clone.cook(&["verify", "slice", "a"])
+    };
+    for options in [&[][..], &["--delete"]] {
+        pulled(options).exits(1).says("word_unsigned");
+    }
+    repo.cook(&["verify", "slice", "a"])
+        .never_says("word_unsigned");
+
     for (name, namespace, code) in [("one", "cook", 0), ("other", "cook", 1), ("one", "git", 1)] {
         let forger = Forger::new(&repo);
         let tip = forger.git(&["cat-file", "commit", &forger.branch()], b"") + "\n";
@@ -327,6 +342,11 @@ fn what_is_recorded_counts_by_the_signers_of_the_base() {
         match code {
             0 => asked.says("what it records is signed by one@example.org"),
             _ => asked.says("word_unsigned"),
+        };
+        let asked = pulled(&[]);
+        match code {
+            0 => asked.says("what it records is signed by one@example.org"),
+            _ => asked.exits(1).says("word_unsigned"),
         };
     }
 }

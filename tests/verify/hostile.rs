@@ -282,7 +282,7 @@ fn one_thing_changed_in_a_log_that_was_hashed_again_is_named() {
 }
 
 /// Writes the whole log anew, with other events: what follows from them is derived, so it replays.
-fn write_anew(repo: &Repo, change: impl Fn(&mut Event, &mut Facts) -> bool) {
+fn write_anew(repo: &Repo, mut change: impl FnMut(&mut Event, &mut Facts) -> bool) {
     let from = store(&repo.root).unwrap();
     let mut cited: BTreeMap<u64, Vec<CitedExchange>> = BTreeMap::new();
     from.each_cited_exchange(|_, seq, _, one| {
@@ -324,6 +324,39 @@ fn write_anew(repo: &Repo, change: impl Fn(&mut Event, &mut Facts) -> bool) {
     let refspec = format!("+refs/heads/{}:{}", to.id(), forger.branch());
     forger.git(&["fetch", "-q", log.to_str().unwrap(), &refspec], b"");
     let _ = std::fs::remove_file(repo.root.join(".git/cook-checkout.json"));
+}
+
+/// The judges did not do the work: where the log names the sessions, one that did is named.
+#[test]
+fn a_session_that_did_the_work_and_judges_it_is_named() {
+    for judges in [&["reviewed"][..], &["audited"], &["judged"]] {
+        let repo = finished();
+        let mut left = judges.len();
+        let mut implemented = false;
+        write_anew(&repo, |event, _| {
+            let mut value = serde_json::to_value(&*event).unwrap();
+            let name = value["event"].as_str().unwrap_or_default().to_owned();
+            let is_judge = implemented && left > 0 && judges.contains(&name.as_str());
+            if !(is_judge || name == "implemented") {
+                return false;
+            }
+            implemented = true;
+            left -= usize::from(is_judge);
+            value["submission"]["session"] = "the-builder".into();
+            *event = serde_json::from_value(value).unwrap();
+            true
+        });
+        let found = codes(&repo.cook(&["verify", "--json"]).exits(1));
+        let named: Vec<&String> = found
+            .iter()
+            .filter(|code| *code == "judge_not_independent")
+            .collect();
+        assert_eq!(named.len(), 1, "{judges:?}: {found:?}");
+        assert!(
+            !found.contains(&"log_not_derivable".to_owned()),
+            "{found:?}"
+        );
+    }
 }
 
 /// Everything that follows from the other vote was derived as cook would: replay finds nothing, the

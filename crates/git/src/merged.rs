@@ -6,9 +6,9 @@
 use super::program::{Call, Program, refusal};
 use super::{Entry, Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
+use cook_os::disk::Passing;
 use std::ffi::OsString;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// git's exit code for words that it does not know.
 const USAGE: i32 = 129;
@@ -167,14 +167,14 @@ impl Repo {
 
 /// A git dir of cook's own that reads the user's objects.
 struct Again {
-    dir: TempDir,
+    dir: Passing,
     program: Program,
     objects: OsString,
 }
 
 impl Again {
     fn new(repo: &Repo) -> Result<Self, Failure> {
-        let dir = TempDir::new()
+        let dir = Passing::make()
             .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
         let program = Program::at(dir.path());
         let format = repo

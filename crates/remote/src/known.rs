@@ -1,6 +1,6 @@
 //! What this clone knows of logs elsewhere without asking anybody.
 
-use crate::remote::Remote;
+use crate::remote::{PULLED, Remote};
 use cook_core::diagnostic::Failure;
 use cook_core::model::escape_branch;
 use cook_git::Repo;
@@ -11,6 +11,8 @@ use cook_store::store::{Marks, Place};
 pub struct Elsewhere {
     /// Remotes on which this clone has seen it.
     pub seen: Vec<String>,
+    /// Remotes that transitions were pulled from, each with the newest.
+    pub pulled: Vec<(String, String)>,
     /// Remotes that are configured.
     pub configured: Vec<String>,
 }
@@ -24,7 +26,16 @@ impl Elsewhere {
         let end = format!("/{}", escape_branch(branch));
         let marks = Marks::list(place, "remotes/")?;
         let seen = marks.iter().filter_map(|mark| mark.strip_suffix(&end));
+        let mut pulled = Vec::new();
+        for mark in Marks::list(place, &format!("{PULLED}/"))? {
+            if let Some(remote) = mark.strip_suffix(&end)
+                && let Some(tip) = Marks::read(place, &format!("{PULLED}/{mark}"))?
+            {
+                pulled.push((remote.to_owned(), tip));
+            }
+        }
         Ok(Self {
+            pulled,
             seen: seen.map(str::to_owned).collect(),
             configured: Remote::list(repo)?,
         })

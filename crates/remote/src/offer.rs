@@ -51,7 +51,7 @@ impl Remote<'_> {
     /// A log that cannot be written.
     pub fn settle(&self, offer: &Offer) -> Result<Vec<Finding>, Failure> {
         let is_first = !self.has_taken(offer.branch)?;
-        self.note_seen(offer.branch, offer.to)?;
+        self.note_seen(offer.branch, offer.to, Side::Push)?;
         self.note_taken(offer.branch, offer.to)?;
         if !is_first {
             return Ok(Vec::new());
@@ -115,7 +115,7 @@ impl Remote<'_> {
     /// # Errors
     /// `push_unconfirmed`.
     pub fn require_seen(&self, branch: &str) -> Result<(), Failure> {
-        match self.seen(branch)? {
+        match self.seen(branch, Side::Push)? {
             Some(_) => Ok(()),
             None => Err(Refusal::new(
                 Code::PushUnconfirmed,

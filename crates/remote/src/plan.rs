@@ -184,7 +184,7 @@ impl Remote<'_> {
         restore: Restore,
         plan: &mut Plan,
     ) -> Result<(), Failure> {
-        let seen = self.seen(&plan.branch)?;
+        let seen = self.seen(&plan.branch, Side::Push)?;
         let forward = match &listing.log {
             None if seen.is_some() && restore == Restore::No => return Err(self.gone(&plan.branch)),
             None => true,

@@ -48,7 +48,7 @@ impl Remote<'_> {
         keep_mine: bool,
     ) -> Result<Pulled, Failure> {
         let listing = self.look(branch, Side::Fetch)?;
-        let seen = self.seen(branch)?;
+        let seen = self.seen(branch, Side::Fetch)?;
         let Some(there) = &listing.log else {
             return Err(match seen {
                 Some(_) => self.gone(branch),
@@ -81,7 +81,7 @@ impl Remote<'_> {
                 return Err(self.rewound(branch, store, &there.commit, seen));
             }
             if tip.commit == there.commit || store.leads_over(&tip.commit, &there.commit)? {
-                self.note_seen(branch, &there.commit)?;
+                self.note_seen(branch, &there.commit, Side::Fetch)?;
                 pulled.tip = tip.clone();
                 pulled.ahead_of = (tip.commit != there.commit).then(|| there.commit.clone());
                 return Ok(pulled);
@@ -115,7 +115,8 @@ impl Remote<'_> {
         };
         let recovered = store.lock(LOCK_WAIT)?.recover()?;
         let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
-        self.note_seen(branch, &there.commit)?;
+        self.note_seen(branch, &there.commit, Side::Fetch)?;
+        self.note_pulled(branch, &there.commit)?;
         pulled.tip = moved.tip;
         pulled.transitions = admitted.transitions;
         pulled.set_aside = moved.set_aside.map(|name| SetAside {

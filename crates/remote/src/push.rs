@@ -44,7 +44,7 @@ impl Remote<'_> {
         let Some(sent) = self.try_send(plan)? else {
             return Err(self.lost(plan)?);
         };
-        self.note_seen(&plan.branch, &plan.to)?;
+        self.note_seen(&plan.branch, &plan.to, Side::Push)?;
         if plan.log.is_some() {
             self.note_taken(&plan.branch, &plan.to)?;
         }

@@ -6,7 +6,7 @@ use cook_core::diagnostic::{Code, Failure, Lines, clean, redacted};
 use cook_core::digest::hex;
 use cook_core::model::{LogRefs, escape_branch};
 use cook_git::Repo;
-use cook_store::store::{Marks, Place, StoreError};
+use cook_store::store::{Marks, Place};
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// How long another writer of the log is waited for.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// Marks of what came from a remote.
+pub(crate) const PULLED: &str = "pulled";
 
 /// Which way the log goes: a remote may be fetched from one address and pushed to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +88,9 @@ impl<'r> Remote<'r> {
 
     /// What git is to be given to reach it.
     pub(crate) fn address(&self, side: Side) -> Result<&str, Failure> {
-        if side == Side::Fetch || !self.settings.pushes_elsewhere(&self.name) {
+        // git itself applies `pushInsteadOf` to an address.
+        let is_named = self.settings.remotes().any(|name| name == self.name);
+        if side == Side::Fetch || !is_named || !self.settings.pushes_elsewhere(&self.name) {
             return Ok(&self.name);
         }
         if let Some(known) = self.push_address.get() {
@@ -118,17 +123,30 @@ impl<'r> Remote<'r> {
         value.is_some_and(|value| !matches!(value, "false" | "no" | "off" | "0"))
     }
 
-    fn mark(&self, kind: &str, branch: &str) -> String {
-        format!(
+    /// The name of what this clone remembers of a log there. Where a remote is pushed to another
+    /// address than it is fetched from, what was seen at one says nothing of the other.
+    fn mark(&self, kind: &str, branch: &str, side: Side) -> Result<String, Failure> {
+        let mut known = self.address(side)?;
+        if known != self.name {
+            let call = Call::new(&["remote", "get-url", &self.name]);
+            let what = format!("git does not say where `{}` is", self.shown());
+            if self.git.answer(call, &what)?.trim_end() == known {
+                known = &self.name;
+            }
+        }
+        Ok(format!(
             "{kind}/{}/{}",
-            remote_key(&self.name),
+            remote_key(known),
             escape_branch(branch)
-        )
+        ))
     }
 
     /// The newest transition that this clone has seen there.
-    pub(crate) fn seen(&self, branch: &str) -> Result<Option<String>, StoreError> {
-        Marks::read(&self.place, &self.mark("remotes", branch))
+    pub(crate) fn seen(&self, branch: &str, side: Side) -> Result<Option<String>, Failure> {
+        Ok(Marks::read(
+            &self.place,
+            &self.mark("remotes", branch, side)?,
+        )?)
     }
 
     /// Whether this clone has ever seen a log there.
@@ -136,21 +154,30 @@ impl<'r> Remote<'r> {
     /// # Errors
     /// A log that cannot be read.
     pub fn has_seen(&self, branch: &str) -> Result<bool, Failure> {
-        Ok(!branch.is_empty() && self.seen(branch)?.is_some())
+        Ok(!branch.is_empty() && self.seen(branch, Side::Fetch)?.is_some())
     }
 
     /// What it is to remember of the log there.
-    pub(crate) fn note_seen(&self, branch: &str, tip: &str) -> Result<(), StoreError> {
-        Marks::set(&self.place, &self.mark("remotes", branch), tip, LOCK_WAIT)
+    pub(crate) fn note_seen(&self, branch: &str, tip: &str, side: Side) -> Result<(), Failure> {
+        let mark = self.mark("remotes", branch, side)?;
+        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
+    }
+
+    /// The newest transition that came from there and was not this clone's.
+    pub(crate) fn note_pulled(&self, branch: &str, tip: &str) -> Result<(), Failure> {
+        let mark = self.mark(PULLED, branch, Side::Fetch)?;
+        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
     }
 
     /// Whether a push of this clone's log was ever taken there.
     pub fn has_taken(&self, branch: &str) -> Result<bool, Failure> {
-        Ok(Marks::read(&self.place, &self.mark("taken", branch))?.is_some())
+        let mark = self.mark("taken", branch, Side::Push)?;
+        Ok(Marks::read(&self.place, &mark)?.is_some())
     }
 
-    pub(crate) fn note_taken(&self, branch: &str, tip: &str) -> Result<(), StoreError> {
-        Marks::set(&self.place, &self.mark("taken", branch), tip, LOCK_WAIT)
+    pub(crate) fn note_taken(&self, branch: &str, tip: &str) -> Result<(), Failure> {
+        let mark = self.mark("taken", branch, Side::Push)?;
+        Ok(Marks::set(&self.place, &mark, tip, LOCK_WAIT)?)
     }
 }
 

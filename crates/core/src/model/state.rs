@@ -80,6 +80,11 @@ impl Role {
         }
     }
 
+    /// It judges work, and must not be who did it.
+    pub fn is_independent(self) -> bool {
+        matches!(self, Role::Reviewer | Role::Auditor | Role::StopJudge)
+    }
+
     /// The name on the command line: `reviewer`.
     pub fn short(self) -> &'static str {
         &self.id()["completion-".len()..]

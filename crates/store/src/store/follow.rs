@@ -70,6 +70,20 @@ impl Recovered<'_> {
 }
 
 impl Store {
+    /// Transitions that another log took the place of: the ref that keeps them, and the newest.
+    ///
+    /// # Errors
+    /// A log that cannot be read.
+    pub fn set_aside(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let found = self.read(|log| log.refs_under(SET_ASIDE))?;
+        let mut kept: Vec<(String, String)> = found
+            .into_iter()
+            .map(|(id, commit)| (format!("{SET_ASIDE}{id}"), commit.to_string()))
+            .collect();
+        kept.sort();
+        Ok(kept)
+    }
+
     /// Whether the chain of a transition leads over another one; false where the log does not
     /// hold both.
     ///

@@ -59,6 +59,18 @@ pub(crate) struct Commit {
     pub(crate) message: String,
 }
 
+/// A commit under cook's one identity.
+pub(super) fn commit_text(
+    tree: Oid,
+    parent: Option<Oid>,
+    epoch_seconds: i64,
+    message: &str,
+) -> String {
+    let parent = parent.map_or(String::new(), |id| format!("parent {id}\n"));
+    let who = format!("cook <cook@localhost> {epoch_seconds} +0000");
+    format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}")
+}
+
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeEntry {
@@ -247,9 +259,7 @@ impl Log {
         epoch_seconds: i64,
         message: &str,
     ) -> Result<Oid, StoreError> {
-        let parent = parent.map_or(String::new(), |id| format!("parent {id}\n"));
-        let who = format!("cook <cook@localhost> {epoch_seconds} +0000");
-        let text = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\n{message}");
+        let text = commit_text(tree, parent, epoch_seconds, message);
         self.write(ObjectType::Commit, text.as_bytes())
     }
 

@@ -61,9 +61,9 @@ pub use tree::{FORMAT, History, HistoryDigest};
 pub use view::ViewStatus;
 pub use write::{Committed, Locked, Recovered, Recovery, Staged};
 
+use cook_os::disk::Passing;
 use log::Log;
 use std::sync::Arc;
-use tempfile::TempDir;
 
 /// The log of one worktree. Cheap to open; one per thread.
 pub struct Store {
@@ -73,7 +73,7 @@ pub struct Store {
     /// Opened for looking at another worktree's workflow.
     foreign: bool,
     /// The directory of a log that came from elsewhere goes with the last that reads it.
-    _keeps: Option<Arc<TempDir>>,
+    _keeps: Option<Arc<Passing>>,
 }
 
 impl std::fmt::Debug for Store {

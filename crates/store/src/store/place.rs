@@ -6,7 +6,7 @@
 use super::error::{During, StoreError};
 use super::log::Log;
 use cook_core::diagnostic::Code;
-use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile, Passing};
 use git2::ObjectFormat;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -224,18 +224,11 @@ pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
     if is_safe(place)? {
         return Ok(());
     }
-    let fresh = tempfile::Builder::new()
-        .prefix("log.git.")
-        .suffix(".tmp")
-        .tempdir_in(&cook)
-        .map_err(failed)?;
-    fill(fresh.path(), object_format(place)).map_err(failed)?;
-    match std::fs::rename(fresh.path(), place.log_dir()) {
-        Ok(()) => {
-            // The directory is no longer under its temporary name.
-            let _ = fresh.keep();
-            disk::sync_dir(&cook).map_err(failed)
-        }
+    let passing = Passing::make_in(&cook).map_err(failed)?;
+    let fresh = passing.path().join("log.git");
+    fill(&fresh, object_format(place)).map_err(failed)?;
+    match std::fs::rename(&fresh, place.log_dir()) {
+        Ok(()) => disk::sync_dir(&cook).map_err(failed),
         // Somebody else was faster; their log is looked at like any other.
         Err(error) => match is_safe(place) {
             Ok(true) => Ok(()),

@@ -9,11 +9,11 @@ use super::log::Log;
 use super::objects::{self, Meta};
 use super::pack;
 use super::place::{self, Place};
+use cook_os::disk::Passing;
 use git2::Oid;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// From this many objects on they become a pack; fewer are files of their own, as a
 /// transition's are.
@@ -22,7 +22,7 @@ const PACKED_FROM: usize = 500;
 /// A directory for objects of another repository, with the shape of a log.
 #[derive(Debug)]
 pub struct Quarantine {
-    dir: Arc<TempDir>,
+    dir: Arc<Passing>,
     /// Of the log in it.
     inside: Place,
     /// Of the worktree that asked.
@@ -41,8 +41,7 @@ impl Quarantine {
     /// A directory that cannot be made, a log that cannot be used.
     pub fn make(here: &Place, knows_own: bool) -> Result<Self, StoreError> {
         let what = "a directory for a log from elsewhere";
-        let dir = tempfile::Builder::new().prefix("cook-fetch-").tempdir();
-        let dir = dir.writing(what)?;
+        let dir = Passing::make().writing(what)?;
         let root = dir.path().canonicalize().writing(what)?;
         let inside = Place {
             common_dir: root.clone(),

@@ -107,11 +107,14 @@ impl Store {
         })
     }
 
-    /// The newest transition's commit as it was signed; `None` where it bears no signature.
-    pub fn signed_tip(&self) -> Result<Option<Signed>, StoreError> {
+    /// A transition's commit as it was signed; `None` where it bears no signature.
+    ///
+    /// # Errors
+    /// A log that cannot be read, or does not hold it.
+    pub fn signed(&self, commit: &str) -> Result<Option<Signed>, StoreError> {
         let bytes = self.read(|log| {
-            let tip = self.some_tip(log)?;
-            log.read_as(tip, ObjectType::Commit)
+            let id = log.oid(commit).ok_or_else(|| StoreError::unknown(commit))?;
+            log.read_as(id, ObjectType::Commit)
         })?;
         Ok(take_signature(&bytes))
     }
@@ -248,7 +251,7 @@ impl Store {
 }
 
 /// A commit's signature, as git writes it into the header: `gpgsig`, its further lines indented.
-fn take_signature(commit: &[u8]) -> Option<Signed> {
+pub(super) fn take_signature(commit: &[u8]) -> Option<Signed> {
     let mut payload = Vec::new();
     let mut signature = String::new();
     let (mut in_head, mut in_signature) = (true, false);

@@ -5,8 +5,9 @@
 use super::Store;
 use super::difference::{Difference, is_history};
 use super::error::StoreError;
-use super::log::Log;
+use super::log::{self, Log};
 use super::objects::{self, Stand};
+use super::read::take_signature;
 use super::trail;
 use super::tree::{
     self, APPENDED, Document, EVENT, EXCHANGES, EventFile, FORMAT, FORMAT_FILE, HISTORIES,
@@ -15,7 +16,7 @@ use super::tree::{
 use cook_core::diagnostic::{Code, Finding};
 use cook_core::machine::Facts;
 use cook_core::model::{Actor, Citation, CitedExchange, Event, Receipt, Records, Said, Snapshot};
-use git2::Oid;
+use git2::{ObjectType, Oid};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -240,6 +241,8 @@ struct Recorded {
     file: EventFile,
     meta: objects::Meta,
     parents: usize,
+    /// Author, committer and message are those that cook writes.
+    is_plain: bool,
     /// In the order of [`Document::ALL`].
     blobs: Vec<Option<Oid>>,
     histories: Option<Oid>,
@@ -274,10 +277,23 @@ fn read_step(log: &Log, commit: Oid) -> Result<Recorded, StoreError> {
             .map(|entry| entry.name)
             .filter(|name| !history(name)),
     );
+    let read = log.commit(commit)?;
+    let meta = objects::meta_of(commit, &read).ok_or_else(|| {
+        StoreError::unreadable(format!("log commit {commit}"), "it has no trailers")
+    })?;
+    let written = log::commit_text(
+        read.tree,
+        read.parents.first().copied(),
+        read.epoch_seconds,
+        &objects::message(&meta),
+    );
+    let bytes = log.read_as(commit, ObjectType::Commit)?;
+    let unsigned = take_signature(&bytes).map_or(bytes, |signed| signed.payload);
     Ok(Recorded {
         file: stand.event()?,
-        meta: objects::meta(log, commit)?,
-        parents: log.commit(commit)?.parents.len(),
+        meta,
+        parents: read.parents.len(),
+        is_plain: unsigned == written.as_bytes(),
         blobs: document_blobs(&stand),
         histories: stand.blob(HISTORIES),
         appended: History::each(|history| stand.appended_blob(history))?,
@@ -411,6 +427,7 @@ fn message_differs(step: &Recorded, produced: &Replayed, seq: u64) -> Option<Str
         ),
         (meta.subject == file.subject, "its subject"),
         (time.ok() == Some(meta.epoch_seconds), "its time"),
+        (step.is_plain, "its author, committer or message"),
     ];
     if let Some((_, what)) = checks.iter().find(|(right, _)| !right) {
         return Some(format!("{what} is not what its event produces"));

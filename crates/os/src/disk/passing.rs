@@ -1,0 +1,128 @@
+//! Directories that go with whoever made them.
+//!
+//! Each holds the lock of a file in it while it lives: what a killed process left can be told from
+//! what another one is using, and goes when the next one is made.
+
+use super::{open_lock, remove_tree};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+/// How their names begin.
+const PREFIX: &str = "cook-passing-";
+/// The file whose lock says that somebody uses the directory.
+const LOCK: &str = "in-use";
+/// A directory without that file is being made, or its maker died right then.
+const MAKING: Duration = Duration::from_secs(3600);
+
+/// A directory that goes when this value does.
+#[derive(Debug)]
+pub struct Passing {
+    // Dropped first: not every system removes an open file.
+    _lock: File,
+    dir: TempDir,
+}
+
+impl Passing {
+    /// Makes one in the system's temporary directory, readable by its owner alone, and removes those whose makers are gone.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn make() -> io::Result<Self> {
+        Self::make_in(&std::env::temp_dir())
+    }
+
+    /// The same in a directory that is given: what is made there can be renamed beside it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn make_in(parent: &Path) -> io::Result<Self> {
+        sweep(parent);
+        loop {
+            let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+            let path = dir.path().join(LOCK);
+            let lock = open_lock(&path)?;
+            // A sweep between making and locking it takes it away; then again.
+            if lock.try_lock().is_ok() && path.exists() {
+                return Ok(Self { _lock: lock, dir });
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// Removes what nobody uses any more. What cannot be removed (it is somebody else's) stays.
+fn sweep(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else {
+        return;
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    for name in names.filter(|name| name.to_string_lossy().starts_with(PREFIX)) {
+        let dir = parent.join(name);
+        if !super::is_directory(&dir) {
+            continue;
+        }
+        let lock = dir.join(LOCK);
+        let is_left = match std::fs::symlink_metadata(&lock) {
+            Ok(_) => open_lock(&lock).is_ok_and(|lock| lock.try_lock().is_ok()),
+            Err(_) => is_older(&dir, MAKING),
+        };
+        if is_left {
+            let _ = remove_tree(&dir);
+        }
+    }
+}
+
+fn is_older(path: &Path, age: Duration) -> bool {
+    let changed = std::fs::symlink_metadata(path).and_then(|found| found.modified());
+    changed.is_ok_and(|changed| {
+        SystemTime::now()
+            .duration_since(changed)
+            .is_ok_and(|since| since > age)
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_dead_process_left_goes_and_what_is_in_use_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = Passing::make_in(parent.path()).unwrap();
+        let dead = parent.path().join(format!("{PREFIX}dead"));
+        let making = parent.path().join(format!("{PREFIX}making"));
+        let others = parent.path().join("others");
+        for dir in [&dead, &making, &others] {
+            std::fs::create_dir(dir).unwrap();
+        }
+        for dir in [&dead, &others] {
+            std::fs::write(dir.join(LOCK), "").unwrap();
+        }
+        let next = Passing::make_in(parent.path()).unwrap();
+        assert!(!dead.exists() && making.exists() && others.exists());
+        assert!(used.path().exists() && next.path().exists());
+        let path = used.path().to_owned();
+        drop(used);
+        assert!(!path.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_one_leads_nowhere() {
+        let parent = tempfile::tempdir().unwrap();
+        let mine = tempfile::tempdir().unwrap();
+        std::fs::write(mine.path().join(LOCK), "").unwrap();
+        let link = parent.path().join(format!("{PREFIX}link"));
+        std::os::unix::fs::symlink(mine.path(), &link).unwrap();
+        drop(Passing::make_in(parent.path()).unwrap());
+        assert!(mine.path().join(LOCK).exists());
+    }
+}
