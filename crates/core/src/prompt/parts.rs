@@ -9,7 +9,7 @@ use super::reports::{
     HISTORY, audit_text, fixed, is_of_this_commit, rejection, review_id, review_text, said_besides,
     standing_review, vote,
 };
-use super::slices::{active_text, plan_text};
+use super::slices::{active_text, claimed_besides, plan_text};
 use crate::diagnostic::Finding;
 use crate::machine::{Rule, current_review, new_answer, owed};
 use crate::model::{Role, SliceLedger, Snapshot, UserAnswer};
@@ -350,18 +350,6 @@ fn latest_commit(snapshot: &Snapshot) -> Option<&str> {
 
 fn active_ledger(snapshot: &Snapshot) -> Option<&SliceLedger> {
     snapshot.ledger.slices.get(snapshot.slice_in_work()?)
-}
-
-/// The commits that a slice claims, where they are not just its newest one.
-fn claimed_besides(ledger: Option<&SliceLedger>) -> Vec<String> {
-    let Some(ledger) = ledger else {
-        return Vec::new();
-    };
-    match (&ledger.claimed[..], &ledger.head) {
-        ([only], Some(head)) if only == head => Vec::new(),
-        ([], Some(_)) => vec!["none".to_owned()],
-        (claimed, _) => claimed.to_vec(),
-    }
 }
 
 fn line(text: Option<&str>) -> Option<Quoted> {

@@ -3,7 +3,7 @@
 use super::fit::fit;
 use crate::diagnostic::{Lines, clean, counted};
 use crate::machine::{SliceGraph, waits_for};
-use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, Snapshot};
+use crate::model::{ANSWER_NOTE, ActiveStatus, Handoff, Priority, Slice, SliceLedger, Snapshot};
 use std::fmt::Write;
 
 const PLAN: &str = "`.agent/plan.json` holds all";
@@ -215,4 +215,16 @@ fn ids(text: &mut String, label: &str, values: &[String]) {
 
 fn fold(text: &str) -> String {
     clean(text, Lines::Fold)
+}
+
+/// The commits that a slice claims, where they are not just its newest one.
+pub(super) fn claimed_besides(ledger: Option<&SliceLedger>) -> Vec<String> {
+    let Some(ledger) = ledger else {
+        return Vec::new();
+    };
+    match (&ledger.claimed[..], &ledger.head) {
+        ([only], Some(head)) if only == head => Vec::new(),
+        ([], Some(_)) => vec!["none".to_owned()],
+        (claimed, _) => claimed.to_vec(),
+    }
 }
