@@ -16,6 +16,7 @@ mod histories;
 mod inbox;
 mod notify;
 mod prompting;
+mod pulled;
 mod scripted;
 mod slice_rows;
 mod sync;
@@ -29,12 +30,12 @@ pub(crate) use carriage::{
 };
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
-pub(crate) use elsewhere::pulled;
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{
     Prompts, fits, leaves_the_tree_alone, report_format, role_prompts, ticket,
 };
+pub(crate) use pulled::pulled;
 pub(crate) use scripted::{list_scripted_commands, scripted_line};
 pub use transition::transition;
 pub(crate) use transition::{dry_run, show_tip, transition_holding};

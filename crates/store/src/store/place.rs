@@ -226,6 +226,7 @@ pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
     }
     let passing = Passing::make_in(&cook).map_err(failed)?;
     let fresh = passing.path().join("log.git");
+    std::fs::create_dir(&fresh).map_err(failed)?;
     fill(&fresh, object_format(place)).map_err(failed)?;
     match std::fs::rename(&fresh, place.log_dir()) {
         Ok(()) => disk::sync_dir(&cook).map_err(failed),
