@@ -40,8 +40,8 @@ pub(super) fn pull(context: &Context, args: &PullArgs) -> Answer {
     let named = args.remote.as_deref();
     let attended = caller::is_attended();
     let remote = service::remote(&workspace, named, &branch, Side::Fetch, attended)?;
-    let pulled = remote.pull(store, &branch, args.keep_mine)?;
     let head = workspace.repo.head()?.commit;
+    let pulled = remote.pull(store, &branch, args.keep_mine)?;
     answer(PullAnswer::of(
         &workspace.place(),
         remote.shown(),

@@ -601,9 +601,18 @@ fn a_trail_in_the_log_that_was_changed_is_noticed() {
         &format!("100644,{blob},appended/checkpoints.jsonl"),
     ]);
     let tree = with_index(&["write-tree"]);
-    let message = git(&["log", "-1", "--format=%B", &tip]);
-    let parent = git(&["rev-parse", &format!("{tip}^")]);
-    let forged = git(&["commit-tree", &tree, "-p", &parent, "-m", &message]);
+    // The commit as cook wrote it, with another tree.
+    let forged = {
+        let text = git(&["cat-file", "commit", &tip]);
+        let old = git(&["rev-parse", &format!("{tip}^{{tree}}")]);
+        let mut command = repo.command("git");
+        command
+            .arg("--git-dir")
+            .arg(&log)
+            .args(["hash-object", "-w", "-t", "commit", "--stdin"]);
+        let text = format!("{}\n", text.replace(&old, &tree));
+        run(command, text.as_bytes()).exits(0).out.trim().to_owned()
+    };
     git(&["update-ref", &format!("refs/heads/{}", id.trim()), &forged]);
     repo.cook(&["verify", "control-plane"])
         .exits(1)

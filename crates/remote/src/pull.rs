@@ -113,10 +113,11 @@ impl Remote<'_> {
                 &created
             }
         };
-        let recovered = store.lock(LOCK_WAIT)?.recover()?;
-        let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
+        // Noted first: once the log has moved, nothing more can fail.
         self.note_seen(branch, &there.commit, Side::Fetch)?;
         self.note_pulled(branch, &there.commit)?;
+        let recovered = store.lock(LOCK_WAIT)?.recover()?;
+        let moved = recovered.go_on_from(here.as_ref().map(|(tip, _)| tip), &there.commit)?;
         pulled.tip = moved.tip;
         pulled.transitions = admitted.transitions;
         pulled.set_aside = moved.set_aside.map(|name| SetAside {
