@@ -159,7 +159,11 @@ impl Case<'_> {
                 "the remote does not hold what is here",
             );
         }
-        if self.sandbox.git(&self.dir, &["status", "--porcelain"]) != "" {
+        if !self
+            .sandbox
+            .git(&self.dir, &["status", "--porcelain"])
+            .is_empty()
+        {
             self.note(|tally| &mut tally.mixed, "the worktree is not clean");
         }
         let notes = std::fs::read_to_string(self.dir.join(".agent/backlog.md"));

@@ -45,20 +45,19 @@ fn whatever_becomes_of_the_history_done_means_proved() {
     }
     let next = AtomicUsize::new(0);
     let (wrong, figures) = (Mutex::new(Vec::new()), Mutex::new(Figures::default()));
-    let work = || loop {
-        let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else {
-            break;
-        };
-        let found = std::panic::catch_unwind(|| history(seed));
-        let (found, seen) = found.unwrap_or_else(|_| {
-            let failed = format!("seed {seed}: the test itself failed");
-            (vec![failed], Figures::default())
-        });
-        for one in &found {
-            println!("{one}");
+    let work = || {
+        while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let found = std::panic::catch_unwind(|| history(seed));
+            let (found, seen) = found.unwrap_or_else(|_| {
+                let failed = format!("seed {seed}: the test itself failed");
+                (vec![failed], Figures::default())
+            });
+            for one in &found {
+                println!("{one}");
+            }
+            wrong.lock().unwrap().extend(found);
+            *figures.lock().unwrap() += seen;
         }
-        wrong.lock().unwrap().extend(found);
-        *figures.lock().unwrap() += seen;
     };
     std::thread::scope(|scope| {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
