@@ -498,3 +498,23 @@ fn no_answer_holds_a_tag_for_a_model() {
     }
     assert!(named > 0, "{named}");
 }
+
+/// What the user said stands in the brief before a slice is selected, while another is in work, and once
+/// nothing is open.
+#[test]
+fn what_the_user_said_stands_in_the_brief_whatever_is_in_work() {
+    let repo = Repo::new();
+    repo.commit("Begin", None);
+    repo.cook(&["init", "--mission", "Paint it", "--commit"])
+        .ok();
+    let ask = json!({"policy": {"to": "await_user_input", "question": "Which colour?"}});
+    repo.hand_in_reground(&ask);
+    repo.cook(&["answer", "blue, never red", "--as-user"]).ok();
+    let brief = || repo.cook(&["brief", "--all"]).ok().out;
+    let lines = |text: &str| text.matches("the user said: blue, never red").count();
+    assert_eq!(lines(&brief()), 1, "{}", brief());
+    let slice = |id: &str| json!({"slice_id": id, "goal": id, "acceptance_criteria": [format!("{id} works")], "contract_ids": [id], "priority": 1, "why_now": "first"});
+    let plan = json!({"plan": {"add": [slice("a"), slice("b")]}, "answers_to": [{"answer": "answer-3", "slices": ["a"]}], "select": "b"});
+    repo.hand_in_reground(&plan);
+    assert_eq!(lines(&brief()), 1, "{}", brief());
+}

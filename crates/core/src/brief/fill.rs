@@ -8,7 +8,7 @@ use super::render::{Brief, Weight};
 use super::slots::{Slots, cut, short};
 use crate::diagnostic::{Severity, without_tags};
 use crate::model::{
-    Anchor, Basis, BriefLine, BriefStanding, Policy, Receipt, Slot, Snapshot, Verdict,
+    Anchor, Basis, BriefLine, BriefStanding, Policy, Receipt, Slot, Snapshot, UserAnswer, Verdict,
 };
 
 /// The whole brief, and its entries with where they come from, in the same order.
@@ -108,6 +108,22 @@ fn fill_forbid(material: &Material, slots: &mut Slots) {
         let line = BriefLine::Forbid {
             rule: note.clone(),
             source: format!("locked note of slice `{slice}`"),
+        };
+        slots.add(line, Weight::Kept);
+    }
+    // What the user said binds before a slice is selected, and after the last one is done.
+    let noted = |answer: &&UserAnswer| {
+        let mut notes = snapshot
+            .active
+            .handoff
+            .iter()
+            .flat_map(|handoff| &handoff.locked_notes);
+        notes.any(|note| *note == answer.note())
+    };
+    for answer in answers.iter().filter(|answer| !noted(answer)) {
+        let line = BriefLine::Forbid {
+            rule: answer.note(),
+            source: format!("what the user answered in transition {}", answer.seq.0),
         };
         slots.add(line, Weight::Kept);
     }
