@@ -317,7 +317,73 @@ fn replacements_of_the_remote_replace_nothing_here() {
     let fresh = shared.another(2);
     fresh.git(&["fetch", "-q", "origin", "+refs/replace/*:refs/replace/*"]);
     fresh.cook(&["pull"]).ok().says("pulled #2");
-    fresh.cook(&["fsck"]).ok();
+    fresh.cook(&["fsck"]).ok().says("2 transitions");
+    // A graft says of a commit that it has no parent, wherever it lies.
+    let grafted = shared.another(3);
+    grafted.write(".git/info/grafts", format!("{good}\n"));
+    grafted.cook(&["pull"]).ok().says("pulled #2");
+    grafted.cook(&["fsck"]).ok().says("2 transitions");
+    shared.set("advice.graftFileDeprecated", "false");
+    std::fs::write(shared.bare.join("info/grafts"), format!("{good}\n")).unwrap();
+    let other = shared.another(4);
+    let before = standing(&other);
+    let pull = other.cook(&["pull"]);
+    match pull.code {
+        0 => other.cook(&["fsck"]).ok().says("2 transitions"),
+        _ => {
+            assert_eq!(standing(&other), before);
+            pull.exits(3)
+        }
+    };
+}
+
+/// More transitions than are read, each one small: it ends within a time, and nothing is kept.
+#[test]
+#[ignore = "takes minutes; proofs/long-log.sh runs it, optimized"]
+fn a_log_of_a_million_transitions_is_ended() {
+    let shared = Shared::pushed();
+    let forge = Forge {
+        good: shared.at(LOG),
+        shared: &shared,
+    };
+    let tree = forge
+        .shared
+        .git(&["rev-parse", &format!("{}^{{tree}}", forge.good)]);
+    let path = shared.first.beside("stream");
+    let mut stream = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    let last = 1_000_001;
+    for seq in 1..=last {
+        let message = format!(
+            "paused: x\n\nCook-Event: paused\nCook-Rule: S\nCook-Actor: user\nCook-Seq: {seq}\n"
+        );
+        let from = match seq {
+            1 => String::new(),
+            _ => format!("from :{}\n", seq - 1),
+        };
+        writeln!(
+            stream,
+            "commit refs/heads/many\nmark :{seq}\ncommitter cook <cook@localhost> 1767225600 +0000\ndata {}\n{message}{from}M 040000 {tree} \n",
+            message.len()
+        )
+        .unwrap();
+    }
+    drop(stream);
+    let mut import = shared.first.command("git");
+    import.arg("--git-dir").arg(&shared.bare);
+    import.args(["fast-import", "--quiet", "--force"]);
+    import.stdin(std::fs::File::open(&path).unwrap());
+    assert!(import.status().unwrap().success());
+    let many = shared.at("refs/heads/many");
+    forge.point(&many);
+    shared.git(&["update-ref", "-d", "refs/heads/many"]);
+    let fresh = shared.another(2);
+    let before = standing(&fresh);
+    let started = std::time::Instant::now();
+    let pull = fresh.cook(&["pull"]).exits(3);
+    println!("{} s: {}", started.elapsed().as_secs(), pull.err);
+    pull.says("remote_log_refused");
+    assert_eq!(standing(&fresh), before);
+    assert!(started.elapsed() < std::time::Duration::from_secs(600));
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Manner {
     pub dies_after_push: AtomicBool,
     /// Milliseconds before each answer.
     pub delay: AtomicU64,
+    /// Bytes that came in, as they were on the wire but for chunks' sizes.
+    pub received: AtomicU64,
 }
 
 pub struct Http {
@@ -75,9 +77,10 @@ fn answer(stream: &TcpStream, root: &Path, manner: &Manner) -> Option<()> {
     let mut words = line.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
     let mut headers = std::collections::BTreeMap::new();
+    let mut received = line.len();
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
+        received += reader.read_line(&mut line).ok()?;
         let Some((name, value)) = line.trim_end().split_once(": ") else {
             break;
         };
@@ -101,6 +104,9 @@ fn answer(stream: &TcpStream, root: &Path, manner: &Manner) -> Option<()> {
         body.resize(header("content-length").parse().unwrap_or(0), 0);
         reader.read_exact(&mut body).ok()?;
     }
+    received += body.len();
+    let received = u64::try_from(received).ok()?;
+    manner.received.fetch_add(received, Ordering::SeqCst);
     std::thread::sleep(Duration::from_millis(manner.delay.load(Ordering::SeqCst)));
     let mut stream = stream;
     if !manner.credentials.is_empty()

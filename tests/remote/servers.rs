@@ -48,6 +48,33 @@ fn credentials_of_the_repository_are_used_and_their_failure_is_shown() {
     second.cook(&["fsck"]).ok();
 }
 
+/// A push of one transition is small, whatever the log holds already: all that is asked and sent for it,
+/// the words of HTTP included.
+#[test]
+fn a_push_of_one_transition_is_small() {
+    let shared = Shared::pushed();
+    let http = Http::serve(&root(&shared), Manner::default());
+    shared.set("http.receivepack", "true");
+    let first = &shared.first;
+    first.git(&["remote", "set-url", "origin", &http.url]);
+    let bytes = || http.manner.received.swap(0, Ordering::SeqCst);
+    for number in 0..60 {
+        say(first, &format!("words {number}")).ok();
+    }
+    first.cook(&["push"]).ok();
+    println!("60 transitions: {} bytes", bytes());
+    for round in 0..3 {
+        first.cook(&["pause", "a rest"]).ok();
+        first.cook(&["push"]).ok();
+        let one = bytes();
+        println!("one transition, {round}: {one} bytes");
+        assert!((500..=8 << 10).contains(&one), "{one}");
+        first.cook(&["resume", "--as-user"]).ok();
+        first.cook(&["push"]).ok();
+        bytes();
+    }
+}
+
 #[test]
 fn a_daemon_serves_both_ways() {
     let shared = Shared::pushed();
