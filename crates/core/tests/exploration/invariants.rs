@@ -396,7 +396,7 @@ fn selected_only_clean(seen: &Seen) -> Check {
                 seen.after()
                     .plan
                     .slice(entry)
-                    .is_some_and(|other| other.status == SliceStatus::Done)
+                    .is_some_and(|other| other.status == SliceStatus::Done || other.is_satisfied())
             })
         }),
         || "a slice that waits is selected".to_owned(),
