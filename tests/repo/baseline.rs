@@ -587,6 +587,10 @@ fn another_process_goes_on_from_a_baseline_that_is_whole() {
     assert!(Baseline::open(&dir).unwrap().is_none());
     drop(stand.take());
     stand.scratch.write("a.txt", "cheat");
+    // As a killed git leaves them.
+    for index in ["work-index", "now-index"] {
+        fs::write(dir.join(format!("{index}.lock")), "").unwrap();
+    }
     let baseline = Baseline::open(&dir).unwrap().unwrap();
     let found = baseline.differences(&stand.repo).unwrap();
     baseline.put_back(&stand.repo, &found).unwrap();

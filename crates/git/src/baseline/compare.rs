@@ -3,15 +3,12 @@
 use super::super::program::Call;
 use super::super::{ChangeKind, Repo, RepoError};
 use super::difference::Difference;
-use super::stand::{Baseline, Stand, WORK_INDEX};
+use super::stand::{Baseline, NOW_INDEX, Stand, WORK_INDEX};
 use super::steering::{Dirs, Ignored, Steering, differing, is_nested};
 use super::take::{aside, dirs, nested, stand, there};
 use cook_core::diagnostic::Failure;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// The index of the tree as it stands at a comparison.
-const NOW_INDEX: &str = "now-index";
 
 impl Baseline {
     /// What is not as it was. A steering file that differs is copied and put back at once,

@@ -83,6 +83,17 @@ impl Baseline {
         let stand = serde_json::from_slice(&bytes).map_err(|error| {
             RepoError::Answer(format!("`{}` is not a baseline: {error}", path.display()))
         })?;
+        // A git that was killed left the lock of an index here. Whoever takes a baseline up holds the
+        // lease: nobody else works with it.
+        for index in [WORK_INDEX, NOW_INDEX] {
+            let lock = dir.join(format!("{index}.lock"));
+            match std::fs::remove_file(&lock) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(RepoError::io("remove", &lock, error).into());
+                }
+                _ => {}
+            }
+        }
         Ok(Some(Self {
             dir: dir.to_owned(),
             stand,
@@ -107,6 +118,8 @@ pub(super) const STAND: &str = "stand.json";
 pub(super) const INDEX: &str = "index";
 /// The index of the tree that was taken.
 pub(super) const WORK_INDEX: &str = "work-index";
+/// The index of the tree as it stands at a comparison.
+pub(super) const NOW_INDEX: &str = "now-index";
 /// Objects of the tree that the repository did not hold.
 pub(super) const OBJECTS: &str = "objects";
 /// The stash's record.
