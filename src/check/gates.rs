@@ -14,7 +14,11 @@ use cook_git::{Edit, Entry};
 use cook_store::receipt::TakenBack;
 
 /// Gates of the settings, those of these names alone where there are any.
-pub(super) fn choose(workspace: &Workspace, names: &[String]) -> Result<Vec<GateSpec>, Failure> {
+pub(super) fn choose(
+    workspace: &Workspace,
+    names: &[String],
+    checked: &mut Checked,
+) -> Result<Vec<GateSpec>, Failure> {
     let mut gates = workspace.config()?.gate_specs();
     for name in names {
         if !gates.iter().any(|gate| &gate.name == name) {
@@ -36,7 +40,15 @@ pub(super) fn choose(workspace: &Workspace, names: &[String]) -> Result<Vec<Gate
         gate.must_fail_at_basis = false;
     }
     // What runs in the worktree says nothing of a commit.
-    gates.retain(|gate| gate.place == Place::CleanRoom);
+    let (gates, here): (Vec<GateSpec>, Vec<GateSpec>) = gates
+        .into_iter()
+        .partition(|gate| gate.place == Place::CleanRoom);
+    checked.checked.extend(here.iter().map(|gate| {
+        format!(
+            "`{}` was not run: it runs in the worktree, which says nothing of a commit",
+            gate.run
+        )
+    }));
     Ok(gates)
 }
 

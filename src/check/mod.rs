@@ -38,7 +38,7 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
         checked: Vec::new(),
         lines: Vec::new(),
     };
-    let specs = gates::choose(workspace, ask.gates)?;
+    let specs = gates::choose(workspace, ask.gates, &mut checked)?;
     let edits = workspace.repo.edits(&checked.base.commit, &checked.head)?;
     change::look(workspace, &edits, &mut checked)?;
     uncommitted::look(&workspace.repo, &mut checked)?;

@@ -190,9 +190,8 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
     let mut lines = Vec::new();
     let mut findings = Vec::new();
     let taken = from.map(|from| plans::read(root, from)).transpose()?;
-    // What is named on the command line goes before what a file states, and that before a README's words.
-    let given = given.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
     let mission = stated_mission::find_mission(workspace, snapshot.as_ref(), given, &mut lines)?;
+    let mission = mission.or_else(|| taken.as_ref().map(|taken| taken.mission.clone()));
     let imported = match snapshot {
         Some(_) => None,
         None => scaffold::import::read(&root.join(".agent"))?,

@@ -25,12 +25,9 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
             "nothing to tick in {path}: what is accepted is ticked"
         ));
     }
-    lines.extend(
-        ticked
-            .gone
-            .iter()
-            .map(|item| format!("not in {path} any more: {item}")),
-    );
+    lines.extend(ticked.untold.iter().map(|item| {
+        format!("not ticked, as it stands in {path} no longer, or more than once: {item}")
+    }));
     note("init", lines)
 }
 
@@ -51,7 +48,7 @@ pub(super) fn too_late(from: &str) -> Failure {
         Code::DoesNotApply,
         format!("the workflow has begun with a plan of its own: `{from}` is not taken in"),
     )
-    .hint("say what it lacks with `cook brief say`, or end it with `cook cancel` and begin another with `cook init --log new --from PATH`")
+    .replace_hints(["say what it lacks with `cook brief say`: the next re-ground plans it"])
     .into()
 }
 

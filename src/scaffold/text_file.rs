@@ -7,7 +7,7 @@ use cook_core::diagnostic::{Code, Failure, Refusal};
 use std::path::Path;
 
 /// Bytes such a file may have.
-const MAX: u64 = 4 << 20;
+pub(super) const MAX: u64 = 4 << 20;
 
 fn unsafe_path(path: &str, what: &str) -> Failure {
     Refusal::new(Code::PathUnsafe, format!("`{path}` is {what}")).into()

@@ -5,7 +5,7 @@ use super::outcome::Outcome;
 use crate::service::{self, LogSource, Workspace};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_git::Entry;
-use cook_os::disk::Passing;
+use cook_os::disk::TemporaryDir;
 use cook_os::process::{Captured, ProcessError, Short, capture};
 use std::ffi::OsString;
 use std::path::Path;
@@ -95,7 +95,7 @@ fn find(workspace: &Workspace, source: &LogSource) -> Result<Word, Failure> {
     let Some(signed) = workspace.store()?.signed(&source.tip)? else {
         return Ok(Word::Nobody("the log's tip bears no signature".to_owned()));
     };
-    let dir = Passing::make().map_err(|error| {
+    let dir = TemporaryDir::make().map_err(|error| {
         Failure::state(Code::NotWritable, "a directory for a signature").caused_by(&error)
     })?;
     let at = |name: &str| dir.path().join(name);

@@ -20,20 +20,22 @@ const MAKEFILE: &str = "test:\n\tsh check.sh\n";
 const SCRIPT: &str = "#!/bin/sh\nset -e\npython3 -m unittest -v\n";
 const WORKFLOW: &str = "on: push\njobs:\n  test:\n    steps:\n      - run: make test\n";
 
-/// A repository in Python whose gate is `make test`; none where a program is missing.
-fn python() -> Option<Repo> {
+/// An empty repository; none where a program is missing, which is said.
+fn with_programs(programs: &[&str]) -> Option<Repo> {
     let repo = Repo::unborn();
-    for program in ["python3", "make"] {
-        if !repo
-            .command(program)
-            .arg("--version")
-            .output()
-            .is_ok_and(|ran| ran.status.success())
-        {
+    for program in programs {
+        let ran = repo.command(program).arg("--version").output();
+        if !ran.is_ok_and(|ran| ran.status.success()) {
             eprintln!("skipped: `{program}` is not here");
             return None;
         }
     }
+    Some(repo)
+}
+
+/// A repository in Python whose gate is `make test`; none where a program is missing.
+fn python() -> Option<Repo> {
+    let repo = with_programs(&["python3", "make"])?;
     repo.write("calc.py", CALC);
     repo.write("tests/__init__.py", "");
     repo.write("tests/test_calc.py", TESTS);
@@ -47,18 +49,7 @@ fn python() -> Option<Repo> {
 
 /// The same for node's own runner.
 fn node() -> Option<Repo> {
-    let repo = Repo::unborn();
-    for program in ["node", "npm"] {
-        if !repo
-            .command(program)
-            .arg("--version")
-            .output()
-            .is_ok_and(|ran| ran.status.success())
-        {
-            eprintln!("skipped: `{program}` is not here");
-            return None;
-        }
-    }
+    let repo = with_programs(&["node", "npm"])?;
     repo.write("package.json", "{\n  \"name\": \"calc\",\n  \"version\": \"1.0.0\",\n  \"scripts\": {\n    \"test\": \"node --test\"\n  }\n}\n");
     repo.write("calc.js", "exports.add = (a, b) => a + b;\n");
     repo.write("test/calc.test.js", "const { test } = require('node:test');\nconst assert = require('node:assert');\nconst { add } = require('../calc.js');\ntest('adds', () => {\n  assert.strictEqual(add(1, 2), 3);\n});\ntest('negative', () => {\n  assert.strictEqual(add(1, -2), -1);\n});\n");

@@ -80,3 +80,19 @@ fn the_room_is_as_before_after_a_change_was_taken_back() {
         "{answer:#}"
     );
 }
+
+/// A gate that needs the worktree proves nothing of a commit, and is not left out without a word.
+#[test]
+fn a_gate_of_the_worktree_is_named_as_not_run() {
+    let Some(repo) = python() else { return };
+    repo.write(
+        ".agent/cook.toml",
+        "[gates.unit]\nrun = \"make test\"\n[gates.env]\nrun = \"test -e .env\"\nplace = \"worktree\"\n",
+    );
+    repo.git(&["add", "-f", ".agent/cook.toml"]);
+    repo.git(&["commit", "-qm", "Name the gates"]);
+    let (_, answer) = check(&repo, &[]);
+    let checked = answer["checked"].to_string();
+    assert!(checked.contains("`test -e .env` was not run"), "{answer:#}");
+    assert!(checked.contains("`make test` is green"), "{answer:#}");
+}

@@ -3,6 +3,9 @@
 use crate::support::Repo;
 use serde_json::{Value, json};
 
+/// Id, goal, criteria and what it waits for.
+type Row = (String, String, Vec<String>, Vec<String>);
+
 const TASKS: &str = "\
 # Tasks: Greeter
 
@@ -35,18 +38,22 @@ fn repo(files: &[(&str, &str)]) -> Repo {
     repo
 }
 
-/// The plan's slices: id, goal, criteria, what they wait for, and whether their source calls them done.
-fn taken(
-    path: &str,
-    text: &str,
-    beside: &[(&str, &str)],
-) -> Vec<(String, String, Vec<String>, Vec<String>)> {
+/// A workflow that began with that check list.
+fn begun(list: &str) -> Repo {
+    let repo = repo(&[("TODO.md", list)]);
+    let words = ["init", "--from", "TODO.md", "--commit", "--skip-gates"];
+    repo.cook(&words).ok();
+    repo
+}
+
+/// The slices of a workflow that begins with that file.
+fn taken(path: &str, text: &str, beside: &[(&str, &str)]) -> Vec<Row> {
     let repo = repo(&[&[(path, text)], beside].concat());
     repo.cook(&["init", "--from", path, "--skip-gates"]).ok();
     slices(&repo)
 }
 
-fn slices(repo: &Repo) -> Vec<(String, String, Vec<String>, Vec<String>)> {
+fn slices(repo: &Repo) -> Vec<Row> {
     let texts = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap() };
     let plan = repo.document("plan.json");
     let slices = plan["candidate_slices"]
@@ -65,12 +72,7 @@ fn slices(repo: &Repo) -> Vec<(String, String, Vec<String>, Vec<String>)> {
     slices.collect()
 }
 
-fn row(
-    id: &str,
-    goal: &str,
-    criteria: &[&str],
-    after: &[&str],
-) -> (String, String, Vec<String>, Vec<String>) {
+fn row(id: &str, goal: &str, criteria: &[&str], after: &[&str]) -> Row {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     (
         id.to_owned(),
@@ -139,9 +141,7 @@ fn a_spec_kit_feature_is_taken_in_and_its_ticks_are_claims() {
 #[test]
 fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
     let list = "- [x] The file a.txt says a\n- [x] The file b.txt says b\n- [ ] Write c.txt\n";
-    let repo = repo(&[("TODO.md", list)]);
-    repo.cook(&["init", "--from", "TODO.md", "--commit", "--skip-gates"])
-        .ok();
+    let repo = begun(list);
     let [there, missing, open] = &slices(&repo)[..] else {
         panic!("three slices")
     };
@@ -186,9 +186,7 @@ fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
 #[test]
 fn half_a_proof_closes_no_slice() {
     let list = "- [x] Both files\n  - [x] a.txt says a\n  - [x] b.txt says b\n- [ ] More\n";
-    let repo = repo(&[("TODO.md", list)]);
-    repo.cook(&["init", "--from", "TODO.md", "--commit", "--skip-gates"])
-        .ok();
+    let repo = begun(list);
     let both = &slices(&repo)[0];
     let block = json!({
         "plan": {"cancel": [{"slice_id": both.0, "reason": "already satisfied"}]},
@@ -414,38 +412,58 @@ fn a_path_that_leads_elsewhere_or_to_several_plans_is_refused() {
     );
 }
 
+/// Builds a slice of the plan and has it accepted.
+fn build(repo: &Repo, slice: &Row) {
+    let (id, criterion) = (&slice.0, &slice.2[0]);
+    repo.hand_in_reground(&json!({"select": id}));
+    let path = format!("{id}.txt");
+    repo.commit_for(id, &path, "this is written here\n");
+    for (role, report) in [
+        ("implementer", repo.implementer_report(None)),
+        ("reviewer", repo.reviewer_report(None)),
+        ("auditor", repo.auditor_report()),
+    ] {
+        repo.record(role, report).ok();
+    }
+    repo.hand_in_reground(&json!({
+        "reconcile": {"slice_id": id, "decision": "accepted"},
+        "evidence": [{"criterion": criterion, "anchor": format!("{path}:1")}],
+    }));
+}
+
 /// Ticks follow what was accepted, and change no other byte.
 #[test]
 fn ticks_are_written_for_accepted_slices_alone() {
     let list = "# To do\r\n\r\n* [ ]  Write b.txt \r\n* [ ] Write c.txt\r\n";
-    let repo = repo(&[("TODO.md", list)]);
-    repo.cook(&["init", "--from", "TODO.md", "--commit", "--skip-gates"])
-        .ok();
-    let slice = &slices(&repo)[0];
-    let report = repo.regrounder_report(&json!({"select": slice.0}));
-    repo.record("regrounder", report).ok();
-    repo.commit_for(&slice.0, "b.txt", "b is written here\n");
-    let report = repo.implementer_report(None);
-    repo.record("implementer", report).ok();
-    let report = repo.reviewer_report(None);
-    repo.record("reviewer", report).ok();
-    let report = repo.auditor_report();
-    repo.record("auditor", report).ok();
-    let block = json!({
-        "reconcile": {"slice_id": slice.0, "decision": "accepted"},
-        "evidence": [{"criterion": slice.2[0], "anchor": "b.txt:1"}],
-    });
-    let report = repo.regrounder_report(&block);
-    repo.record("regrounder", report).ok();
+    let repo = begun(list);
+    build(&repo, &slices(&repo)[0]);
     let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
-    assert!(
-        run.out.contains("ticked in TODO.md: Write b.txt"),
-        "{}",
-        run.out
-    );
-    assert_eq!(
-        repo.read("TODO.md"),
-        list.replace("[ ]  Write b", "[x]  Write b")
-    );
+    run.says("ticked in TODO.md: Write b.txt");
+    let ticked = list.replace("[ ]  Write b", "[x]  Write b");
+    assert_eq!(repo.read("TODO.md"), ticked);
     repo.cook(&["init", "--tick"]).exits(4).says("user_only");
+}
+
+/// Of two items of the same words nobody can say which was built.
+#[test]
+fn of_items_alike_none_is_ticked() {
+    let list = "- [ ] Write it\n- [ ] Write it\n- [ ] Write more\n";
+    let repo = begun(list);
+    build(&repo, &slices(&repo)[1]);
+    let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
+    run.says("more than once: Write it");
+    assert_eq!(repo.read("TODO.md"), list);
+}
+
+/// The repository's own mission goes before the words beside a plan.
+#[test]
+fn the_mission_of_the_repository_stays() {
+    let repo = repo(&[
+        ("mission.md", "Greet people\n"),
+        ("TODO.md", "- [ ] Say hello\n"),
+    ]);
+    let words = ["init", "--from", "TODO.md", "--skip-gates"];
+    repo.cook(&words).ok();
+    assert_eq!(repo.read(".agent/mission.md").trim(), "Greet people");
+    assert_eq!(slices(&repo).len(), 1);
 }

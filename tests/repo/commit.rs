@@ -54,7 +54,7 @@ fn only_those_paths_are_committed_and_the_users_staging_stays() {
     let left = fs::read_dir(repo.git_dir()).unwrap().flatten();
     assert!(
         left.map(|entry| entry.file_name())
-            .all(|name| !name.to_string_lossy().starts_with("cook-passing"))
+            .all(|name| !name.to_string_lossy().starts_with("cook-temporary"))
     );
 }
 

@@ -140,7 +140,7 @@ fn what_cannot_be_read_is_not_taken_for_absent() {
 fn creation_that_was_cut_short_is_made_good() {
     let fixture = Fixture::new();
     let cook = fixture.place().cook_dir();
-    std::fs::create_dir_all(cook.join("cook-passing-abc/log.git/objects")).unwrap();
+    std::fs::create_dir_all(cook.join("cook-temporary-abc/log.git/objects")).unwrap();
     assert!(Store::open(fixture.place()).unwrap().is_none());
     let store = Store::create(fixture.place()).unwrap();
     let again = Store::create(fixture.place()).unwrap();

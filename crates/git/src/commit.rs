@@ -8,7 +8,7 @@
 use super::program::{Call, Program, path_list};
 use super::{Repo, RepoError};
 use cook_core::diagnostic::Failure;
-use cook_os::disk::Passing;
+use cook_os::disk::TemporaryDir;
 use std::path::{Component, Path};
 
 impl Repo {
@@ -22,7 +22,7 @@ impl Repo {
         let git = &self.program;
         let list = listed_paths(&self.root, paths)?;
         let head = self.ask(|history| history.head())?;
-        let scratch = Passing::make_in(&self.git_dir)
+        let scratch = TemporaryDir::make_in(&self.git_dir)
             .map_err(|error| RepoError::io("write in", &self.git_dir, error))?;
         let tree = tree_with(
             git,

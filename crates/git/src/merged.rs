@@ -6,7 +6,7 @@
 use super::program::{Call, Program, refusal};
 use super::{Entry, Repo, RepoError};
 use cook_core::diagnostic::{Code, Failure};
-use cook_os::disk::Passing;
+use cook_os::disk::TemporaryDir;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -167,14 +167,14 @@ impl Repo {
 
 /// A git dir of cook's own that reads the user's objects.
 struct Again {
-    dir: Passing,
+    dir: TemporaryDir,
     program: Program,
     objects: OsString,
 }
 
 impl Again {
     fn new(repo: &Repo) -> Result<Self, Failure> {
-        let dir = Passing::make()
+        let dir = TemporaryDir::make()
             .map_err(|error| RepoError::io("make a directory in", &std::env::temp_dir(), error))?;
         let program = Program::at(dir.path());
         let format = repo

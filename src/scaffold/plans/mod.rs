@@ -22,5 +22,5 @@ pub use source::{Kind, read};
 pub use task::TakenPlan;
 pub use tick::{Ticked, tick};
 
-/// Bytes of a plan that are read.
-const MAX_PLAN_BYTES: u64 = 8 << 20;
+/// Bytes of a plan that are read: what cook may write ticks into.
+const MAX_PLAN_BYTES: u64 = super::text_file::MAX;

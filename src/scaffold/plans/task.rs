@@ -23,8 +23,9 @@ pub(super) struct Task {
     /// The id that the source gives; none = one is made of the text.
     pub(super) id: Option<String>,
     pub(super) goal: String,
-    /// None = the goal is what must hold.
+    /// Empty = the goal is what must hold.
     pub(super) criteria: Vec<String>,
+    /// Empty = its own id.
     pub(super) contracts: Vec<String>,
     /// What whoever builds it must respect.
     pub(super) notes: Vec<String>,
@@ -37,6 +38,16 @@ pub(super) struct Task {
     pub(super) line: Option<usize>,
     /// What finds it again in its source: its id, or its words.
     pub(super) item: String,
+}
+
+impl Task {
+    /// Where it begins; a source without lines begins at the first.
+    fn at(&self) -> At {
+        At {
+            line: self.line.unwrap_or(1),
+            column: 1,
+        }
+    }
 }
 
 /// A plan as it is taken in.
@@ -99,7 +110,7 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
         let after = task
             .after
             .iter()
-            .map(|before| find(path, task, id, before, &tasks, &ids));
+            .map(|before| id_of(path, task, id, before, &tasks, &ids));
         let blocked_on = after.collect::<Result<Vec<String>, Failure>>()?;
         sources.insert(
             id.clone(),
@@ -179,7 +190,7 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
 }
 
 /// The id of a task that another waits for.
-fn find(
+fn id_of(
     path: &str,
     task: &Task,
     id: &str,
@@ -193,15 +204,8 @@ fn find(
     place
         .and_then(|place| ids.get(place).cloned())
         .ok_or_else(|| {
-            let at = At {
-                line: task.line.unwrap_or(1),
-                column: 1,
-            };
-            malformed(
-                path,
-                at,
-                &format!("task `{id}` waits for `{before}`, which is no task there"),
-            )
+            let what = format!("task `{id}` waits for `{before}`, which is no task there");
+            malformed(path, task.at(), &what)
         })
 }
 
@@ -212,10 +216,6 @@ fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
         let Some(id) = task.id.as_deref() else {
             continue;
         };
-        let at = At {
-            line: task.line.unwrap_or(1),
-            column: 1,
-        };
         if let Some(first) = stated.insert(id, task) {
             let other = first
                 .line
@@ -224,7 +224,7 @@ fn ids(path: &str, tasks: &[Task]) -> Result<Vec<String>, Failure> {
                 Code::SliceDuplicated,
                 format!(
                     "`{path}` line {}: two tasks are called `{id}`{other}",
-                    at.line
+                    task.at().line
                 ),
             )
             .replace_hints([format!("give each task of `{path}` an id of its own")])

@@ -14,8 +14,8 @@ pub struct Ticked {
     pub path: String,
     /// Items that are ticked now and were not.
     pub items: Vec<String>,
-    /// Items of accepted slices that stand there no longer.
-    pub gone: Vec<String>,
+    /// Items of accepted slices that stand there no longer, or more than once.
+    pub untold: Vec<String>,
 }
 
 /// Ticks what is done in the file that the plan was taken from. Nothing is unticked, and no other byte
@@ -24,20 +24,28 @@ pub struct Ticked {
 /// # Errors
 /// The plan was not taken from a Markdown list, or the file is gone.
 pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
-    let refuse = |what: String| Failure::from(Refusal::new(Code::PlanUnknown, what));
+    let refuse = |what: String, hint: &str| {
+        Failure::from(Refusal::new(Code::PlanUnknown, what).replace_hints([hint]))
+    };
     let Some(PlanSource { kind, path }) = &snapshot.ledger.plan_source else {
-        return Err(refuse("the plan was not taken from a file".to_owned()));
+        return Err(refuse(
+            "the plan was not taken from a file".to_owned(),
+            "`cook init --from PATH` takes one where a workflow begins",
+        ));
     };
     if !Kind::of_id(kind).is_some_and(Kind::is_list) {
-        return Err(refuse(format!(
-            "`{path}` is {kind}'s, whose own tool marks what is done"
-        )));
+        return Err(refuse(
+            format!("`{path}` is no list with boxes, but {kind}'s"),
+            "mark what is done with its own tool; `cook status` says what is",
+        ));
     }
-    let text = read_text_file(root, path)?.ok_or_else(|| refuse(format!("`{path}` is gone")))?;
+    let put_back = "put the file back where it was";
+    let text =
+        read_text_file(root, path)?.ok_or_else(|| refuse(format!("`{path}` is gone"), put_back))?;
     let mut ticked = Ticked {
         path: path.clone(),
         items: Vec::new(),
-        gone: Vec::new(),
+        untold: Vec::new(),
     };
     let mut marks = Vec::new();
     for slice in &snapshot.plan.candidate_slices {
@@ -54,7 +62,7 @@ pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
                 marks.push(offset);
                 ticked.items.push(source.item.clone());
             }
-            None => ticked.gone.push(source.item.clone()),
+            None => ticked.untold.push(source.item.clone()),
         }
     }
     let mut bytes = text.into_bytes();
@@ -64,23 +72,29 @@ pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
         }
     }
     if !marks.is_empty() {
-        let text = String::from_utf8(bytes).map_err(|_| refuse(format!("`{path}` is not text")))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| refuse(format!("`{path}` is not text"), put_back))?;
         write_text_file(root, path, &text)?;
     }
     Ok(ticked)
 }
 
-/// Where the mark of an item stands, in bytes, and whether it is ticked.
+/// Where the mark of an item stands, in bytes, and whether it is ticked. Of several alike nobody can say
+/// which is meant: lines move.
 fn place_of(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
+    let mut found = Vec::new();
     for (at, line) in lines(text) {
-        let Some(found) = parse_box(path, at, line)? else {
+        let Some(known) = parse_box(path, at, line)? else {
             continue;
         };
-        if clean(found.text, Lines::Fold) == item {
+        if clean(known.text, Lines::Fold) == item {
             // Both are slices of one text.
             let start = line.as_ptr() as usize - text.as_ptr() as usize;
-            return Ok(Some((start + found.mark, found.ticked)));
+            found.push((start + known.mark, known.ticked));
         }
     }
-    Ok(None)
+    Ok(match found.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    })
 }

@@ -2,7 +2,8 @@
 //! in it (a slice must not pass by weakening what would stop it).
 //!
 //! Text is looked at by the marks that the common test frameworks use. That cannot be exact:
-//! what is found is shown to reviewers and judges and refuses nothing.
+//! what is found is shown to reviewers and judges and refuses no report. `cook check`, which a person asks,
+//! fails on what takes tests away.
 
 mod apart;
 mod class;

@@ -4,17 +4,17 @@
 mod append;
 mod lock;
 mod look;
-mod passing;
 mod read;
 mod remove;
 mod space;
+mod temporary;
 mod write;
 
 pub use append::{append_line, open_to_append};
 pub use lock::{open_lock, take_lock};
 pub use look::{is_directory, look, open_no_follow, sync_dir};
-pub use passing::Passing;
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};
 pub use remove::remove_tree;
 pub use space::free_space;
+pub use temporary::TemporaryDir;
 pub use write::{Draft, Durable, Mode, NewFile, is_unfinished};

@@ -61,7 +61,7 @@ pub use tree::{FORMAT, History, HistoryDigest};
 pub use view::ViewStatus;
 pub use write::{Committed, Locked, Recovered, Recovery, Staged};
 
-use cook_os::disk::Passing;
+use cook_os::disk::TemporaryDir;
 use log::Log;
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ pub struct Store {
     /// Opened for looking at another worktree's workflow.
     foreign: bool,
     /// The directory of a log that came from elsewhere goes with the last that reads it.
-    _keeps: Option<Arc<Passing>>,
+    _keeps: Option<Arc<TemporaryDir>>,
 }
 
 impl std::fmt::Debug for Store {

@@ -6,7 +6,7 @@
 use super::error::{During, StoreError};
 use super::log::Log;
 use cook_core::diagnostic::Code;
-use cook_os::disk::{self, Durable, Links, Mode, NewFile, Passing};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile, TemporaryDir};
 use git2::ObjectFormat;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -224,8 +224,8 @@ pub(super) fn create_log(place: &Place) -> Result<(), StoreError> {
     if is_safe(place)? {
         return Ok(());
     }
-    let passing = Passing::make_in(&cook).map_err(failed)?;
-    let fresh = passing.path().join("log.git");
+    let temporary = TemporaryDir::make_in(&cook).map_err(failed)?;
+    let fresh = temporary.path().join("log.git");
     std::fs::create_dir(&fresh).map_err(failed)?;
     fill(&fresh, object_format(place)).map_err(failed)?;
     match std::fs::rename(&fresh, place.log_dir()) {

@@ -9,7 +9,7 @@ use super::log::Log;
 use super::objects::{self, Meta};
 use super::pack;
 use super::place::{self, Place};
-use cook_os::disk::Passing;
+use cook_os::disk::TemporaryDir;
 use git2::Oid;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const PACKED_FROM: usize = 500;
 /// A directory for objects of another repository, with the shape of a log.
 #[derive(Debug)]
 pub struct Quarantine {
-    dir: Arc<Passing>,
+    dir: Arc<TemporaryDir>,
     /// Of the log in it.
     inside: Place,
     /// Of the worktree that asked.
@@ -41,7 +41,7 @@ impl Quarantine {
     /// A directory that cannot be made, a log that cannot be used.
     pub fn make(here: &Place, knows_own: bool) -> Result<Self, StoreError> {
         let what = "a directory for a log from elsewhere";
-        let dir = Passing::make().writing(what)?;
+        let dir = TemporaryDir::make().writing(what)?;
         let root = dir.path().canonicalize().writing(what)?;
         let inside = Place {
             common_dir: root.clone(),

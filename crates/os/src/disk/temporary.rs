@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 /// How their names begin.
-const PREFIX: &str = "cook-passing-";
+const PREFIX: &str = "cook-temporary-";
 /// The file whose lock says that somebody uses the directory.
 const LOCK: &str = "in-use";
 /// A directory without that file is being made, or its maker died right then.
@@ -19,13 +19,13 @@ const MAKING: Duration = Duration::from_secs(3600);
 
 /// A directory that goes when this value does.
 #[derive(Debug)]
-pub struct Passing {
+pub struct TemporaryDir {
     // Dropped first: not every system removes an open file.
     _lock: File,
     dir: TempDir,
 }
 
-impl Passing {
+impl TemporaryDir {
     /// Makes one in the system's temporary directory, readable by its owner alone, and removes those whose makers are gone.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_a_dead_process_left_goes_and_what_is_in_use_stays() {
         let parent = tempfile::tempdir().unwrap();
-        let used = Passing::make_in(parent.path()).unwrap();
+        let used = TemporaryDir::make_in(parent.path()).unwrap();
         let dead = parent.path().join(format!("{PREFIX}dead"));
         let making = parent.path().join(format!("{PREFIX}making"));
         let others = parent.path().join("others");
@@ -106,7 +106,7 @@ mod tests {
         for dir in [&dead, &others] {
             std::fs::write(dir.join(LOCK), "").unwrap();
         }
-        let next = Passing::make_in(parent.path()).unwrap();
+        let next = TemporaryDir::make_in(parent.path()).unwrap();
         assert!(!dead.exists() && making.exists() && others.exists());
         assert!(used.path().exists() && next.path().exists());
         let path = used.path().to_owned();
@@ -122,7 +122,7 @@ mod tests {
         std::fs::write(mine.path().join(LOCK), "").unwrap();
         let link = parent.path().join(format!("{PREFIX}link"));
         std::os::unix::fs::symlink(mine.path(), &link).unwrap();
-        drop(Passing::make_in(parent.path()).unwrap());
+        drop(TemporaryDir::make_in(parent.path()).unwrap());
         assert!(mine.path().join(LOCK).exists());
     }
 }
