@@ -280,9 +280,10 @@ fn before(
     let base = &checked.base.commit;
     let entry = workspace.repo.tree_entry(base, path)?;
     let runs = entry.as_ref().is_some_and(|entry| entry.mode == "100755");
-    let is_file = entry
-        .as_ref()
-        .is_none_or(|entry| entry.mode.starts_with("100"));
+    // A link or a submodule is no text that could be put back.
+    let now = workspace.repo.tree_entry(&checked.head, path)?;
+    let mut sides = entry.iter().chain(&now);
+    let is_file = sides.all(|entry| entry.mode.starts_with("100"));
     let bytes = match &edit.texts {
         Some((before, after)) => match without_change(before.as_deref(), after.as_deref()) {
             Some(text) => text.map(String::into_bytes),

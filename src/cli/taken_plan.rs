@@ -20,7 +20,7 @@ pub(super) fn tick(context: &Context, as_user: bool) -> Answer {
         .iter()
         .map(|item| format!("ticked in {path}: {item}"))
         .collect();
-    if lines.is_empty() {
+    if lines.is_empty() && ticked.untold.is_empty() {
         lines.push(format!(
             "nothing to tick in {path}: what is accepted is ticked"
         ));
@@ -37,7 +37,7 @@ pub(super) fn offers(root: &Path) -> impl Iterator<Item = String> {
         let path = &plan.path;
         let what = plan.describe();
         format!(
-            "a plan is here, and not taken in: {what}; `cook init --from {path}` begins with it"
+            "a plan is here, and was not taken in: {what}; where it is to be, `cook init --from {path}` comes first"
         )
     })
 }

@@ -1,7 +1,7 @@
 //! Honest heads, none refused.
 
 use crate::support::Repo;
-use crate::{CALC, TESTS, node, passes, python, replace};
+use crate::{CALC, TESTS, check, node, passes, python, replace};
 
 const FILE: &str = "tests/test_calc.py";
 
@@ -106,4 +106,35 @@ fn a_feature_whose_tests_stand_in_its_file() {
     let run = repo.cook(&["check", "--trust-repo", "--json", "--gate", "test"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.out.contains("#[ignore]"), "{run:?}");
+}
+
+/// Prose may speak of skips, and a submodule is no text that could be taken back.
+#[test]
+fn prose_about_skips_and_a_new_submodule() {
+    let Some(repo) = python() else { return };
+    repo.write(
+        "README.md",
+        "Write `it.skip()` or `#[ignore]` to set a test aside.\n",
+    );
+    repo.commit("Say how tests are set aside", None);
+    passes(&repo);
+    let other = Repo::unborn();
+    other.write("lib.txt", "theirs\n");
+    other.commit("Begin", None);
+    let theirs = other.root.display().to_string();
+    repo.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &theirs,
+        "lib",
+    ]);
+    repo.commit("Use theirs", None);
+    let (_, answer) = check(&repo, &[]);
+    assert!(
+        answer["checked"].to_string().contains("cannot be told"),
+        "{answer:#}"
+    );
 }

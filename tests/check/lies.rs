@@ -192,3 +192,18 @@ fn an_edit_that_git_was_told_not_to_see() {
         "calc.py",
     );
 }
+
+/// A gate that is moved into the worktree says nothing of a commit any more.
+#[test]
+fn a_gate_moved_to_the_worktree() {
+    let Some(repo) = python() else { return };
+    let settings = "[gates.test]\nrun = \"make test\"\n";
+    let commit = |text: &str| {
+        repo.write(".agent/cook.toml", text);
+        repo.git(&["add", "-f", ".agent/cook.toml"]);
+        repo.git(&["commit", "-qm", "Settings"]);
+    };
+    commit(settings);
+    commit(&format!("{settings}place = \"worktree\"\n"));
+    refused(&repo, "test_settings_edited", "place");
+}

@@ -157,6 +157,12 @@ fn a_tick_that_holds_is_closed_with_proof_and_one_that_does_not_is_refused() {
     repo.record("regrounder", report)
         .exits(4)
         .says("evidence_unverified");
+    // What calls it done is no proof of it.
+    let tick = with(cancel(&there.0), &there.0, &there.2[0], "TODO.md:1");
+    let report = repo.regrounder_report(&tick);
+    repo.record("regrounder", report)
+        .exits(4)
+        .says("evidence_unrelated");
     let proof = with(cancel(&there.0), &there.0, &there.2[0], "a.txt:1");
     let report = repo.regrounder_report(&proof);
     repo.record("regrounder", report).ok();
@@ -310,6 +316,18 @@ fn what_breaks_a_format_is_named_by_its_place() {
             "plan_malformed",
             "line 1, column 1",
         ),
+        (
+            "issues.json",
+            "[{\"number\": 1, \"title\": \"\\u200b\"}]",
+            "plan_malformed",
+            "a task has no words",
+        ),
+        (
+            ".beads/issues.jsonl",
+            "{\"id\": \"a\", \"title\": \"\"}\n",
+            "plan_malformed",
+            "line 1, column 1",
+        ),
         ("TODO.md", "nothing to do\n", "plan_empty", "names no task"),
         (
             "specs/x/tasks.md",
@@ -406,7 +424,7 @@ fn a_path_that_leads_elsewhere_or_to_several_plans_is_refused() {
         .ok();
     assert!(
         run.out
-            .contains("`cook init --from specs/a/tasks.md` begins with it"),
+            .contains("`cook init --from specs/a/tasks.md` comes first"),
         "{}",
         run.out
     );
@@ -466,4 +484,34 @@ fn the_mission_of_the_repository_stays() {
     repo.cook(&words).ok();
     assert_eq!(repo.read(".agent/mission.md").trim(), "Greet people");
     assert_eq!(slices(&repo).len(), 1);
+}
+
+/// Code is no list, however its fence is made; a nested item of the same words is another one.
+#[test]
+fn only_items_of_the_outermost_level_outside_of_code_are_tasks() {
+    let fenced = "````\n```\n- [x] in a fence\n```\n````\n- [ ] real\n```\n```x\n- [x] in another\n```\n- [ ] more\n  -\n";
+    let goals: Vec<String> = taken("PLAN.md", fenced, &[])
+        .into_iter()
+        .map(|slice| slice.1)
+        .collect();
+    assert_eq!(goals, ["real", "more"]);
+    let repo = begun("- [ ] Write it\n- [ ] More\n");
+    build(&repo, &slices(&repo)[0]);
+    let now = "- [ ] Other\n  - [ ] Write it\n";
+    repo.write("TODO.md", now);
+    let run = repo.cook(&["init", "--tick", "--as-user"]).ok();
+    assert!(!run.out.contains("nothing to tick"), "{}", run.out);
+    assert_eq!(repo.read("TODO.md"), now);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_is_followed_to_a_plan() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("PLAN.md"), "- [ ] theirs\n").unwrap();
+    let repo = repo(&[]);
+    std::os::unix::fs::symlink(elsewhere.path(), repo.root.join("docs")).unwrap();
+    repo.cook(&["init", "--from", "docs/PLAN.md"])
+        .exits(4)
+        .says("symbolic link");
 }

@@ -77,24 +77,25 @@ pub(super) fn items(path: &str, text: &str) -> Result<Vec<Item>, Failure> {
 
 /// The lines that are neither code nor comment, with their numbers.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
-    let mut fence: Option<&str> = None;
+    let mut fence: Option<(char, usize)> = None;
     let mut in_comment = false;
     let numbered = text.lines().zip(1..);
     numbered.filter_map(move |(line, number)| {
         let trimmed = line.trim_start();
-        let marks = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| trimmed.starts_with(mark));
-        match (fence, marks) {
-            (None, Some(mark)) if !in_comment => {
-                fence = Some(mark);
+        match (fence, fence_of(trimmed)) {
+            (None, Some(opens)) if !in_comment => {
+                fence = Some(opens);
                 return None;
             }
-            (Some(open), Some(mark)) if open == mark => {
-                fence = None;
+            // It ends at as many of its marks, with nothing behind them.
+            (Some((mark, count)), found) => {
+                let is_end = found.is_some_and(|(with, length)| with == mark && length >= count)
+                    && trimmed.trim_end().chars().all(|c| c == mark);
+                if is_end {
+                    fence = None;
+                }
                 return None;
             }
-            (Some(_), _) => return None,
             (None, _) => {}
         }
         let was_in_comment = in_comment;
@@ -115,6 +116,13 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (At, &str)> {
             line,
         ))
     })
+}
+
+/// The mark of a fence and how many there are.
+fn fence_of(line: &str) -> Option<(char, usize)> {
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let count = line.chars().take_while(|c| *c == mark).count();
+    (count >= 3).then_some((mark, count))
 }
 
 /// The box of a line, if it is an item that has one.

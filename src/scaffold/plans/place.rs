@@ -84,6 +84,13 @@ pub(super) fn file_at(root: &Path, path: &str) -> Result<String, Failure> {
         return Err(refuse(Code::PlanUnknown, what)
             .hint("copy it into the worktree, and name it from there"));
     }
+    let mut above = Path::new(shown).ancestors().skip(1);
+    let is_link =
+        |path: &Path| fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_symlink());
+    if above.any(|path| !path.as_os_str().is_empty() && is_link(path)) {
+        let what = format!("`{path}` leads through a symbolic link");
+        return Err(refuse(Code::PlanUnknown, what));
+    }
     let tree = Tree::new(root);
     let is_directory = shown.is_empty()
         || fs::symlink_metadata(root.join(shown)).is_ok_and(|found| found.is_dir());

@@ -101,6 +101,11 @@ pub(super) fn take(path: &str, layout: &str, read: Tasks) -> Result<TakenPlan, F
         let what = format!("`{path}` names {} tasks", tasks.len());
         return Err(Refusal::new(Code::PlanTooLarge, what).into());
     }
+    for task in &tasks {
+        if task.goal.trim().is_empty() || task.item.trim().is_empty() {
+            return Err(malformed(path, task.at(), "a task has no words"));
+        }
+    }
     let ids = ids(path, &tasks)?;
     let ticked = tasks.iter().filter(|task| task.ticked).count();
     let count = tasks.len();
@@ -171,10 +176,13 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
     if criteria.is_empty() {
         criteria.push(task.goal.clone());
     }
-    let contracts = match task.contracts.is_empty() {
-        true => vec![id.to_owned()],
-        false => task.contracts.clone(),
+    // An empty text is none.
+    let worded = |texts: &[String]| -> Vec<String> {
+        let texts = texts.iter().filter(|text| !text.trim().is_empty());
+        texts.cloned().collect()
     };
+    let contracts = Some(worded(&task.contracts)).filter(|contracts| !contracts.is_empty());
+    let contracts = contracts.unwrap_or_else(|| vec![id.to_owned()]);
     let place = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
     Slice {
         slice_id: id.to_owned(),
@@ -184,7 +192,7 @@ fn slice(task: &Task, id: &str, blocked_on: Vec<String>, place: usize) -> Slice 
         priority: Priority::from(task.priority.unwrap_or(place)),
         status: SliceStatus::Planned,
         blocked_on,
-        locked_notes: Some(task.notes.clone()),
+        locked_notes: Some(worded(&task.notes)),
         ..Slice::default()
     }
 }

@@ -1,9 +1,9 @@
 //! Writing ticks back into the source of a plan, for slices that were accepted.
 
-use super::check_list::{lines, parse_box};
+use super::check_list::{items, parse_box};
 use super::source::Kind;
 use crate::scaffold::{read_text_file, write_text_file};
-use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
+use cook_core::diagnostic::{Code, Failure, Refusal};
 use cook_core::model::{PlanSource, SliceStatus, Snapshot};
 use std::path::Path;
 
@@ -79,22 +79,19 @@ pub fn tick(root: &Path, snapshot: &Snapshot) -> Result<Ticked, Failure> {
     Ok(ticked)
 }
 
-/// Where the mark of an item stands, in bytes, and whether it is ticked. Of several alike nobody can say
-/// which is meant: lines move.
+/// Where the mark of an item of the outermost level stands, in bytes, and whether it is ticked. Of several
+/// alike nobody can say which is meant: lines move.
 fn place_of(path: &str, text: &str, item: &str) -> Result<Option<(usize, bool)>, Failure> {
-    let mut found = Vec::new();
-    for (at, line) in lines(text) {
-        let Some(known) = parse_box(path, at, line)? else {
-            continue;
-        };
-        if clean(known.text, Lines::Fold) == item {
-            // Both are slices of one text.
-            let start = line.as_ptr() as usize - text.as_ptr() as usize;
-            found.push((start + known.mark, known.ticked));
-        }
-    }
-    Ok(match found.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    })
+    let items = items(path, text)?;
+    let mut alike = items.iter().filter(|known| known.text == item);
+    let (Some(only), None) = (alike.next(), alike.next()) else {
+        return Ok(None);
+    };
+    let Some(line) = text.lines().nth(only.at.line - 1) else {
+        return Ok(None);
+    };
+    let known = parse_box(path, only.at, line)?;
+    // Both are slices of one text.
+    let start = line.as_ptr() as usize - text.as_ptr() as usize;
+    Ok(known.map(|known| (start + known.mark, known.ticked)))
 }

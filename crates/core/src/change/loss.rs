@@ -74,7 +74,10 @@ pub fn losses(edits: &[Edited]) -> Vec<Loss> {
         > counts(edits, |edit| edit.after, marks::comparisons);
     for edit in edits {
         let (before, after) = (edit.before.unwrap_or(""), edit.after.unwrap_or(""));
-        for line in new_lines(marks::skips(before), marks::skips(after)) {
+        // Prose may speak of a skip.
+        let is_code = edit.class != Class::Docs;
+        let skips = new_lines(marks::skips(before), marks::skips(after));
+        for line in skips.into_iter().filter(|_| is_code) {
             found.push(loss(
                 LossKind::Skipped,
                 format!("`{}` sets a test aside: {line}", edit.path),

@@ -47,7 +47,7 @@ const CHECKS: [&str; 38] = [
     "gradle",
 ];
 /// What keeps a check from running, or from counting, blanks left out.
-const SILENCES: [&str; 22] = [
+const SILENCES: [&str; 26] = [
     "exit0",
     "return0",
     "collect_ignore",
@@ -61,6 +61,10 @@ const SILENCES: [&str; 22] = [
     "test=false",
     "doctest=false",
     "required=false",
+    "place=\"worktree\"",
+    "place='worktree'",
+    ".IGNORE",
+    "MAKEFLAGS+=-i",
     "if:false",
     "if:${{false}}",
     "\"test\":\"true\"",
@@ -239,6 +243,18 @@ mod tests {
                 true,
             ),
             ("Cargo.toml", "[lib]\n", "[lib]\ntest = false\n", true),
+            (
+                ".agent/cook.toml",
+                "run = \"make test\"\n",
+                "run = \"make test\"\nplace = \"worktree\"\n",
+                true,
+            ),
+            (
+                "Makefile",
+                "test:\n\tpytest\n",
+                ".IGNORE:\ntest:\n\tpytest\n",
+                true,
+            ),
             (
                 "package.json",
                 "\"test\": \"jest\"\n",

@@ -3,7 +3,7 @@
 use super::proof;
 use super::work::Work;
 use crate::diagnostic::{Code, Refusal};
-use crate::model::{PlannedSlice, Reground, Slice, SliceStatus};
+use crate::model::{Anchor, EvidenceClaim, PlannedSlice, Reground, Slice, SliceStatus};
 use std::collections::BTreeSet;
 
 /// No open slice waits for one that nobody will build, but for what this report shows to be there.
@@ -56,6 +56,7 @@ pub(super) fn cancel(
         )
         .replace_hints(["give `evidence` for each of its criteria, or for none of them"]));
     }
+    require_other_place(work, id, block)?;
     let why = planned.reason.as_deref().unwrap_or_default();
     let source = work
         .before
@@ -82,4 +83,27 @@ pub(super) fn cancel(
     let what = format!("cancelled ({}): {why}{shown_by}", slice.goal);
     work.remark(Code::SliceCancelled, id, what);
     Ok(())
+}
+
+/// The file that calls a task done proves nothing of it.
+fn require_other_place(work: &Work, id: &str, block: &Reground) -> Result<(), Refusal> {
+    let Some(source) = &work.before.ledger.plan_source else {
+        return Ok(());
+    };
+    let is_tick = |claim: &&EvidenceClaim| {
+        let anchor = Anchor::parse(&claim.anchor).ok();
+        let file = anchor.as_ref().and_then(Anchor::file);
+        claim.slice_id.as_deref() == Some(id) && file == Some(source.path.as_str())
+    };
+    match block.evidence.iter().find(is_tick) {
+        None => Ok(()),
+        Some(claim) => Err(Refusal::new(
+            Code::EvidenceUnrelated,
+            format!(
+                "`{}` ({}): the plan that calls it done is no proof of it",
+                claim.criterion, claim.anchor
+            ),
+        )
+        .replace_hints(["point at what the repository does now, or leave the slice to be done"])),
+    }
 }

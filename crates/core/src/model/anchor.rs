@@ -55,6 +55,22 @@ fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
 }
 
 impl Anchor {
+    /// The file of the repository that it names a part of.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Lines { path, .. }
+            | Self::Symbol { path, .. }
+            | Self::Gone { path, .. }
+            | Self::Entry(path)
+            | Self::Doc { place: path, .. } => Some(path),
+            Self::Test(_)
+            | Self::Command { .. }
+            | Self::User { .. }
+            | Self::Commit(_)
+            | Self::Receipt(_) => None,
+        }
+    }
+
     /// The kind of proof that its form has by itself.
     pub fn basis(&self) -> Basis {
         match self {
