@@ -3,6 +3,7 @@
 //! A fact that was measured outside of git (a gate, the trust of a machine, a file that was not
 //! committed) cannot be asked again; neither can one about a commit that this clone does not hold.
 
+use super::commit;
 use super::criteria::{Kind, kind_of};
 use crate::anchor::Anchor;
 use crate::measure::Needs;
@@ -68,9 +69,12 @@ impl<'a> Again<'a> {
                 return Ok(Some(what));
             }
         }
-        let Some(before) = before else {
+        let Some(before) = followed.as_deref() else {
             return Ok(None);
         };
+        if let Some(what) = commit::contradiction(self.workspace, before, head, facts, &set)? {
+            return Ok(Some(what));
+        }
         self.anchors(before, head, facts, &set.anchors)
     }
 
@@ -138,11 +142,17 @@ impl<'a> Again<'a> {
             let held = matches!(said.verdict, Verdict::Verified | Verdict::Moved);
             let why = match found.verdict {
                 Verdict::Changed | Verdict::Missing | Verdict::Malformed if held => &found.why,
-                Verdict::Verified | Verdict::Moved if said.related && !found.related => {
-                    "it is not the slice's work"
+                Verdict::Verified | Verdict::Moved if held && said.related != found.related => {
+                    match found.related {
+                        true => "it is the slice's work",
+                        false => "it is not the slice's work",
+                    }
                 }
-                Verdict::Verified | Verdict::Moved if said.is_new && !found.is_new => {
-                    "it held at the slice's basis already"
+                Verdict::Verified | Verdict::Moved if held && said.is_new != found.is_new => {
+                    match found.is_new {
+                        true => "it did not hold at the slice's basis",
+                        false => "it held at the slice's basis already",
+                    }
                 }
                 _ => continue,
             };

@@ -7,6 +7,7 @@ mod all;
 mod answered;
 mod asked;
 mod cited;
+mod commit;
 mod contract;
 mod control_plane;
 mod criteria;

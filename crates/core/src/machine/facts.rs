@@ -369,11 +369,13 @@ pub struct StopVerifierRun {
 }
 
 impl StopVerifierRun {
-    /// It ran in a clean room and exited 0.
+    /// It ran in a clean room and exited 0, and nothing else is wrong with its run.
     pub fn passed(&self) -> bool {
-        self.receipt
-            .as_ref()
-            .is_some_and(|receipt| receipt.passed() && receipt.proves())
+        self.problem.is_none()
+            && self
+                .receipt
+                .as_ref()
+                .is_some_and(|receipt| receipt.passed() && receipt.proves())
     }
 }
 

@@ -1091,6 +1091,21 @@ fn a_ticket_holds_the_worktree_it_was_given_for() {
     }
 }
 
+/// A reader judges the commit that its session began at, and no other.
+#[test]
+fn a_reader_judges_the_commit_it_began_at() {
+    let mut walk = Walk::new(ONE);
+    walk.plan_and_select();
+    walk.own_commit();
+    walk.take(walk.implemented());
+    let mut event = walk.reviewed(true);
+    if let Event::Reviewed { submission, .. } = &mut event {
+        submission.began_at = Some("another".to_owned());
+    }
+    walk.refused(event, Code::TreeChanged);
+    walk.take(walk.reviewed(true));
+}
+
 /// Its history was written anew, and a commit on HEAD is what was looked at: nobody looks again.
 #[test]
 fn a_committed_slice_follows_its_commit_to_the_same_tree() {

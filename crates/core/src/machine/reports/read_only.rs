@@ -1,6 +1,6 @@
 //! What the reports of reviewer, auditor and judge have in common.
 
-use crate::diagnostic::{Code, Refusal};
+use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::machine::facts::FactSet;
 use crate::machine::ticket::is_for_tree;
 use crate::machine::work::Work;
@@ -12,9 +12,24 @@ pub(in crate::machine) fn read_only_needs(set: &mut FactSet) {
     set.config = true;
 }
 
-/// A read-only role leaves the worktree as it was when its ticket was given, else at the last
-/// transition.
+/// A read-only role looks at one commit, and leaves the worktree as it was when its ticket was given,
+/// else at the last transition.
 pub(super) fn require_same_tree(work: &Work, submission: &Submission) -> Result<(), Refusal> {
+    let head = work.facts.head()?.commit.as_deref().unwrap_or("(none)");
+    if let Some(began) = submission
+        .began_at
+        .as_deref()
+        .filter(|began| *began != head)
+    {
+        return Err(Refusal::new(
+            Code::TreeChanged,
+            format!(
+                "its session began at {}, and HEAD is {head}: it looked at another commit",
+                clean(began, Lines::Fold)
+            ),
+        )
+        .replace_hints(["give the role that is due a new session: `cook next`"]));
+    }
     let worktree = work.facts.worktree()?;
     let ticket = submission.ticket.as_deref();
     let told = ticket.and_then(|ticket| is_for_tree(ticket, &worktree.digest));
