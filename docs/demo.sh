@@ -52,9 +52,8 @@ $line->('<tspan class="p">$</tspan> cargo run --release -- demo');
 for my $row (@rows) {
   my ($number, $role, $what) = @$row;
   my $class = $what =~ /\bno[,:]|^no\b|^a no\b|rejection/ ? 'n' : $what =~ /\byes\b|green|done/ ? 'y' : 't';
-  my $head = sprintf '#%-3s%-13s', $number, $role;
-  $head =~ s/ /&#160;/g;
-  $line->(qq{<tspan class="r">$head</tspan><tspan class="$class">} . escape(cut($what, $columns - 17)) . '</tspan>');
+  my $text = escape(cut($what, $columns - 17));
+  $line->(qq{<tspan class="r">#$number</tspan><tspan class="r" x="56">$role</tspan><tspan class="$class" x="152">$text</tspan>});
 }
 $line->('<tspan class="y">' . escape($end) . '</tspan>');
 my ($width, $height) = (22 + $columns * 7.85 + 22, $at + 6);
