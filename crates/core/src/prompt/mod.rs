@@ -169,6 +169,11 @@ pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot) -> String {
     for (place, value) in filled.into_iter().enumerate() {
         lines[place] = format!("{}: {value}", header[place].title());
     }
+    // Nobody is asked for it under `strict`.
+    if role == Role::Implementer && !snapshot.assurance().is_strict() {
+        lines.push(String::new());
+        lines.push(report::OFFER_FORMAT.trim_end().to_owned());
+    }
     lines.join("\n")
 }
 
