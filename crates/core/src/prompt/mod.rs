@@ -308,6 +308,7 @@ mod tests {
             blocker_count: crate::model::Count(0),
             high_value_gap_count: crate::model::Count(1),
             blockers: vec!["no manual".to_owned()],
+            concerns: Vec::new(),
             session: None,
             ticket: None,
             report_sha256: String::new(),
