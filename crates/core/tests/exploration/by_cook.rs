@@ -367,7 +367,7 @@ fn proof_that_does_not_hold_is_refused_and_a_regrounder_asked() {
     let mut walk = Walk::new(LITE);
     walk.plan_and_select();
     walk.own_commit();
-    walk.take(walk.implemented_with("missing"));
+    walk.take(walk.implemented_with("bad"));
     walk.take(walk.reviewed(true));
     let (kind, block) = walk.by_cook().unwrap();
     let event = Event::RegroundedByCook { kind, block };

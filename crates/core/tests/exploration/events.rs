@@ -908,7 +908,7 @@ fn implementer(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
     let slice = slice.filter(|_| !snapshot.assurance().is_strict());
     for (slice, kind) in slice
         .into_iter()
-        .flat_map(|slice| [(slice, "good"), (slice, "missing")])
+        .flat_map(|slice| [(slice, "good"), (slice, "bad")])
     {
         let claims = claims(slice, kind).into_iter();
         let event = Event::Implemented {
