@@ -117,12 +117,18 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     let mut summary = summary(&event, &applied);
     let mut last = applied;
     if last.tip.is_some() {
-        for done in service::reground_all_by_cook(&context.workspace()?)? {
+        let (done, why_not) = service::reground_all_by_cook(&workspace);
+        if let Some(failure) = why_not {
+            // The report is taken all the same.
+            summary.push_str(&format!("; cook did not re-ground: {}", failure.message));
+        }
+        for done in done {
             summary.push_str(&format!(
                 "; cook re-grounded (#{})",
                 done.step.snapshot.ledger.seq.0
             ));
             findings.extend(done.findings.clone());
+            findings.extend(follow::follow(&workspace, &done.step.snapshot));
             last = done;
         }
     }

@@ -53,17 +53,15 @@ pub fn reground_by_cook(
     }
 }
 
-/// Everything that cook may re-ground itself now.
-///
-/// # Errors
-/// As [`reground_by_cook`].
-pub fn reground_all_by_cook(workspace: &Workspace) -> Result<Vec<Applied>, Failure> {
+/// Everything that cook may re-ground itself now, and what ended it where that is no refusal.
+pub fn reground_all_by_cook(workspace: &Workspace) -> (Vec<Applied>, Option<Failure>) {
     let mut done = Vec::new();
     for _ in 0..MOST_BY_COOK {
-        match reground_by_cook(workspace, None)? {
-            ByCookOutcome::Applied(applied) => done.push(*applied),
-            ByCookOutcome::Model(_) | ByCookOutcome::NotDue => break,
+        match reground_by_cook(workspace, None) {
+            Ok(ByCookOutcome::Applied(applied)) => done.push(*applied),
+            Ok(ByCookOutcome::Model(_) | ByCookOutcome::NotDue) => break,
+            Err(failure) => return (done, Some(failure)),
         }
     }
-    Ok(done)
+    (done, None)
 }

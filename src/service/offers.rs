@@ -4,7 +4,7 @@
 use super::workspace::Workspace;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{AnchorQuestion, FactSet};
-use cook_core::model::{Offer, Snapshot};
+use cook_core::model::{EvidenceClaim, Offer, Snapshot};
 use std::fmt::Write;
 
 /// Lists the criteria of the slice in work; none where its implementer gave no evidence.
@@ -21,7 +21,7 @@ pub(super) fn list_offers(
         return Ok(());
     };
     let question = |offer: &Offer| {
-        let claim = offer.claim(id);
+        let claim = EvidenceClaim::of_offer(id, offer);
         AnchorQuestion::claimed(snapshot, id, &claim.anchor, claim.basis)
     };
     let wanted = FactSet {

@@ -129,7 +129,11 @@ fn acceptance(
         ));
     }
     outcome.add_checked(format!(
-        "the review, the audit and {} that it was accepted with",
+        "{} and {} that it was accepted with",
+        match current_audit(&before) {
+            Some(_) => "the review, the audit",
+            None => "the review",
+        },
         cook_core::diagnostic::counted(ids.len() as u64, "receipt")
     ));
     Ok(())

@@ -10,7 +10,7 @@ use super::work::Work;
 use super::{reground, slices, wave};
 use crate::diagnostic::{Code, Refusal};
 use crate::model::{
-    ByCook, Conclude, Decision, Policy, Reconcile, Reground, SliceStatus, Snapshot,
+    ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus, Snapshot,
 };
 
 /// Re-grounds of cook's own that may follow one another.
@@ -141,7 +141,10 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
             "slice `{id}` is not known to be reviewed in another session than it was implemented in"
         ));
     }
-    block.evidence = offered.iter().map(|offer| offer.claim(id)).collect();
+    block.evidence = offered
+        .iter()
+        .map(|offer| EvidenceClaim::of_offer(id, offer))
+        .collect();
     block.reconcile = Some(Reconcile {
         slice_id: id.to_owned(),
         decision: Decision::Accepted,

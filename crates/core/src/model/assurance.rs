@@ -1,13 +1,7 @@
 //! How much of the protocol a project asks for: the field `assurance` of `profile.json`, and what
 //! the log keeps of it (`docs/assurance.md`).
 
-use super::anchor::Anchor;
-use super::contract::Profile;
-use super::event::EvidenceClaim;
-use super::evidence::Basis;
-use super::ledger::Ledger;
 use super::scalar::Count;
-use super::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -89,34 +83,6 @@ impl Assured {
     }
 }
 
-impl Snapshot {
-    /// The profile in force.
-    pub fn assurance(&self) -> Assurance {
-        in_force(&self.profile, &self.ledger)
-    }
-
-    /// The lowest profile under which a slice of this mission was accepted or a vote taken.
-    pub fn lowest_assurance(&self) -> Assurance {
-        self.ledger.assured.lowest
-    }
-
-    /// Both in words; nothing where both are `strict`.
-    pub fn describe_assurance(&self) -> Option<String> {
-        let (now, lowest) = (self.assurance(), self.lowest_assurance());
-        match (now.is_strict() && lowest.is_strict(), lowest < now) {
-            (true, _) => None,
-            (_, true) => Some(format!("`{now}`; slices or votes rest on `{lowest}`")),
-            (_, false) => Some(format!("`{now}`")),
-        }
-    }
-}
-
-fn in_force(profile: &Profile, ledger: &Ledger) -> Assurance {
-    let bound = ledger.assured.bound.as_ref();
-    let bound = bound.map_or(profile.assurance, |bound| bound.assurance);
-    profile.assurance.max(bound)
-}
-
 /// What an implementer says proves a criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -125,19 +91,6 @@ pub struct Offer {
     pub criterion: String,
     /// Where the proof stands.
     pub anchor: String,
-}
-
-impl Offer {
-    /// As a re-ground claims it.
-    pub fn claim(&self, slice_id: &str) -> EvidenceClaim {
-        let natural = Anchor::parse(&self.anchor).map_or(Basis::Observed, |a| a.basis());
-        EvidenceClaim {
-            slice_id: Some(slice_id.to_owned()),
-            criterion: self.criterion.clone(),
-            anchor: self.anchor.clone(),
-            basis: natural,
-        }
-    }
 }
 
 /// What cook may re-ground itself.

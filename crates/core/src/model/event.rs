@@ -205,6 +205,18 @@ impl From<GivenClaim> for EvidenceClaim {
     }
 }
 
+impl EvidenceClaim {
+    /// What an implementer says proves a criterion, as a re-ground claims it.
+    pub fn of_offer(slice_id: &str, offer: &Offer) -> Self {
+        Self::from(GivenClaim {
+            slice_id: Some(slice_id.to_owned()),
+            criterion: offer.criterion.clone(),
+            anchor: offer.anchor.clone(),
+            basis: None,
+        })
+    }
+}
+
 /// A regrounder's JSON block. Applied in the order reconcile, plan, conclude, select, policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
