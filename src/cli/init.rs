@@ -3,14 +3,14 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::input::free_text;
-use super::{input, stated_mission, taken_plan, transition, trial, trust};
+use super::{assurance, input, stated_mission, taken_plan, transition, trial, trust};
 use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{self, Applied, Workspace};
 use crate::view::{NoteAnswer, Trial};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Event, Exchanges, Import, Profile, STOP_VERIFIER, Snapshot};
+use cook_core::model::{Assurance, Event, Exchanges, Import, Profile, STOP_VERIFIER, Snapshot};
 use cook_git::Repo;
 use cook_store::store::Store;
 use std::path::PathBuf;
@@ -28,8 +28,11 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "PATH")]
     pub from: Option<String>,
     /// Write ticks into the plan that was taken in, for accepted slices, and nothing else (user only)
-    #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "commit", "log", "skip_gates", "gate_time"])]
+    #[arg(long, conflicts_with_all = ["mission", "mission_file", "from", "assurance", "commit", "log", "skip_gates", "gate_time"])]
     pub tick: bool,
+    /// How much of the protocol is asked for; below `strict` cook re-grounds where nothing is to be weighed (user only)
+    #[arg(long, value_name = "PROFILE", value_parser = assurance::parser())]
+    pub assurance: Option<Assurance>,
     /// Commit the contract files, and nothing else
     #[arg(long)]
     pub commit: bool,
@@ -67,7 +70,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
             .note("the log was gone, and is put back from the copy that a killed run left");
     }
     let user = caller::require_user(args.as_user.as_user);
-    if args.as_user.as_user {
+    if args.as_user.as_user || args.assurance.is_some() {
         user.as_ref().map_err(Clone::clone)?;
     }
     let how = SetUp {
@@ -81,6 +84,7 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
             (given, _) => given,
         },
         from: args.from.as_deref(),
+        assurance: args.assurance,
     };
     let mut done = set_up(&workspace, given, how)?;
     let commit = match args.commit {
@@ -163,6 +167,8 @@ struct Given<'a> {
     mission: Option<String>,
     /// Where a plan lies.
     from: Option<&'a str>,
+    /// The profile that the user chose.
+    assurance: Option<Assurance>,
 }
 
 fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failure> {
@@ -170,6 +176,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
     let Given {
         mission: given,
         from,
+        assurance: chosen,
     } = given;
     let (_, snapshot) = workspace.current()?;
     if let (Some(_), Some(from)) = (&snapshot, from) {
@@ -216,11 +223,14 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
     let verifier_was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     let contract = scaffold::write_contract(root, mission.as_deref())?;
     findings.extend(contract.findings.iter().cloned());
-    let profile = contract
+    let mut profile = contract
         .profile
         .clone()
         .ok_or_else(|| bad_profile(&contract))?;
     describe(&contract, &mut lines);
+    if let Some(chosen) = chosen {
+        assurance::choose(root, &mut profile, chosen, &mut lines)?;
+    }
     let absent = trust::absent_programs(workspace, &contract)?;
     findings.extend(absent.values().cloned());
     trust::trust_written(

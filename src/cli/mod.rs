@@ -23,6 +23,7 @@ mod adopt;
 mod agents;
 mod answer;
 mod ask;
+mod assurance;
 mod brief;
 mod budget;
 mod cancel;

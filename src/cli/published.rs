@@ -2,8 +2,8 @@
 
 use crate::view::{
     AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer,
-    CommitCheckAnswer, CostAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, Failed,
-    FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
+    CommitCheckAnswer, CostAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer,
+    Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
     IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer,
     RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer,
     SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer, Verified, WhyAnswer,
@@ -31,6 +31,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "cost" CostAnswer, "cook cost --json";
         "demo" DemoAnswer, "what a demonstration came to";
         "diff" DiffAnswer, "cook diff --json";
+        "estimate" EstimateAnswer, "cook run --estimate --json";
         "failure" Failed, "a failure, in JSON";
         "fanout" FanoutAnswer, "cook fanout --json";
         "gate" Gates, "cook gate --json";

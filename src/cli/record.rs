@@ -114,8 +114,25 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
     if applied.tip.is_some() {
         findings.extend(follow::follow(&workspace, &applied.step.snapshot));
     }
-    let summary = summary(&event, &applied);
-    answer(transition::transition_answer(applied, summary, findings))
+    let mut summary = summary(&event, &applied);
+    let mut last = applied;
+    if last.tip.is_some() {
+        let (done, why_not) = service::reground_all_by_cook(&workspace);
+        if let Some(failure) = why_not {
+            // The report is taken all the same.
+            summary.push_str(&format!("; cook did not re-ground: {}", failure.message));
+        }
+        for done in done {
+            summary.push_str(&format!(
+                "; cook re-grounded (#{})",
+                done.step.snapshot.ledger.seq.0
+            ));
+            findings.extend(done.findings.clone());
+            findings.extend(follow::follow(&workspace, &done.step.snapshot));
+            last = done;
+        }
+    }
+    answer(transition::transition_answer(last, summary, findings))
 }
 
 /// What is wrong with the report itself; where a repository waits for it, what would refuse it.
@@ -277,7 +294,9 @@ fn summary(event: &Event, applied: &Applied) -> String {
         }
         Event::Judged { .. } => "vote: it cannot stop".to_owned(),
         Event::Asked { question, .. } => format!("waits for the user: {question}"),
-        Event::Regrounded { block, .. } => reground_summary(block, applied),
+        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
+            reground_summary(block, applied)
+        }
         _ => applied.event.to_owned(),
     }
 }

@@ -1,10 +1,12 @@
 //! `cook run`: agents drive the workflow.
 
+use super::call::store;
 use super::caller;
 use super::context::{Answer, Context, answer};
 use super::printer::Printer;
 use crate::drive::{self, Observer, Opening, Operator, Order};
-use crate::view::{RunAnswer, Screen, Tone};
+use crate::service;
+use crate::view::{EstimateAnswer, RunAnswer, Screen, Tone};
 use clap::Args;
 use std::io::{BufRead, IsTerminal};
 
@@ -13,6 +15,9 @@ pub(super) struct RunArgs {
     /// Hold at most so many sessions
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
+    /// Say what a run would take, and hold none
+    #[arg(long, conflicts_with_all = ["steps", "agent", "yes", "park_changes"])]
+    pub estimate: bool,
     #[command(flatten)]
     pub drive: DriveArgs,
 }
@@ -33,6 +38,12 @@ pub(super) struct DriveArgs {
 
 /// Holds so many sessions at most.
 pub(super) fn run(context: &Context, args: &RunArgs) -> Answer {
+    if args.estimate {
+        let workspace = context.workspace()?;
+        let calls = store(&workspace)?.lines()?;
+        let estimate = service::estimate_run(&workspace, &calls)?;
+        return answer(EstimateAnswer::of(&estimate));
+    }
     caller::not_nested()?;
     let order = args.drive.order(context, args.steps, Opening::default());
     let held = drive::hold(&order, &Terminal(context.screen))?;

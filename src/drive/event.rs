@@ -84,6 +84,10 @@ pub enum RunEvent<'a> {
         /// What it cost; none = unknown.
         cost_micro_usd: Option<u64>,
     },
+    /// cook re-grounded itself.
+    ByCook(&'a Applied),
+    /// cook may re-ground itself under this profile, and a model is asked here: why.
+    ModelAsked(&'a str),
     /// A limit of the supplier's is waited for.
     Waits {
         /// Until when, RFC 3339.

@@ -8,7 +8,7 @@ use super::left::watches;
 use super::outcome::{Ended, RoleOutcome, Step};
 use super::talk::{Asking, SessionContext};
 use super::weigh::SessionStart;
-use crate::service::{self, Taker, Workspace};
+use crate::service::{self, ByCookOutcome, Taker, Workspace};
 use cook_agents::workflow_mark;
 use cook_core::diagnostic::{Code, Failure, Lines, Refusal, clean};
 use cook_core::machine::{self, Dispatch};
@@ -36,6 +36,9 @@ impl Driver<'_> {
         if dispatch.waits_for_gates() {
             service::transition_holding(&workspace, &self.lease, &Event::Verified, Actor::Runner)?;
             return Ok(Step::Moved);
+        }
+        if let Some(step) = self.reground(&workspace)? {
+            return Ok(step);
         }
         let head = service::head_of(&facts)?;
         let ticket = service::ticket(&workspace, Some((&tip, &snapshot)), &head, Some(role))?;
@@ -75,6 +78,21 @@ impl Driver<'_> {
         match self.tally.passing.take() {
             Some(after) => self.wait_out(&workspace, after, last),
             None => Ok(Step::Ended(Ended::Agents(last))),
+        }
+    }
+
+    /// Re-grounds without a session, where the profile lets cook do that.
+    fn reground(&mut self, workspace: &Workspace) -> Result<Option<Step>, Failure> {
+        match service::reground_by_cook(workspace, Some(&self.lease))? {
+            ByCookOutcome::Applied(applied) => {
+                self.observer.observe(&RunEvent::ByCook(&applied));
+                Ok(Some(Step::Moved))
+            }
+            ByCookOutcome::Model(why) => {
+                self.observer.observe(&RunEvent::ModelAsked(&why));
+                Ok(None)
+            }
+            ByCookOutcome::NotDue => Ok(None),
         }
     }
 

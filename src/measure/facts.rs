@@ -47,6 +47,8 @@ pub fn measure(wanted: &FactSet, world: &World) -> Result<Facts, Failure> {
         facts.config = Some(ConfigFacts {
             limits: world.config.limits(),
             strict: world.config.rules.strict,
+            audit: world.config.rules.audit,
+            audit_every: world.config.rules.audit_every,
         });
     }
     facts.now = match world.not_before {

@@ -110,6 +110,24 @@ pub fn write_mission(root: &Path, mission: &str) -> Result<(), Error> {
     write_mission_text(tree, mission)
 }
 
+/// Replaces `profile.json`: the user chose another one.
+///
+/// # Errors
+/// [`Error`].
+pub fn write_profile(root: &Path, profile: &Profile) -> Result<(), Error> {
+    write_profile_text(Tree::new(root), profile)
+}
+
+fn write_profile_text(tree: Tree<'_>, profile: &Profile) -> Result<(), Error> {
+    let path = ".agent/profile.json";
+    let mut text = serde_json::to_string_pretty(profile).map_err(|error| Error::Write {
+        path: path.to_owned(),
+        source: error.into(),
+    })?;
+    text.push('\n');
+    tree.write(path, text.as_bytes(), Mode::Data)
+}
+
 fn write_mission_text(tree: Tree<'_>, mission: &str) -> Result<(), Error> {
     let path = ".agent/mission.md";
     let mut text = mission.trim().to_owned();
@@ -213,12 +231,7 @@ impl Contract {
             return Ok(());
         }
         let profile = Profile::new(&project_name(root)?);
-        let mut text = serde_json::to_string_pretty(&profile).map_err(|error| Error::Write {
-            path: path.to_owned(),
-            source: error.into(),
-        })?;
-        text.push('\n');
-        tree.write(path, text.as_bytes(), Mode::Data)?;
+        write_profile_text(tree, &profile)?;
         self.profile = Some(profile);
         self.note(path, FileOutcome::Created);
         Ok(())

@@ -18,7 +18,7 @@ mod scripts;
 mod text_file;
 
 pub(crate) use contract::{Contract, SETTINGS, proposed_settings, setup_settings};
-pub use contract::{FileOutcome, write_contract, write_mission};
+pub use contract::{FileOutcome, write_contract, write_mission, write_profile};
 pub use detect::detect;
 pub use error::Error;
 pub use gitignore::{TRACKED, with_block};

@@ -4,6 +4,7 @@
 
 use super::candidates::list_candidates;
 use super::dispatch::head_of;
+use super::offers::list_offers;
 use super::scripted::{list_scripted_commands, scripted_line};
 use super::slice_rows::add_slice_rows;
 use super::workspace::Workspace;
@@ -68,6 +69,7 @@ pub(super) fn context_text(
     }
     if role != Role::Implementer {
         list_criteria(&mut text, workspace, snapshot, role)?;
+        list_offers(&mut text, workspace, snapshot)?;
     }
     if let (Some((basis, _)), Role::Regrounder, ActiveStatus::Committed) =
         (&span, role, snapshot.active.status)

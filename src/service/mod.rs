@@ -3,6 +3,7 @@
 
 mod applied;
 mod brief;
+mod by_cook;
 mod candidates;
 mod carriage;
 mod cited;
@@ -11,10 +12,12 @@ mod continued;
 mod contract;
 mod dispatch;
 mod elsewhere;
+mod estimate;
 mod foresight;
 mod histories;
 mod inbox;
 mod notify;
+mod offers;
 mod prompting;
 mod pulled;
 mod scripted;
@@ -25,11 +28,13 @@ mod workspace;
 
 pub(crate) use applied::Applied;
 pub(crate) use brief::{CheckedAnchor, DEFAULT_BYTES, WholeBrief, assemble, check};
+pub(crate) use by_cook::{ByCookOutcome, reground_all_by_cook, reground_by_cook};
 pub(crate) use carriage::{
     Public, branch, check_secrets, check_unseen, look_into, push_known, remote,
 };
 pub(crate) use continued::{follow_brief, write_brief};
 pub(crate) use dispatch::{check_room, dispatch_facts, dispatch_now, head_of, run_stop_verifier};
+pub(crate) use estimate::{RoleEstimate, RunEstimate, estimate_run};
 pub(crate) use foresight::{Foresight, foresee};
 pub(crate) use inbox::{Asked, Taker, is_shut_out, leave, take_inbox};
 pub(crate) use prompting::{

@@ -87,7 +87,11 @@ fn needs_lease(event: &Event) -> bool {
     event.submission().is_some()
         || matches!(
             event,
-            Event::Undone { .. } | Event::Adopted { .. } | Event::BranchAdopted | Event::Restored
+            Event::RegroundedByCook { .. }
+                | Event::Undone { .. }
+                | Event::Adopted { .. }
+                | Event::BranchAdopted
+                | Event::Restored
         )
 }
 
@@ -245,11 +249,13 @@ fn subject(event: &Event, next: &Snapshot) -> String {
         Event::Implemented { slice_id, .. }
         | Event::Returned { slice_id, .. }
         | Event::CriterionAmended { slice_id, .. } => slice_id.clone(),
-        Event::Regrounded { block, .. } => match (&block.select, &block.reconcile) {
-            (Some(slice), _) => slice.clone(),
-            (None, Some(reconcile)) => reconcile.slice_id.clone(),
-            (None, None) => next.state.mission_anchor.clone(),
-        },
+        Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => {
+            match (&block.select, &block.reconcile) {
+                (Some(slice), _) => slice.clone(),
+                (None, Some(reconcile)) => reconcile.slice_id.clone(),
+                (None, None) => next.state.mission_anchor.clone(),
+            }
+        }
         Event::Briefed { by, .. } => by.clone(),
         Event::Said { .. } => machine::message_id(next.ledger.seq.0),
         Event::Reviewed { .. } | Event::Audited { .. } => next

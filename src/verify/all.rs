@@ -68,6 +68,9 @@ pub fn all(workspace: &Workspace, rerun: Rerun) -> Result<Answered, Failure> {
     let wrong = wrong.filter_map(|criterion| criterion.finding(is_shallow));
     outcome.findings.extend(wrong);
     let mut answer = standing.words();
+    if let Some(assurance) = snapshot.describe_assurance() {
+        answer.push_str(&format!("; assurance {assurance}"));
+    }
     word::say(workspace, &mut answer, &mut outcome)?;
     Ok(Answered {
         asks: asks.to_owned(),

@@ -106,7 +106,7 @@ fn acceptance(
         Some(_) => lacking("the review of its head did not find it acceptable".to_owned()),
         None => lacking("no review of its head is on record".to_owned()),
     }
-    if current_audit(&before).is_none() {
+    if current_audit(&before).is_none() && before.assurance().is_strict() {
         lacking("no audit of its head is on record".to_owned());
     }
     let ledger = before.ledger.slices.get(id);
@@ -123,8 +123,17 @@ fn acceptance(
             None => lacking(format!("the log does not hold the receipt {}", short(id))),
         }
     }
+    if let Some(assurance) = before.describe_assurance() {
+        outcome.add_checked(format!(
+            "assurance under which it was accepted: {assurance}"
+        ));
+    }
     outcome.add_checked(format!(
-        "the review, the audit and {} that it was accepted with",
+        "{} and {} that it was accepted with",
+        match current_audit(&before) {
+            Some(_) => "the review, the audit",
+            None => "the review",
+        },
         cook_core::diagnostic::counted(ids.len() as u64, "receipt")
     ));
     Ok(())

@@ -9,6 +9,7 @@ mod check;
 mod checked;
 mod cost;
 mod demo;
+mod estimate;
 mod exit;
 mod history;
 mod hook;
@@ -35,6 +36,7 @@ pub(crate) use check::CheckAnswer;
 pub(crate) use checked::CommitCheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
 pub(crate) use demo::DemoAnswer;
+pub(crate) use estimate::EstimateAnswer;
 pub(crate) use exit::Exit;
 pub(crate) use history::{
     Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescueFile, RescueRef,

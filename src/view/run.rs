@@ -277,6 +277,15 @@ pub fn event_line(event: &RunEvent, verbose: bool) -> Option<(Tone, String)> {
                 ),
             ))
         }
+        RunEvent::ByCook(applied) => Some((
+            Tone::Good,
+            format!(
+                "cook re-grounded #{}: {}",
+                applied.step.snapshot.ledger.seq.0,
+                one_line(&applied.step.next.reason)
+            ),
+        )),
+        RunEvent::ModelAsked(why) => plain(format!("a model re-grounds: {}", one_line(why))),
         RunEvent::Waits { until } => Some((
             Tone::Warn,
             format!("  waiting until {until} for the end of a limit"),

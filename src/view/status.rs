@@ -5,8 +5,8 @@ use super::{Page, Show, Tone};
 use cook_core::diagnostic::{Finding, counted};
 use cook_core::machine::{Dispatch, Head, Rule, current_audit, current_review, votes_at};
 use cook_core::model::{
-    Amendment, Blocker, Evidence, Limits, Phase, Policy, Role, Slice, SliceStatus, Snapshot,
-    Waiting,
+    Amendment, Assurance, Blocker, Evidence, Limits, Phase, Policy, Role, Slice, SliceStatus,
+    Snapshot, Waiting,
 };
 use serde::{Serialize, Serializer};
 
@@ -106,6 +106,10 @@ pub(crate) struct Standing<'a> {
     action: &'a str,
     reason: &'a str,
     contract_status: &'a str,
+    /// The profile in force.
+    assurance: Assurance,
+    /// The lowest under which a slice was accepted or a vote taken.
+    lowest_assurance: Assurance,
     seq: u64,
     /// The workflow's branch; null = detached.
     branch: Option<&'a str>,
@@ -295,6 +299,8 @@ impl Serialize for StatusAnswer {
             action: &self.dispatch.action,
             reason: &self.dispatch.reason,
             contract_status: &state.contract_status,
+            assurance: self.snapshot.assurance(),
+            lowest_assurance: self.snapshot.lowest_assurance(),
             seq: ledger.seq.0,
             branch: ledger.branch.as_deref(),
             head: self.head.commit.as_deref(),
@@ -340,6 +346,9 @@ impl Show for StatusAnswer {
                 self.dispatch.policy, state.contract_status, self.dispatch.phase
             ),
         );
+        if let Some(words) = self.snapshot.describe_assurance() {
+            page.row("assurance", &words);
+        }
         for role in &self.unfinished {
             page.row(
                 "unfinished",

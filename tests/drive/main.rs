@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+mod assurance;
 mod demo;
 mod sandbox;
 #[path = "../support/mod.rs"]

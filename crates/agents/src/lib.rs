@@ -38,3 +38,4 @@ pub use spent::Spent;
 pub use supplier::{AgentSupplier, PutBack, Watch};
 pub use surroundings::Surroundings;
 pub use task::Task;
+pub use usage::prompt_tokens;

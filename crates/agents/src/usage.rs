@@ -113,6 +113,12 @@ pub(super) fn tokens(usage: &Value) -> Option<Tokens> {
     })
 }
 
+/// Tokens that went into a call, kept ones among them; none where its report names none.
+pub fn prompt_tokens(usage: &Value) -> Option<u64> {
+    let tokens = tokens(usage)?;
+    Some(tokens.input.saturating_add(tokens.cached))
+}
+
 /// What a report of tokens costs; none when it names none.
 pub(super) fn priced(price: Price, usage: &Value) -> Option<u64> {
     let tokens = tokens(usage)?;

@@ -66,6 +66,7 @@ fn read_line<T>(
 fn slice_record(fields: &mut Fields<'_>) -> Result<SliceRecord, &'static str> {
     fields.ignore(&["schema_version", "seq"]);
     Ok(SliceRecord {
+        by: None,
         schema_version: SchemaVersion,
         kind: fields.typed("type").ok_or("no known `type`")?,
         recorded_at: fields.typed("recorded_at").ok_or("no `recorded_at`")?,

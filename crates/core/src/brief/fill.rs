@@ -76,9 +76,11 @@ fn done_when(snapshot: &Snapshot) -> String {
         (Policy::Done, Some(head)) => format!(" All of it held at HEAD `{}`.", short(head)),
         _ => String::new(),
     };
+    let assurance = snapshot.describe_assurance();
+    let assurance = assurance.map_or_else(String::new, |words| format!(" Assurance: {words}."));
     format!(
         "No slice is open, {} judges of one wave say yes at one HEAD without a blocker or a gap, and \
-         `bash .agent/verify_completion_stop.sh` exits 0 on a clean worktree.{held}",
+         `bash .agent/verify_completion_stop.sh` exits 0 on a clean worktree.{held}{assurance}",
         snapshot.profile.required_stop_judges.0
     )
 }

@@ -107,6 +107,7 @@ codes! {
     TreeChanged "tree_changed" Refusal Error "a read-only role's session left the worktree different", "put the named paths back, then record again";
     HeadMoved "head_moved" Refusal Error "HEAD moved since the role was dispatched", "run `cook next`";
     DuplicateReport "duplicate_report" Refusal Error "this report is already recorded", "record each role's own report; judges need sessions of their own";
+    NotByCook "not_by_cook" Refusal Error "cook may not re-ground this itself", "run `cook run`: the regrounder is asked";
     NoProgress "no_progress" Refusal Error "the same rule would answer again on the same facts", "reconcile, select a slice, change the plan, or stop with a question or a blocker";
     BlockersOpen "blockers_open" Refusal Error "release blockers or high-value gaps are named while no slice is open", "open or reopen a slice that takes them up, ask the user, or give the list empty: `\"release_blocker_ids\": []`, `\"high_value_gaps\": []`";
     SliceUnknown "slice_unknown" Refusal Error "no slice has that id", "run `cook status`";

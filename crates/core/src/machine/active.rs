@@ -61,6 +61,8 @@ impl Work<'_> {
         ledger.audit = None;
         ledger.earlier_audit = None;
         ledger.fixes.clear();
+        ledger.offered.clear();
+        ledger.offered_by = None;
         ledger.receipts.clear();
         ledger.head_tree = None;
         ledger.holds = None;

@@ -7,7 +7,7 @@ use super::finish::{Before, Finished, finish};
 use super::rebound::{Rebound, follow};
 use super::rule::Rule;
 use super::work::{Step, Work};
-use super::{bootstrap, brief, reground, reports, user, wave};
+use super::{assurance, bootstrap, brief, by_cook, reground, reports, user, wave};
 use crate::diagnostic::{Code, Lines, Refusal, clean};
 use crate::model::{Actor, Event, Policy, Profile, Records, Snapshot, Submission};
 use crate::report::write_ids;
@@ -20,12 +20,15 @@ pub fn needs(snapshot: Option<&Snapshot>, event: &Event) -> FactSet {
         return bootstrap::needs(event);
     };
     let mut set = drift::needs(snapshot);
+    set.config = assurance::reads_settings(snapshot, event);
     match event {
         Event::Regrounded { block, .. } => reground::needs(snapshot, block, &mut set),
+        Event::RegroundedByCook { block, .. } => by_cook::needs(snapshot, block, &mut set),
         Event::Implemented {
             slice_id,
             commit,
             submission,
+            ..
         } => {
             let began = submission.began_at.clone();
             reports::implement_needs(snapshot, slice_id, commit, began, &mut set);
@@ -77,6 +80,12 @@ pub fn apply(
     };
     let before = &*followed;
     let due = dispatch(Some(before), facts)?;
+    if matches!(event, Event::RegroundedByCook { .. }) != (actor == Actor::Cook) {
+        return Err(Refusal::new(
+            Code::NotByCook,
+            format!("`{}` is not for whoever caused it", event.name()),
+        ));
+    }
     if event.is_user_only() && !matches!(actor, Actor::User | Actor::Script) {
         return Err(Refusal::new(
             Code::UserOnly,
@@ -216,12 +225,18 @@ fn run(work: &mut Work, event: &Event, actor: Actor) -> Result<(), Refusal> {
             }
             repair(work, mission.as_deref(), profile, actor)
         }
-        Event::Regrounded { block, submission } => reground::apply(work, block, submission),
+        Event::Regrounded { block, submission } => {
+            reground::apply(work, block, Some(submission))?;
+            assurance::note_reground(work);
+            Ok(())
+        }
+        Event::RegroundedByCook { kind, block } => by_cook::apply(work, *kind, block),
         Event::Implemented {
             slice_id,
+            evidence,
             submission,
             ..
-        } => reports::implement(work, slice_id, submission),
+        } => reports::implement(work, slice_id, evidence, submission),
         Event::Returned {
             slice_id,
             why,
@@ -304,13 +319,16 @@ fn repair(
         }
         _ => {}
     }
-    let fewer = profile.required_stop_judges < work.before.profile.required_stop_judges;
-    if fewer && !matches!(actor, Actor::User | Actor::Script) {
+    let known = &work.before.profile;
+    let is_less = profile.required_stop_judges < known.required_stop_judges
+        || profile.assurance < known.assurance;
+    if is_less && !matches!(actor, Actor::User | Actor::Script) {
         return Err(Refusal::new(
             Code::UserOnly,
-            "the profile asks for fewer judges than the log",
+            "the profile asks for fewer judges or less assurance than the log",
         ));
     }
+    assurance::take_in(work, profile);
     work.next.profile = profile.clone();
     work.next.state.task_type = profile.task_type.clone();
     work.next.state.evaluation_profile = profile.evaluation_profile.clone();

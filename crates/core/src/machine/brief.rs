@@ -7,7 +7,7 @@ use super::work::{Step, Work};
 use crate::brief::{self, Author, Incoming};
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::model::{
-    Actor, Anchor, BriefChange, BriefRecord, Cause, Count, Event, MAX_FIELD_CHARS, Records,
+    Actor, Anchor, BriefChange, BriefRecord, ByCook, Cause, Count, Event, MAX_FIELD_CHARS, Records,
     SchemaVersion, Slot, Snapshot, Submission, Timestamp, Verdict,
 };
 use std::collections::BTreeSet;
@@ -231,7 +231,7 @@ fn message(text: &str, author: &Author) -> Result<BriefRecord, Refusal> {
 pub(super) fn reground(
     work: &mut Work,
     change: Option<&BriefChange>,
-    submission: &Submission,
+    submission: Option<&Submission>,
 ) -> Result<(), Refusal> {
     if work.before.brief.is_none() && change.is_none() {
         return Ok(());
@@ -240,9 +240,9 @@ pub(super) fn reground(
     let author = author(
         work.before,
         work.facts,
-        submission.report.role.short(),
-        submission.session.as_ref(),
-        Actor::Role,
+        submission.map_or(ByCook::BY, |submission| submission.report.role.short()),
+        submission.and_then(|submission| submission.session.as_ref()),
+        submission.map_or(Actor::Cook, |_| Actor::Role),
     );
     let prior = work.before.brief.clone().unwrap_or_default();
     let change = change.unwrap_or(&NOTHING);

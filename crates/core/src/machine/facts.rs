@@ -16,6 +16,7 @@ use crate::model::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
 
 /// What must be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -387,6 +388,12 @@ pub struct ConfigFacts {
     pub limits: Limits,
     /// Findings that need a re-ground refuse.
     pub strict: bool,
+    /// `[rules] audit`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub audit: bool,
+    /// `[rules] audit_every`; none = the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit_every: Option<NonZeroU64>,
 }
 
 /// What was measured. Fields are read through the getters, which refuse when a

@@ -1,5 +1,6 @@
 //! The end of every transition: the fields that are formulas, the wave, the budgets, the sequence.
 
+use super::assurance;
 use super::dispatch::dispatch;
 use super::drift;
 use super::facts::{Facts, Range};
@@ -53,6 +54,7 @@ pub(super) fn finish(
         next.counters.steps.0 += 1;
     }
     prune(next);
+    assurance::let_go(next);
     if !drift::end_is_near(next) {
         next.ledger.room = None;
     }

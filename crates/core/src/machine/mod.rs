@@ -6,12 +6,15 @@
 mod active;
 mod answers;
 mod apply;
+mod assurance;
 mod blocked;
 mod bootstrap;
 mod brief;
+mod by_cook;
 mod cancelling;
 mod dispatch;
 mod drift;
+mod estimate;
 mod facts;
 mod finish;
 mod planning;
@@ -31,10 +34,13 @@ mod wave;
 mod work;
 
 pub use apply::{apply, needs};
+pub use assurance::{AUDIT_EVERY, AuditRule};
 pub use bootstrap::NO_MISSION;
 pub use brief::{incoming, message_id};
+pub use by_cook::{MOST_BY_COOK, derive};
 pub use dispatch::{dispatch, dispatch_needs, explain};
 pub use drift::{contradictions, handoff_differences, new_answer};
+pub use estimate::{SessionEstimate, estimate};
 pub use facts::{
     AnchorAnswer, AnchorQuestion, BriefFacts, BriefQuestion, CONTRACT_TEXTS, CommitFacts,
     CommitQuestion, CommitSeen, ConfigFacts, FactSet, Facts, GateQuestion, GateRun, Head,

@@ -23,6 +23,7 @@ impl Work<'_> {
             head_sha: self.next_head().unwrap_or_else(|| commit.to_owned()),
             seq: Some(self.seq()),
             role: None,
+            by: None,
             report: None,
             report_sha256: None,
             session: None,

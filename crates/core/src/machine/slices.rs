@@ -2,7 +2,9 @@
 
 use super::answers::conditions;
 use crate::digest::hex;
-use crate::model::{ActiveStatus, AuditNote, Plan, ReviewNote, Slice, SliceStatus, Snapshot};
+use crate::model::{
+    ActiveStatus, AuditNote, Offer, Plan, ReviewNote, Slice, SliceLedger, SliceStatus, Snapshot,
+};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeRef};
@@ -225,7 +227,17 @@ fn active_key(snapshot: &Snapshot) -> Option<(&str, String, &crate::model::Slice
     let ledger = snapshot.ledger.slices.get(id)?;
     let head = ledger.head.as_deref()?;
     let slice = snapshot.plan.slice(id)?;
-    Some((head, criteria_sha256(&conditions(slice)), ledger))
+    Some((head, key_sha256(slice, ledger), ledger))
+}
+
+/// What a review and an audit are given for: criteria, answers, and what the implementer says
+/// proves them.
+pub(super) fn key_sha256(slice: &Slice, ledger: &SliceLedger) -> String {
+    let mut given = conditions(slice);
+    for Offer { criterion, anchor } in &ledger.offered {
+        given.extend([criterion.clone(), anchor.clone()]);
+    }
+    criteria_sha256(&given)
 }
 
 /// The review of the active slice's current key.

@@ -103,6 +103,11 @@ pub struct Rules {
     pub isolate_readonly: bool,
     /// Judges run side by side.
     pub parallel_judges: bool,
+    /// Under `lite` the last open slice is audited.
+    pub audit: bool,
+    /// Under `standard` an audit is due after so many accepted slices, 3 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_every: Option<NonZeroU64>,
 }
 
 /// Which issue tracker is used.

@@ -1,5 +1,6 @@
 //! The tracked repository contract.
 
+use super::assurance::Assurance;
 use super::scalar::{Count, SchemaVersion, Text, Texts};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct Profile {
     #[serde(deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub required_stop_judges: Count,
+    /// How much of the protocol is asked for; absent = `strict`. The user's alone to choose.
+    #[serde(default, skip_serializing_if = "Assurance::is_strict")]
+    pub assurance: Assurance,
     /// How the judges' votes add up.
     #[serde(default)]
     pub stop_aggregation_policy: Aggregation,
@@ -114,6 +118,7 @@ impl Profile {
             protocol_id: ProtocolId::Completion,
             project_name: project_name.to_owned(),
             required_stop_judges: Count(3),
+            assurance: Assurance::Strict,
             stop_aggregation_policy: Aggregation::Unanimous,
             priority_policy_id: PriorityPolicy::Completion,
             task_type: task_type(),

@@ -3,6 +3,7 @@
 use super::Profile;
 use super::anchor::Anchor;
 use super::answer::{AnswerTo, PlaceAnswer};
+use super::assurance::{ByCook, Offer};
 use super::brief::BriefChange;
 use super::evidence::Basis;
 use super::ledger::{Waiting, WaitingKind};
@@ -28,6 +29,8 @@ pub enum Actor {
     Script,
     /// A role's report, fed by hand or by the runner.
     Role,
+    /// cook itself, by its own rules.
+    Cook,
     /// cook's own runner.
     Runner,
 }
@@ -202,6 +205,18 @@ impl From<GivenClaim> for EvidenceClaim {
     }
 }
 
+impl EvidenceClaim {
+    /// What an implementer says proves a criterion, as a re-ground claims it.
+    pub fn of_offer(slice_id: &str, offer: &Offer) -> Self {
+        Self::from(GivenClaim {
+            slice_id: Some(slice_id.to_owned()),
+            criterion: offer.criterion.clone(),
+            anchor: offer.anchor.clone(),
+            basis: None,
+        })
+    }
+}
+
 /// A regrounder's JSON block. Applied in the order reconcile, plan, conclude, select, policy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -306,12 +321,22 @@ pub enum Event {
         /// Its report.
         submission: Submission,
     },
+    /// A re-ground that cook derived itself, under a profile below `strict`.
+    RegroundedByCook {
+        /// Which.
+        kind: ByCook,
+        /// The block, as it was derived.
+        block: Reground,
+    },
     /// An implementer's report of a commit.
     Implemented {
         /// The slice.
         slice_id: String,
         /// The commit, full or abbreviated as reported; the facts hold the full id.
         commit: String,
+        /// What it says proves each criterion; heard below `strict`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<Offer>,
         /// Its report.
         submission: Submission,
     },
@@ -468,6 +493,7 @@ macro_rules! names {
 names! {
     Bootstrapped "bootstrapped"
     Regrounded "regrounded"
+    RegroundedByCook "regrounded_by_cook"
     Implemented "implemented"
     Returned "returned"
     Reviewed "reviewed"

@@ -69,6 +69,9 @@ pub struct SliceRecord {
     /// Role whose report it transcribes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
+    /// `accepted`: by which rules cook accepted it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// A report as it was understood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<ReportRecord>,

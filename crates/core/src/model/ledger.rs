@@ -3,6 +3,7 @@
 //! recomputed by `cook verify`.
 
 use super::answer::{AnsweredRejection, Blocker, UserAnswer};
+use super::assurance::{Assured, Offer};
 use super::limits::Limits;
 use super::scalar::Count;
 use super::source::{PlanSource, TaskSource};
@@ -31,6 +32,9 @@ pub struct ReviewNote {
     pub follow_up: Option<String>,
     /// Digest of the report.
     pub report_sha256: String,
+    /// Its session, where it was shown what the implementer says proves each criterion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Log sequence of the record.
     pub seq: Count,
 }
@@ -111,6 +115,12 @@ pub struct SliceLedger {
     /// What red gates put among what must be fixed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub red_gates: Vec<String>,
+    /// What its implementer says proves each criterion, below `strict`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offered: Vec<Offer>,
+    /// The session of that report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_by: Option<String>,
     /// What the implementer says of the plan and of risks in its last report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remarked: Option<String>,
@@ -161,6 +171,9 @@ pub struct Vote {
     pub high_value_gap_count: Count,
     /// What it names, one text each.
     pub blockers: Vec<String>,
+    /// What its rubric does not pass; kept below `strict`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub concerns: Vec<String>,
     /// The session, when known.
     pub session: Option<String>,
     /// The ticket, when it came with one.
@@ -325,6 +338,9 @@ pub struct Ledger {
     pub settings: BTreeMap<String, String>,
     /// High-value gaps the last re-ground named.
     pub high_value_gaps: Vec<String>,
+    /// Left out where `strict` is and was in force.
+    #[serde(default, skip_serializing_if = "Assured::is_default")]
+    pub assured: Assured,
     /// Times a user-only command was run with `--as-user`.
     pub scripted_commands: Count,
     /// Never lowered; a writer with a lower one is refused.

@@ -9,6 +9,7 @@ mod access;
 mod agent;
 mod anchor;
 mod answer;
+mod assurance;
 mod brief;
 mod carriage;
 mod checkpoint;
@@ -50,6 +51,7 @@ pub use agent::{
 };
 pub use anchor::{Anchor, MAX_ANCHOR, Malformed, Stamp, Verdict, fits};
 pub use answer::{ANSWER_NOTE, AnswerTo, AnsweredRejection, Blocker, PlaceAnswer, UserAnswer};
+pub use assurance::{Assurance, Assured, Bound, ByCook, Offer};
 pub use brief::{
     BriefChange, BriefDocument, BriefEntry, BriefLine, BriefOutcome, BriefRecord, BriefStanding,
     BriefVerdict, Cause, GuideProposal, GuideUpdate, MAX_ENTRIES, MAX_FIELD_CHARS, Slot,

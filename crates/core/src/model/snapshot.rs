@@ -1,5 +1,6 @@
 //! Everything a decision may look at, and what a transition appends.
 
+use super::assurance::Assurance;
 use super::brief::{BriefDocument, BriefRecord};
 use super::contract::Profile;
 use super::evidence::VerificationEvidence;
@@ -45,6 +46,28 @@ impl Snapshot {
             ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
         );
         self.active.slice_id.as_deref().filter(|_| is_in_work)
+    }
+
+    /// The profile in force.
+    pub fn assurance(&self) -> Assurance {
+        let chosen = self.profile.assurance;
+        let bound = self.ledger.assured.bound.as_ref();
+        bound.map_or(chosen, |bound| chosen.max(bound.assurance))
+    }
+
+    /// The lowest profile under which a slice of this mission was accepted or a vote taken.
+    pub fn lowest_assurance(&self) -> Assurance {
+        self.ledger.assured.lowest
+    }
+
+    /// Both in words; nothing where both are `strict`.
+    pub fn describe_assurance(&self) -> Option<String> {
+        let (now, lowest) = (self.assurance(), self.lowest_assurance());
+        match (now.is_strict() && lowest.is_strict(), lowest < now) {
+            (true, _) => None,
+            (_, true) => Some(format!("`{now}`; slices or votes rest on `{lowest}`")),
+            (_, false) => Some(format!("`{now}`")),
+        }
     }
 }
 

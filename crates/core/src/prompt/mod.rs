@@ -169,6 +169,11 @@ pub fn report_format(role: Role, rule: &str, snapshot: &Snapshot) -> String {
     for (place, value) in filled.into_iter().enumerate() {
         lines[place] = format!("{}: {value}", header[place].title());
     }
+    // Nobody is asked for it under `strict`.
+    if role == Role::Implementer && !snapshot.assurance().is_strict() {
+        lines.push(String::new());
+        lines.push(report::OFFER_FORMAT.trim_end().to_owned());
+    }
     lines.join("\n")
 }
 
@@ -303,6 +308,7 @@ mod tests {
             blocker_count: crate::model::Count(0),
             high_value_gap_count: crate::model::Count(1),
             blockers: vec!["no manual".to_owned()],
+            concerns: Vec::new(),
             session: None,
             ticket: None,
             report_sha256: String::new(),

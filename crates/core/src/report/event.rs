@@ -80,6 +80,7 @@ fn implementer(report: &Report, submission: Submission) -> Event {
         Some(commit) => Event::Implemented {
             slice_id,
             commit,
+            evidence: report.offered.clone(),
             submission,
         },
         None => Event::Returned {

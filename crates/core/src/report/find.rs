@@ -6,6 +6,7 @@
 use super::fence::Fence;
 use super::field::Field;
 use super::json;
+use super::offer;
 use super::passage::{Part, Passage};
 use super::raw::Raw;
 use super::stray::{difference, refuse_strays, strays_in};
@@ -13,7 +14,7 @@ use super::table::{fields, has_block, has_rubric};
 use super::text::{self, Section};
 use super::value::dedent;
 use crate::diagnostic::{Code, Finding};
-use crate::model::{Reground, Role};
+use crate::model::{Offer, Reground, Role};
 use crate::schema::{find_json, without_thoughts};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -309,7 +310,11 @@ fn read_text(
         return Raw::default();
     };
     if !has_block(role) {
-        return text::read(passage, report, &BTreeSet::new());
+        let mut raw = text::read(passage, report, &BTreeSet::new());
+        if role == Role::Implementer {
+            raw.offered = find_offers(passage, last.end..end);
+        }
+        return raw;
     }
     let mut blocks = blocks(passage, first.start..end, last.end);
     let taken = blocks.lines.clone();
@@ -332,6 +337,18 @@ fn read_text(
         Some((Err(finding), _)) => raw.findings.push(finding.clone()),
     }
     raw
+}
+
+/// What the last block behind an implementer's report says; other fences there are none of it.
+fn find_offers(passage: &Passage, range: Range<usize>) -> Vec<Offer> {
+    let is_json = |part: &&Part| part.fence.as_ref().is_some_and(Fence::is_json);
+    let behind = passage
+        .parts
+        .iter()
+        .filter(|part| range.contains(&part.start));
+    let blocks = behind.filter(is_json);
+    let mut read = blocks.filter_map(|part| offer::read(&passage.inside(part).join("\n")));
+    read.next_back().unwrap_or_default()
 }
 
 /// A regrounder's blocks, and the lines they stand on.

@@ -6,6 +6,7 @@
 
 use super::block::wanted as wanted_in;
 use super::field::{Field, Kind};
+use super::offer::OfferBlock;
 use super::raw::{Raw, held};
 use super::table::{DIMENSIONS, fields, has_block, has_rubric};
 use crate::diagnostic::{Code, Finding, Lines, clean};
@@ -174,6 +175,8 @@ impl<'de> Visitor<'de> for Object {
             if key == "block" && has_block(self.role) {
                 blocks += 1;
                 raw.block = Some(map.next_value::<Reground>()?);
+            } else if key == "block" && self.role == Role::Implementer {
+                raw.offered = map.next_value::<OfferBlock>()?.evidence;
             } else if key == "rubric" && has_rubric(self.role) {
                 rubric(&mut raw, map.next_value::<Pairs>()?);
             } else {

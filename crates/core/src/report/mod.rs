@@ -12,6 +12,7 @@ mod fence;
 mod field;
 mod find;
 mod json;
+mod offer;
 mod parse;
 mod passage;
 mod raw;
@@ -25,6 +26,7 @@ mod value;
 
 pub use event::{Provenance, Reported, event};
 pub use field::{Field, Kind};
+pub use offer::OFFER_FORMAT;
 pub use parse::{MAX_BYTES, parse};
 pub use raw::MAX_FIELD_CHARS;
 pub use render::{Checked, describe_check, format, format_without, render, repair_prompt};
@@ -34,7 +36,7 @@ pub use table::{DIMENSIONS, Dimension, MUST_FIX, fields, has_block, has_rubric};
 pub(crate) use value::{is_named, write_ids};
 
 use crate::diagnostic::Finding;
-use crate::model::{Reground, ReportRecord, Role, Rubric};
+use crate::model::{Offer, Reground, ReportRecord, Role, Rubric};
 
 /// What came of reading a report. Valid exactly when nothing was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +61,7 @@ impl Parsed {
 pub struct Report {
     record: ReportRecord,
     block: Option<Reground>,
+    offered: Vec<Offer>,
     sha256: String,
 }
 
@@ -126,6 +129,11 @@ impl Report {
     /// A regrounder's block.
     pub fn block(&self) -> Option<&Reground> {
         self.block.as_ref()
+    }
+
+    /// What an implementer says proves each criterion.
+    pub fn offered(&self) -> &[Offer] {
+        &self.offered
     }
 
     /// What the role needs from the user, when it asks.

@@ -88,6 +88,7 @@ fn judge(role: Role, mut raw: Raw, sha256: String) -> Parsed {
     let report = findings.is_empty().then(|| Report {
         record: record.clone(),
         block: raw.block,
+        offered: raw.offered,
         sha256,
     });
     Parsed {

@@ -3,7 +3,7 @@
 use super::field::{Field, Kind};
 use super::value::{leading_word, tidy, without_separator};
 use crate::diagnostic::{Code, Finding, Lines, clean};
-use crate::model::{Reground, Rubric, RubricEntry, RubricVerdict};
+use crate::model::{Offer, Reground, Rubric, RubricEntry, RubricVerdict};
 use std::collections::BTreeMap;
 
 /// Longest field that is kept, in characters.
@@ -23,6 +23,8 @@ pub(super) struct Raw {
     pub rubric: Rubric,
     /// A regrounder's block.
     pub block: Option<Reground>,
+    /// What an implementer's block says.
+    pub offered: Vec<Offer>,
     /// What the form itself breaks.
     pub findings: Vec<Finding>,
     /// What of the answer was taken for thoughts, where a breach may come of it.

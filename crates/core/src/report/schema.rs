@@ -28,6 +28,9 @@ pub fn schema(role: Role) -> Value {
     if has_block(role) {
         properties.insert("block".to_owned(), block());
     }
+    if role == Role::Implementer {
+        properties.insert("block".to_owned(), offer());
+    }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("report of {role}"),
@@ -91,6 +94,23 @@ fn rubric() -> Value {
         "properties": entries,
         "required": keys,
         "additionalProperties": false,
+    })
+}
+
+/// An implementer's block, which it may leave out.
+fn offer() -> Value {
+    let entry = json!({
+        "type": "object",
+        "properties": {"criterion": {"type": "string"}, "anchor": {"type": "string"}},
+        "required": ["criterion", "anchor"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "properties": {"evidence": {"type": "array", "items": entry}},
+        "required": ["evidence"],
+        "additionalProperties": false,
+        "description": "what proves each criterion; heard below `strict`",
     })
 }
 

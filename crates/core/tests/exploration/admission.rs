@@ -1,6 +1,7 @@
 //! What must be true of an event that was accepted: the other side of each
 //! refusal, stated from the event, the documents and the facts alone.
 
+use super::by_cook;
 use super::invariants::{Check, Seen, require};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
@@ -25,6 +26,10 @@ pub fn admitted(seen: &Seen) -> Check {
     }
     match event {
         Event::Regrounded { block, .. } => reground(seen, block),
+        Event::RegroundedByCook { kind, block } => {
+            by_cook::admitted(seen, *kind, block)?;
+            reground(seen, block)
+        }
         Event::Implemented { slice_id, .. } => implemented(seen, slice_id),
         Event::Returned { slice_id, .. } => speaks_of_active(seen, slice_id),
         Event::Reviewed { .. } | Event::Audited { .. } => same_tree(seen),

@@ -4,10 +4,10 @@
 use super::world::{Contract, Dirt, Gates, Mood, Touch, World, id};
 use cook_core::machine::{MAX_SLICES, Rule, Verdict, unanswered};
 use cook_core::model::{
-    ActiveStatus, Actor, AnswerTo, Basis, CancelledSlice, ChangedSlice, Conclude, Count, Decision,
-    Event, EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice, Policy, PolicyChange,
-    Reconcile, Reground, Reopen, ReportRecord, Resume, Role, Slice, SliceStatus, Snapshot,
-    Submission, Verdicts, WaitingKind,
+    self, ActiveStatus, Actor, AnswerTo, Assurance, Basis, CancelledSlice, ChangedSlice, Conclude,
+    Count, Decision, Event, EvidenceClaim, Limits, PlaceAnswer, PlanBlock, PlannedSlice, Policy,
+    PolicyChange, Reconcile, Reground, Reopen, ReportRecord, Resume, Role, Slice, SliceStatus,
+    Snapshot, Submission, Verdicts, WaitingKind,
 };
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ pub struct Bounds {
     /// Slices a plan may grow to.
     pub max_slices: usize,
     pub judges: u64,
+    /// The profile in force.
+    pub assurance: Assurance,
     /// Commits the repository has at the start.
     pub start: &'static [usize],
     /// Commits that are ever made, those of the start among them.
@@ -891,6 +893,7 @@ fn implementer(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
         let event = Event::Implemented {
             slice_id: slice_id.clone(),
             commit,
+            evidence: Vec::new(),
             submission: submission(snapshot, Role::Implementer),
         };
         offers.push(offer(
@@ -899,6 +902,28 @@ fn implementer(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
             Actor::Role,
             Mood::GOOD,
         ));
+    }
+    // What proves each criterion: what holds, and what does not.
+    let slice = snapshot.plan.slice(&slice_id);
+    let slice = slice.filter(|_| !snapshot.assurance().is_strict());
+    for (slice, kind) in slice
+        .into_iter()
+        .flat_map(|slice| [(slice, "good"), (slice, "bad")])
+    {
+        let claims = claims(slice, kind).into_iter();
+        let event = Event::Implemented {
+            slice_id: slice_id.clone(),
+            commit: world.head.map(id).unwrap_or_default(),
+            evidence: claims
+                .map(|claim| model::Offer {
+                    criterion: claim.criterion,
+                    anchor: claim.anchor,
+                })
+                .collect(),
+            submission: submission(snapshot, Role::Implementer),
+        };
+        let label = format!("implemented HEAD, {kind} evidence");
+        offers.push(offer(label, event, Actor::Role, Mood::GOOD));
     }
     for name in [slice_id.as_str(), "nobody"] {
         let event = Event::Returned {
@@ -911,6 +936,7 @@ fn implementer(snapshot: &Snapshot, world: &World, offers: &mut Vec<Offer>) {
     let event = Event::Implemented {
         slice_id: "nobody".to_owned(),
         commit: world.head.map(id).unwrap_or_default(),
+        evidence: Vec::new(),
         submission: submission(snapshot, Role::Implementer),
     };
     offers.push(offer(
@@ -1121,6 +1147,7 @@ pub fn out_of_turn(snapshot: &Snapshot, world: &World, due: Option<Role>) -> Vec
         Event::Implemented {
             slice_id,
             commit: head,
+            evidence: Vec::new(),
             submission: submission(snapshot, Role::Implementer),
         },
         Event::Reviewed {

@@ -1,5 +1,6 @@
 //! Breadth first over the production `dispatch` and `apply`.
 
+use super::by_cook;
 use super::events::{Bounds, MISSION, Offer, out_of_turn, reports, repository, user_commands};
 use super::fingerprint::fingerprint;
 use super::imports::imports;
@@ -8,11 +9,11 @@ use super::prompts::Prompts;
 use super::world::{Budget, Contract, Dirt, Mood, World};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{
-    Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, dispatch, dispatch_needs, follow,
-    needs, rebound_question,
+    Dispatch, FactSet, Facts, Rule, Step, apply, current_audit, current_review, dispatch,
+    dispatch_needs, follow, needs, rebound_question,
 };
 use cook_core::model::{
-    ActiveStatus, Actor, Count, Event, Import, Phase, Policy, Profile, Snapshot,
+    ActiveStatus, Actor, Assurance, Count, Event, Import, Phase, Policy, Profile, Snapshot,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -104,14 +105,15 @@ pub fn explore(bounds: &Bounds) -> Outcome {
 }
 
 /// The first snapshot of a workflow, as `cook init` makes it.
-pub fn bootstrap(world: &World, judges: u64) -> Snapshot {
-    first(world, judges, None)
+pub fn bootstrap(world: &World, judges: u64, assurance: Assurance) -> Snapshot {
+    first(world, judges, assurance, None)
 }
 
 /// The same with state of an older layout.
-pub fn first(world: &World, judges: u64, import: Option<Import>) -> Snapshot {
+pub fn first(world: &World, judges: u64, assurance: Assurance, import: Option<Import>) -> Snapshot {
     let mut profile = Profile::new("demo");
     profile.required_stop_judges = Count(judges);
+    profile.assurance = assurance;
     let event = Event::Bootstrapped {
         mission: Some(MISSION.to_owned()),
         profile,
@@ -163,7 +165,8 @@ pub fn due(snapshot: &Snapshot, world: &World, mood: &Mood, budget: &Budget) -> 
             && (!matches!(
                 snapshot.active.status,
                 ActiveStatus::Selected | ActiveStatus::InProgress | ActiveStatus::Committed
-            ) || current_audit(snapshot).is_some());
+            ) || current_audit(snapshot).is_some()
+                || !snapshot.assurance().is_strict() && current_review(snapshot).is_some());
     assert!(
         !set.worktree || decides,
         "`cook next` would walk the tree for nothing"
@@ -211,13 +214,18 @@ impl Explorer<'_> {
     fn start(&mut self) {
         for &length in self.bounds.start {
             let world = World::of_length(length);
-            let snapshot = Rc::new(bootstrap(&world, self.bounds.judges));
+            let snapshot = Rc::new(bootstrap(&world, self.bounds.judges, self.bounds.assurance));
             self.visit(snapshot, world, u32::MAX, "init".into());
         }
         if self.bounds.imports {
             for (label, import) in imports() {
                 let world = World::of_length(2);
-                let snapshot = Rc::new(first(&world, self.bounds.judges, Some(import)));
+                let snapshot = Rc::new(first(
+                    &world,
+                    self.bounds.judges,
+                    self.bounds.assurance,
+                    Some(import),
+                ));
                 let label = format!("import {label}");
                 self.visit(snapshot, world, u32::MAX, label.into());
             }
@@ -295,6 +303,10 @@ impl Explorer<'_> {
         );
         offers.extend(user_commands(snapshot, self.bounds, Mood::GOOD));
         offers.extend(self.undos(at, snapshot));
+        // Under `strict` every one is refused alike.
+        if at < 50 || !snapshot.assurance().is_strict() {
+            offers.extend(by_cook::offers(snapshot, world, &good));
+        }
         for mood in [
             Mood {
                 edited: true,
@@ -437,6 +449,7 @@ impl Explorer<'_> {
                     .edges
                     .insert((before.phase, offer.event.name(), now.phase));
                 let cause = if offer.event.submission().is_some()
+                    || offer.actor == Actor::Cook
                     || matches!(offer.event, Event::Refused { .. } | Event::Blocked { .. })
                 {
                     Cause::Role

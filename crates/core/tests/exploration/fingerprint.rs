@@ -4,7 +4,7 @@
 
 use super::events::Bounds;
 use super::world::{Touch, World, commit_of};
-use cook_core::machine::{current_audit, current_review};
+use cook_core::machine::{AUDIT_EVERY, current_audit, current_review};
 use cook_core::model::{ActiveStatus, Policy, SliceStatus, Snapshot};
 use serde::ser::{self, Serialize};
 use std::collections::hash_map::DefaultHasher;
@@ -97,6 +97,12 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let has_audit = current_audit(&snapshot).is_some();
     for slice in snapshot.ledger.slices.values_mut() {
         let head = slice.head.clone();
+        // Whose words they are matters as far as the reviewer is another.
+        if let Some(by) = &mut slice.offered_by {
+            let review = slice.review.as_ref();
+            let is_same = review.is_some_and(|note| note.session.as_ref() == Some(&*by));
+            *by = if is_same { "same" } else { "other" }.to_owned();
+        }
         // A no is owed an answer once its criteria are others.
         slice.review.take_if(|note| !has_review && !note.rejects());
         slice.audit.take_if(|_| !has_audit);
@@ -114,6 +120,9 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
             .audit
             .take_if(|note| Some(&note.commit) != head.as_ref());
     }
+    let weighed = weighed(&snapshot);
+    let assured = &mut snapshot.ledger.assured;
+    assured.unaudited.0 = assured.unaudited.0.min(AUDIT_EVERY);
     // The next report of an implementer measures the tree anew.
     if snapshot.state.continuation_policy == Policy::Continue
         && matches!(
@@ -164,6 +173,7 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
         world.rewrites,
         unborn,
         snapshot.undone.seqs.is_empty(),
+        weighed,
     )
         .hash(&mut digest.hasher);
     spent.hash(&mut digest.hasher);
@@ -180,6 +190,25 @@ pub fn fingerprint(snapshot: &Snapshot, world: &World, steps_left: u64, bounds: 
     let first = hasher.finish();
     first.hash(&mut second);
     (u128::from(first) << 64) | u128::from(second.finish())
+}
+
+/// Below `strict`: whether something is there that cook does not weigh, of the texts that are left out.
+fn weighed(snapshot: &Snapshot) -> Option<[bool; 4]> {
+    if snapshot.assurance().is_strict() {
+        return None;
+    }
+    let ledger = &snapshot.ledger;
+    let slice = snapshot
+        .slice_in_work()
+        .and_then(|id| ledger.slices.get(id));
+    let review = slice.and_then(|slice| slice.review.as_ref());
+    let audit = slice.and_then(|slice| slice.audit.as_ref());
+    Some([
+        ledger.returned.is_some() || ledger.answered.is_some() || ledger.stopped_for.is_some(),
+        slice.is_some_and(|slice| slice.earlier_audit.is_some() || slice.remarked.is_some()),
+        review.is_some_and(|note| !note.findings.is_empty() || note.follow_up.is_some()),
+        audit.is_some_and(|note| !note.findings.is_empty() || note.next_slice.is_some()),
+    ])
 }
 
 /// Of accepted work it matters whether HEAD holds its commit and its basis, and not where.

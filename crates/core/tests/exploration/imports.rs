@@ -4,7 +4,7 @@ use super::explore::{due, first};
 use super::world::{Budget, Mood, World, id};
 use cook_core::diagnostic::Code;
 use cook_core::machine::{Rule, contradictions};
-use cook_core::model::{ActiveSlice, Import, Plan, Policy, SliceRecord, Trail};
+use cook_core::model::{ActiveSlice, Assurance, Import, Plan, Policy, SliceRecord, Trail};
 use serde_json::{Value, json};
 
 fn slice(name: &str, status: &str, criteria: &[&str]) -> Value {
@@ -203,7 +203,7 @@ fn what_contradicts_itself_is_named() {
     };
     let world = World::of_length(2);
     for (name, import) in imports() {
-        let mut snapshot = first(&world, 1, Some(import));
+        let mut snapshot = first(&world, 1, Assurance::Strict, Some(import));
         // The import itself asks for a re-ground; what is found must be enough without it.
         snapshot.state.requires_reground = false;
         let found: Vec<Code> = contradictions(&snapshot)

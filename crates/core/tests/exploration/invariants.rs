@@ -35,7 +35,7 @@ impl Seen<'_> {
 
     pub fn block(&self) -> Option<&Reground> {
         match &self.offer.event {
-            Event::Regrounded { block, .. } => Some(block),
+            Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } => Some(block),
             _ => None,
         }
     }
@@ -55,6 +55,7 @@ pub fn asks_little(event: &Event, set: &FactSet) -> Check {
     let walks = matches!(
         event,
         Event::Regrounded { .. }
+            | Event::RegroundedByCook { .. }
             | Event::Implemented { .. }
             | Event::Reviewed { .. }
             | Event::Audited { .. }
@@ -70,8 +71,7 @@ pub fn asks_little(event: &Event, set: &FactSet) -> Check {
         implements || (set.gates.is_none() && set.commit.is_none()),
         || format!("{} runs gates", event.name()),
     )?;
-    let stops =
-        matches!(event, Event::Regrounded { block, .. } if block.conclude == Some(Conclude::Stop));
+    let stops = matches!(event, Event::Regrounded { block, .. } | Event::RegroundedByCook { block, .. } if block.conclude == Some(Conclude::Stop));
     require(stops || set.stop_verifier.is_none(), || {
         format!("{} runs the stop verifier", event.name())
     })?;
@@ -317,6 +317,7 @@ fn slices_only_by_acceptance(seen: &Seen) -> Check {
             .audit
             .as_ref()
             .is_some_and(|audit| Some(&audit.commit) == ledger.head.as_ref());
+        let audited = audited || !super::by_cook::owes_audit(seen.before);
         require(reviewed && audited, || {
             format!("{id} is done without review and audit of its commit")
         })?;

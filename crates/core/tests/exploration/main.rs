@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod admission;
+mod by_cook;
 mod diagram;
 mod events;
 mod explore;
@@ -21,7 +22,7 @@ mod world;
 
 use cook_core::diagnostic::{CATALOGUE, Code, Family};
 use cook_core::machine::Rule;
-use cook_core::model::Snapshot;
+use cook_core::model::{Assurance, Snapshot};
 use events::Bounds;
 use explore::{Outcome, explore};
 use std::collections::BTreeSet;
@@ -32,6 +33,7 @@ const CORE: Bounds = Bounds {
     slices: 1,
     max_slices: 1,
     judges: 1,
+    assurance: Assurance::Strict,
     start: &[0, 1],
     commits: 3,
     steps: 1_000_000,
@@ -64,6 +66,26 @@ const WORKFLOWS: &[Bounds] = &[
         judges: 2,
         start: &[1],
         stops: false,
+        ..CORE
+    },
+    Bounds {
+        name: "standard: two slices, one judge",
+        slices: 2,
+        max_slices: 2,
+        commits: 3,
+        start: &[1],
+        stops: false,
+        assurance: Assurance::Standard,
+        ..CORE
+    },
+    Bounds {
+        name: "lite: two slices, one judge",
+        slices: 2,
+        max_slices: 2,
+        commits: 3,
+        start: &[1],
+        stops: false,
+        assurance: Assurance::Lite,
         ..CORE
     },
     Bounds {

@@ -103,7 +103,7 @@ proptest! {
         choices in prop::collection::vec((any::<u8>(), any::<u16>()), 1..60),
     ) {
         let walk = wander(&choices);
-        let again = replay(&bootstrap(&World::of_length(1), WIDE.judges), &walk.log);
+        let again = replay(&bootstrap(&World::of_length(1), WIDE.judges, WIDE.assurance), &walk.log);
         let mut walked = walk.past.clone();
         walked.push(walk.snapshot.clone());
         prop_assert_eq!(&again, &walked);

@@ -34,7 +34,7 @@ impl Walk {
 
     pub fn on(bounds: Bounds, world: World) -> Self {
         Self {
-            snapshot: bootstrap(&world, bounds.judges),
+            snapshot: bootstrap(&world, bounds.judges, bounds.assurance),
             world,
             mood: Mood::GOOD,
             budget: Budget {
@@ -143,6 +143,7 @@ impl Walk {
         Event::Implemented {
             slice_id: self.snapshot.active.slice_id.clone().unwrap_or_default(),
             commit: self.world.head.map(id).unwrap_or_default(),
+            evidence: Vec::new(),
             submission: submission(&self.snapshot, Role::Implementer),
         }
     }
@@ -252,7 +253,7 @@ impl Walk {
         panic!("never reached; {:?}", self.due());
     }
 
-    fn honest_step(&mut self) {
+    pub fn honest_step(&mut self) {
         match self.rule() {
             Rule::Stopped => self.leave_stop(),
             Rule::Bootstrap => self.mood.contract = Contract::Committed,

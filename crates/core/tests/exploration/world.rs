@@ -629,6 +629,7 @@ impl World {
                     ..Limits::default()
                 },
                 strict: mood.strict,
+                ..ConfigFacts::default()
             }),
         }
     }

@@ -142,6 +142,7 @@ pub(super) fn actor_word(actor: Actor) -> &'static str {
         Actor::Script => "script",
         Actor::Role => "role",
         Actor::Runner => "runner",
+        Actor::Cook => "cook",
     }
 }
 

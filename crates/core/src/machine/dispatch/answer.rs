@@ -76,7 +76,13 @@ pub(super) fn stopped_words(snapshot: &Snapshot) -> (String, String, Option<Stri
     match snapshot.state.continuation_policy {
         Policy::Done => (
             "nothing: the project is done".to_owned(),
-            "the final reconciliation is recorded".to_owned(),
+            match snapshot.describe_assurance() {
+                None => "the final reconciliation is recorded".to_owned(),
+                Some(_) => format!(
+                    "the final reconciliation is recorded; slices or votes rest on assurance `{}`",
+                    snapshot.lowest_assurance()
+                ),
+            },
             None,
         ),
         Policy::Blocked => ("clear what blocks".to_owned(), what, exit),

@@ -37,8 +37,11 @@ pub fn dispatch_needs(snapshot: Option<&Snapshot>) -> FactSet {
         // what a re-ground or a judge decides needs a clean tree.
         let recovers = snapshot.state.requires_reground;
         set.contract_committed = recovers || between && selects(snapshot);
-        set.worktree = recovers
-            || snapshot.ledger.regrounded && (between || slices::current_audit(snapshot).is_some());
+        let is_read = match snapshot.assurance().is_strict() {
+            true => slices::current_audit(snapshot).is_some(),
+            false => slices::current_review(snapshot).is_some(),
+        };
+        set.worktree = recovers || snapshot.ledger.regrounded && (between || is_read);
     }
     set
 }

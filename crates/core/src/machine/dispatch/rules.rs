@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, implement_answer};
 use crate::diagnostic::{Code, Finding, Refusal, counted, listed_are};
+use crate::machine::assurance::audit_is_due;
 use crate::machine::drift::Drift;
 use crate::machine::facts::{Facts, stale_stop_verifier};
 use crate::machine::rule::{Dispatch, Rule, Trace, VERIFY_STOP};
@@ -259,17 +260,24 @@ impl Walk<'_> {
             Rule::Review,
             "a review of this commit and these criteria is in",
         );
-        if slices::current_audit(snapshot).is_none() {
+        let is_audited = slices::current_audit(snapshot).is_some();
+        let is_due = audit_is_due(snapshot, self.facts.config.as_ref());
+        if !is_audited && is_due {
             let answer = Answer::new(
                 format!("audit the project after slice `{id}` at {}", short(&head)),
                 "the committed slice has no audit of this commit and these criteria",
             );
             return Ok(self.fire(Rule::Audit, Policy::Continue, answer));
         }
-        self.pass(
-            Rule::Audit,
-            "an audit of this commit and these criteria is in",
-        );
+        let saw = match is_audited {
+            true => "an audit of this commit and these criteria is in".to_owned(),
+            false => format!("no audit is due here under `{}`", snapshot.assurance()),
+        };
+        self.pass(Rule::Audit, saw);
+        let read = match is_audited {
+            true => "review and audit are in",
+            false => "the review is in, and no audit is due",
+        };
         self.advise();
         let acceptable = slices::current_review(snapshot).is_some_and(|review| review.acceptable);
         let answer = if acceptable {
@@ -277,12 +285,12 @@ impl Walk<'_> {
                 format!(
                     "reconcile slice `{id}`: accept it with evidence for each criterion, or reopen it"
                 ),
-                "review and audit are in; the review accepts it",
+                format!("{read}; the review accepts it"),
             )
         } else {
             Answer::new(
                 format!("reconcile slice `{id}`: reopen it with what must be fixed"),
-                "review and audit are in; the review does not accept it",
+                format!("{read}; the review does not accept it"),
             )
         };
         Ok(self.fire(Rule::Reconcile, Policy::Continue, answer))

@@ -15,7 +15,7 @@ use crate::model::{
 pub(in crate::machine) fn revalidate_done(
     work: &mut Work,
     block: &Reground,
-    submission: &Submission,
+    submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
     // What the block reopens itself is open by now.
     let done: Vec<String> = work
@@ -36,7 +36,7 @@ pub(in crate::machine) fn revalidate_done(
                 work.findings
                     .push(Finding::new(Code::CriterionLostProof, what.clone()).at(id.clone()));
             }
-            work.reopen(&id, lost.gone, Some(submission));
+            work.reopen(&id, lost.gone, submission);
             reopened.push(id);
             continue;
         }

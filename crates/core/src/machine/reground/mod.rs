@@ -53,7 +53,7 @@ pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
 pub(super) fn apply(
     work: &mut Work,
     block: &Reground,
-    submission: &Submission,
+    submission: Option<&Submission>,
 ) -> Result<(), Refusal> {
     once::require_named_once(block)?;
     let whole = delta::expand(&work.before.plan, block)?;
@@ -113,9 +113,9 @@ pub(super) fn apply(
 }
 
 /// A report that calls a slice selected which its block does not select.
-fn note_other_selection(work: &mut Work, block: &Reground, submission: &Submission) {
-    let fields = &submission.report.fields;
-    let named = fields.get("current_selected_slice").cloned();
+fn note_other_selection(work: &mut Work, block: &Reground, submission: Option<&Submission>) {
+    let fields = submission.map(|submission| &submission.report.fields);
+    let named = fields.and_then(|fields| fields.get("current_selected_slice").cloned());
     let Some(named) = named.filter(|_| block.select.is_none()) else {
         return;
     };
@@ -133,7 +133,7 @@ fn note_other_selection(work: &mut Work, block: &Reground, submission: &Submissi
 }
 
 /// The fields every accepted re-ground sets.
-fn record_reground(work: &mut Work, block: &Reground, submission: &Submission) {
+fn record_reground(work: &mut Work, block: &Reground, submission: Option<&Submission>) {
     let now = work.now();
     let next = &mut work.next;
     next.state.requires_reground = false;
@@ -153,7 +153,7 @@ fn record_reground(work: &mut Work, block: &Reground, submission: &Submission) {
     next.state.remaining_high_value_gaps = Some(Count(gaps.len() as u64));
     next.plan.last_reground_at = Some(now);
     next.ledger.regrounded = true;
-    next.ledger.advice = advice(&submission.report);
+    next.ledger.advice = submission.and_then(|submission| advice(&submission.report));
     next.ledger.returned = None;
     next.ledger.answered = None;
     next.ledger.stopped_for = None;

@@ -2,20 +2,21 @@
 
 use crate::diagnostic::{Code, Finding, Refusal};
 use crate::machine::active::active_from;
+use crate::machine::assurance::note_accepted;
 use crate::machine::records::attach;
 use crate::machine::rule::Rule;
 use crate::machine::work::Work;
 use crate::machine::{planning, proof, slices, unfixed};
 use crate::model::{
-    Accepted, ActiveStatus, Decision, Policy, Reconcile, Reground, ReviewNote, SliceRecordType,
-    SliceStatus, Submission, Waiting, WaitingKind, surface_matches,
+    Accepted, ActiveStatus, ByCook, Decision, Policy, Reconcile, Reground, ReviewNote,
+    SliceRecordType, SliceStatus, Submission, Waiting, WaitingKind, surface_matches,
 };
 use crate::report::is_named;
 
 pub(super) fn apply_reconcile(
     work: &mut Work,
     reconcile: &Reconcile,
-    submission: &Submission,
+    submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
     let id = &reconcile.slice_id;
     let slice = work.planned(id)?;
@@ -27,7 +28,7 @@ pub(super) fn apply_reconcile(
         Decision::Accepted if is_due => Ok(Vec::new()),
         Decision::Reopened if is_due || is_rejected || status == SliceStatus::Done => {
             let findings = findings_to_fix(work, id, &reconcile.findings)?;
-            work.reopen(id, findings, Some(submission));
+            work.reopen(id, findings, submission);
             Ok(vec![id.clone()])
         }
         _ => Err(Refusal::new(
@@ -44,7 +45,7 @@ pub(super) fn apply_reconcile(
 pub(super) fn reopen(
     work: &mut Work,
     block: &Reground,
-    submission: &Submission,
+    submission: Option<&Submission>,
 ) -> Result<Vec<String>, Refusal> {
     let mut opened = Vec::new();
     for reopen in &block.reopen {
@@ -72,7 +73,7 @@ pub(super) fn reopen(
         }
         if status == SliceStatus::Done {
             let why = reopen.why.lines().map(str::to_owned).collect();
-            work.reopen(id, why, Some(submission));
+            work.reopen(id, why, submission);
             opened.push(id.clone());
         }
         let ledger = work.ledger(id);
@@ -128,9 +129,10 @@ pub(super) fn accept(
     work: &mut Work,
     block: &Reground,
     id: &str,
-    submission: &Submission,
+    submission: Option<&Submission>,
 ) -> Result<(), Refusal> {
     proof::require_complete(work, block, id)?;
+    note_accepted(work);
     let ledger = work.ledger(id);
     let commit = ledger.head.take().unwrap_or_default();
     ledger.last_head = Some(commit.clone());
@@ -142,6 +144,8 @@ pub(super) fn accept(
     ledger.fixed.clear();
     ledger.fixes.clear();
     ledger.red_gates.clear();
+    ledger.offered.clear();
+    ledger.offered_by = None;
     ledger.remarked = None;
     let receipts = std::mem::take(&mut ledger.receipts);
     let own = work.facts.own()?.clone();
@@ -154,7 +158,10 @@ pub(super) fn accept(
         kept: Vec::new(),
     });
     let record = work.slice_record(SliceRecordType::Accepted, id, &commit);
-    attach(record, submission);
+    match submission {
+        Some(submission) => attach(record, submission),
+        None => record.by = Some(ByCook::BY.to_owned()),
+    }
     record.receipts = Some(receipts);
     record.own = Some(own);
     if let Some(slice) = work.next.plan.slice_mut(id) {
@@ -172,7 +179,11 @@ pub(super) fn accept(
 /// Rule 7 on a dirty tree. What lies on the slice's surfaces is its implementer's to commit, so
 /// it goes back; anything else is the user's, who is asked. What else the report wanted
 /// (evidence, a selection, a policy) builds on the acceptance and waits with it.
-pub(super) fn hold_back(work: &mut Work, id: &str, submission: &Submission) -> Result<(), Refusal> {
+pub(super) fn hold_back(
+    work: &mut Work,
+    id: &str,
+    submission: Option<&Submission>,
+) -> Result<(), Refusal> {
     let worktree = work.facts.worktree()?;
     let (dirty, unlisted) = (worktree.dirty.clone(), worktree.more);
     let surfaces = work
@@ -218,6 +229,6 @@ pub(super) fn hold_back(work: &mut Work, id: &str, submission: &Submission) -> R
     let must = vec![format!(
         "commit or take back what is uncommitted on the slice's surfaces: {paths}"
     )];
-    work.reopen(id, must, Some(submission));
+    work.reopen(id, must, submission);
     Ok(())
 }

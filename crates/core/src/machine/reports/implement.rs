@@ -10,8 +10,8 @@ use crate::machine::trust::handoff_commands;
 use crate::machine::unfixed::{add_new, set_audit_aside};
 use crate::machine::work::Work;
 use crate::model::{
-    ActiveStatus, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot, Subject,
-    Submission, VerificationEvidence, surface_names,
+    ActiveStatus, Offer, Outcome, Receipt, ReviewNote, SliceRecordType, SliceStatus, Snapshot,
+    Subject, Submission, VerificationEvidence, surface_names,
 };
 use crate::report::return_reason;
 
@@ -57,6 +57,7 @@ pub(in crate::machine) fn implement_needs(
 pub(in crate::machine) fn implement(
     work: &mut Work,
     slice_id: &str,
+    evidence: &[Offer],
     submission: &Submission,
 ) -> Result<(), Refusal> {
     require_active(work, slice_id)?;
@@ -93,6 +94,7 @@ pub(in crate::machine) fn implement(
     keep_named_settings(work, slice_id)?;
     write_evidence(work, slice_id, &commit, &runs, green);
     work.ledger(slice_id).remarked = return_reason(&submission.report);
+    keep_offers(work, slice_id, evidence, submission);
     work.note_fixes(slice_id, &submission.report);
     if green {
         commit_slice(work, slice_id, &commit, &runs, submission)?;
@@ -138,6 +140,17 @@ pub(in crate::machine) fn hand_back(
     work.next.state.requires_reground = true;
     work.next.ledger.returned = Some(why.to_owned());
     Ok(())
+}
+
+/// What the implementer says proves each criterion; under `strict` a regrounder says it.
+fn keep_offers(work: &mut Work, slice_id: &str, evidence: &[Offer], submission: &Submission) {
+    let is_heard = !work.before.assurance().is_strict() && !evidence.is_empty();
+    let ledger = work.ledger(slice_id);
+    ledger.offered = match is_heard {
+        true => evidence.to_vec(),
+        false => Vec::new(),
+    };
+    ledger.offered_by = submission.session.clone().filter(|_| is_heard);
 }
 
 fn require_active(work: &Work, slice_id: &str) -> Result<(), Refusal> {

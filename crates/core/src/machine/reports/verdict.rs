@@ -3,13 +3,13 @@
 use super::read_only::require_same_tree;
 use super::vote::require_new_words;
 use crate::diagnostic::{Code, Refusal};
-use crate::machine::answers::conditions;
 use crate::machine::records::attach;
-use crate::machine::slices::criteria_sha256;
+use crate::machine::slices::key_sha256;
 use crate::machine::unfixed::set_audit_aside;
 use crate::machine::work::Work;
 use crate::model::{
-    ActiveStatus, AuditNote, AuditorVerdict, ReviewNote, SliceRecordType, Submission, Verdicts,
+    ActiveStatus, AuditNote, AuditorVerdict, Count, ReviewNote, SliceRecordType, Submission,
+    Verdicts,
 };
 
 /// A review of the current key.
@@ -22,7 +22,9 @@ pub(in crate::machine) fn review(
     let (id, head, criteria) = committed_key(work)?;
     require_new_words(work, submission)?;
     let seq = work.seq();
+    let is_shown = !work.ledger(&id).offered.is_empty();
     work.ledger(&id).review = Some(ReviewNote {
+        session: submission.session.clone().filter(|_| is_shown),
         commit: head.clone(),
         criteria_sha256: criteria.clone(),
         acceptable: verdicts.positive,
@@ -61,11 +63,12 @@ pub(in crate::machine) fn audit(
     let record = work.slice_record(SliceRecordType::Audited, &id, &head);
     attach(record, submission);
     record.criteria_sha256 = Some(criteria);
+    work.next.ledger.assured.unaudited = Count(0);
     work.next.state.last_auditor_verdict = Some(auditor_verdict(!verdicts.positive));
     Ok(())
 }
 
-fn committed_key(work: &Work) -> Result<(String, String, String), Refusal> {
+fn committed_key(work: &mut Work) -> Result<(String, String, String), Refusal> {
     let id = work
         .active_id()
         .filter(|_| work.next.active.status == ActiveStatus::Committed)
@@ -77,12 +80,9 @@ fn committed_key(work: &Work) -> Result<(String, String, String), Refusal> {
         .get(&id)
         .and_then(|slice| slice.head.clone())
         .ok_or_else(|| Refusal::new(Code::WrongSlice, "the committed slice has no commit"))?;
-    let criteria = work
-        .next
-        .plan
-        .slice(&id)
-        .map(|slice| criteria_sha256(&conditions(slice)))
-        .unwrap_or_default();
+    let ledger = work.ledger(&id).clone();
+    let slice = work.next.plan.slice(&id);
+    let criteria = slice.map_or_else(String::new, |slice| key_sha256(slice, &ledger));
     Ok((id, head, criteria))
 }
 

@@ -3,6 +3,7 @@
 use super::read_only::require_same_tree;
 use crate::diagnostic::{Code, Refusal};
 use crate::digest::hex;
+use crate::machine::assurance::note_lowest;
 use crate::machine::text::short;
 use crate::machine::work::Work;
 use crate::model::{Count, ReportRecord, Submission, Verdicts, Vote};
@@ -33,6 +34,10 @@ pub(in crate::machine) fn judge(
         blocker_count: verdicts.blocker_count,
         high_value_gap_count: verdicts.high_value_gap_count,
         blockers,
+        concerns: match work.before.assurance().is_strict() {
+            true => Vec::new(),
+            false => verdicts.concerns.clone(),
+        },
         session: submission.session.clone(),
         ticket: submission.ticket.clone(),
         report_sha256: submission.report_sha256.clone(),
@@ -43,6 +48,7 @@ pub(in crate::machine) fn judge(
         wave.opened = Count(1);
     }
     work.stop_record(&head, verdicts, submission);
+    note_lowest(work);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The mission: given late, or a new one.
 
 use crate::diagnostic::{Code, Refusal};
+use crate::machine::assurance;
 use crate::machine::work::Work;
 use crate::model::{ActiveSlice, Policy, VerificationEvidence, WaitingKind, mission_anchor};
 
@@ -21,6 +22,7 @@ pub(in crate::machine) fn refocus(work: &mut Work, mission: &str) -> Result<(), 
     next.ledger.remarks.clear();
     next.ledger.high_value_gaps.clear();
     next.ledger.regrounded = false;
+    assurance::forget(next);
     next.ledger.returned = None;
     next.ledger.answered = None;
     next.ledger.stopped_for = None;

@@ -1,0 +1,120 @@
+//! What the profile in force asks for (`docs/assurance.md`): when an audit is due, when another
+//! profile begins to bind, and what is kept of the lowest.
+
+use super::drift;
+use super::facts::ConfigFacts;
+use super::slices::{current_audit, current_review};
+use super::work::Work;
+use crate::model::{ActiveStatus, Assurance, Assured, Bound, Count, Event, Profile, Snapshot};
+
+/// Slices that may be accepted under `standard` before an audit is due.
+pub const AUDIT_EVERY: u64 = 3;
+
+/// What makes an audit due, by the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditRule {
+    assurance: Assurance,
+    asked: bool,
+    every: u64,
+}
+
+impl AuditRule {
+    /// Of the profile in force; settings that cannot be read ask for every audit.
+    pub fn of(assurance: Assurance, config: Option<&ConfigFacts>) -> Self {
+        Self {
+            assurance: config.map_or(Assurance::Strict, |_| assurance),
+            asked: config.is_some_and(|config| config.audit),
+            every: config
+                .and_then(|config| config.audit_every)
+                .map_or(AUDIT_EVERY, |every| every.get()),
+        }
+    }
+
+    /// Whether a slice whose review says yes is audited.
+    pub fn is_due(&self, unaudited: u64, is_last: bool) -> bool {
+        match self.assurance {
+            Assurance::Strict => true,
+            Assurance::Standard => is_last || unaudited >= self.every,
+            Assurance::Lite => is_last && self.asked,
+        }
+    }
+}
+
+/// Rule 6 may answer for the committed slice. After a no the audit waits for a review that says yes.
+pub(super) fn audit_is_due(snapshot: &Snapshot, config: Option<&ConfigFacts>) -> bool {
+    let rule = AuditRule::of(snapshot.assurance(), config);
+    let accepts = current_review(snapshot).is_some_and(|review| !review.rejects());
+    let is_last = snapshot.plan.open_slices().count() <= 1;
+    rule.assurance.is_strict()
+        || accepts && rule.is_due(snapshot.ledger.assured.unaudited.0, is_last)
+}
+
+/// Who comes next is told by the settings.
+pub(super) fn reads_settings(snapshot: &Snapshot, event: &Event) -> bool {
+    let lowered = |snapshot: &Snapshot| !snapshot.assurance().is_strict();
+    let brings = match event {
+        Event::Bootstrapped { profile, .. } => !profile.assurance.is_strict(),
+        Event::Undone { to, .. } => lowered(to),
+        _ => false,
+    };
+    brings || lowered(snapshot) && snapshot.active.status == ActiveStatus::Committed
+}
+
+/// Takes another profile in. A higher one binds at once, a lower one from the next slice that is
+/// selected, and never inside a wave.
+pub(super) fn take_in(work: &mut Work, profile: &Profile) {
+    let held = work.before.assurance();
+    let is_lower = profile.assurance < held;
+    let slice_id = work.before.slice_in_work().map(str::to_owned);
+    let binds = is_lower && (slice_id.is_some() || work.before.ledger.wave.running);
+    work.next.ledger.assured.bound = binds.then_some(Bound {
+        assurance: held,
+        slice_id,
+    });
+}
+
+/// Lets go of a higher profile whose slice or wave is over.
+pub(super) fn let_go(next: &mut Snapshot) {
+    let Some(bound) = &next.ledger.assured.bound else {
+        return;
+    };
+    let holds = match &bound.slice_id {
+        Some(id) => next.slice_in_work() == Some(id) && drift::in_work(next),
+        None => next.ledger.wave.running,
+    };
+    if !holds {
+        next.ledger.assured.bound = None;
+    }
+}
+
+/// What the committed slice is accepted under.
+pub(super) fn note_accepted(work: &mut Work) {
+    let is_audited = current_audit(work.before).is_some();
+    let assured = &mut work.next.ledger.assured;
+    assured.unaudited = match is_audited {
+        true => Count(0),
+        false => Count(assured.unaudited.0 + 1),
+    };
+    note_lowest(work);
+}
+
+/// What an acceptance or a vote rests on.
+pub(super) fn note_lowest(work: &mut Work) {
+    let now = work.before.assurance();
+    let lowest = &mut work.next.ledger.assured.lowest;
+    *lowest = now.min(*lowest);
+}
+
+/// A model has re-grounded, and has seen every remark of before.
+pub(super) fn note_reground(work: &mut Work) {
+    let is_strict = work.next.assurance().is_strict();
+    let remarks = work.next.ledger.remarks.len() as u64;
+    let assured = &mut work.next.ledger.assured;
+    assured.by_cook = Count(0);
+    assured.remarks_seen = (!is_strict).then_some(Count(remarks));
+}
+
+/// Another mission: nothing of it was accepted yet.
+pub(super) fn forget(next: &mut Snapshot) {
+    next.ledger.assured = Assured::default();
+}

@@ -1,0 +1,234 @@
+//! A re-ground that cook derives itself, under a profile below `strict` and only where nothing is
+//! left to weigh (`docs/assurance.md`). Block and conditions are derived again whenever the event
+//! is applied, so that a log which holds another is not derivable.
+
+use super::facts::{FactSet, Head};
+use super::rule::{Dispatch, Rule};
+use super::slices::{current_audit, current_review};
+use super::trust::named_commands;
+use super::work::Work;
+use super::{reground, slices, wave};
+use crate::diagnostic::{Code, Refusal};
+use crate::model::{
+    ByCook, Conclude, Decision, EvidenceClaim, Policy, Reconcile, Reground, SliceStatus, Snapshot,
+};
+
+/// Re-grounds of cook's own that may follow one another.
+pub const MOST_BY_COOK: u64 = 10;
+
+/// What cook would re-ground itself where this rule answers, as far as the log tells.
+///
+/// # Errors
+/// Why a model is asked.
+pub fn derive(
+    snapshot: &Snapshot,
+    due: &Dispatch,
+    head: &Head,
+) -> Result<(ByCook, Reground), String> {
+    require_quiet(snapshot, due, head)?;
+    let mut block = Reground::default();
+    let kind = match due.rule {
+        Rule::Select => {
+            block.select = Some(first_in_order(snapshot)?);
+            ByCook::Select
+        }
+        Rule::Reconcile => {
+            accept(snapshot, &mut block)?;
+            ByCook::Accept
+        }
+        Rule::Conclude => {
+            require_agreement(snapshot, head)?;
+            block.conclude = Some(Conclude::Stop);
+            ByCook::Stop
+        }
+        rule => return Err(format!("rule {rule} answers")),
+    };
+    Ok((kind, block))
+}
+
+/// Nothing in the log waits for somebody who can weigh it.
+fn require_quiet(snapshot: &Snapshot, due: &Dispatch, head: &Head) -> Result<(), String> {
+    let ledger = &snapshot.ledger;
+    if snapshot.assurance().is_strict() {
+        return Err("the profile in force is `strict`".to_owned());
+    }
+    if ledger.assured.by_cook.0 >= MOST_BY_COOK {
+        return Err(format!(
+            "{MOST_BY_COOK} re-grounds of cook's own have followed one another"
+        ));
+    }
+    match ledger.assured.remarks_seen {
+        None => return Err("no model has re-grounded under this profile yet".to_owned()),
+        Some(seen) if seen.0 != ledger.remarks.len() as u64 => {
+            return Err("a remark came since the last re-ground of a model".to_owned());
+        }
+        Some(_) => {}
+    }
+    if let Some(finding) = due.findings.first() {
+        return Err(finding.message.clone());
+    }
+    let owes = !wave::unanswered(snapshot, head).is_empty() || !ledger.unanswered.is_empty();
+    if owes || ledger.returned.is_some() {
+        return Err("a rejection or a returned slice waits for an answer".to_owned());
+    }
+    if ledger.answered.is_some() || ledger.stopped_for.is_some() {
+        return Err("what the user said waits for a re-ground".to_owned());
+    }
+    let slice = snapshot.slice_in_work();
+    let slice_head = slice.and_then(|id| ledger.slices.get(id)?.head.as_ref());
+    let at = head.commit.as_ref();
+    if at.is_none() || at != ledger.head_seen.as_ref() && at != slice_head {
+        return Err("HEAD has moved since the last transition".to_owned());
+    }
+    Ok(())
+}
+
+/// The first slice in order of work, all of whose slices waited for are done.
+fn first_in_order(snapshot: &Snapshot) -> Result<String, String> {
+    if !snapshot.ledger.regrounded {
+        return Err("no re-ground of this mission is recorded".to_owned());
+    }
+    let plan = &snapshot.plan;
+    let first = slices::ready(plan).into_iter().next();
+    let first = first.and_then(|id| plan.slice(&id));
+    let Some(slice) = first else {
+        return Err("every open slice waits".to_owned());
+    };
+    let is_done = |id: &String| {
+        let other = plan.slice(id);
+        other.is_some_and(|other| other.status == SliceStatus::Done)
+    };
+    if slice.acceptance_criteria.is_empty() || !slice.blocked_on.iter().all(is_done) {
+        return Err(format!(
+            "slice `{}` has no criteria, or waits for one that is not done",
+            slice.slice_id
+        ));
+    }
+    Ok(slice.slice_id.clone())
+}
+
+/// Review and audit leave nothing open, and the implementer said what proves each criterion.
+fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
+    let id = snapshot.slice_in_work().unwrap_or_default();
+    let accepts = current_review(snapshot).is_some_and(|review| {
+        !review.rejects()
+            && review.concerns.is_empty()
+            && review.findings.is_empty()
+            && review.follow_up.is_none()
+    });
+    if !accepts {
+        return Err(format!("the review of slice `{id}` leaves something open"));
+    }
+    let is_open = current_audit(snapshot).is_some_and(|audit| {
+        !audit.findings.is_empty() || !audit.concerns.is_empty() || audit.next_slice.is_some()
+    });
+    let ledger = snapshot.ledger.slices.get(id);
+    let named =
+        ledger.is_some_and(|ledger| ledger.earlier_audit.is_some() || ledger.remarked.is_some());
+    if is_open || named {
+        return Err(format!(
+            "an audit or the implementer of slice `{id}` names something that is open"
+        ));
+    }
+    let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
+    if offered.is_empty() {
+        return Err(format!("the implementer of slice `{id}` gave no evidence"));
+    }
+    let reviewer = current_review(snapshot).and_then(|review| review.session.as_ref());
+    let implementer = ledger.and_then(|ledger| ledger.offered_by.as_ref());
+    if reviewer.is_none() || implementer.is_none() || reviewer == implementer {
+        return Err(format!(
+            "slice `{id}` is not known to be reviewed in another session than it was implemented in"
+        ));
+    }
+    block.evidence = offered
+        .iter()
+        .map(|offer| EvidenceClaim::of_offer(id, offer))
+        .collect();
+    block.reconcile = Some(Reconcile {
+        slice_id: id.to_owned(),
+        decision: Decision::Accepted,
+        findings: Vec::new(),
+    });
+    Ok(())
+}
+
+/// Every judge said yes, and named nothing.
+fn require_agreement(snapshot: &Snapshot, head: &Head) -> Result<(), String> {
+    let mut votes = wave::votes_at(snapshot, head);
+    match wave::unanimous(snapshot, head) && votes.all(|vote| vote.concerns.is_empty()) {
+        true => Ok(()),
+        false => Err("not every judge said yes without a concern".to_owned()),
+    }
+}
+
+/// What must be measured beside what its block wants.
+pub(super) fn needs(snapshot: &Snapshot, block: &Reground, set: &mut FactSet) {
+    reground::needs(snapshot, block, set);
+    set.contract_committed = true;
+}
+
+/// Applies the block, where cook derives the same one and the repository is as it must be.
+pub(super) fn apply(work: &mut Work, kind: ByCook, block: &Reground) -> Result<(), Refusal> {
+    let head = work.facts.head()?.clone();
+    let derived = derive(work.before, &work.due, &head).map_err(not_by_cook)?;
+    if derived != (kind, block.clone()) {
+        return Err(not_by_cook("cook derives another block".to_owned()));
+    }
+    let worktree = work.facts.worktree()?;
+    if !worktree.is_clean() {
+        let dirty = worktree.first_dirty();
+        return Err(not_by_cook(format!("the worktree is not clean: {dirty}")));
+    }
+    if !work.facts.contract_uncommitted()?.is_empty() || work.facts.stop_verifier_stale {
+        let what = "the contract is not committed, or its stop verifier is out of date";
+        return Err(not_by_cook(what.to_owned()));
+    }
+    let commands = named_commands(work.before, block);
+    if !work.facts.untrusted(&commands)?.is_empty() {
+        return Err(not_by_cook("a command is not trusted".to_owned()));
+    }
+    reground::apply(work, block, None)?;
+    require_nothing_new(work)?;
+    work.next.ledger.assured.by_cook.0 += 1;
+    Ok(())
+}
+
+/// What came up on the way is for a model to weigh.
+fn require_nothing_new(work: &Work) -> Result<(), Refusal> {
+    if let Some(remark) = work
+        .next
+        .ledger
+        .remarks
+        .get(work.before.ledger.remarks.len())
+    {
+        return Err(not_by_cook(remark.what.clone()));
+    }
+    if let Some(finding) = work.findings.iter().find(|finding| weighs(finding.code)) {
+        return Err(not_by_cook(finding.message.clone()));
+    }
+    let was_done = |id: &str| {
+        let before = work.before.plan.slice(id);
+        before.is_some_and(|slice| slice.status == SliceStatus::Done)
+    };
+    let mut slices = work.next.plan.candidate_slices.iter();
+    match slices.find(|slice| was_done(&slice.slice_id) && slice.status != SliceStatus::Done) {
+        Some(slice) => Err(not_by_cook(format!(
+            "what proves slice `{}` does not stand",
+            slice.slice_id
+        ))),
+        None => match work.next.state.continuation_policy {
+            Policy::Continue | Policy::Done => Ok(()),
+            _ => Err(not_by_cook("the user would be asked".to_owned())),
+        },
+    }
+}
+
+/// A note about the way alone does not ask for a model.
+fn weighs(code: Code) -> bool {
+    code != Code::Rebound
+}
+
+fn not_by_cook(why: String) -> Refusal {
+    Refusal::new(Code::NotByCook, why)
+}

@@ -1,0 +1,67 @@
+//! Re-grounds that cook makes itself, where the profile lets it (`docs/assurance.md`).
+
+use super::applied::Applied;
+use super::dispatch::{dispatch_now, head_of};
+use super::transition::{transition, transition_holding};
+use super::workspace::Workspace;
+use cook_core::diagnostic::{Failure, FailureKind};
+use cook_core::machine::{self, MOST_BY_COOK};
+use cook_core::model::{Actor, Event, Role};
+use cook_store::store::Lease;
+
+/// What became of it.
+#[derive(Debug)]
+pub enum ByCookOutcome {
+    /// It is recorded.
+    Applied(Box<Applied>),
+    /// A model is asked, and why.
+    Model(String),
+    /// The regrounder is not due, or the profile in force is `strict`.
+    NotDue,
+}
+
+/// Re-grounds where the regrounder is due and nothing is left to weigh.
+///
+/// # Errors
+/// Unreadable state, or a lock or lease that somebody else holds.
+pub fn reground_by_cook(
+    workspace: &Workspace,
+    lease: Option<&Lease>,
+) -> Result<ByCookOutcome, Failure> {
+    let (_, snapshot) = workspace.require()?;
+    let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
+    if due.role != Some(Role::Regrounder) || snapshot.assurance().is_strict() {
+        return Ok(ByCookOutcome::NotDue);
+    }
+    let head = head_of(&facts)?;
+    let followed = machine::follow(&snapshot, facts.rebound.as_ref());
+    let (kind, block) = match machine::derive(&followed, &due, &head) {
+        Ok(derived) => derived,
+        Err(why) => return Ok(ByCookOutcome::Model(why)),
+    };
+    let event = Event::RegroundedByCook { kind, block };
+    let applied = match lease {
+        Some(lease) => transition_holding(workspace, lease, &event, Actor::Cook),
+        None => transition(workspace, &event, Actor::Cook),
+    };
+    match applied {
+        Ok(applied) => Ok(ByCookOutcome::Applied(Box::new(applied))),
+        Err(failure) if failure.kind == FailureKind::Refused => {
+            Ok(ByCookOutcome::Model(failure.message))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Everything that cook may re-ground itself now, and what ended it where that is no refusal.
+pub fn reground_all_by_cook(workspace: &Workspace) -> (Vec<Applied>, Option<Failure>) {
+    let mut done = Vec::new();
+    for _ in 0..MOST_BY_COOK {
+        match reground_by_cook(workspace, None) {
+            Ok(ByCookOutcome::Applied(applied)) => done.push(*applied),
+            Ok(ByCookOutcome::Model(_) | ByCookOutcome::NotDue) => break,
+            Err(failure) => return (done, Some(failure)),
+        }
+    }
+    (done, None)
+}

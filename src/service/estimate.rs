@@ -1,0 +1,128 @@
+//! What a run would take, before it begins: sessions by role, tokens of their prompts, and money by
+//! what calls have cost before.
+
+use super::context::context_text;
+use super::dispatch::{dispatch_now, head_of};
+use super::workspace::Workspace;
+use cook_agents::prompt_tokens;
+use cook_core::diagnostic::Failure;
+use cook_core::machine::{self, Facts, Rule};
+use cook_core::model::{Assurance, Role, Snapshot};
+use cook_core::prompt::{self, PromptInput};
+use cook_store::session::CallRecord;
+
+/// Bytes of a prompt that make a token, about.
+const BYTES_A_TOKEN: u64 = 4;
+
+/// What one role would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleEstimate {
+    /// The role.
+    pub role: Role,
+    /// Its sessions.
+    pub sessions: u64,
+    /// Tokens that go into all of them.
+    pub prompt_tokens: u64,
+    /// By what calls of this role have taken; else by the size of its prompt now.
+    pub is_recorded: bool,
+    /// Money for all of them, millionths of a dollar; none = no call of this role tells its cost.
+    pub micro_usd: Option<u64>,
+}
+
+/// What a run would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunEstimate {
+    /// The profile in force.
+    pub assurance: Assurance,
+    /// Open slices that it counts.
+    pub slices: u64,
+    /// No plan is there yet: it counts one slice.
+    pub is_planless: bool,
+    /// By role.
+    pub rows: Vec<RoleEstimate>,
+}
+
+/// Estimates a run from here to the end, where every verdict is a yes.
+///
+/// # Errors
+/// Unreadable state.
+pub fn estimate_run(workspace: &Workspace, calls: &[CallRecord]) -> Result<RunEstimate, Failure> {
+    let (_, snapshot) = workspace.require()?;
+    let (due, facts) = dispatch_now(workspace, Some(&snapshot))?;
+    let head = head_of(&facts)?;
+    let estimate = machine::estimate(&snapshot, &due, &head, facts.config.as_ref());
+    let mut rows = Vec::new();
+    for (role, sessions) in estimate.sessions {
+        let known = Known::of(calls, role);
+        let each = match known.tokens {
+            Some(tokens) => tokens,
+            None => prompt_size(workspace, &snapshot, &facts, role)? / BYTES_A_TOKEN,
+        };
+        rows.push(RoleEstimate {
+            role,
+            sessions,
+            prompt_tokens: each.saturating_mul(sessions),
+            is_recorded: known.tokens.is_some(),
+            micro_usd: known.micro_usd.map(|micro| micro.saturating_mul(sessions)),
+        });
+    }
+    Ok(RunEstimate {
+        assurance: snapshot.assurance(),
+        slices: estimate.slices,
+        is_planless: estimate.is_planless,
+        rows,
+    })
+}
+
+/// What a call of a role takes on average; none where no call tells.
+struct Known {
+    tokens: Option<u64>,
+    micro_usd: Option<u64>,
+}
+
+impl Known {
+    fn of(calls: &[CallRecord], role: Role) -> Self {
+        let is_of_role = |named: Option<&str>| named.and_then(Role::parse) == Some(role);
+        let answers = calls.iter().filter_map(|call| call.answer.as_ref());
+        let answers: Vec<_> = answers
+            .filter(|answer| is_of_role(answer.role.as_deref()))
+            .collect();
+        let tokens = answers
+            .iter()
+            .filter_map(|answer| prompt_tokens(answer.usage.as_ref()?));
+        let costs = answers.iter().filter_map(|answer| answer.cost_micro_usd);
+        Self {
+            tokens: mean(tokens.collect()),
+            micro_usd: mean(costs.collect()),
+        }
+    }
+}
+
+fn mean(counts: Vec<u64>) -> Option<u64> {
+    let sum = counts
+        .iter()
+        .fold(0_u64, |sum, count| sum.saturating_add(*count));
+    sum.checked_div(counts.len() as u64)
+}
+
+/// Bytes of the prompt that the role would be given now.
+fn prompt_size(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    facts: &Facts,
+    role: Role,
+) -> Result<u64, Failure> {
+    let rule = Rule::ALL.into_iter().find(|rule| rule.role() == Some(role));
+    let context = context_text(workspace, snapshot, facts, role)?;
+    let prompt = prompt::render(&PromptInput {
+        role,
+        snapshot,
+        rule: rule.map_or("", Rule::id),
+        action: "",
+        reason: "",
+        findings: &[],
+        context: &context,
+        brief: "",
+    });
+    Ok(prompt.len() as u64)
+}

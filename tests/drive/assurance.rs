@@ -1,0 +1,101 @@
+//! One clean job of two slices under each profile: how many sessions it takes, and what of it is
+//! named and can be judged again.
+
+use crate::base::Job;
+use std::path::PathBuf;
+
+/// A job under a profile, whose judges are as many as the user asks for.
+fn job(assurance: &str, judges: u64) -> Job {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let player = root.join("tests/drive/clean.sh");
+    let job = Job::with(&format!(
+        "[agents.player]\nbin = {player:?}\nstart = []\nevents = \"text\"\nwrites = [\"$STATE\", \"$SMOKE\"]\n\
+         [roles.default]\nagent = \"player\"\ntimeout = \"60s\"\n"
+    ));
+    if assurance == "strict" {
+        return job;
+    }
+    // Without a person it is refused.
+    let refused = job.repo.cook(&["init", "--assurance", assurance]).exits(4);
+    assert!(refused.err.contains("user_only"), "{}", refused.err);
+    job.repo
+        .cook(&["init", "--assurance", assurance, "--as-user"])
+        .exits(0);
+    let profile = job.repo.read(".agent/profile.json");
+    assert!(profile.contains(&format!("\"assurance\": \"{assurance}\"")));
+    let judged = profile.replace(
+        "\"required_stop_judges\": 3",
+        &format!("\"required_stop_judges\": {judges}"),
+    );
+    job.repo.write(".agent/profile.json", judged);
+    job.repo.cook(&["init", "--as-user", "--commit"]).exits(0);
+    job
+}
+
+fn estimated(job: &Job) -> u64 {
+    let estimate = job.repo.cook(&["run", "--estimate", "--json"]).exits(0);
+    let estimate = estimate.json();
+    assert!(
+        estimate["prompt_tokens"].as_u64().unwrap() > 500,
+        "{estimate}"
+    );
+    assert!(estimate["cost_usd"].is_null(), "{estimate}");
+    estimate["sessions"].as_u64().unwrap()
+}
+
+fn sessions(job: &Job) -> usize {
+    job.repo.cook(&["run", "--steps", "1"]);
+    let foreseen = estimated(job);
+    job.repo.cook(&["run"]).exits(0);
+    job.is_done();
+    let calls = job.calls().len();
+    assert_eq!(foreseen as usize + 1, calls, "{:?}", job.calls());
+    assert_eq!(estimated_at_the_end(job), 0);
+    calls
+}
+
+fn estimated_at_the_end(job: &Job) -> u64 {
+    let estimate = job.repo.cook(&["run", "--estimate", "--json"]).exits(0);
+    estimate.json()["sessions"].as_u64().unwrap()
+}
+
+#[test]
+fn strict_takes_thirteen_sessions_and_names_no_profile() {
+    let job = job("strict", 3);
+    assert_eq!(sessions(&job), 13);
+    let prompt = std::fs::read_to_string(job.state.join("prompt.implementer")).unwrap();
+    assert!(!prompt.contains("\"evidence\""), "{prompt}");
+    let status = job.repo.cook(&["status"]).exits(0).out;
+    assert!(!status.contains("assurance"), "{status}");
+}
+
+#[test]
+fn standard_takes_nine_and_audits_the_last_slice() {
+    let job = job("standard", 3);
+    assert_eq!(sessions(&job), 9);
+    let audits = job.calls().into_iter().filter(|role| role == "auditor");
+    assert_eq!(audits.count(), 1);
+}
+
+#[test]
+fn lite_takes_six_and_says_so_wherever_done_is_said() {
+    let job = job("lite", 1);
+    assert_eq!(sessions(&job), 6);
+    let asked = std::fs::read_to_string(job.state.join("prompt.implementer")).unwrap();
+    assert!(asked.contains("\"evidence\": ["), "{asked}");
+    let shown = std::fs::read_to_string(job.state.join("prompt.reviewer")).unwrap();
+    let worth = "ties come in the order of the alphabet: test:equally frequent words come in the order of the alphabet (verified)";
+    assert!(shown.contains(worth), "{shown}");
+    for command in ["status", "next", "verify"] {
+        let said = job.repo.cook(&[command]).exits(0).out;
+        assert!(said.contains("lite"), "{command}: {said}");
+    }
+    let status = job.repo.cook(&["status", "--json"]).exits(0).json();
+    assert_eq!(status["lowest_assurance"], "lite");
+    let history = job.repo.read(".agent/slice-history.jsonl");
+    let by = history.matches("\"by\":\"cook/mechanical-v1\"").count();
+    assert_eq!(by, 2, "{history}");
+    let log = job.repo.cook(&["log"]).exits(0).out;
+    assert_eq!(log.matches("regrounded_by_cook").count(), 4, "{log}");
+    job.repo.cook(&["verify", "slice", "top"]).exits(0);
+}
