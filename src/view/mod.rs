@@ -10,6 +10,8 @@ mod checked;
 mod cost;
 mod demo;
 mod exit;
+mod format;
+mod formats;
 mod history;
 mod hook;
 mod issue;
@@ -18,7 +20,9 @@ mod page;
 mod plan;
 mod progress;
 mod reply;
+mod results;
 mod run;
+mod runner;
 mod screen;
 mod session;
 mod status;
@@ -36,6 +40,7 @@ pub(crate) use checked::CommitCheckAnswer;
 pub(crate) use cost::{CostAnswer, CostRow};
 pub(crate) use demo::DemoAnswer;
 pub(crate) use exit::Exit;
+pub(crate) use format::Format;
 pub(crate) use history::{
     Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescueFile, RescueRef,
     RescueRow, RescuedFile, WorktreeLog,
@@ -47,6 +52,7 @@ pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
+pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
@@ -103,6 +109,11 @@ pub trait Show {
     /// False for answers that are one format by nature (man pages, completions).
     fn has_json(&self) -> bool {
         true
+    }
+
+    /// What it came to, where other formats than text and JSON are made from it.
+    fn results(&self) -> Option<Results> {
+        None
     }
 
     /// What was noticed on the way; people see it on stderr.

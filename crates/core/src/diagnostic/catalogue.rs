@@ -292,6 +292,7 @@ codes! {
     HistoryShallow "history_shallow" Finding Error "this clone does not hold the history that the proof rests on", "run `git fetch --unshallow`; in CI check out with `fetch-depth: 0`";
     SliceNotProven "slice_not_proven" Finding Error "the slice is not done, or what it was accepted with is not on record", "run `cook status`";
     WordUnsigned "word_unsigned" Finding Error "nobody whom the base branch lists has signed what a fetched log only records", "run `cook verify --rerun` for what can be run; `.agent/allowed_signers` of the base branch lists who may sign the log's tip";
+    RunnerFilesWritten "runner_files_written" Finding Error "while gates ran, something wrote the files by which a step speaks to its CI runner", "look at what the gates start; install bubblewrap and set `[sandbox] mode = \"required\"`, so that no gate can";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "look at the named place, and carry over by hand what still matters";
     ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "correct the key where it was meant to be read; `cook brief export` shows those that are";

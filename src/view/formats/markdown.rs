@@ -1,0 +1,147 @@
+//! Markdown for a pull request or a job's summary.
+//!
+//! Invariant: a text of somebody's stands in code, with every sign that Markdown or HTML reads as a
+//! reference to the character: there it marks up nothing, links nothing, closes no table, names no
+//! person and no issue.
+
+use crate::verify::ProofVerdict;
+use crate::view::results::{Results, Weight, shortened};
+use cook_core::diagnostic::counted;
+use std::fmt::Write;
+
+/// Characters of a cell, rows of a table: a summary may have 1 MiB, a pull request 65,536 characters.
+const CELL: usize = 300;
+const ROWS: usize = 100;
+
+/// The verdict, the criteria with what their proof is worth, what was found, what was looked at.
+pub fn markdown(results: &Results) -> String {
+    let sign = match results.passed {
+        true => "✅",
+        false => "❌",
+    };
+    let mut text = format!("### {sign} `{}` {}\n\n", results.command, results.word());
+    let _ = writeln!(text, "{}\n", code(&results.verdict));
+    if !results.proofs.is_empty() {
+        text.push_str("| | slice | criterion | proof | evidence |\n|---|---|---|---|---|\n");
+        for proof in results.proofs.iter().take(ROWS) {
+            let sign = match (proof.fails, proof.verdict) {
+                (true, _) => "❌",
+                (false, ProofVerdict::Recorded | ProofVerdict::NotReproducible) => "⚠️",
+                (false, _) => "✅",
+            };
+            let verdict = proof.verdict.id().replace('_', " ");
+            let anchor = proof.anchor.as_deref().map(code);
+            let _ = writeln!(
+                text,
+                "| {sign} | {} | {} | {verdict} | {} |",
+                code(&proof.slice),
+                code(&proof.text),
+                anchor.as_deref().unwrap_or("none")
+            );
+        }
+        more(&mut text, results.proofs.len(), "criterion", "criteria");
+    }
+    if !results.found.is_empty() {
+        text.push_str("| | found | what | next |\n|---|---|---|---|\n");
+        for found in results.found.iter().take(ROWS) {
+            let sign = match found.weight {
+                Weight::Fails => "❌",
+                Weight::Look => "⚠️",
+                Weight::Note => "ℹ️",
+            };
+            let at = found.file.as_ref().map(|file| match file.line {
+                Some(line) => format!("{}:{line}: ", file.path),
+                None => format!("{}: ", file.path),
+            });
+            let _ = writeln!(
+                text,
+                "| {sign} {} | `{}` | {} | {} |",
+                found.weight.word(),
+                found.code,
+                code(&format!("{}{}", at.unwrap_or_default(), found.message)),
+                code(&found.next)
+            );
+        }
+        more(&mut text, results.found.len(), "finding", "findings");
+    }
+    if !results.checked.is_empty() {
+        let count = counted(results.checked.len() as u64, "line");
+        let _ = writeln!(
+            text,
+            "<details><summary>What was looked at ({count})</summary>\n"
+        );
+        for line in results.checked.iter().take(ROWS) {
+            let _ = writeln!(text, "- {}", code(line));
+        }
+        text.push_str("\n</details>\n\n");
+    }
+    if let Some(head) = &results.head {
+        let _ = writeln!(text, "Commit {}", code(head));
+    }
+    text
+}
+
+/// The end of a table, with what it does not show.
+fn more(text: &mut String, all: usize, one: &str, many: &str) {
+    if let Some(more) = all.checked_sub(ROWS).filter(|more| *more > 0) {
+        let noun = if more == 1 { one } else { many };
+        let _ = writeln!(
+            text,
+            "\n{more} more {noun}: `--format json` has all of them."
+        );
+    }
+    text.push('\n');
+}
+
+/// Somebody's words on one line, as code.
+pub fn code(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<code>{}</code>", escape(&shortened(text, CELL)))
+}
+
+/// References for what Markdown or HTML reads; a link's beginning is none any more.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut before = [' '; 3];
+    while let Some(c) = rest.next() {
+        let is_link = match c {
+            ':' => rest.peek() == Some(&'/'),
+            '.' => before.iter().all(|c| c.eq_ignore_ascii_case(&'w')),
+            c => "&<>|*_`[]\\~$@#!\"'".contains(c),
+        };
+        match is_link {
+            true => {
+                let _ = write!(escaped, "&#{};", u32::from(c));
+            }
+            false => escaped.push(c),
+        }
+        before = [before[1], before[2], c];
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_wrote_is_only_shown() {
+        for (text, shown) in [
+            ("a | b", "a &#124; b"),
+            ("`</code>`", "&#96;&#60;/code&#62;&#96;"),
+            (
+                "@someone #1 ![x](y)",
+                "&#64;someone &#35;1 &#33;&#91;x&#93;(y)",
+            ),
+            (
+                "http://a www.b src/a.rs:1",
+                "http&#58;//a www&#46;b src/a.rs:1",
+            ),
+        ] {
+            assert_eq!(code(text), format!("<code>{shown}</code>"));
+        }
+    }
+}
