@@ -47,6 +47,7 @@ mod log;
 mod man;
 mod next;
 mod pause;
+mod pr;
 mod pull;
 mod push;
 mod ready;
@@ -182,6 +183,8 @@ enum Command {
     Push(push::PushArgs),
     /// Take the log in from a remote, also in a fresh clone
     Pull(pull::PullArgs),
+    /// The text of a pull request: mission, proof, votes, what was caught; --create makes it
+    Pr(pr::PrArgs),
     /// Look at what was set aside, and put it back
     #[command(subcommand)]
     Rescue(rescue::RescueCommand),
@@ -319,6 +322,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => pull::pull(context, &args),
+        Command::Pr(args) => pr::pr(context, &args),
         Command::Rescue(command) => rescue::rescue(context, &command),
         Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),

@@ -19,6 +19,7 @@ mod next;
 mod page;
 mod plan;
 mod progress;
+mod pull_request;
 mod reply;
 mod results;
 mod run;
@@ -51,6 +52,7 @@ pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, Wh
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
+pub(crate) use pull_request::{Caught, PullRequest, PullRequestAnswer, SliceLine, VoteLine};
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
 pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};

@@ -140,6 +140,29 @@ impl VerifyAnswer {
         }
     }
 
+    /// What every format is made from.
+    pub(super) fn as_results(&self) -> Results {
+        let verdict = match &self.question {
+            Some(question) => format!("{} {}", question.asks, question.answer),
+            None => format!("verify {}", self.scope),
+        };
+        let mut results = Results::new("cook verify", self.passed(), &verdict);
+        let question = self.question.as_ref();
+        let standing = question.and_then(|question| question.commit.as_ref());
+        results.head = standing.and_then(|standing| standing.head.commit.clone());
+        for criterion in question.into_iter().flat_map(|it| &it.criteria) {
+            results.prove(criterion, self.strict);
+        }
+        let mut findings: Vec<_> = self.findings.iter().collect();
+        findings.sort_by_key(|finding| !self.fails(finding));
+        for finding in findings {
+            let weight = weight_of(finding, self.fails(finding));
+            results.find(finding, weight, finding.code.hint());
+        }
+        results.looked_at(&self.checked);
+        results
+    }
+
     /// Whether this finding, which needs a re-ground, means that what was asked is not so, or not
     /// known.
     fn leaves_open(&self, code: Code) -> bool {
@@ -226,25 +249,7 @@ impl Show for VerifyAnswer {
     }
 
     fn results(&self) -> Option<Results> {
-        let verdict = match &self.question {
-            Some(question) => format!("{} {}", question.asks, question.answer),
-            None => format!("verify {}", self.scope),
-        };
-        let mut results = Results::new("cook verify", self.passed(), &verdict);
-        let question = self.question.as_ref();
-        let standing = question.and_then(|question| question.commit.as_ref());
-        results.head = standing.and_then(|standing| standing.head.commit.clone());
-        for criterion in question.into_iter().flat_map(|it| &it.criteria) {
-            results.prove(criterion, self.strict);
-        }
-        let mut findings: Vec<_> = self.findings.iter().collect();
-        findings.sort_by_key(|finding| !self.fails(finding));
-        for finding in findings {
-            let weight = weight_of(finding, self.fails(finding));
-            results.find(finding, weight, finding.code.hint());
-        }
-        results.looked_at(&self.checked);
-        Some(results)
+        Some(self.as_results())
     }
 
     fn exit(&self) -> Exit {

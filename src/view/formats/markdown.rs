@@ -6,7 +6,7 @@
 
 use crate::verify::ProofVerdict;
 use crate::view::results::{Results, Weight, shortened};
-use cook_core::diagnostic::counted;
+use cook_core::diagnostic::{Lines, clean, counted, without_tags};
 use std::fmt::Write;
 
 /// Characters of a cell, rows of a table: a summary may have 1 MiB, a pull request 65,536 characters.
@@ -15,35 +15,46 @@ const ROWS: usize = 100;
 
 /// The verdict, the criteria with what their proof is worth, what was found, what was looked at.
 pub fn markdown(results: &Results) -> String {
-    let sign = match results.passed {
-        true => "✅",
-        false => "❌",
-    };
+    let sign = sign(results.passed);
     let mut text = format!("### {sign} `{}` {}\n\n", results.command, results.word());
     let _ = writeln!(text, "{}\n", code(&results.verdict));
+    tables(&mut text, results);
+    if let Some(head) = &results.head {
+        let _ = writeln!(text, "Commit {}", code(head));
+    }
+    text
+}
+
+pub(super) fn sign(passed: bool) -> &'static str {
+    match passed {
+        true => "✅",
+        false => "❌",
+    }
+}
+
+/// The criteria, what was found, what was looked at.
+pub(super) fn tables(text: &mut String, results: &Results) {
     if !results.proofs.is_empty() {
-        text.push_str("| | slice | criterion | proof | evidence |\n|---|---|---|---|---|\n");
-        for proof in results.proofs.iter().take(ROWS) {
+        let rows = results.proofs.iter().map(|proof| {
             let sign = match (proof.fails, proof.verdict) {
                 (true, _) => "❌",
                 (false, ProofVerdict::Recorded | ProofVerdict::NotReproducible) => "⚠️",
                 (false, _) => "✅",
             };
-            let verdict = proof.verdict.id().replace('_', " ");
             let anchor = proof.anchor.as_deref().map(code);
-            let _ = writeln!(
-                text,
-                "| {sign} | {} | {} | {verdict} | {} |",
+            [
+                sign.to_owned(),
                 code(&proof.slice),
                 code(&proof.text),
-                anchor.as_deref().unwrap_or("none")
-            );
-        }
-        more(&mut text, results.proofs.len(), "criterion", "criteria");
+                proof.verdict.id().replace('_', " "),
+                anchor.unwrap_or_else(|| "none".to_owned()),
+            ]
+        });
+        table(text, ["", "slice", "criterion", "proof", "evidence"], rows);
+        more(text, results.proofs.len(), "criterion", "criteria");
     }
     if !results.found.is_empty() {
-        text.push_str("| | found | what | next |\n|---|---|---|---|\n");
-        for found in results.found.iter().take(ROWS) {
+        let rows = results.found.iter().map(|found| {
             let sign = match found.weight {
                 Weight::Fails => "❌",
                 Weight::Look => "⚠️",
@@ -53,16 +64,15 @@ pub fn markdown(results: &Results) -> String {
                 Some(line) => format!("{}:{line}: ", file.path),
                 None => format!("{}: ", file.path),
             });
-            let _ = writeln!(
-                text,
-                "| {sign} {} | `{}` | {} | {} |",
-                found.weight.word(),
-                found.code,
+            [
+                format!("{sign} {}", found.weight.word()),
+                format!("`{}`", found.code),
                 code(&format!("{}{}", at.unwrap_or_default(), found.message)),
-                code(&found.next)
-            );
-        }
-        more(&mut text, results.found.len(), "finding", "findings");
+                code(&found.next),
+            ]
+        });
+        table(text, ["", "found", "what", "next"], rows);
+        more(text, results.found.len(), "finding", "findings");
     }
     if !results.checked.is_empty() {
         let count = counted(results.checked.len() as u64, "line");
@@ -75,22 +85,46 @@ pub fn markdown(results: &Results) -> String {
         }
         text.push_str("\n</details>\n\n");
     }
-    if let Some(head) = &results.head {
-        let _ = writeln!(text, "Commit {}", code(head));
+}
+
+/// A table of cells that are Markdown already.
+pub(super) fn table<const N: usize>(
+    text: &mut String,
+    heads: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) {
+    let _ = writeln!(text, "| {} |", heads.join(" | "));
+    let _ = writeln!(text, "|{}", "---|".repeat(N));
+    for row in rows.take(ROWS) {
+        let _ = writeln!(text, "| {} |", row.join(" | "));
     }
-    text
 }
 
 /// The end of a table, with what it does not show.
-fn more(text: &mut String, all: usize, one: &str, many: &str) {
+pub(super) fn more(text: &mut String, all: usize, one: &str, many: &str) {
     if let Some(more) = all.checked_sub(ROWS).filter(|more| *more > 0) {
         let noun = if more == 1 { one } else { many };
-        let _ = writeln!(
-            text,
-            "\n{more} more {noun}: `--format json` has all of them."
-        );
+        let _ = writeln!(text, "\n{more} more {noun} not shown here.");
     }
     text.push('\n');
+}
+
+/// Somebody's words over several lines, as a quotation.
+pub(super) fn quoted(text: &str, longest: usize) -> String {
+    let text = without_tags(&clean(text, Lines::Keep));
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let mut quoted = String::new();
+    for line in lines.iter().take(longest) {
+        let _ = writeln!(quoted, "> {}  ", code(line.trim()));
+    }
+    if lines.len() > longest {
+        quoted.push_str("> …\n");
+    }
+    quoted.push('\n');
+    quoted
 }
 
 /// Somebody's words on one line, as code.
@@ -110,7 +144,7 @@ fn escape(text: &str) -> String {
         let is_link = match c {
             ':' => rest.peek() == Some(&'/'),
             '.' => before.iter().all(|c| c.eq_ignore_ascii_case(&'w')),
-            c => "&<>|*_`[]\\~$@#!\"'".contains(c),
+            c => "&<>|*_`[]\\~$@#!".contains(c),
         };
         match is_link {
             true => {

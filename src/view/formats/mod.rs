@@ -4,9 +4,11 @@
 mod github;
 mod junit;
 mod markdown;
+mod pull_request;
 mod sarif;
 
 pub(super) use github::{commands, harmless, outputs};
 pub(super) use junit::junit;
 pub(super) use markdown::markdown;
+pub(super) use pull_request::body;
 pub(super) use sarif::sarif;

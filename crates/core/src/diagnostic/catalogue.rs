@@ -351,6 +351,8 @@ codes! {
     LockHeld "lock_held" Failure Error "another cook is writing", "run the command again";
     StepOvertaken "step_overtaken" Failure Error "somebody else was first at the remote; nothing of this step stands there, and what it made is kept", "run the command again";
     LeaseHeld "lease_held" Failure Error "another cook drives this workflow", "run `cook status`";
+    ForgeAbsent "forge_absent" Failure Error "neither `gh` nor `glab` is here to make a pull request", "install one and log in with it, or run `cook pr >body.md` and make the request by hand";
+    ForgeRefused "forge_refused" Failure Error "the program that speaks to the forge made no pull request", "push the branch (`cook push`), log in (`gh auth login`, `glab auth login`), and name the other program with `--with` where it is the wrong one";
     OutputUnwritable "output_unwritable" Failure Error "the answer could not be written to standard output", "make room where standard output leads to; `cook log` shows what was done";
     WriteFailed "write_failed" Failure Error "the transition could not be written; nothing changed", "make room or mend the permissions, then run the command again";
     InputTooLarge "input_too_large" Failure Error "the input is larger than cook reads", "give less";

@@ -1,0 +1,86 @@
+//! The body of a pull request: what was to be done, whether it is proven, by whose votes, and what was
+//! caught on the way.
+
+use super::markdown::{code, more, quoted, sign, table, tables};
+use crate::view::pull_request::{Caught, PullRequest};
+use crate::view::results::{Weight, plain};
+use std::fmt::Write;
+
+/// Characters that a forge takes, with room for a few of its own.
+const LONGEST: usize = 60_000;
+/// Lines of the mission.
+const MISSION: usize = 20;
+
+/// The body.
+pub fn body(request: &PullRequest) -> String {
+    let mut text = String::from("## Mission\n\n");
+    text.push_str(&quoted(&request.mission, MISSION));
+    let results = &request.results;
+    let _ = writeln!(
+        text,
+        "## Proof\n\n{} {}\n",
+        sign(results.passed),
+        code(&results.verdict)
+    );
+    tables(&mut text, results);
+    text.push_str("## Slices\n\n");
+    let rows = request.slices.iter().map(|slice| {
+        [
+            code(&plain(&slice.id)),
+            code(&plain(&slice.goal)),
+            slice.status.replace('_', " "),
+            slice.attempts.to_string(),
+            slice.head.as_deref().map_or("none".to_owned(), code),
+        ]
+    });
+    let heads = ["slice", "goal", "status", "attempts", "commit"];
+    table(&mut text, heads, rows);
+    more(&mut text, request.slices.len(), "slice", "slices");
+    if !request.votes.is_empty() {
+        let _ = writeln!(text, "## Votes, wave {}\n", request.wave);
+        let rows = request.votes.iter().map(|vote| {
+            let session = vote.session.as_deref().map(plain);
+            [
+                session.map_or("not recorded".to_owned(), |it| code(&it)),
+                if vote.yes { "✅ yes" } else { "❌ no" }.to_owned(),
+                code(&plain(&vote.names)),
+            ]
+        });
+        table(&mut text, ["judge", "vote", "names"], rows);
+        more(&mut text, request.votes.len(), "vote", "votes");
+    }
+    if !request.caught.is_empty() {
+        text.push_str("## What was caught\n\n");
+        let rows = request.caught.iter().map(|caught: &Caught| {
+            [
+                caught.seq.to_string(),
+                caught.what.to_owned(),
+                code(&plain(&caught.names)),
+            ]
+        });
+        table(&mut text, ["transition", "what", "names"], rows);
+        more(&mut text, request.caught.len(), "catch", "catches");
+    }
+    let open = results.found.iter().any(|it| it.weight == Weight::Fails);
+    let how = match open {
+        true => "What fails is in the tables above.",
+        false => "Nothing above rests on an agent's word alone but what is `recorded`.",
+    };
+    let _ = writeln!(
+        text,
+        "{how} To make all of it again in a clone: `cook verify --from origin --rerun --trust-repo`"
+    );
+    cut(text)
+}
+
+/// What is longer than a forge takes ends at a row, and says so.
+fn cut(text: String) -> String {
+    let Some((end, _)) = text.char_indices().nth(LONGEST) else {
+        return text;
+    };
+    let end = text[..end].rfind('\n').map_or(end, |at| at + 1);
+    format!(
+        "{}\n*Cut here: a forge takes no more. `cook verify` and `cook log` have all of it.*\n",
+        &text[..end]
+    )
+}
