@@ -129,7 +129,8 @@ fn digest(path: &str) -> String {
 
 #[test]
 fn a_clone_is_verified_by_a_binary_of_the_runner() {
-    let clone = clone_of(&pushed(), &["-b", "work"]);
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
     let branch = [("binary", COOK), ("branch", "work")];
     let (run, outputs) = act(&clone, &branch);
     run.ok()

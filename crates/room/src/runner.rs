@@ -25,10 +25,11 @@ pub struct RunnerFiles {
 }
 
 impl RunnerFiles {
-    /// Remembers them; there are none where no runner started this process.
+    /// Remembers them; there are none where no runner started this process. What is no plain file holds
+    /// nothing that could be put back.
     ///
     /// # Errors
-    /// One that is there and cannot be read.
+    /// A disk that fails.
     pub fn remember() -> io::Result<Self> {
         let mut held = Vec::new();
         for name in NAMES {
@@ -36,7 +37,7 @@ impl RunnerFiles {
                 continue;
             };
             let path = PathBuf::from(path);
-            let bytes = disk::read(&path, LIMIT, Links::Refuse)?;
+            let bytes = disk::read_if_plain(&path, LIMIT, Links::Refuse)?;
             held.push((name, path, bytes));
         }
         Ok(Self { held })
@@ -49,7 +50,7 @@ impl RunnerFiles {
     pub fn put_back(&self) -> io::Result<Vec<&'static str>> {
         let mut written = Vec::new();
         for (name, path, bytes) in &self.held {
-            let now = disk::read(path, LIMIT, Links::Refuse);
+            let now = disk::read_if_plain(path, LIMIT, Links::Refuse);
             if now.is_ok_and(|now| now == *bytes) {
                 continue;
             }

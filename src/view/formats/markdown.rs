@@ -9,9 +9,11 @@ use crate::view::results::{Results, Weight, shortened};
 use cook_core::diagnostic::{Lines, clean, counted, without_tags};
 use std::fmt::Write;
 
-/// Characters of a cell, rows of a table: a summary may have 1 MiB, a pull request 65,536 characters.
+/// Characters of a cell, rows of a table.
 const CELL: usize = 300;
 const ROWS: usize = 100;
+/// Bytes: GitHub drops a step's summary of more than 1 MiB.
+const SUMMARY: usize = 900_000;
 
 /// The verdict, the criteria with what their proof is worth, what was found, what was looked at.
 pub fn markdown(results: &Results) -> String {
@@ -21,6 +23,16 @@ pub fn markdown(results: &Results) -> String {
     tables(&mut text, results);
     if let Some(head) = &results.head {
         let _ = writeln!(text, "Commit {}", code(head));
+    }
+    cut(text, SUMMARY)
+}
+
+/// What is longer than a forge takes ends at a line's end, and says so.
+pub(super) fn cut(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        let line = text.as_bytes()[..longest].iter().rposition(|b| *b == b'\n');
+        text.truncate(line.map_or(0, |at| at + 1));
+        text.push_str("\n*Cut here: a forge takes no more. `cook verify` says all of it.*\n");
     }
     text
 }
@@ -177,5 +189,7 @@ mod tests {
         ] {
             assert_eq!(code(text), format!("<code>{shown}</code>"));
         }
+        assert_eq!(cut("é\né\n".to_owned(), 6), "é\né\n");
+        assert!(cut("é\né\n".to_owned(), 5).starts_with("é\n\n*Cut here"));
     }
 }

@@ -1,12 +1,12 @@
 //! The body of a pull request: what was to be done, whether it is proven, by whose votes, and what was
 //! caught on the way.
 
-use super::markdown::{code, more, quoted, sign, table, tables};
+use super::markdown::{code, cut, more, quoted, sign, table, tables};
 use crate::view::pull_request::{Caught, PullRequest};
 use crate::view::results::{Weight, plain};
 use std::fmt::Write;
 
-/// Characters that a forge takes, with room for a few of its own.
+/// Bytes: GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
 /// Lines of the mission.
 const MISSION: usize = 20;
@@ -70,17 +70,5 @@ pub fn body(request: &PullRequest) -> String {
         text,
         "{how} To make all of it again in a clone: `cook verify --from origin --rerun --trust-repo`"
     );
-    cut(text)
-}
-
-/// What is longer than a forge takes ends at a row, and says so.
-fn cut(text: String) -> String {
-    let Some((end, _)) = text.char_indices().nth(LONGEST) else {
-        return text;
-    };
-    let end = text[..end].rfind('\n').map_or(end, |at| at + 1);
-    format!(
-        "{}\n*Cut here: a forge takes no more. `cook verify` and `cook log` have all of it.*\n",
-        &text[..end]
-    )
+    cut(text, LONGEST)
 }
