@@ -52,7 +52,8 @@ pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, Wh
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
-pub(crate) use pull_request::{Caught, PullRequest, PullRequestAnswer, SliceLine, VoteLine};
+pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
+pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
 pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};

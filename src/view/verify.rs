@@ -141,7 +141,7 @@ impl VerifyAnswer {
     }
 
     /// What every format is made from.
-    pub(super) fn as_results(&self) -> Results {
+    pub(crate) fn as_results(&self) -> Results {
         let verdict = match &self.question {
             Some(question) => format!("{} {}", question.asks, question.answer),
             None => format!("verify {}", self.scope),

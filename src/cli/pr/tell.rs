@@ -21,7 +21,7 @@ pub(super) fn tell(
     snapshot: &Snapshot,
     verified: &VerifyAnswer,
 ) -> Result<PullRequest, Failure> {
-    let mut request = PullRequest::new(snapshot.mission.clone(), verified);
+    let mut request = PullRequest::new(snapshot.mission.clone(), verified.as_results());
     let mut attempts: BTreeMap<String, usize> = BTreeMap::new();
     let store = workspace.store()?;
     for meta in store.entries()? {

@@ -11,4 +11,5 @@ pub(super) use github::{commands, harmless, outputs};
 pub(super) use junit::junit;
 pub(super) use markdown::markdown;
 pub(super) use pull_request::body;
+pub(crate) use pull_request::{Caught, PullRequest, SliceLine, VoteLine};
 pub(super) use sarif::sarif;

@@ -2,14 +2,69 @@
 //! caught on the way.
 
 use super::markdown::{code, cut, more, quoted, sign, table, tables};
-use crate::view::pull_request::{Caught, PullRequest};
-use crate::view::results::{Weight, plain};
+use crate::view::results::{Results, Weight, plain};
 use std::fmt::Write;
 
 /// Bytes: GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
 /// Lines of the mission.
 const MISSION: usize = 20;
+
+/// What a pull request tells.
+#[derive(Debug)]
+pub(crate) struct PullRequest {
+    pub mission: String,
+    results: Results,
+    pub slices: Vec<SliceLine>,
+    pub wave: u64,
+    pub votes: Vec<VoteLine>,
+    /// In the order of the log.
+    pub caught: Vec<Caught>,
+}
+
+/// A slice of the plan.
+#[derive(Debug)]
+pub(crate) struct SliceLine {
+    pub id: String,
+    pub goal: String,
+    pub status: &'static str,
+    /// How often a commit was reported for it.
+    pub attempts: usize,
+    pub head: Option<String>,
+}
+
+/// A judge's vote.
+#[derive(Debug)]
+pub(crate) struct VoteLine {
+    pub session: Option<String>,
+    pub yes: bool,
+    pub names: String,
+}
+
+/// A report that was refused, or that said no.
+#[derive(Debug)]
+pub(crate) struct Caught {
+    pub seq: u64,
+    pub what: &'static str,
+    pub names: String,
+}
+
+impl PullRequest {
+    pub fn new(mission: String, results: Results) -> Self {
+        Self {
+            mission,
+            results,
+            slices: Vec::new(),
+            wave: 0,
+            votes: Vec::new(),
+            caught: Vec::new(),
+        }
+    }
+
+    pub fn is_proven(&self) -> bool {
+        self.results.passed
+    }
+}
 
 /// The body.
 pub fn body(request: &PullRequest) -> String {
