@@ -32,7 +32,9 @@ pub(super) fn look(
         .collect();
     for edit in edited_settings(&files) {
         let show = checked.diff(&[edit.path]);
-        let line = Line::new(Code::TestSettingsEdited, edit.takes_away, edit.what, show);
+        let after = files.iter().find(|file| file.path == edit.path);
+        let line = Line::new(Code::TestSettingsEdited, edit.takes_away, edit.what, show)
+            .about(edit.path, after.and_then(|file| file.after));
         checked.lines.push(line);
     }
     let mut what = format!("{} compared", counted(edits.len() as u64, "file"));
@@ -84,8 +86,16 @@ pub(super) fn loss_line(loss: &Loss, edits: &[Edit], checked: &Checked) -> Line 
         LossKind::Weakened => Code::TestWeakened,
         LossKind::Fewer => Code::TestsFewer,
     };
-    let paths = edits.iter().map(|edit| edit.change.path.as_str());
-    let named = paths.filter(|path| loss.what.contains(&format!("`{path}`")));
-    let named: Vec<&str> = named.take(1).collect();
-    Line::new(code, true, loss.what.clone(), checked.diff(&named))
+    let named = edits
+        .iter()
+        .find(|edit| loss.what.contains(&format!("`{}`", edit.change.path)));
+    let line = |paths: &[&str]| Line::new(code, true, loss.what.clone(), checked.diff(paths));
+    match named {
+        Some(edit) => {
+            let path = edit.change.path.as_str();
+            let after = edit.texts.as_ref().and_then(|(_, after)| after.as_deref());
+            line(&[path]).about(path, after)
+        }
+        None => line(&[]),
+    }
 }

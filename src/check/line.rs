@@ -13,6 +13,17 @@ pub struct Line {
     pub message: String,
     /// The command that shows more, or that mends it.
     pub show: String,
+    /// The file that it is about.
+    #[serde(skip)]
+    pub file: Option<FilePlace>,
+}
+
+/// A file of the commit, and a line of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    pub path: String,
+    /// From 1.
+    pub line: Option<usize>,
 }
 
 impl Line {
@@ -27,7 +38,23 @@ impl Line {
             fails,
             message: message.into(),
             show: show.into(),
+            file: None,
         }
+    }
+
+    /// The same about a file; `after` is its text at HEAD, in which the line is looked for that the
+    /// message ends with.
+    pub(super) fn about(mut self, path: &str, after: Option<&str>) -> Self {
+        let ends_so = |line: &str| {
+            let line = line.trim();
+            !line.is_empty() && self.message.ends_with(&format!(": {line}"))
+        };
+        let line = after.and_then(|text| text.lines().position(ends_so));
+        self.file = Some(FilePlace {
+            path: path.to_owned(),
+            line: line.map(|at| at + 1),
+        });
+        self
     }
 
     /// Worst first.

@@ -13,7 +13,7 @@ mod line;
 mod uncommitted;
 
 pub(crate) use found::{Ask, Checked};
-pub(crate) use line::Line;
+pub(crate) use line::{FilePlace, Line};
 
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};

@@ -2,8 +2,9 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
-use crate::check::{Ask, check};
-use crate::view::CommitCheckAnswer;
+use super::runner_files;
+use crate::check::{Ask, Line, check};
+use crate::view::{CommitCheckAnswer, Format};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -21,6 +22,9 @@ pub(super) struct CheckArgs {
     /// Trust the gates of this repository for this run
     #[arg(long)]
     pub trust_repo: bool,
+    /// How to answer (default: human)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
 }
 
 pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
@@ -38,5 +42,12 @@ pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
             screen.note(text);
         }
     };
-    answer(CommitCheckAnswer::from(check(&mut workspace, &ask, &tell)?))
+    let work = || check(&mut workspace, &ask, &tell);
+    let (mut checked, written) = runner_files::guard(work)?;
+    if let Some(written) = written {
+        let next = written.code.hint();
+        let line = Line::new(written.code, true, written.message, next);
+        checked.lines.insert(0, line);
+    }
+    answer(CommitCheckAnswer::from(checked))
 }

@@ -86,6 +86,11 @@ pub(super) fn not_parsed(error: &clap::Error) -> Exit {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let complaint = HookAnswer::complaint(format!("cook hook: {first}"));
-    crate::view::Screen::new(false, false, false, crate::view::ColorChoice::Never)
-        .answer(&complaint)
+    crate::view::Screen::new(
+        crate::view::Format::Human,
+        false,
+        false,
+        crate::view::ColorChoice::Never,
+    )
+    .answer(&complaint)
 }

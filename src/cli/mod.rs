@@ -12,6 +12,7 @@ mod printer;
 #[cfg(feature = "schema")]
 pub mod published;
 mod queued;
+mod runner_files;
 mod stated_mission;
 mod taken_plan;
 mod transition;
@@ -47,6 +48,7 @@ mod log;
 mod man;
 mod next;
 mod pause;
+mod pr;
 mod pull;
 mod push;
 mod ready;
@@ -66,8 +68,8 @@ mod undo;
 mod verify;
 mod why;
 
-use crate::view::{ColorChoice, Exit, Screen};
-use clap::{CommandFactory, Parser, Subcommand};
+use crate::view::{ColorChoice, Exit, Format, Screen};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use context::{Answer, Context};
 use cook_core::diagnostic::Failure;
 use std::path::PathBuf;
@@ -182,6 +184,8 @@ enum Command {
     Push(push::PushArgs),
     /// Take the log in from a remote, also in a fresh clone
     Pull(pull::PullArgs),
+    /// The text of a pull request: mission, proof, votes, what was caught; --create makes it
+    Pr(pr::PrArgs),
     /// Look at what was set aside, and put it back
     #[command(subcommand)]
     Rescue(rescue::RescueCommand),
@@ -199,9 +203,13 @@ enum Command {
 }
 
 impl Command {
-    /// `cook verify --format json` says the same as `--json`.
-    fn asks_for_json(&self) -> bool {
-        matches!(self, Command::Verify(args) if args.format == verify::VerifyFormat::Json)
+    /// The format that is named, and whose results are in it.
+    fn format(&self) -> (Option<Format>, &'static str) {
+        match self {
+            Command::Verify(args) => (args.format, "cook verify"),
+            Command::Check(args) => (args.format, "cook check"),
+            _ => (None, "cook"),
+        }
     }
 }
 
@@ -214,8 +222,18 @@ pub fn main() -> ExitCode {
     if let Command::ScriptedAgent(args) = &cli.command {
         return scripted_agent::play(args);
     }
-    let json = cli.json || cli.command.asks_for_json();
-    let screen = Screen::new(json, cli.quiet, cli.verbose, cli.color);
+    let (named, command) = cli.command.format();
+    let format = match (cli.json, named) {
+        (true, _) => Format::Json,
+        (false, named) => named.unwrap_or_default(),
+    };
+    let screen = Screen::new(format, cli.quiet, cli.verbose, cli.color).of_command(command);
+    if let (true, Some(other)) = (cli.json, named.filter(|named| *named != Format::Json)) {
+        let other = other.to_possible_value();
+        let other = other.as_ref().map_or("", |value| value.get_name());
+        let what = format!("`--json` and `--format {other}` ask for two answers");
+        return screen.failure(&Failure::usage(what)).into();
+    }
     let context = Context {
         dir_is_named: cli.dir.is_some(),
         dir: cli.dir.unwrap_or_else(|| PathBuf::from(".")),
@@ -239,7 +257,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
         return Exit::Ok.into();
     }
     if std::env::args_os().any(|word| word == "--json") {
-        let screen = Screen::new(true, false, false, ColorChoice::Auto);
+        let screen = Screen::new(Format::Json, false, false, ColorChoice::Auto);
         let message = first_words(&error.to_string());
         return screen.failure(&Failure::usage(message)).into();
     }
@@ -305,6 +323,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::ScriptedAgent(_) => Err(Failure::usage("a scripted agent answers to nobody")),
         Command::Push(args) => push::push(context, &args),
         Command::Pull(args) => pull::pull(context, &args),
+        Command::Pr(args) => pr::pr(context, &args),
         Command::Rescue(command) => rescue::rescue(context, &command),
         Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),

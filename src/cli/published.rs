@@ -4,9 +4,10 @@ use crate::view::{
     AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer,
     CommitCheckAnswer, CostAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer,
     Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
-    IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PushAnswer, ReadyAnswer,
-    RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile, RolePromptAnswer, RunAnswer,
-    SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer, Verified, WhyAnswer,
+    IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer,
+    PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
+    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer,
+    Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -44,6 +45,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "next" Dispatched, "cook next --json";
         "next-prompt" RolePromptAnswer, "cook next --prompt --json";
         "note" NoteAnswer, "a command that recorded nothing";
+        "pr" PullRequestAnswer, "cook pr --json";
         "pull" PullAnswer, "cook pull --json";
         "push" PushAnswer, "cook push --json";
         "ready" ReadyAnswer, "cook ready --json";

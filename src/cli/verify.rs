@@ -2,9 +2,10 @@
 
 use super::caller;
 use super::context::{Answer, Context, answer};
+use super::runner_files;
 use crate::service::{self, Workspace};
 use crate::verify::{self, Answered, Outcome, Rerun};
-use crate::view::{Question, VerifyAnswer};
+use crate::view::{Format, Question, VerifyAnswer};
 use clap::{Args, ValueEnum};
 use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::{Caches, Event, STOP_VERIFIER};
@@ -20,15 +21,6 @@ pub(super) enum VerifyScope {
     All,
     /// Is this slice proven: its review, audit, receipts and criteria
     Slice,
-}
-
-/// How `cook verify` prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum VerifyFormat {
-    /// For people
-    Human,
-    /// For programs
-    Json,
 }
 
 /// Where gates and tests run again.
@@ -72,9 +64,9 @@ pub(super) struct VerifyArgs {
     /// Trust the stop verifier and the gates of this repository for this run (for CI)
     #[arg(long)]
     pub trust_repo: bool,
-    /// human or json
-    #[arg(long, value_enum, default_value_t = VerifyFormat::Human)]
-    pub format: VerifyFormat,
+    /// How to answer (default: human)
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
 }
 
 /// Where judges wait for the gates, or a re-ground for gates that are red, what they say now goes
@@ -124,12 +116,23 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
         Some(RerunAt::Slices) => Rerun::Slices,
         Some(RerunAt::Head) => Rerun::Head,
     };
-    let (scope, answered) = match args.scope {
-        VerifyScope::ControlPlane => ("control-plane", control_plane(&workspace)?),
+    let (mut looked, written) = runner_files::guard(|| look(&workspace, args, id, rerun))?;
+    looked.findings.extend(written);
+    answer(looked)
+}
+
+fn look(
+    workspace: &Workspace,
+    args: &VerifyArgs,
+    id: &str,
+    rerun: Rerun,
+) -> Result<VerifyAnswer, Failure> {
+    let (scope, found) = match args.scope {
+        VerifyScope::ControlPlane => ("control-plane", control_plane(workspace)?),
         VerifyScope::Stop => {
-            write_down(&workspace)?;
-            let Outcome { checked, findings } = verify::stop(&workspace)?;
-            return answer(VerifyAnswer {
+            write_down(workspace)?;
+            let Outcome { checked, findings } = verify::stop(workspace)?;
+            return Ok(VerifyAnswer {
                 scope: "stop",
                 question: None,
                 strict: args.strict,
@@ -137,11 +140,15 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
                 findings,
             });
         }
-        VerifyScope::All => ("all", verify::all(&workspace, rerun)?),
-        VerifyScope::Slice => ("slice", verify::slice(&workspace, id, rerun)?),
+        VerifyScope::All => ("all", verify::all(workspace, rerun)?),
+        VerifyScope::Slice => ("slice", verify::slice(workspace, id, rerun)?),
     };
+    Ok(answered(scope, found, args.strict))
+}
+
+fn answered(scope: &'static str, answered: Answered, strict: bool) -> VerifyAnswer {
     let Outcome { checked, findings } = answered.outcome;
-    answer(VerifyAnswer {
+    VerifyAnswer {
         scope,
         question: Some(Question {
             asks: answered.asks,
@@ -149,10 +156,18 @@ pub(super) fn verify(context: &Context, args: &VerifyArgs) -> Answer {
             commit: answered.commit,
             criteria: answered.criteria,
         }),
-        strict: args.strict,
+        strict,
         checked,
         findings,
-    })
+    }
+}
+
+/// The proof of HEAD as it stands, nothing run that was green here before.
+pub(super) fn verified(workspace: &Workspace) -> Result<VerifyAnswer, Failure> {
+    let looked = || Ok(answered("all", verify::all(workspace, Rerun::No)?, false));
+    let (mut looked, written) = runner_files::guard(looked)?;
+    looked.findings.extend(written);
+    Ok(looked)
 }
 
 fn control_plane(workspace: &Workspace) -> Result<Answered, Failure> {

@@ -1,6 +1,6 @@
 //! `cook check`: what is not true of a commit, worst first.
 
-use super::{Exit, Page, Show, Tone};
+use super::{Exit, Page, Results, Show, Tone};
 use crate::check::{Checked, Line};
 use cook_core::diagnostic::{Lines, clean};
 use serde::Serialize;
@@ -37,19 +37,12 @@ impl From<Checked> for CommitCheckAnswer {
 
 impl Show for CommitCheckAnswer {
     fn human(&self, page: &mut Page) {
-        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
-        let (tone, word) = match (self.passed, self.lines.is_empty()) {
-            (false, _) => (Tone::Bad, "false"),
-            (true, false) => (Tone::Good, "true, with a remark"),
-            (true, true) => (Tone::Good, "true"),
+        let tone = match self.passed {
+            false => Tone::Bad,
+            true => Tone::Good,
         };
-        page.toned(tone, word);
-        let base_is = clean(&self.base_is, Lines::Fold);
-        page.line(&format!(
-            "  {} against {} ({base_is})",
-            short(&self.head),
-            short(&self.base)
-        ));
+        page.toned(tone, self.word());
+        page.line(&format!("  {}", self.compared()));
         for line in &self.lines {
             let (tone, word) = match line.fails {
                 true => (Tone::Bad, "false"),
@@ -70,10 +63,41 @@ impl Show for CommitCheckAnswer {
         }
     }
 
+    fn results(&self) -> Option<Results> {
+        let verdict = format!(
+            "is what was claimed true of this commit? {}: {}",
+            self.word(),
+            self.compared()
+        );
+        let mut results = Results::new("cook check", self.passed, &verdict);
+        results.head = Some(self.head.clone());
+        self.lines.iter().for_each(|line| results.add_line(line));
+        results.looked_at(&self.checked);
+        Some(results)
+    }
+
     fn exit(&self) -> Exit {
         match self.passed {
             true => Exit::Ok,
             false => Exit::CheckFailed,
         }
+    }
+}
+
+impl CommitCheckAnswer {
+    fn word(&self) -> &'static str {
+        match (self.passed, self.lines.is_empty()) {
+            (false, _) => "false",
+            (true, false) => "true, with a remark",
+            (true, true) => "true",
+        }
+    }
+
+    /// Which commit, and with which it was compared.
+    fn compared(&self) -> String {
+        let short = |id: &str| id.get(..12).unwrap_or(id).to_owned();
+        let base_is = clean(&self.base_is, Lines::Fold);
+        let (head, base) = (short(&self.head), short(&self.base));
+        format!("{head} against {base} ({base_is})")
     }
 }

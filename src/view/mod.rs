@@ -11,6 +11,8 @@ mod cost;
 mod demo;
 mod estimate;
 mod exit;
+mod format;
+mod formats;
 mod history;
 mod hook;
 mod issue;
@@ -18,8 +20,11 @@ mod next;
 mod page;
 mod plan;
 mod progress;
+mod pull_request;
 mod reply;
+mod results;
 mod run;
+mod runner;
 mod screen;
 mod session;
 mod status;
@@ -38,6 +43,8 @@ pub(crate) use cost::{CostAnswer, CostRow};
 pub(crate) use demo::DemoAnswer;
 pub(crate) use estimate::EstimateAnswer;
 pub(crate) use exit::Exit;
+pub(crate) use format::Format;
+pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
 pub(crate) use history::{
     Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescueFile, RescueRef,
     RescueRow, RescuedFile, WorktreeLog,
@@ -48,7 +55,9 @@ pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, Wh
 pub(crate) use page::{Page, Tone};
 pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
+pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
+pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
@@ -105,6 +114,11 @@ pub trait Show {
     /// False for answers that are one format by nature (man pages, completions).
     fn has_json(&self) -> bool {
         true
+    }
+
+    /// What it came to, where other formats than text and JSON are made from it.
+    fn results(&self) -> Option<Results> {
+        None
     }
 
     /// What was noticed on the way; people see it on stderr.

@@ -87,9 +87,7 @@ impl Page {
     /// A value as JSON over several lines, the same value: what would act on a terminal is
     /// escaped in it.
     pub fn json(&mut self, value: &Value) {
-        let text = serde_json::to_string_pretty(value).unwrap_or_default();
-        self.text.push_str(&harmless_json(&text));
-        self.newline();
+        self.text.push_str(&json_text(value));
     }
 
     /// The same on one line.
@@ -107,4 +105,10 @@ impl Page {
 /// What acts on a terminal, or reads as a tag to a model, is taken off.
 fn shown(text: &str) -> String {
     without_tags(&clean(text, Lines::Keep))
+}
+
+/// A value as JSON over several lines, harmless to a terminal.
+pub(super) fn json_text(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    format!("{}\n", harmless_json(&text))
 }

@@ -1,13 +1,13 @@
 //! The one place that prints. stdout carries the answer, stderr everything else.
 
 use super::exit::Exit;
-use super::page::{Page, Tone};
-use super::{Answer, to_json};
+use super::formats::harmless;
+use super::page::{Page, Tone, json_text};
+use super::{Answer, Format, Results, runner, to_json};
 use cook_core::diagnostic::{
-    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, harmless_json, without_tags,
+    Code, Failure, Finding, Lines, PriorRefs, Severity, clean, without_tags,
 };
 use serde::Serialize;
-use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 
 /// When to colour.
@@ -27,6 +27,9 @@ pub enum ColorChoice {
 pub struct Screen {
     /// Answers as JSON.
     pub json: bool,
+    format: Format,
+    /// Whose results they are.
+    command: &'static str,
     /// No notes on stderr.
     pub quiet: bool,
     /// Causes of errors, in full.
@@ -41,7 +44,7 @@ pub struct Screen {
 
 impl Screen {
     /// Resolves the colour choice once.
-    pub fn new(json: bool, quiet: bool, verbose: bool, color: ColorChoice) -> Self {
+    pub fn new(format: Format, quiet: bool, verbose: bool, color: ColorChoice) -> Self {
         let wanted = |terminal: bool| match color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
@@ -52,29 +55,45 @@ impl Screen {
             }
         };
         Self {
-            json,
+            json: format == Format::Json,
+            format,
+            command: "cook",
             quiet,
             verbose,
             color_out: wanted(io::stdout().is_terminal()),
             color_err: wanted(io::stderr().is_terminal()),
-            redraws: !json
+            redraws: format == Format::Human
                 && !quiet
                 && io::stderr().is_terminal()
                 && std::env::var_os("TERM").is_some_and(|term| term != "dumb"),
         }
     }
 
+    /// The same for the results of one command.
+    #[must_use]
+    pub fn of_command(self, command: &'static str) -> Self {
+        Self { command, ..self }
+    }
+
     /// Prints an answer and says how the command ends.
     pub fn answer(&self, answer: &dyn Answer) -> Exit {
         let as_json = self.json && answer.has_json();
-        let text = match as_json {
-            true => json_text(&answer.json()),
-            false => {
+        let results = answer.results();
+        let rendered = results.as_ref().and_then(|it| self.format.render(it));
+        let text = match (rendered, as_json) {
+            (Some(text), _) => text,
+            (None, true) => json_text(&answer.json()),
+            (None, false) => {
                 let mut page = Page::new(self.color_out);
                 answer.human(&mut page);
                 page.into_text()
             }
         };
+        if let (Format::Github, Some(results)) = (self.format, &results)
+            && let Err(failure) = runner::write_down(results)
+        {
+            return self.failure(&failure);
+        }
         if let Err(error) = write_out(&text) {
             // What was to be done is done; whoever asked does not know it.
             let what = "the answer could not be written";
@@ -103,6 +122,14 @@ impl Screen {
         if self.json {
             // Where that cannot be written, stderr and the exit code say it.
             let _ = write_out(&json_text(&to_json(&Failed::from(failure))));
+        }
+        let results = Results::of_failure(self.command, failure);
+        if let Some(text) = self.format.render(&results) {
+            let _ = write_out(&text);
+        }
+        if self.format == Format::Github {
+            // One that cannot be written is this failure already, or beside it.
+            let _ = runner::write_down(&results);
         }
         let mut page = Page::new(self.color_err);
         page.toned(Tone::Bad, "error");
@@ -136,7 +163,10 @@ impl Screen {
             let line = refs_line(prior.episode.as_deref(), prior.series.as_deref());
             line.iter().for_each(|line| page.line(line));
         }
-        write_err(&page.into_text());
+        match self.format {
+            Format::Github => write_err(&harmless(&page.into_text())),
+            _ => write_err(&page.into_text()),
+        }
         Exit::from(failure.kind)
     }
 
@@ -195,11 +225,6 @@ pub(super) fn refs_line(episode: Option<&str>, series: Option<&str>) -> Option<S
 /// A line of somebody's words on stderr.
 fn shown(text: &str) -> String {
     without_tags(&clean(text, Lines::Fold))
-}
-
-fn json_text(value: &Value) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    format!("{}\n", harmless_json(&text))
 }
 
 /// What any command answers with `--json` when it could not do its work.

@@ -1,7 +1,8 @@
 //! `cook verify`, `cook fsck`, `cook gate`: what was checked and what was found.
 
+use super::results::weight_of;
 use super::screen::finding_line;
-use super::{Exit, Page, Show, Tone};
+use super::{Exit, Page, Results, Show, Tone};
 use crate::verify::{CommitStanding, Criterion, ProofVerdict, Proven};
 use cook_core::diagnostic::{Code, Finding, Severity, counted};
 use cook_core::machine::GateRun;
@@ -125,17 +126,41 @@ impl VerifyAnswer {
     /// Whether it passes: a question that could not be answered never does. What reviewers and
     /// judges were shown as remarks does not fail it.
     pub fn passed(&self) -> bool {
-        !self
-            .findings
-            .iter()
-            .any(|finding| match finding.severity() {
-                Severity::Error => true,
-                Severity::NeedsReground => self.strict || self.leaves_open(finding.code),
-                Severity::Warning | Severity::Note => {
-                    let is_strict = [Code::DirtyWorktree, Code::ProofNotReproducible];
-                    self.strict && is_strict.contains(&finding.code)
-                }
-            })
+        !self.findings.iter().any(|finding| self.fails(finding))
+    }
+
+    fn fails(&self, finding: &Finding) -> bool {
+        match finding.severity() {
+            Severity::Error => true,
+            Severity::NeedsReground => self.strict || self.leaves_open(finding.code),
+            Severity::Warning | Severity::Note => {
+                let is_strict = [Code::DirtyWorktree, Code::ProofNotReproducible];
+                self.strict && is_strict.contains(&finding.code)
+            }
+        }
+    }
+
+    /// What every format is made from.
+    pub(crate) fn as_results(&self) -> Results {
+        let verdict = match &self.question {
+            Some(question) => format!("{} {}", question.asks, question.answer),
+            None => format!("verify {}", self.scope),
+        };
+        let mut results = Results::new("cook verify", self.passed(), &verdict);
+        let question = self.question.as_ref();
+        let standing = question.and_then(|question| question.commit.as_ref());
+        results.head = standing.and_then(|standing| standing.head.commit.clone());
+        for criterion in question.into_iter().flat_map(|it| &it.criteria) {
+            results.prove(criterion, self.strict);
+        }
+        let mut findings: Vec<_> = self.findings.iter().collect();
+        findings.sort_by_key(|finding| !self.fails(finding));
+        for finding in findings {
+            let weight = weight_of(finding, self.fails(finding));
+            results.find(finding, weight, finding.code.hint());
+        }
+        results.looked_at(&self.checked);
+        results
     }
 
     /// Whether this finding, which needs a re-ground, means that what was asked is not so, or not
@@ -221,6 +246,10 @@ impl Show for VerifyAnswer {
             "  {word}: {}",
             counted(self.findings.len() as u64, "finding")
         ));
+    }
+
+    fn results(&self) -> Option<Results> {
+        Some(self.as_results())
     }
 
     fn exit(&self) -> Exit {

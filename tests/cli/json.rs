@@ -78,6 +78,7 @@ fn readers(repo: &Repo) {
         ("checkpoint", &["checkpoint", "DONE: x; NEXT: y"]),
         ("note", &["trust", "--list"]),
         ("gate", &["gate"]),
+        ("pr", &["pr"]),
         ("brief", &["brief"]),
         ("brief", &["brief", "--ids"]),
         ("brief-check", &["brief", "check"]),

@@ -6,7 +6,7 @@ use crate::support::{Repo, run};
 use std::path::PathBuf;
 
 /// A finished job whose branch and log are in a bare repository beside it, with `main` as its base.
-fn pushed() -> Repo {
+pub fn pushed() -> Repo {
     Repo::stage("a finished job that was pushed", || {
         let repo = finished();
         let bare = bare(&repo);
@@ -22,7 +22,7 @@ fn bare(repo: &Repo) -> PathBuf {
 }
 
 /// A clone with a home of its own, where nothing is trusted.
-fn clone_of(repo: &Repo, options: &[&str]) -> Repo {
+pub fn clone_of(repo: &Repo, options: &[&str]) -> Repo {
     let clone = Repo::directory();
     let from = format!("file://{}", bare(repo).display());
     clone.git(&[&["clone", "-q"], options, &[&from, "."]].concat());

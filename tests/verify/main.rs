@@ -5,8 +5,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[cfg(unix)]
+mod ci;
+mod formats;
 mod from;
 mod hostile;
 mod job;
+#[cfg(unix)]
+mod pr;
+#[cfg(unix)]
+mod runner;
 mod shapes;
 mod verdicts;

@@ -70,6 +70,16 @@ const LOCALE: [&str; 14] = [
     "LC_TIME",
 ];
 
+/// What a CI runner tells its steps: tokens, and the files by which a step speaks to it.
+const OF_RUNNERS: [&str; 3] = ["ACTIONS_", "GITHUB_", "RUNNER_"];
+
+/// Whether a variable is between a CI runner and its step alone: no gate gets it, wherever it runs
+/// and whatever the settings pass on.
+pub fn is_of_runner(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    OF_RUNNERS.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Of this process's variables what is passed on. Whoever sets them decides what a gate finds, so
 /// they are kept when a user trusts commands and not taken from whoever happens to call.
 pub fn tools(variables: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<String, String> {
@@ -147,7 +157,7 @@ impl Environment {
         let mut passed = BTreeMap::new();
         let mut dropped = Vec::new();
         for (name, value) in variables {
-            match name.to_str().is_some_and(is_passed) {
+            match name.to_str().is_some_and(is_passed) && !is_of_runner(&name) {
                 true => drop(passed.insert(name, value)),
                 false => dropped.push(name.to_string_lossy().into_owned()),
             }
@@ -217,9 +227,11 @@ mod tests {
             ("PYTEST_ADDOPTS", "--collect-only"),
             ("DATABASE_URL", "x"),
             ("CLAUDECODE", "1"),
+            ("GITHUB_ENV", "/runner/env"),
+            ("RUNNER_TEMP", "/runner"),
         ];
         let untrusted = [at("worktree")];
-        let passed = ["DATABASE_URL".to_owned()];
+        let passed = ["DATABASE_URL".to_owned(), "GITHUB_ENV".to_owned()];
         let given = || {
             given
                 .into_iter()
@@ -246,7 +258,13 @@ mod tests {
         assert_eq!(value("LC_ALL").unwrap(), "C.UTF-8");
         assert_eq!(value("RUSTUP_HOME").unwrap(), at("home/.rustup"));
         assert_eq!(value("LD_PRELOAD"), None);
-        let dropped = ["CLAUDECODE", "LD_PRELOAD", "PYTEST_ADDOPTS"];
+        let dropped = [
+            "CLAUDECODE",
+            "GITHUB_ENV",
+            "LD_PRELOAD",
+            "PYTEST_ADDOPTS",
+            "RUNNER_TEMP",
+        ];
         assert_eq!(environment.dropped, dropped);
     }
 }

@@ -23,15 +23,17 @@ mod modes;
 mod objects;
 mod room;
 mod rooms;
+mod runner;
 mod sandbox;
 mod scan;
 mod source;
 mod submodule;
 
-pub use environment::{Environment, Surroundings, search_path, tools};
+pub use environment::{Environment, Surroundings, is_of_runner, search_path, tools};
 pub use error::RoomError;
 pub use filled::{Filled, Lacking};
 pub use room::Room;
 pub use rooms::{keep_within, rooms_dir};
+pub use runner::RunnerFiles;
 pub use sandbox::{Agent, Authority, Bubblewrap, Gate, STARTS, is_kept, never_began};
 pub use source::Source;

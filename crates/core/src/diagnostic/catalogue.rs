@@ -293,6 +293,7 @@ codes! {
     HistoryShallow "history_shallow" Finding Error "this clone does not hold the history that the proof rests on", "run `git fetch --unshallow`; in CI check out with `fetch-depth: 0`";
     SliceNotProven "slice_not_proven" Finding Error "the slice is not done, or what it was accepted with is not on record", "run `cook status`";
     WordUnsigned "word_unsigned" Finding Error "nobody whom the base branch lists has signed what a fetched log only records", "run `cook verify --rerun` for what can be run; `.agent/allowed_signers` of the base branch lists who may sign the log's tip";
+    RunnerFilesWritten "runner_files_written" Finding Error "while gates ran, something wrote the files by which a step speaks to its CI runner", "look at what the gates start; install bubblewrap and set `[sandbox] mode = \"required\"`, so that no gate can";
     VotesMissing "votes_missing" Finding Error "the stop wave lacks votes at this HEAD", "run `cook next`";
     ImportDropped "import_dropped" Finding Note "an imported document held fields cook does not know", "look at the named place, and carry over by hand what still matters";
     ArtifactKeyUnknown "artifact_key_unknown" Finding Warning "an artifact holds a key that means nothing", "correct the key where it was meant to be read; `cook brief export` shows those that are";
@@ -351,6 +352,8 @@ codes! {
     LockHeld "lock_held" Failure Error "another cook is writing", "run the command again";
     StepOvertaken "step_overtaken" Failure Error "somebody else was first at the remote; nothing of this step stands there, and what it made is kept", "run the command again";
     LeaseHeld "lease_held" Failure Error "another cook drives this workflow", "run `cook status`";
+    ForgeAbsent "forge_absent" Failure Error "neither `gh` nor `glab` is here to make a pull request", "install one and log in with it, or run `cook pr >body.md` and make the request by hand";
+    ForgeRefused "forge_refused" Failure Error "the program that speaks to the forge made no pull request", "push the branch (`cook push`), log in (`gh auth login`, `glab auth login`), and name the other program with `--with` where it is the wrong one";
     OutputUnwritable "output_unwritable" Failure Error "the answer could not be written to standard output", "make room where standard output leads to; `cook log` shows what was done";
     WriteFailed "write_failed" Failure Error "the transition could not be written; nothing changed", "make room or mend the permissions, then run the command again";
     InputTooLarge "input_too_large" Failure Error "the input is larger than cook reads", "give less";

@@ -92,7 +92,9 @@ impl<'a> RunPlace<'a> {
             room: None,
             sandbox: None,
             environment: Environment {
-                variables: inherited_variables().collect(),
+                variables: inherited_variables()
+                    .filter(|(name, _)| !cook_room::is_of_runner(name))
+                    .collect(),
                 dropped: Vec::new(),
             },
             commit: head.commit,

@@ -1,0 +1,85 @@
+//! What the log holds that a pull request tells.
+
+use crate::service::Workspace;
+use crate::view::{Caught, PullRequest, SliceLine, VerifyAnswer, VoteLine};
+use cook_core::diagnostic::Failure;
+use cook_core::model::{Event, Snapshot, Verdicts};
+use std::collections::BTreeMap;
+
+/// Events that report on a slice or on the whole.
+const TOLD: [&str; 6] = [
+    "implemented",
+    "returned",
+    "reviewed",
+    "audited",
+    "judged",
+    "refused",
+];
+
+pub(super) fn tell(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    verified: &VerifyAnswer,
+) -> Result<PullRequest, Failure> {
+    let mut request = PullRequest::new(snapshot.mission.clone(), verified.as_results());
+    let mut attempts: BTreeMap<String, usize> = BTreeMap::new();
+    let store = workspace.store()?;
+    for meta in store.entries()? {
+        let meta = meta?;
+        if !TOLD.contains(&meta.event.as_str()) {
+            continue;
+        }
+        let (what, names) = match store.entry(&meta.commit)?.event {
+            Event::Implemented { slice_id, .. } => {
+                *attempts.entry(slice_id).or_default() += 1;
+                continue;
+            }
+            Event::Returned { slice_id, why, .. } => {
+                ("a slice was given back", format!("{slice_id}: {why}"))
+            }
+            Event::Refused { role, codes } => (
+                "a session was refused",
+                format!("{role}: {}", codes.join(", ")),
+            ),
+            Event::Reviewed { verdicts, .. } if !verdicts.positive => {
+                ("a review said no", names_of(&verdicts))
+            }
+            Event::Audited { verdicts, .. } if !verdicts.positive => {
+                ("an audit found something open", names_of(&verdicts))
+            }
+            Event::Judged { verdicts, .. } if !verdicts.positive => {
+                ("a judge said no", names_of(&verdicts))
+            }
+            _ => continue,
+        };
+        let seq = meta.seq;
+        request.caught.push(Caught { seq, what, names });
+    }
+    request.caught.reverse();
+    for slice in &snapshot.plan.candidate_slices {
+        let id = &slice.slice_id;
+        let ledger = snapshot.ledger.slices.get(id);
+        let head = ledger.and_then(|it| it.head.as_ref().or(it.last_head.as_ref()));
+        request.slices.push(SliceLine {
+            attempts: attempts.get(id).copied().unwrap_or_default(),
+            goal: slice.goal.clone(),
+            status: slice.status.id(),
+            head: head.map(|head| head.get(..12).unwrap_or(head).to_owned()),
+            id: id.clone(),
+        });
+    }
+    let wave = &snapshot.ledger.wave;
+    request.wave = snapshot.state.current_stop_wave_id.0;
+    request.votes.extend(wave.votes.iter().map(|vote| VoteLine {
+        session: vote.session.clone(),
+        yes: vote.can_stop,
+        names: vote.blockers.join("; "),
+    }));
+    Ok(request)
+}
+
+fn names_of(verdicts: &Verdicts) -> String {
+    let all = verdicts.findings.iter().chain(&verdicts.concerns);
+    let all: Vec<&str> = all.chain(&verdicts.fails).map(String::as_str).collect();
+    all.join("; ")
+}

@@ -1,0 +1,37 @@
+//! The formats in which a result can be asked for.
+
+use super::Results;
+use super::formats::{commands, junit, markdown, sarif};
+use super::page::json_text;
+use clap::ValueEnum;
+
+/// How a command answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// For programs: the same as --json
+    Json,
+    /// Commands of a GitHub workflow, its job summary and outputs
+    Github,
+    /// A table for a pull request
+    Markdown,
+    /// JUnit XML: a suite for each slice, a case for each criterion
+    Junit,
+    /// SARIF 2.1.0: a rule for each code
+    Sarif,
+}
+
+impl Format {
+    /// A result in it; none where the answer's own text is asked for.
+    pub(super) fn render(self, results: &Results) -> Option<String> {
+        match self {
+            Self::Human | Self::Json => None,
+            Self::Github => Some(commands(results)),
+            Self::Markdown => Some(markdown(results)),
+            Self::Junit => Some(junit(results)),
+            Self::Sarif => Some(json_text(&sarif(results))),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The steps of `action.yml`, run as a runner's shell would run them, in a clone with a runner's environment.
+
+use crate::from::{clone_of, pushed};
+use crate::support::{COOK, Repo, Run, run};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A step of a composite action: its variables, as they are written, and its script.
+#[derive(Debug, Default)]
+struct Step {
+    id: String,
+    env: Vec<(String, String)>,
+    script: String,
+}
+
+/// The defaults of the inputs, and the steps. It reads just what `action.yml` is written with.
+fn action() -> (BTreeMap<String, String>, Vec<Step>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("action.yml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (head, steps) = text.split_once("  steps:\n").unwrap();
+    let (_, inputs) = head.split_once("inputs:\n").unwrap();
+    let (inputs, _) = inputs.split_once("outputs:\n").unwrap();
+    let mut defaults = BTreeMap::new();
+    let mut name = "";
+    for line in inputs.lines() {
+        if let Some(default) = line.strip_prefix("    default: ") {
+            defaults.insert(name.to_owned(), default.trim_matches('"').to_owned());
+        } else if !line.starts_with("    ") {
+            name = line.trim().trim_end_matches(':');
+            defaults.insert(name.to_owned(), String::new());
+        }
+    }
+    let mut found: Vec<Step> = Vec::new();
+    for line in steps.lines() {
+        if let Some(id) = line.strip_prefix("    - id: ") {
+            let id = id.to_owned();
+            found.push(Step {
+                id,
+                ..Step::default()
+            });
+        } else if let Some(line) = line.strip_prefix("        ") {
+            let step = found.last_mut().unwrap();
+            match line.split_once(": ${{ ") {
+                Some((name, value)) if step.script.is_empty() => {
+                    let value = value.strip_suffix(" }}").unwrap();
+                    step.env.push((name.to_owned(), value.to_owned()));
+                }
+                _ => step.script.push_str(&format!("{line}\n")),
+            }
+        } else {
+            let known = ["      shell: bash", "      env:", "      run: |"];
+            assert!(known.contains(&line), "{line}");
+        }
+    }
+    (defaults, found)
+}
+
+/// Runs the action in a checked-out tree; a `PATH` without cook. What each output file held is joined.
+fn act(tree: &Repo, given: &[(&str, &str)]) -> (Run, String) {
+    let (mut known, steps) = action();
+    let place = tree.outside();
+    for (name, value) in given {
+        assert!(
+            known
+                .insert((*name).to_owned(), (*value).to_owned())
+                .is_some()
+        );
+    }
+    let mut outputs = BTreeMap::new();
+    let mut all = String::new();
+    let mut last = None;
+    for step in steps {
+        let output = place.join(format!("output-{}", step.id));
+        let summary = place.join("summary");
+        std::fs::write(&output, "").unwrap();
+        let mut command = tree.command("bash");
+        command.args([
+            "--noprofile",
+            "--norc",
+            "-e",
+            "-o",
+            "pipefail",
+            "-c",
+            &step.script,
+        ]);
+        command
+            .env("PATH", "/usr/bin:/bin")
+            .env("CI", "true")
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_WORKSPACE", &tree.root)
+            .env("RUNNER_TEMP", &place)
+            .env("GITHUB_OUTPUT", &output)
+            .env("GITHUB_STEP_SUMMARY", &summary);
+        for (name, value) in &step.env {
+            // No template stands in a script: what is given reaches it as a variable.
+            let value = match value.strip_prefix("inputs.") {
+                Some(input) => known[input].clone(),
+                None => String::clone(&outputs[value]),
+            };
+            command.env(name, value);
+        }
+        assert!(!step.script.contains("${{"), "{}", step.script);
+        let ran = run(&mut command, "");
+        let text = std::fs::read_to_string(&output).unwrap();
+        for line in text.lines() {
+            let (name, value) = line.split_once('=').unwrap();
+            outputs.insert(
+                format!("steps.{}.outputs.{name}", step.id),
+                value.to_owned(),
+            );
+        }
+        all.push_str(&text);
+        let goes_on = ran.code == 0;
+        last = Some(ran);
+        if !goes_on {
+            break;
+        }
+    }
+    (last.unwrap(), all)
+}
+
+fn digest(path: &str) -> String {
+    let sum = std::process::Command::new("sha256sum")
+        .arg(path)
+        .output()
+        .unwrap();
+    String::from_utf8(sum.stdout).unwrap()[..64].to_owned()
+}
+
+#[test]
+fn a_clone_is_verified_by_a_binary_of_the_runner() {
+    let repo = pushed();
+    let clone = clone_of(&repo, &["-b", "work"]);
+    let branch = [("binary", COOK), ("branch", "work")];
+    let (run, outputs) = act(&clone, &branch);
+    run.ok()
+        .says("::notice title=cook verify::passed: is this commit proven done?");
+    assert!(outputs.contains("\npassed=true\nverdict="), "{outputs}");
+    assert!(
+        outputs.contains(&format!("\nhead={}\n", clone.head())),
+        "{outputs}"
+    );
+    let summary = std::fs::read_to_string(clone.outside().join("summary")).unwrap();
+    assert!(
+        summary.starts_with("### ✅ `cook verify` passed"),
+        "{summary}"
+    );
+    assert_eq!(clone.git(&["status", "--porcelain"]), "");
+
+    let sound = [("scope", "control-plane"), ("rerun", "false")];
+    let (run, _) = act(&clone, &[&branch[..], &sound].concat());
+    run.ok().says("passed: is the state sound?");
+
+    clone.write("code.txt", "nothing adds any more\n");
+    clone.commit("Break it", None);
+    let (run, outputs) = act(&clone, &branch);
+    run.exits(1)
+        .says("::error title=cook verify%3A head_moved_since_done::");
+    assert!(outputs.contains("\npassed=false\n"), "{outputs}");
+}
+
+#[test]
+fn a_commit_is_checked_without_a_workflow() {
+    let repo = Repo::new();
+    repo.write("Makefile", "test:\n\ttrue\n");
+    repo.commit("A gate", None);
+    let given = [("binary", COOK), ("check", "true"), ("base", "HEAD~1")];
+    let (run, outputs) = act(&repo, &given);
+    run.ok().says("title=cook check::passed: ");
+    assert!(outputs.contains("passed=true"), "{outputs}");
+}
+
+#[test]
+fn a_binary_that_nobody_vouches_for_is_not_run() {
+    let repo = Repo::new();
+    let (run, _) = act(&repo, &[]);
+    run.exits(2).says("give version and sha256");
+    let (run, _) = act(&repo, &[("version", "0.1.0"), ("sha256", "")]);
+    run.exits(2).says("64 hexadecimal digits");
+    let hostile = [("version", "1; touch pwned"), ("sha256", "$(touch pwned)")];
+    let (run, _) = act(&repo, &hostile);
+    run.exits(2).says("give version and sha256");
+    assert!(!repo.root.join("pwned").exists());
+
+    repo.write("cook", "#!/bin/sh\necho passed=true >>\"$GITHUB_OUTPUT\"\n");
+    let own = repo.root.join("cook");
+    std::os::unix::fs::symlink(&own, repo.outside().join("link")).unwrap();
+    let mut mode = own.metadata().unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    std::fs::set_permissions(&own, mode).unwrap();
+    for binary in [own, repo.outside().join("link")] {
+        let (run, outputs) = act(&repo, &[("binary", binary.to_str().unwrap())]);
+        run.exits(2).says("is in the checked-out tree");
+        assert_eq!(outputs, "");
+    }
+    let (run, _) = act(&repo, &[("binary", COOK), ("sha256", &"0".repeat(64))]);
+    run.exits(2).says("does not hold what sha256 says");
+}
+
+#[test]
+fn a_release_is_fetched_by_its_digest() {
+    let repo = Repo::new();
+    if repo.command("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: `curl` is not here");
+        return;
+    }
+    repo.write("Makefile", "test:\n\ttrue\n");
+    repo.commit("A gate", None);
+    let releases = repo.outside().join("releases");
+    std::fs::create_dir_all(releases.join("v0.1.0")).unwrap();
+    std::fs::copy(COOK, releases.join("v0.1.0/cook-x86_64-unknown-linux-musl")).unwrap();
+    let source = format!("file://{}", releases.display());
+    let of = |digest: &str| {
+        let given = [
+            ("version", "0.1.0"),
+            ("source", &source),
+            ("sha256", digest),
+        ];
+        act(&repo, &[&given[..], &[("check", "true")]].concat()).0
+    };
+    of(&digest(COOK)).ok().says("title=cook check::passed: ");
+    of(&"0".repeat(64))
+        .exits(2)
+        .says("does not hold what sha256 says");
+}
