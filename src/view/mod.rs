@@ -48,6 +48,8 @@ pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
 pub(crate) use progress::LiveLine;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
 pub(crate) use run::{RunAnswer, event_line};
+#[cfg(feature = "mcp")]
+pub(crate) use screen::write_line;
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
 pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};
