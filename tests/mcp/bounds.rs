@@ -194,7 +194,7 @@ fn with_slow_gate() -> Repo {
     let run = "sh -c 'touch started; exec sleep 300.25'";
     repo.write(
         ".agent/cook.toml",
-        format!("[[gate]]\nname = \"slow\"\nrun = \"{run}\"\n"),
+        format!("[gates.slow]\nrun = \"{run}\"\n"),
     );
     repo.trust("--gates");
     repo
