@@ -262,7 +262,14 @@ fn crates_depend_only_on_those_before_them_and_the_pure_one_on_nothing_that_acts
 fn what_makes_the_schemas_is_in_no_program_that_is_shipped() {
     let mut asked = 0;
     for package in METADATA["packages"].as_array().unwrap() {
-        assert_eq!(package["features"]["default"], Value::Null, "{package:#}");
+        // `rmcp` brings schemars along; no type of ours describes itself with it there.
+        let features = &package["features"];
+        for name in features["default"].as_array().into_iter().flatten() {
+            let turned_on = features[name.as_str().unwrap()].as_array().unwrap();
+            let leads = turned_on.iter().chain([name]);
+            let mut leads = leads.map(|feature| feature.as_str().unwrap());
+            assert!(!leads.any(|feature| feature.contains("schema")), "{name}");
+        }
         for entry in package["dependencies"].as_array().unwrap() {
             if entry["name"] == "schemars" {
                 asked += 1;

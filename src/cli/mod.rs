@@ -46,6 +46,8 @@ mod init;
 mod issue;
 mod log;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod next;
 mod pause;
 mod pr;
@@ -189,6 +191,9 @@ enum Command {
     /// Look at what was set aside, and put it back
     #[command(subcommand)]
     Rescue(rescue::RescueCommand),
+    /// Serve the Model Context Protocol on stdin and stdout (agents start this)
+    #[cfg(feature = "mcp")]
+    Mcp,
     /// Check the log's objects and the view
     Fsck,
     /// Check the set-up
@@ -325,6 +330,8 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Pull(args) => pull::pull(context, &args),
         Command::Pr(args) => pr::pr(context, &args),
         Command::Rescue(command) => rescue::rescue(context, &command),
+        #[cfg(feature = "mcp")]
+        Command::Mcp => mcp::serve(context),
         Command::Fsck => fsck::fsck(context),
         Command::Doctor(args) => doctor::doctor(context, &args),
         Command::Completions(args) => completions::completions(Cli::command(), &args),

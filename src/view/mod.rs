@@ -59,6 +59,8 @@ pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};
 pub(crate) use results::Results;
 pub(crate) use run::{RunAnswer, event_line};
+#[cfg(feature = "mcp")]
+pub(crate) use screen::write_line;
 pub(crate) use screen::{ColorChoice, Screen};
 pub(crate) use session::{CallRow, SessionLogAnswer, SessionShowAnswer};
 pub(crate) use status::{LastChanged, RunView, SessionView, StatusAnswer};

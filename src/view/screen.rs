@@ -269,6 +269,16 @@ impl<'a> From<&'a Failure> for Failed<'a> {
     }
 }
 
+/// A line of a protocol that a program speaks on stdout, where nothing else is printed then. A reader that
+/// went away is an error: nobody is there to go on for.
+#[cfg(feature = "mcp")]
+pub(crate) fn write_line(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(line.as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
 /// A reader that went away is no error.
 fn write_out(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();

@@ -6,6 +6,7 @@ mod support;
 
 mod example;
 mod pages;
+mod plugin;
 mod published;
 mod readme;
 mod schemas;

@@ -30,7 +30,7 @@ pub use markers::{
 };
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use pipes::MAX_LINE;
-pub use short::{Caps, Captured, Short, capture, capture_capped, capture_watched};
+pub use short::{Caps, Captured, Short, capture, capture_capped, capture_until, capture_watched};
 pub use supervised::supervise;
 pub use tree::{end_marked, is_alive, working_directories};
 

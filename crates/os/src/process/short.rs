@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const PIPE_GRACE: Duration = Duration::from_secs(2);
 /// The same for a child with a deadline that counts for its whole group.
 const GROUP_GRACE: Duration = Duration::from_millis(50);
+/// How long a child that was asked to end may take over it: it ends what it started.
+const END_GRACE: Duration = Duration::from_secs(5);
 /// Bytes of stderr that are kept.
 const STDERR_LIMIT: usize = 64 * 1024;
 /// How long is waited before the child is asked again, while it writes and at first after that,
@@ -90,6 +92,33 @@ pub fn capture_capped(command: &Short, caps: Caps) -> Result<Captured, ProcessEr
     capture_within(command, Some(caps), Duration::MAX, || false)
 }
 
+/// The same for a child that may take long and that nobody may want any more: once `is_over`, it is
+/// asked to end, and made to when it does not.
+///
+/// # Errors
+/// As [`capture`]; [`ProcessError::Interrupted`] when it was over.
+pub fn capture_until(
+    command: &Short,
+    mut is_over: impl FnMut() -> bool,
+) -> Result<Captured, ProcessError> {
+    let mut was_over = false;
+    let mut ask = || {
+        was_over = was_over || is_over();
+        was_over
+    };
+    let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
+    let mut running = begin(command, None, program, arguments)?;
+    let ended = running.wait(Instant::now() + command.deadline, command.limit, &mut ask);
+    if was_over && matches!(ended, Ok(None)) {
+        running.ask_to_end();
+        let _ = running.wait(Instant::now() + END_GRACE, command.limit, &mut || false);
+        running.end(command.group);
+        let name = program.to_string_lossy().into_owned();
+        return Err(ProcessError::Interrupted(name));
+    }
+    running.captured(command, program, ended, Instant::now())
+}
+
 /// The same; once it has taken that long, somebody looks whether it will ever end: `true` is a
 /// deadline that has passed.
 ///
@@ -110,20 +139,8 @@ fn capture_within(
     mut is_stuck: impl FnMut() -> bool,
 ) -> Result<Captured, ProcessError> {
     let (program, arguments) = command.argv.split_first().ok_or(ProcessError::Empty)?;
-    check_directory(command.dir)?;
     let started = Instant::now();
-    let failed = |cause| ProcessError::start(program, cause);
-    let mut running = start(command, caps, program, arguments).map_err(failed)?;
-    let name = || program.to_string_lossy().into_owned();
-    let late = || ProcessError::Deadline {
-        program: name(),
-        after: command.deadline,
-    };
-    let too_much = || ProcessError::TooMuch {
-        program: name(),
-        limit: command.limit,
-    };
-    let flooded = |out: &Option<Vec<u8>>| out.as_ref().is_some_and(|out| out.len() > command.limit);
+    let mut running = begin(command, caps, program, arguments)?;
     let deadline = started + command.deadline;
     let mut asked = false;
     let mut gives_up = || {
@@ -131,37 +148,18 @@ fn capture_within(
         asked |= due;
         due && is_stuck()
     };
-    let status = match running.wait(deadline, command.limit, &mut gives_up) {
-        Ok(Some(status)) => status,
-        Ok(None) => {
-            running.end(command.group);
-            return Err(match flooded(&running.out) {
-                true => too_much(),
-                false => late(),
-            });
-        }
-        Err(cause) => {
-            running.end(command.group);
-            return Err(failed(cause));
-        }
-    };
-    let grace = match command.group {
-        true => deadline.saturating_duration_since(Instant::now()) + GROUP_GRACE,
-        false => PIPE_GRACE,
-    };
-    if running.out.is_none() {
-        running.out = running.stdout.recv_timeout(grace).ok();
-    }
-    if flooded(&running.out) {
-        return Err(too_much());
-    }
-    let out = running.out.ok_or_else(late)?;
-    let err = running.stderr.recv_timeout(grace).unwrap_or_default();
-    Ok(Captured {
-        code: status.code(),
-        stdout: out,
-        stderr: String::from_utf8_lossy(&err).into_owned(),
-    })
+    let ended = running.wait(deadline, command.limit, &mut gives_up);
+    running.captured(command, program, ended, deadline)
+}
+
+fn begin(
+    command: &Short,
+    caps: Option<Caps>,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> Result<Running, ProcessError> {
+    check_directory(command.dir)?;
+    start(command, caps, program, arguments).map_err(|cause| ProcessError::start(program, cause))
 }
 
 /// A child and the threads that read it.
@@ -205,6 +203,69 @@ impl Running {
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK.min(left)),
             }
         }
+    }
+
+    /// What it said, once it has been waited for; the rest of it until the deadline.
+    fn captured(
+        mut self,
+        command: &Short,
+        program: &OsStr,
+        ended: io::Result<Option<ExitStatus>>,
+        deadline: Instant,
+    ) -> Result<Captured, ProcessError> {
+        let name = || program.to_string_lossy().into_owned();
+        let late = || ProcessError::Deadline {
+            program: name(),
+            after: command.deadline,
+        };
+        let too_much = || ProcessError::TooMuch {
+            program: name(),
+            limit: command.limit,
+        };
+        let flooded =
+            |out: &Option<Vec<u8>>| out.as_ref().is_some_and(|out| out.len() > command.limit);
+        let status = match ended {
+            Ok(Some(status)) => status,
+            Ok(None) => {
+                self.end(command.group);
+                return Err(match flooded(&self.out) {
+                    true => too_much(),
+                    false => late(),
+                });
+            }
+            Err(cause) => {
+                self.end(command.group);
+                return Err(ProcessError::start(program, cause));
+            }
+        };
+        let grace = match command.group {
+            true => deadline.saturating_duration_since(Instant::now()) + GROUP_GRACE,
+            false => PIPE_GRACE,
+        };
+        if self.out.is_none() {
+            self.out = self.stdout.recv_timeout(grace).ok();
+        }
+        if flooded(&self.out) {
+            return Err(too_much());
+        }
+        let out = self.out.ok_or_else(late)?;
+        let err = self.stderr.recv_timeout(grace).unwrap_or_default();
+        Ok(Captured {
+            code: status.code(),
+            stdout: out,
+            stderr: String::from_utf8_lossy(&err).into_owned(),
+        })
+    }
+
+    /// Asks the child alone: it ends what it started itself.
+    fn ask_to_end(&mut self) {
+        #[cfg(unix)]
+        if let Ok(pid) = i32::try_from(self.child.id()) {
+            let pid = nix::unistd::Pid::from_raw(pid);
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM);
+        }
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
     }
 
     /// Ends the child, and its group where it leads one, while its id is still its own.
