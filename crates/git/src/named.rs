@@ -32,9 +32,13 @@ impl Repo {
     /// # Errors
     /// As [`Repo::commit_named`].
     pub fn hooks_dir(&self) -> Result<PathBuf, Failure> {
-        let told = self.told(Call::new(&["rev-parse", "--git-path", "hooks"]))?;
+        let call = Call::new(&["config", "--type=path", "--get-all", "core.hooksPath"]);
+        let told = self.program.ask(call)?;
+        let text = String::from_utf8_lossy(&told.stdout);
+        // The last one is what every call of cook sets, so that no hook runs in it.
+        let theirs = text.lines().rev().nth(1);
         let default = || self.common_dir().join("hooks");
-        Ok(told.map_or_else(default, |path| self.root().join(path)))
+        Ok(theirs.map_or_else(default, |path| self.root().join(path)))
     }
 
     /// One line where git has one; any refusal of the name is none.
