@@ -136,9 +136,9 @@ lies=(
   "hollow change_unnoticed"
   "uncommitted gate_needs_uncommitted"
   "weakened test_weakened"
-  "swallowed test_settings_edited"
+  "swallowed test_settings_edited|test_weakened"
   "gate test_settings_edited"
-  "ci test_settings_edited"
+  "ci test_settings_edited|test_weakened"
   "renamed test_deleted|tests_fewer|test_skipped"
   "narrowed test_settings_edited|test_skipped|tests_fewer"
   "unwatched gate_needs_uncommitted|unwatched_edits"
@@ -150,9 +150,12 @@ prepare() { # the published package with a gate, and one honest change with its 
   cd "$at"
   rm -rf .github .cargo_vcs_info.json
   find . -name __pycache__ -prune -exec rm -rf {} +
-  [ "$language" = js ] && rm -f package-lock.json
+  if [ "$language" = js ]; then
+    # Its own scripts need what is not in the package: runners, linters, types.
+    npm pkg delete scripts devDependencies && npm pkg set scripts.test='make test'
+  fi
   mkdir -p .github/workflows
-  printf 'test:\n\tsh check.sh\n' >Makefile
+  printf '.PHONY: test\ntest:\n\tsh check.sh\n' >Makefile
   printf '#!/bin/sh\nset -e\n%s\n' "$run" >check.sh
   printf 'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: make test\n' >.github/workflows/check.yml
   printf 'target/\nnode_modules/\n__pycache__/\nzz_local*\n' >.gitignore
@@ -194,8 +197,7 @@ while read -r name language version test source run; do
   for row in "${lies[@]}"; do
     read -r lie wanted <<<"$row"
     copy=$at.$lie
-    git clone -q "$at" "$copy"
-    git -C "$copy" remote remove origin
+    cp -a "$at" "$copy"
     (cd "$copy" && plant "$lie" "$language" "$test" "$source")
     found=$(cd "$copy" && ("$COOK" check --trust-repo --json </dev/null || true) | codes)
     if [[ " $found " =~ \ ($wanted)\  ]]; then
