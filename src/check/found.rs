@@ -9,6 +9,8 @@ use cook_core::machine;
 pub(crate) struct Ask<'a> {
     /// The commit to compare with, as the user names it; none = it is looked for.
     pub base: Option<&'a str>,
+    /// The commit to check, by its full id; none = HEAD, and what the worktree has beside it.
+    pub commit: Option<&'a str>,
     /// The gates to run, by name; none = all.
     pub gates: &'a [String],
     /// Gates do not run once more with the change taken back.
@@ -18,7 +20,7 @@ pub(crate) struct Ask<'a> {
 /// What was looked at and found.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// HEAD's full id.
+    /// The commit that is checked: HEAD, where none is named.
     pub head: String,
     /// What it is compared with.
     pub base: Base,

@@ -102,7 +102,7 @@ pub(super) fn look(
                 ));
                 greens.push(gate.clone());
             } else {
-                let line = red(workspace, gate, &run, tell)?;
+                let line = red(workspace, (&head, gate), &run, tell)?;
                 checked.lines.push(line);
             }
         }
@@ -158,7 +158,12 @@ fn runnable(
 }
 
 /// A gate that is red in the room; green in the worktree, it needs what is not committed.
-fn red(workspace: &Workspace, gate: &GateSpec, run: &GateRun, tell: Tell) -> Result<Line, Failure> {
+fn red(
+    workspace: &Workspace,
+    (head, gate): (&String, &GateSpec),
+    run: &GateRun,
+    tell: Tell,
+) -> Result<Line, Failure> {
     let needs = missing(&workspace.repo, workspace.config()?, run.into())?;
     let why = match (&run.problem, &run.receipt) {
         (Some(problem), _) => problem.clone(),
@@ -180,8 +185,10 @@ fn red(workspace: &Workspace, gate: &GateSpec, run: &GateRun, tell: Tell) -> Res
     let show = format!("cook gate --clean {}", gate.name);
     let status = workspace.repo.status()?;
     let red = || format!("`{}` is red at HEAD: {why}", gate.run);
-    // A run that shows nothing, or no run at all, has its cause in the room.
-    if run.problem.is_some() {
+    // A run that shows nothing, or no run at all, has its cause in the room; the worktree says
+    // nothing of a commit that is not checked out.
+    let here = workspace.repo.head()?.commit.as_ref() == Some(head);
+    if run.problem.is_some() || !here {
         return Ok(Line::new(Code::GateRed, true, red(), show));
     }
     // What git ignores is not in its status, and the commit does not have it either.

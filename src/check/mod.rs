@@ -19,12 +19,13 @@ use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Refusal};
 use found::Tell;
 
-/// Checks HEAD's commit.
+/// Checks HEAD's commit, or the one that is named.
 ///
 /// # Errors
 /// No commit, a base or a gate that is not known, git that does not answer, an interruption.
 pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<Checked, Failure> {
-    let Some(head) = workspace.repo.head()?.commit else {
+    let here = workspace.repo.head()?.commit;
+    let Some(head) = ask.commit.map(str::to_owned).or(here) else {
         let refusal = Refusal::new(Code::UnbornHead, "the repository has no commit yet");
         return Err(refusal
             .replace_hints(["commit what is to be checked, then run `cook check`"])
@@ -41,7 +42,9 @@ pub(crate) fn check(workspace: &mut Workspace, ask: &Ask, tell: Tell) -> Result<
     let specs = gates::choose(workspace, ask.gates, &mut checked)?;
     let edits = workspace.repo.edits(&checked.base.commit, &checked.head)?;
     change::look(workspace, &edits, &mut checked)?;
-    uncommitted::look(&workspace.repo, &mut checked)?;
+    if ask.commit.is_none() {
+        uncommitted::look(&workspace.repo, &mut checked)?;
+    }
     gates::look(
         workspace,
         (ask, proposed),

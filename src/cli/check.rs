@@ -1,11 +1,17 @@
 //! `cook check`: is what was just claimed true of this commit?
 
 use super::caller;
-use super::context::{Answer, Context, answer};
+use super::context::{Answer, Context, answer, note};
 use super::runner_files;
-use crate::check::{Ask, Line, check};
+use crate::check::{Ask, Checked, Line, check};
+use crate::service::Workspace;
 use crate::view::{CommitCheckAnswer, Format};
 use clap::Args;
+use cook_core::diagnostic::Failure;
+use std::io::Read;
+
+/// What git may say of a push.
+const MAX_PUSH: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
@@ -25,29 +31,94 @@ pub(super) struct CheckArgs {
     /// How to answer (default: human)
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+    /// Check each commit that git's pre-push hook names on standard input, against what the remote has
+    #[arg(long, conflicts_with = "base")]
+    pub pushed: bool,
 }
 
 pub(super) fn check_commit(context: &Context, args: &CheckArgs) -> Answer {
     let mut workspace = context.workspace()?;
     caller::not_apart(&workspace)?;
     workspace.trust_everything = args.trust_repo;
-    let ask = Ask {
-        base: args.base.as_deref(),
-        gates: &args.gate,
-        no_revert: args.no_revert,
-    };
-    let screen = context.screen;
-    let tell = |text: &str| {
-        if screen.redraws {
-            screen.note(text);
+    let asked = |commit: Option<&str>, base: Option<&str>, workspace: &mut Workspace| {
+        let ask = Ask {
+            base,
+            commit,
+            gates: &args.gate,
+            no_revert: args.no_revert,
+        };
+        let screen = context.screen;
+        let tell = |text: &str| {
+            if screen.redraws {
+                screen.note(text);
+            }
+        };
+        let (mut checked, written) = runner_files::guard(|| check(workspace, &ask, &tell))?;
+        if let Some(written) = written {
+            let next = written.code.hint();
+            let line = Line::new(written.code, true, written.message, next);
+            checked.lines.insert(0, line);
         }
+        Ok::<Checked, Failure>(checked)
     };
-    let work = || check(&mut workspace, &ask, &tell);
-    let (mut checked, written) = runner_files::guard(work)?;
-    if let Some(written) = written {
-        let next = written.code.hint();
-        let line = Line::new(written.code, true, written.message, next);
-        checked.lines.insert(0, line);
+    if !args.pushed {
+        let checked = asked(None, args.base.as_deref(), &mut workspace)?;
+        return answer(CommitCheckAnswer::from(checked));
     }
-    answer(CommitCheckAnswer::from(checked))
+    let mut last: Option<Checked> = None;
+    for Pushed { commit, base } in pushed(&workspace)? {
+        let checked = asked(Some(&commit), base.as_deref(), &mut workspace)?;
+        let passed = checked.passed();
+        last = Some(checked);
+        if !passed {
+            break;
+        }
+    }
+    match last {
+        Some(checked) => answer(CommitCheckAnswer::from(checked)),
+        None => note(
+            "nothing_pushed",
+            vec!["nothing is pushed that could be checked".to_owned()],
+        ),
+    }
+}
+
+/// A commit that a push brings, and what the remote has in its place, where that is here.
+struct Pushed {
+    commit: String,
+    base: Option<String>,
+}
+
+/// What git tells its pre-push hook: `LOCAL_REF LOCAL_ID REMOTE_REF REMOTE_ID`, a line for each ref.
+fn pushed(workspace: &Workspace) -> Result<Vec<Pushed>, Failure> {
+    let mut text = String::new();
+    let read = std::io::stdin()
+        .lock()
+        .take(MAX_PUSH)
+        .read_to_string(&mut text);
+    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    let none = |id: &str| id.bytes().all(|byte| byte == b'0');
+    let mut found: Vec<Pushed> = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [_, local, _, remote] = words[..] else {
+            return Err(Failure::usage(format!(
+                "`--pushed` reads what git tells a pre-push hook, not `{line}`"
+            )));
+        };
+        // A ref that is deleted brings nothing; a tag is what it points at; other things are no commit.
+        let commit = match none(local) {
+            true => None,
+            false => workspace.repo.commit_named(local)?,
+        };
+        let Some(commit) = commit else { continue };
+        let base = match none(remote) {
+            true => None,
+            false => workspace.repo.commit_named(remote)?,
+        };
+        if !found.iter().any(|known| known.commit == commit) {
+            found.push(Pushed { commit, base });
+        }
+    }
+    Ok(found)
 }

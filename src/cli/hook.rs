@@ -43,6 +43,9 @@ pub(super) struct HookArgs {
     /// The event, for agents that do not send its name
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
+    /// Hold a stop against `cook check`, and hear of nothing else
+    #[arg(long)]
+    pub check: bool,
 }
 
 pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
@@ -62,14 +65,17 @@ pub(super) fn hook(context: &Context, args: &HookArgs) -> Answer {
     let Some(agent) = Agent::parse(&args.agent) else {
         return answer(HookAnswer::complaint("cook hook: unknown agent".to_owned()));
     };
-    let response = lifecycle::respond(&Call {
+    let call = Call {
         agent,
         named: args.event.as_deref(),
         input: &bytes,
         dir: &context.dir,
         tracker: &lifecycle::tracker_of,
-    });
-    answer(HookAnswer::of(response))
+    };
+    answer(HookAnswer::of(match args.check {
+        true => lifecycle::respond_to_stop(&call),
+        false => lifecycle::respond(&call),
+    }))
 }
 
 /// Whether this is a call of `cook hook`, however wrong the rest of it is.

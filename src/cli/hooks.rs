@@ -7,8 +7,11 @@ use crate::service::Workspace;
 use crate::view::{PromptAnswer, VerifyAnswer};
 use clap::{Args, Subcommand};
 use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::machine;
 use cook_hooks::Agent;
+use cook_hooks::layout::Purpose;
 use cook_os::clock::Clock;
+use std::collections::BTreeSet;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum HooksCommand {
@@ -27,8 +30,11 @@ pub(super) enum HooksCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct HooksAgentArgs {
-    #[arg(help = super::hook::hooked_agents())]
+    #[arg(help = format!("{}; with --check also git", super::hook::hooked_agents()))]
     pub agent: String,
+    /// The hooks that hold each stop, or with git each push, against `cook check`: in any repository
+    #[arg(long)]
+    pub check: bool,
     /// In the tracked file that everybody gets, not in your own
     #[arg(long)]
     pub shared: bool,
@@ -38,11 +44,11 @@ pub(super) struct HooksAgentArgs {
 }
 
 pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
-    let workspace = context.workspace()?;
+    let mut workspace = context.workspace()?;
     match command {
         HooksCommand::Install(args) => {
             caller::not_apart(&workspace)?;
-            install_hooks(&workspace, args)
+            install_hooks(&mut workspace, args)
         }
         HooksCommand::Check(args) => check(&workspace, args),
         HooksCommand::Remove(args) => {
@@ -62,6 +68,57 @@ pub(super) fn hooks(context: &Context, command: &HooksCommand) -> Answer {
     }
 }
 
+/// The word that stands for git's own hooks, in an agent's place.
+const GIT: &str = "git";
+
+/// What the hooks are for.
+fn purpose(args: &HooksAgentArgs) -> Purpose {
+    match args.check {
+        true => Purpose::Check,
+        false => Purpose::Workflow,
+    }
+}
+
+/// What would become of each file.
+fn changes(
+    workspace: &Workspace,
+    args: &HooksAgentArgs,
+    install: bool,
+) -> Result<Vec<install::Change>, Failure> {
+    if args.agent == GIT {
+        if !args.check || args.shared {
+            return Err(Failure::usage(format!(
+                "git's hook is for the check, in this clone alone: `cook hooks {} git --check`",
+                if install { "install" } else { "remove" }
+            )));
+        }
+        return Ok(vec![install::pre_push::change(workspace, install)?]);
+    }
+    let wanted = (args.shared, purpose(args));
+    install::changes(workspace, agent(args)?, wanted, install)
+}
+
+fn write(args: &HooksAgentArgs, changes: &[install::Change]) -> Result<(), Failure> {
+    match (args.agent.as_str(), changes) {
+        (GIT, [change]) => install::write_program(change),
+        _ => install::write(changes),
+    }
+}
+
+/// The gates that a check would not run, with what the user types to let them.
+fn untrusted(workspace: &mut Workspace) -> Result<Vec<String>, Failure> {
+    workspace.propose_gates()?;
+    let config = workspace.config()?;
+    let setup = config.clean_room.setup().map(|command| command.to_string());
+    let gates = config.gate_specs().into_iter().map(|gate| gate.run);
+    let trust = workspace.trust()?;
+    let commands: BTreeSet<String> = setup.chain(gates).collect();
+    let refused = commands.iter().filter(|run| !trust.is_trusted(run));
+    Ok(refused
+        .map(|run| format!("yours to do: cook trust {}", machine::quoted(run)))
+        .collect())
+}
+
 fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
     Agent::parse(&args.agent).ok_or_else(|| {
         let known: Vec<&str> = Agent::all().map(Agent::name).collect();
@@ -73,31 +130,36 @@ fn agent(args: &HooksAgentArgs) -> Result<Agent, Failure> {
     })
 }
 
-fn install_hooks(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
-    let agent = agent(args)?;
-    let changes = install::changes(workspace, agent, args.shared, true)?;
+fn install_hooks(workspace: &mut Workspace, args: &HooksAgentArgs) -> Answer {
+    let changes = changes(workspace, args, true)?;
     if args.print {
         return answer(PromptAnswer(render_changes(&changes)));
     }
-    install::write(&changes)?;
+    write(args, &changes)?;
     if !args.shared {
         install::keep_out_of_status(workspace, &changes)?;
     }
     let mut lines = describe_changes(&changes, "written", "as it was");
     lines.extend(changes.iter().filter_map(|change| change.remark.clone()));
-    let advice = &agent.hooks().install.advice;
-    lines.extend(advice.iter().map(|line| format!("yours to do: {line}")));
-    lines.push(format!("then: cook hooks check {}", agent.name()));
+    let agent = Agent::parse(&args.agent);
+    let advice = agent
+        .into_iter()
+        .flat_map(|agent| &agent.hooks().install.advice);
+    lines.extend(advice.map(|line| format!("yours to do: {line}")));
+    if args.check {
+        lines.extend(untrusted(workspace)?);
+    }
+    let flag = if args.check { " --check" } else { "" };
+    lines.push(format!("then: cook hooks check {}{flag}", args.agent));
     note("hooks_installed", lines)
 }
 
 fn remove(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
-    let agent = agent(args)?;
-    let changes = install::changes(workspace, agent, args.shared, false)?;
+    let changes = changes(workspace, args, false)?;
     if args.print {
         return answer(PromptAnswer(render_changes(&changes)));
     }
-    install::write(&changes)?;
+    write(args, &changes)?;
     note(
         "hooks_removed",
         describe_changes(&changes, "taken out", "nothing of cook's in it"),
@@ -125,10 +187,9 @@ fn render_changes(changes: &[install::Change]) -> String {
 }
 
 fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
-    let agent = agent(args)?;
     let mut checked = Vec::new();
     let mut findings = Vec::new();
-    for change in install::changes(workspace, agent, args.shared, true)? {
+    for change in changes(workspace, args, true)? {
         let path = change.path.display().to_string();
         let code = match change.standing {
             install::Standing::Current => {
@@ -140,16 +201,18 @@ fn check(workspace: &Workspace, args: &HooksAgentArgs) -> Answer {
         };
         findings.push(Finding::new(code, code.meaning()).at(path));
     }
-    match install::try_command(workspace, agent) {
-        Ok(()) => checked.push("the command answers an event".to_owned()),
-        Err(why) => findings.push(Finding::new(Code::HooksDead, why)),
-    }
-    match install::last_called(workspace, agent) {
-        Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
-        None => findings.push(Finding::new(
-            Code::HooksUnseen,
-            format!("{} has not called here yet", agent.name()),
-        )),
+    if let Some(agent) = Agent::parse(&args.agent) {
+        match install::try_command(workspace, agent, purpose(args)) {
+            Ok(()) => checked.push("the command answers an event".to_owned()),
+            Err(why) => findings.push(Finding::new(Code::HooksDead, why)),
+        }
+        match install::last_called(workspace, agent) {
+            Some(moment) => checked.push(format!("last called {}", Clock::of_epoch(moment / 1000))),
+            None => findings.push(Finding::new(
+                Code::HooksUnseen,
+                format!("{} has not called here yet", agent.name()),
+            )),
+        }
     }
     answer(VerifyAnswer {
         scope: "hooks",

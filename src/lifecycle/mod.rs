@@ -3,6 +3,7 @@
 //! `respond` measures, remembers and prints nothing. Invariants: a hook commits no transition; it
 //! ends well whatever it is given.
 
+mod at_stop;
 mod context;
 mod effects;
 mod error;
@@ -14,6 +15,7 @@ mod respond;
 mod session;
 mod tracker;
 
+pub use at_stop::respond_to_stop;
 pub(crate) use issues::tracker_of;
 pub use respond::{Call, OpenTracker, Response, respond};
 pub(crate) use session::{attach, checkpoint, recover, session_to_attach, statusline, take_around};

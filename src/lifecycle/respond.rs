@@ -9,9 +9,11 @@ use super::error::HookError;
 use super::tracker::Tracker;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Failure, Lines, clean};
-use cook_hooks::{Agent, Effects, Kind, SessionState, answer, place, read, step, wants};
+use cook_hooks::{
+    Agent, Effects, Event, Kind, Row, SessionState, answer, place, read, step, wants,
+};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Silences every hook when it is `off`.
 pub const SWITCH: &str = "COOK_HOOKS";
@@ -42,29 +44,53 @@ pub struct Response {
     pub complaint: Option<String>,
 }
 
-/// Handles one call.
-pub fn respond(call: &Call) -> Response {
+/// An event that cook has a say in, and where it happened.
+pub(super) struct Called {
+    pub(super) event: Event,
+    pub(super) row: &'static Row,
+    pub(super) dir: PathBuf,
+    pub(super) workspace: Workspace,
+}
+
+/// Reads a call of an event that `heeds` takes; none, with what there is to say of that, where hooks
+/// are silenced or there is no repository.
+pub(super) fn called(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Response> {
+    let silent = Response::default;
     if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
-        return Response::default();
+        return Err(silent());
     }
-    let event = match read(call.agent, call.named, call.input) {
-        Ok(event) => event,
-        Err(error) => return complaint(&error.into()),
-    };
-    let Some(row) = call.agent.row(event.native) else {
-        return Response::default();
-    };
+    let event =
+        read(call.agent, call.named, call.input).map_err(|error| complaint(&error.into()))?;
+    let row = call.agent.row(event.native).filter(|row| heeds(row));
+    let row = row.ok_or_else(silent)?;
     let dir = place::directory(event.cwd.as_deref(), call.dir);
     // Outside a repository, in a bare one, in another user's: cook has no say.
-    let Ok(workspace) = Workspace::open(&dir) else {
-        return Response::default();
+    let workspace = Workspace::open(&dir).map_err(|_| silent())?;
+    if workspace.config().is_ok_and(|config| !config.hooks.enabled) {
+        return Err(silent());
+    }
+    Ok(Called {
+        event,
+        row,
+        dir,
+        workspace,
+    })
+}
+
+/// Handles one call.
+pub fn respond(call: &Call) -> Response {
+    let called = match called(call, |_| true) {
+        Ok(called) => called,
+        Err(response) => return response,
     };
-    let silenced = workspace.config().is_ok_and(|config| !config.hooks.enabled);
-    let tracker = match silenced {
-        true => None,
-        false => (call.tracker)(&workspace, row.kind),
-    };
-    if silenced || (workspace.store.is_none() && tracker.is_none()) {
+    let Called {
+        event,
+        row,
+        dir,
+        workspace,
+    } = called;
+    let tracker = (call.tracker)(&workspace, row.kind);
+    if workspace.store.is_none() && tracker.is_none() {
         return Response::default();
     }
     let context = HookContext {
@@ -115,7 +141,7 @@ struct Handled {
 
 impl HookContext<'_> {
     /// The line for stderr, which the hook log gets too.
-    fn complain(&self, error: &HookError) -> Option<String> {
+    pub(super) fn complain(&self, error: &HookError) -> Option<String> {
         let line = complaint(error).complaint?;
         if let Ok(state_dir) = self.state_dir() {
             state_dir.log(&format!("{} {line}", self.workspace.clock.now()));

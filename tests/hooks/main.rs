@@ -5,6 +5,7 @@
 mod support;
 
 mod agents;
+mod check;
 mod inbox;
 mod lifecycle;
 mod shims;

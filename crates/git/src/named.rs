@@ -3,6 +3,7 @@
 use super::Repo;
 use super::program::Call;
 use cook_core::diagnostic::Failure;
+use std::path::PathBuf;
 
 impl Repo {
     /// The full id of the commit that a revision names, as `git rev-parse` reads it; none where it
@@ -24,6 +25,20 @@ impl Repo {
     /// As [`Repo::commit_named`].
     pub fn upstream(&self) -> Result<Option<String>, Failure> {
         self.told(Call::new(&["rev-parse", "--abbrev-ref", "@{upstream}"]))
+    }
+
+    /// Where git looks for its hooks, by `core.hooksPath` where that is set.
+    ///
+    /// # Errors
+    /// As [`Repo::commit_named`].
+    pub fn hooks_dir(&self) -> Result<PathBuf, Failure> {
+        let call = Call::new(&["config", "--type=path", "--get-all", "core.hooksPath"]);
+        let told = self.program.ask(call)?;
+        let text = String::from_utf8_lossy(&told.stdout);
+        // The last one is what every call of cook sets, so that no hook runs in it.
+        let theirs = text.lines().rev().nth(1);
+        let default = || self.common_dir().join("hooks");
+        Ok(theirs.map_or_else(default, |path| self.root().join(path)))
     }
 
     /// One line where git has one; any refusal of the name is none.

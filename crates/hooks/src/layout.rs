@@ -4,10 +4,58 @@ use crate::agent::Agent;
 use cook_core::model::hooks::{CommandForm, Kind, Row, SettingsForm, TimeUnit};
 use serde_json::{Value, json};
 
-/// In everything cook writes; its number grows when what is written changes.
-pub const MARK: &str = "cook-hooks 1";
-/// What it begins with in every version.
-pub const ANY_MARK: &str = "cook-hooks ";
+/// What the hooks are for; the two stand beside each other and are installed one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The workflow of this repository.
+    Workflow,
+    /// `cook check` at each stop, in any repository.
+    Check,
+}
+
+/// Seconds an agent waits for a check.
+const CHECK_SECONDS: u64 = 600;
+
+impl Purpose {
+    /// In everything cook writes for it; its number grows when what is written changes.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Self::Workflow => "cook-hooks 1",
+            Self::Check => "cook-checks 1",
+        }
+    }
+
+    /// What that begins with in every version.
+    pub const fn any_mark(self) -> &'static str {
+        match self {
+            Self::Workflow => "cook-hooks ",
+            Self::Check => "cook-checks ",
+        }
+    }
+
+    /// The events that are installed.
+    fn rows(self, agent: Agent) -> impl Iterator<Item = &'static Row> {
+        let every = self == Self::Workflow;
+        let rows = agent.rows().iter();
+        rows.filter(move |row| every || row.is_stop_gate())
+    }
+
+    /// What `cook hook` is told beside the agent's name.
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Workflow => "",
+            Self::Check => " --check",
+        }
+    }
+
+    /// The name of a file of cook's own.
+    fn own_name(self, path: &str) -> String {
+        match (self, path.rsplit_once("cook.")) {
+            (Self::Check, Some((dir, ending))) => format!("{dir}cook-check.{ending}"),
+            _ => path.to_owned(),
+        }
+    }
+}
 
 /// Where a file lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +93,8 @@ pub struct Entry {
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
+    /// What the marks in it begin with.
+    pub any_mark: &'static str,
     /// Where it lies.
     pub base: Base,
     /// Relative to that.
@@ -65,7 +115,7 @@ const COMMAND: &str = include_str!("../../../templates/hooks/command.md");
 const INSTRUCTIONS: &str = include_str!("../../../templates/hooks/instructions.md");
 
 /// The files of an agent; `shared` = those that everybody gets with the repository.
-pub fn plans(agent: Agent, shared: bool) -> Vec<Plan> {
+pub fn plans(agent: Agent, shared: bool, purpose: Purpose) -> Vec<Plan> {
     let install = &agent.hooks().install;
     let command = &install.command;
     let plan = |personal: &str, everybodys: &str, content| {
@@ -74,20 +124,24 @@ pub fn plans(agent: Agent, shared: bool) -> Vec<Plan> {
             Some(path) => (Base::Home, path),
             None => (Base::Worktree, named),
         };
+        let path = match content {
+            Content::Whole(_) => purpose.own_name(path),
+            _ => path.to_owned(),
+        };
         Plan {
+            any_mark: purpose.any_mark(),
             base,
-            path: path.to_owned(),
+            path,
             content,
         }
     };
-    let mut plans = vec![
-        plan(&install.personal, &install.shared, content(agent)),
-        plan(
-            &command.personal,
-            &command.shared,
-            Content::Whole(command_text(command.form)),
-        ),
-    ];
+    let settings = content(agent, purpose);
+    let mut plans = vec![plan(&install.personal, &install.shared, settings)];
+    if purpose == Purpose::Check {
+        return plans;
+    }
+    let text = Content::Whole(command_text(command.form));
+    plans.push(plan(&command.personal, &command.shared, text));
     if let Some(places) = &install.instructions {
         let text = Content::Block(INSTRUCTIONS.to_owned());
         plans.push(plan(&places.personal, &places.shared, text));
@@ -97,6 +151,7 @@ pub fn plans(agent: Agent, shared: bool) -> Vec<Plan> {
 
 /// The agent's own `/cook`, or a skill of that name.
 fn command_text(form: CommandForm) -> String {
+    const MARK: &str = Purpose::Workflow.mark();
     let about = "Mission, who is next, status and pause of the cook workflow in this repository";
     match form {
         CommandForm::Toml => format!(
@@ -112,12 +167,27 @@ fn command_text(form: CommandForm) -> String {
     }
 }
 
-fn content(agent: Agent) -> Content {
+fn content(agent: Agent, purpose: Purpose) -> Content {
     match &agent.hooks().install.form {
-        SettingsForm::Groups | SettingsForm::Flat => Content::Merged(entries(agent)),
-        SettingsForm::File => Content::Whole(own_file(agent)),
-        SettingsForm::Shim(name) => Content::Whole(format!("// {MARK}\n{}", shim(name))),
+        SettingsForm::Groups | SettingsForm::Flat => Content::Merged(entries(agent, purpose)),
+        SettingsForm::File => Content::Whole(own_file(agent, purpose)),
+        SettingsForm::Shim(name) => {
+            let mut text = shim(name).to_owned();
+            if purpose == Purpose::Check {
+                let (call, limit) = shim_call(agent);
+                text = text
+                    .replacen(&call, &call.replace(']', ", \"--check\"]"), 1)
+                    .replacen(limit, &format!("timeout: {CHECK_SECONDS}_000"), 1);
+            }
+            Content::Whole(format!("// {}\n{text}", purpose.mark()))
+        }
     }
+}
+
+/// How a shim calls cook, and how long it waits.
+fn shim_call(agent: Agent) -> (String, &'static str) {
+    let call = format!("[\"hook\", \"{}\"]", agent.name());
+    (call, "timeout: 15_000")
 }
 
 /// A test sees to it that each table names one that there is.
@@ -128,34 +198,38 @@ fn shim(name: &str) -> &'static str {
 
 /// The command an agent runs: silent and 0 where cook is missing, because an agent
 /// may take any other end for a refusal.
-pub fn command(agent: Agent, row: Option<&Row>) -> String {
+pub fn command(agent: Agent, row: Option<&Row>, purpose: Purpose) -> String {
     let event = row
         .map(|row| format!(" --event {}", row.native))
         .unwrap_or_default();
     format!(
-        "if command -v cook >/dev/null 2>&1; then cook hook {}{event}; fi # {MARK}",
-        agent.name()
+        "if command -v cook >/dev/null 2>&1; then cook hook {}{}{event}; fi # {}",
+        agent.name(),
+        purpose.flag(),
+        purpose.mark()
     )
 }
 
-fn powershell(agent: Agent, row: &Row) -> String {
+fn powershell(agent: Agent, row: &Row, purpose: Purpose) -> String {
     format!(
-        "if (Get-Command cook -ErrorAction SilentlyContinue) {{ $input | cook hook {} --event {} }} # {MARK}",
+        "if (Get-Command cook -ErrorAction SilentlyContinue) {{ $input | cook hook {}{} --event {} }} # {}",
         agent.name(),
-        row.native
+        purpose.flag(),
+        row.native,
+        purpose.mark()
     )
 }
 
 /// Seconds an agent waits for a hook.
-fn seconds(row: &Row) -> u64 {
-    if row.kind == Kind::BeforeCompact {
-        15
-    } else {
-        10
+fn seconds(row: &Row, purpose: Purpose) -> u64 {
+    match (purpose, row.kind) {
+        (Purpose::Check, _) => CHECK_SECONDS,
+        (Purpose::Workflow, Kind::BeforeCompact) => 15,
+        (Purpose::Workflow, _) => 10,
     }
 }
 
-fn entries(agent: Agent) -> Vec<Entry> {
+fn entries(agent: Agent, purpose: Purpose) -> Vec<Entry> {
     let install = &agent.hooks().install;
     let mut entries = Vec::new();
     if install.form == SettingsForm::Flat {
@@ -166,17 +240,20 @@ fn entries(agent: Agent) -> Vec<Entry> {
             if_theirs: None,
         });
     }
-    for row in agent.rows() {
+    for row in purpose.rows(agent) {
         entries.push(Entry {
             path: vec!["hooks", &row.native],
-            value: entry(agent, row),
+            value: entry(agent, row, purpose),
             listed: true,
             if_theirs: None,
         });
     }
-    if install.statusline {
+    if install.statusline && purpose == Purpose::Workflow {
         let call = format!("cook hook {}-statusline", agent.name());
-        let line = format!("if command -v cook >/dev/null 2>&1; then {call}; fi # {MARK}");
+        let line = format!(
+            "if command -v cook >/dev/null 2>&1; then {call}; fi # {}",
+            purpose.mark()
+        );
         entries.push(Entry {
             path: vec!["statusLine"],
             value: json!({"type": "command", "command": line}),
@@ -189,15 +266,15 @@ fn entries(agent: Agent) -> Vec<Entry> {
     entries
 }
 
-fn entry(agent: Agent, row: &Row) -> Value {
+fn entry(agent: Agent, row: &Row, purpose: Purpose) -> Value {
     let install = &agent.hooks().install;
     let factor = match install.timeout {
         TimeUnit::Seconds => 1,
         TimeUnit::Milliseconds => 1000,
     };
     let mut hook = json!(install.fields);
-    hook["command"] = json!(command(agent, None));
-    hook["timeout"] = json!(seconds(row) * factor);
+    hook["command"] = json!(command(agent, None, purpose));
+    hook["timeout"] = json!(seconds(row, purpose) * factor);
     if install.form == SettingsForm::Flat {
         return hook;
     }
@@ -209,16 +286,15 @@ fn entry(agent: Agent, row: &Row) -> Value {
 }
 
 /// A file of cook's own; its payloads do not name the event, so the command does.
-fn own_file(agent: Agent) -> String {
-    let hooks: serde_json::Map<String, Value> = agent
-        .rows()
-        .iter()
+fn own_file(agent: Agent, purpose: Purpose) -> String {
+    let hooks: serde_json::Map<String, Value> = purpose
+        .rows(agent)
         .map(|row| {
             let hook = json!({
                 "type": "command",
-                "bash": command(agent, Some(row)),
-                "powershell": powershell(agent, row),
-                "timeoutSec": seconds(row),
+                "bash": command(agent, Some(row), purpose),
+                "powershell": powershell(agent, row, purpose),
+                "timeoutSec": seconds(row, purpose),
             });
             (row.native.clone(), json!([hook]))
         })
@@ -242,5 +318,24 @@ mod tests {
             .collect();
         assert!(named.iter().all(|name| !shim(name).is_empty()), "{named:?}");
         assert!(SHIMS.iter().all(|(name, _)| named.contains(name)));
+    }
+
+    #[test]
+    fn a_check_is_installed_where_an_agent_stops_and_nowhere_else() {
+        for agent in Agent::all() {
+            let plans = plans(agent, true, Purpose::Check);
+            assert_eq!(plans.len(), 1, "{agent:?}");
+            let text = match &plans[0].content {
+                Content::Merged(entries) => {
+                    let hooks = entries.iter().filter(|entry| entry.listed);
+                    assert_eq!(hooks.count(), 1, "{agent:?}");
+                    format!("{entries:?}")
+                }
+                Content::Whole(text) | Content::Block(text) => text.clone(),
+            };
+            assert!(text.contains("--check"), "{agent:?}: {text}");
+            assert!(text.contains("600"), "{agent:?}: {text}");
+            assert!(text.contains(Purpose::Check.mark()), "{agent:?}: {text}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::facts::Due;
 use super::recovery::data;
-use super::state::{BLOCKS, CONTEXT_LIMIT};
+use super::state::{BLOCKS, CONTEXT_LIMIT, Stop};
 use super::step::Step;
 use super::{guard, summary};
 use cook_core::model::hooks::{Gate, Kind, Row, SendOn};
@@ -59,24 +59,24 @@ impl Step<'_> {
         else {
             return;
         };
-        if self.event.goal_loop {
-            if !self.state.stop.stepped_back {
-                self.state.stop.stepped_back = true;
-                let notice = "cook: the agent's own goal loop is running, so cook does not hold it";
-                self.state.pending.notices.push(notice.to_owned());
-            }
+        if self.steps_back() {
             return;
         }
-        if self.state.stop.progress != workflow.progress {
-            self.state.stop.progress.clone_from(&workflow.progress);
-            self.state.stop.blocks = 0;
+        match self.state.stop.count(&workflow.progress) {
+            Stop::Refused => self.block(role, due),
+            Stop::Released => self.release(role),
+            Stop::LetGo => {}
         }
-        self.state.stop.blocks += 1;
-        match self.state.stop.blocks {
-            n if n <= BLOCKS => self.block(role, due),
-            n if n == BLOCKS + 1 => self.release(role),
-            _ => self.state.stop.blocks = BLOCKS + 1,
+    }
+
+    /// The agent's own goal loop is left alone, which is said once.
+    pub(super) fn steps_back(&mut self) -> bool {
+        if self.event.goal_loop && !self.state.stop.stepped_back {
+            self.state.stop.stepped_back = true;
+            let notice = "cook: the agent's own goal loop is running, so cook does not hold it";
+            self.state.pending.notices.push(notice.to_owned());
         }
+        self.event.goal_loop
     }
 
     fn block(&mut self, role: Role, due: &Due) {
@@ -98,6 +98,11 @@ impl Step<'_> {
         let text = format!(
             "The session stopped although {role} is due: {BLOCKS} refused stops in a row brought no progress."
         );
+        self.write_down(text);
+    }
+
+    /// Keeps that a session was let go, and tells the user.
+    pub(super) fn write_down(&mut self, text: String) {
         let id = format!("released:{}", self.key());
         self.entry(CheckpointKind::Released, id, text.clone(), None);
         self.state.pending.notices.push(format!("cook: {text}"));

@@ -62,6 +62,8 @@ pub struct SessionState {
     pub pending: Pending,
     /// The stop gate.
     pub stop: StopGate,
+    /// The same for what a check finds.
+    pub check: StopGate,
     /// Events that were handled: key and time.
     pub deliveries: VecDeque<(String, i64)>,
     /// When the last event came, milliseconds since 1970.
@@ -131,6 +133,33 @@ pub struct StopGate {
     pub reason: Option<String>,
     /// It was said that the agent's own goal loop is left alone.
     pub stepped_back: bool,
+}
+
+/// What becomes of a stop that something stands against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It is refused.
+    Refused,
+    /// It is let go, and that is written down.
+    Released,
+    /// It was let go before.
+    LetGo,
+}
+
+impl StopGate {
+    /// Counts a stop that something stands against, where things stand so.
+    pub fn count(&mut self, progress: &str) -> Stop {
+        if self.progress != progress {
+            progress.clone_into(&mut self.progress);
+            self.blocks = 0;
+        }
+        self.blocks = (self.blocks + 1).min(BLOCKS + 2);
+        match self.blocks {
+            n if n <= BLOCKS => Stop::Refused,
+            n if n == BLOCKS + 1 => Stop::Released,
+            _ => Stop::LetGo,
+        }
+    }
 }
 
 impl SessionState {

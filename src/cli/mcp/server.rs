@@ -2,7 +2,7 @@
 
 use super::super::context::Context;
 use super::{call, documents, tools};
-use crate::view::{ColorChoice, Screen};
+use crate::view::{ColorChoice, Format, Screen};
 use cook_core::diagnostic::Failure;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -132,7 +132,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let dir = self.dir.clone();
         let work = move || {
-            let quiet = Screen::new(true, true, false, ColorChoice::Never);
+            let quiet = Screen::new(Format::Json, true, false, ColorChoice::Never);
             let here = Context {
                 dir,
                 dir_is_named: true,

@@ -4,6 +4,7 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
+pub mod pre_push;
 mod trial;
 
 pub use trial::{last_called, try_command};
@@ -13,7 +14,7 @@ use cook_core::diagnostic::{Code, Failure, Finding};
 use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
-use cook_hooks::layout::{self, ANY_MARK, Base, Content, Entry, Plan};
+use cook_hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -64,10 +65,10 @@ impl Change {
 pub fn changes(
     workspace: &Workspace,
     agent: Agent,
-    shared: bool,
+    (shared, purpose): (bool, Purpose),
     install: bool,
 ) -> Result<Vec<Change>, Failure> {
-    layout::plans(agent, shared)
+    layout::plans(agent, shared, purpose)
         .iter()
         .map(|plan| change(workspace, agent, plan, install))
         .collect()
@@ -88,9 +89,13 @@ fn change(
         )
     };
     let (standing, after, remark) = match &plan.content {
-        Content::Merged(entries) => merged(before.as_deref(), entries, install).map_err(told)?,
+        Content::Merged(entries) => {
+            merged(before.as_deref(), entries, plan.any_mark, install).map_err(told)?
+        }
         Content::Whole(text) => {
-            let foreign = before.as_ref().is_some_and(|text| !text.contains(ANY_MARK));
+            let foreign = before
+                .as_ref()
+                .is_some_and(|text| !text.contains(plan.any_mark));
             if foreign && install {
                 let what = format!("`{}` is there and is not cook's", path.display());
                 return Err(Failure::state(Code::HooksFile, what));
@@ -120,13 +125,18 @@ fn change(
 
 type Merged = (Standing, Option<String>, Option<String>);
 
-fn merged(before: Option<&str>, entries: &[Entry], install: bool) -> Result<Merged, JsoncError> {
+fn merged(
+    before: Option<&str>,
+    entries: &[Entry],
+    mark: &str,
+    install: bool,
+) -> Result<Merged, JsoncError> {
     let root = jsonc::value(before.unwrap_or_default())?;
-    let standing = standing(&root, entries);
+    let standing = standing(&root, entries, mark);
     let mut remark = None;
     for entry in entries.iter().filter(|entry| !entry.listed) {
         let held = root.pointer(&pointer(&entry.path));
-        if install && held.is_some_and(|held| !is_ours(held)) {
+        if install && held.is_some_and(|held| !is_ours(held, mark)) {
             remark = entry.if_theirs.clone().or(remark);
         }
     }
@@ -134,7 +144,7 @@ fn merged(before: Option<&str>, entries: &[Entry], install: bool) -> Result<Merg
         return Ok((standing, before.map(str::to_owned), remark));
     }
     let cleared = match before {
-        Some(text) => without(text, entries)?,
+        Some(text) => without(text, entries, mark)?,
         None => None,
     };
     if !install {
@@ -162,22 +172,22 @@ fn pointer(path: &[&str]) -> String {
 }
 
 /// Whether each entry is there exactly once, and nothing else of cook's is.
-fn standing(root: &Value, entries: &[Entry]) -> Standing {
+fn standing(root: &Value, entries: &[Entry], mark: &str) -> Standing {
     let mut current = true;
     let mut any = false;
     for entry in entries {
         let held = root.pointer(&pointer(&entry.path));
         if !entry.listed {
-            let replaceable = held.is_some_and(|held| !is_ours(held));
+            let replaceable = held.is_some_and(|held| !is_ours(held, mark));
             current &= replaceable || held == Some(&entry.value);
-            any |= held.is_some_and(is_ours);
+            any |= held.is_some_and(|held| is_ours(held, mark));
             continue;
         }
         let ours: Vec<&Value> = held
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
-            .filter(|held| holds_ours(held))
+            .filter(|held| holds_ours(held, mark))
             .collect();
         any |= !ours.is_empty();
         current &= ours == [&entry.value];
@@ -188,7 +198,8 @@ fn standing(root: &Value, entries: &[Entry]) -> Standing {
             .any(|e| e.path.get(1) == Some(&event.as_str()))
     };
     for (event, groups) in root["hooks"].as_object().into_iter().flatten() {
-        let strays = groups.as_array().into_iter().flatten().any(holds_ours);
+        let mut groups = groups.as_array().into_iter().flatten();
+        let strays = groups.any(|group| holds_ours(group, mark));
         if strays && !known(event) {
             any = true;
             current = false;
@@ -202,22 +213,24 @@ fn standing(root: &Value, entries: &[Entry]) -> Standing {
 }
 
 /// A hook of cook's, by the mark in its command.
-fn is_ours(hook: &Value) -> bool {
+fn is_ours(hook: &Value, mark: &str) -> bool {
     ["command", "bash", "powershell"].iter().any(|field| {
         hook[*field]
             .as_str()
-            .is_some_and(|line| line.contains(ANY_MARK))
+            .is_some_and(|line| line.contains(mark))
     })
 }
 
 /// A group with a hook of cook's in it, or such a hook itself.
-fn holds_ours(group: &Value) -> bool {
-    is_ours(group) || group["hooks"].as_array().into_iter().flatten().any(is_ours)
+fn holds_ours(group: &Value, mark: &str) -> bool {
+    let hooks = group["hooks"].as_array().into_iter().flatten();
+    is_ours(group, mark) || hooks.into_iter().any(|hook| is_ours(hook, mark))
 }
 
 /// The text without what is cook's; none = nothing else is in it. A group that somebody added a
 /// hook to stays.
-fn without(text: &str, entries: &[Entry]) -> Result<Option<String>, JsoncError> {
+fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, JsoncError> {
+    let is_ours = |hook: &Value| is_ours(hook, mark);
     let all_ours = |group: &Value| {
         let hooks = group["hooks"].as_array();
         is_ours(group) || hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
@@ -232,13 +245,13 @@ fn without(text: &str, entries: &[Entry]) -> Result<Option<String>, JsoncError> 
         let Some(left) = jsonc::remove(&text, &["hooks", event], &all_ours)? else {
             return Ok(None);
         };
-        text = from_shared_groups(left, event)?;
+        text = from_shared_groups(left, event, &is_ours)?;
     }
     for entry in entries.iter().filter(|entry| !entry.listed) {
         let held = jsonc::value(&text)?;
         let member = held.pointer(&pointer(&entry.path));
         let left = || jsonc::remove_member(&text, &entry.path);
-        if member.is_some_and(is_ours) {
+        if member.is_some_and(&is_ours) {
             match left()? {
                 Some(left) => text = left,
                 None => return Ok(None),
@@ -252,7 +265,11 @@ fn without(text: &str, entries: &[Entry]) -> Result<Option<String>, JsoncError> 
 }
 
 /// Takes cook's hooks out of groups that hold others too.
-fn from_shared_groups(mut text: String, event: &str) -> Result<String, JsoncError> {
+fn from_shared_groups(
+    mut text: String,
+    event: &str,
+    is_ours: &dyn Fn(&Value) -> bool,
+) -> Result<String, JsoncError> {
     let root = jsonc::value(&text)?;
     let groups = root["hooks"][event].as_array().map_or(0, Vec::len);
     for index in 0..groups {
@@ -357,9 +374,21 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
 /// # Errors
 /// A place that cannot be written.
 pub fn write(changes: &[Change]) -> Result<(), Failure> {
+    write_as(changes, Mode::Kept(0o644))
+}
+
+/// The same for a file that is run.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_program(change: &Change) -> Result<(), Failure> {
+    write_as(std::slice::from_ref(change), Mode::Masked(0o777))
+}
+
+fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
     for change in changes.iter().filter(|change| change.changes()) {
         let path = &change.path;
-        put(path, change.after.as_deref()).map_err(|error| {
+        put(path, change.after.as_deref(), mode).map_err(|error| {
             Failure::state(
                 Code::NotWritable,
                 format!("`{}` cannot be written", path.display()),
@@ -370,14 +399,14 @@ pub fn write(changes: &[Change]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn put(path: &Path, text: Option<&str>) -> std::io::Result<()> {
+fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
     let Some(text) = text else {
         return std::fs::remove_file(path);
     };
     let dir = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir)?;
     NewFile::at(path, Durable::Content)
-        .mode(Mode::Kept(0o644))
+        .mode(mode)
         .write(text.as_bytes())
 }
 
@@ -409,7 +438,7 @@ pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(
             "\n"
         };
         let text = format!("{held}{gap}{line}\n");
-        put(&exclude, Some(&text)).map_err(|error| {
+        put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
             Failure::state(Code::NotWritable, "`info/exclude` cannot be written").caused_by(&error)
         })?;
     }
@@ -420,7 +449,7 @@ pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(
 pub fn installed(workspace: &Workspace) -> Vec<Agent> {
     let is_there = |agent: &Agent| {
         [false, true].into_iter().any(|shared| {
-            let plan = &layout::plans(*agent, shared)[0];
+            let plan = &layout::plans(*agent, shared, Purpose::Workflow)[0];
             change(workspace, *agent, plan, true).is_ok_and(|c| c.standing != Standing::Missing)
         })
     };

@@ -2,7 +2,8 @@
 //! agent runs, and when the agent itself last called.
 
 use crate::service::Workspace;
-use cook_hooks::{Agent, Kind, SessionState, StateDir, layout};
+use cook_hooks::layout::{self, Purpose};
+use cook_hooks::{Agent, Kind, SessionState, StateDir};
 use cook_os::process::{Short, capture};
 use serde_json::json;
 use std::ffi::OsString;
@@ -17,7 +18,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// One line that says what does not work.
-pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
+pub fn try_command(workspace: &Workspace, agent: Agent, purpose: Purpose) -> Result<(), String> {
     let row = agent.rows().iter().find(|row| row.kind == Kind::AfterTool);
     let native = row.map_or("", |row| row.native.as_str());
     let event = json!({
@@ -30,7 +31,7 @@ pub fn try_command(workspace: &Workspace, agent: Agent) -> Result<(), String> {
     let shell = ["sh", "-c"].map(OsString::from);
     let line = format!(
         "command -v cook >/dev/null || exit 9; {}",
-        layout::command(agent, row)
+        layout::command(agent, row, purpose)
     );
     let mut argv = shell.to_vec();
     argv.push(OsString::from(line));

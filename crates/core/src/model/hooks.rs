@@ -99,6 +99,13 @@ pub struct Row {
     pub failed: bool,
 }
 
+impl Row {
+    /// The agent stops here, and can be told what is to be done first.
+    pub fn is_stop_gate(&self) -> bool {
+        self.kind == Kind::Stop && self.gate == Gate::Block
+    }
+}
+
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,0 +1,151 @@
+//! A stop that `cook check` has something to say to. Pure.
+//!
+//! Invariant: what was refused three times in a row without a new commit is let go, however fast the
+//! stops follow one another, and that is written down.
+
+use super::agent::Agent;
+use super::event::Event;
+use super::facts::Situation;
+use super::recovery::data;
+use super::state::{BLOCKS, SessionState, Stop};
+use super::step::{Outcome, Step};
+
+/// Lines that an agent is told; the rest is a number.
+const SHOWN: usize = 20;
+
+/// One line of a check that is not true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct False {
+    /// Its code and what it says.
+    pub what: String,
+    /// The command that shows more, or mends it.
+    pub next: String,
+}
+
+/// Whether a stop is to be checked at all: not in cook's own child, not a sub-agent's, and not where
+/// it was let go with this commit already.
+pub fn is_checked(state: &SessionState, event: &Event, facts: &Situation) -> bool {
+    let let_go = state.check.blocks > BLOCKS && state.check.progress == progress(facts);
+    facts.child.is_none() && !event.subagent && !let_go
+}
+
+/// Handles a stop, by what the check of this commit found false.
+pub fn check_stop(
+    agent: Agent,
+    state: SessionState,
+    event: &Event,
+    facts: &Situation,
+    found: &[False],
+) -> Outcome {
+    let mut step = Step::new(agent, state, event, facts);
+    step.state.seen_ms = facts.now_ms;
+    step.state.called_ms = facts.now_ms;
+    if found.is_empty() {
+        step.state.check = Default::default();
+    } else if !step.steps_back() {
+        match step.state.check.count(&progress(facts)) {
+            Stop::Refused => step.effects.block = Some(reason(found)),
+            Stop::Released => step.write_down(format!(
+                "The session stopped although `cook check` finds something false: {BLOCKS} refused stops in a row brought no commit. First of it: {}",
+                found.first().map_or(String::new(), |line| data(&line.what, 400))
+            )),
+            Stop::LetGo => {}
+        }
+    }
+    let tells = agent.row(event.native).is_some_and(|row| row.notice);
+    if tells && !step.state.pending.notices.is_empty() {
+        let notices = std::mem::take(&mut step.state.pending.notices);
+        step.effects.notice = Some(notices.join("\n"));
+    }
+    step.done()
+}
+
+fn progress(facts: &Situation) -> String {
+    facts.head.clone().unwrap_or_else(|| "unborn".to_owned())
+}
+
+/// The lines of the check, and no word more than is needed to act on them.
+fn reason(found: &[False]) -> String {
+    let mut text = "cook check: not true of this commit.".to_owned();
+    for line in found.iter().take(SHOWN) {
+        text.push_str(&format!(
+            "\n- false {}\n  next: {}",
+            data(&line.what, 800),
+            data(&line.next, 400)
+        ));
+    }
+    if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        text.push_str(&format!("\n- {more} more: cook check"));
+    }
+    text.push_str("\nMend it and commit, or say plainly what is not done.");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stop(state: SessionState, head: &str, found: &[False]) -> Outcome {
+        let claude = Agent::parse("claude").unwrap();
+        let input = br#"{"hook_event_name":"Stop","session_id":"s"}"#;
+        let event = crate::read(claude, None, input).unwrap();
+        let facts = Situation {
+            head: Some(head.to_owned()),
+            ..Situation::default()
+        };
+        check_stop(claude, state, &event, &facts, found)
+    }
+
+    #[test]
+    fn each_stop_counts_however_fast_and_a_commit_or_a_true_check_begins_anew() {
+        let found = [False {
+            what: "[gate_red] `make test` is red <b>".to_owned(),
+            next: "cook gate --clean test".to_owned(),
+        }];
+        let mut state = SessionState::default();
+        let mut refused = Vec::new();
+        // The same bytes at the same moment: Claude Code names no turn.
+        for _ in 0..20 {
+            let outcome = stop(state, "a", &found);
+            refused.extend(outcome.effects.block.clone());
+            state = outcome.state;
+        }
+        assert_eq!(refused.len(), 3);
+        assert!(
+            refused[0].contains(
+                "- false [gate_red] `make test` is red ‹b›\n  next: cook gate --clean test"
+            )
+        );
+        let outcome = stop(state.clone(), "b", &found);
+        assert!(outcome.effects.block.is_some(), "a commit is progress");
+        let outcome = stop(outcome.state, "b", &[]);
+        assert!(outcome.effects.is_empty() && outcome.entries.is_empty());
+        let outcome = stop(outcome.state, "b", &found);
+        assert!(outcome.effects.block.is_some(), "it was true in between");
+    }
+
+    #[test]
+    fn the_release_is_written_down_once() {
+        let found = [False {
+            what: "[gate_red] x".to_owned(),
+            next: "y".to_owned(),
+        }];
+        let mut state = SessionState::default();
+        let mut kept = Vec::new();
+        for _ in 0..9 {
+            let outcome = stop(state, "a", &found);
+            kept.extend(
+                outcome
+                    .entries
+                    .into_iter()
+                    .map(|entry| (entry.text, outcome.effects.notice.clone())),
+            );
+            state = outcome.state;
+        }
+        assert_eq!(kept.len(), 1);
+        assert!(
+            kept[0].0.contains("[gate_red] x") && kept[0].1.is_some(),
+            "{kept:?}"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! `cook hook AGENT --check`: a stop is held against `cook check`, in any repository.
+//!
+//! Invariants: what is true is passed without a word; a check that cannot be made refuses nothing and
+//! says why on stderr; the session's lock is not held while gates run.
+
+use super::context::{HookContext, child};
+use super::error::HookError;
+use super::respond::{Call, Called, Response, called};
+use crate::check::{Ask, check};
+use crate::service::Workspace;
+use cook_hooks::{
+    Agent, Effects, False, Row, SessionState, Situation, StateDir, answer, check_stop, is_checked,
+};
+
+/// Handles one call; of any event but a stop nothing is heard.
+pub fn respond_to_stop(call: &Call) -> Response {
+    let mut called = match called(call, Row::is_stop_gate) {
+        Ok(called) => called,
+        Err(response) => return response,
+    };
+    match play(call.agent, &mut called) {
+        Ok(effects) => Response {
+            answer: answer(call.agent, called.row, &effects),
+            complaint: None,
+        },
+        Err(error) => Response {
+            answer: None,
+            complaint: context(call.agent, &called).complain(&error),
+        },
+    }
+}
+
+fn context(agent: Agent, called: &Called) -> HookContext<'_> {
+    HookContext {
+        agent,
+        row: called.row,
+        event: &called.event,
+        dir: called.dir.clone(),
+        tracker: None,
+        workspace: &called.workspace,
+    }
+}
+
+fn play(agent: Agent, called: &mut Called) -> Result<Effects, HookError> {
+    let state_dir = StateDir::of(&called.workspace.repo, called.workspace.store.is_some())?;
+    let session = called.event.session.clone();
+    let load = || state_dir.load(agent, &session);
+    let facts = facts(&called.workspace)?;
+    let Some(peeked) = load() else {
+        return Ok(Effects::default());
+    };
+    if facts.head.is_none() || !is_checked(&peeked, &called.event, &facts) {
+        return Ok(Effects::default());
+    }
+    let found = what_is_false(&mut called.workspace)?;
+    let held = state_dir.lock()?;
+    let Some(before) = load() else {
+        return Ok(Effects::default());
+    };
+    let outcome = check_stop(agent, before.clone(), &called.event, &facts, &found);
+    let mut state: SessionState = outcome.state;
+    context(agent, called).append(&state_dir, &outcome.entries, &mut state)?;
+    if before != state {
+        state_dir.save(&state)?;
+    }
+    drop(held);
+    state_dir.forget_old();
+    Ok(outcome.effects)
+}
+
+fn facts(workspace: &Workspace) -> Result<Situation, HookError> {
+    Ok(Situation {
+        now: workspace.clock.now(),
+        now_ms: workspace.clock.epoch_millis(),
+        child: child(),
+        head: workspace.repo.head()?.commit,
+        ..Situation::default()
+    })
+}
+
+fn what_is_false(workspace: &mut Workspace) -> Result<Vec<False>, HookError> {
+    let checked = check(workspace, &Ask::default(), &|_| {})?;
+    let lines = checked.lines.into_iter().filter(|line| line.fails);
+    let found = lines.map(|line| False {
+        what: format!("[{}] {}", line.code, line.message),
+        next: line.show,
+    });
+    Ok(found.collect())
+}
