@@ -1,5 +1,5 @@
 //! The formats of [`Results`] beside people's text and JSON, a file for each. Each is held to its
-//! published schema by `tests/formats`.
+//! published schema by `tests/verify/formats.rs`.
 
 mod github;
 mod junit;
