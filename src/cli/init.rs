@@ -3,7 +3,7 @@
 use super::caller::{self, AsUser};
 use super::context::{Answer, Context, answer, note};
 use super::input::free_text;
-use super::{assurance, input, stated_mission, taken_plan, transition, trial, trust};
+use super::{assurance, input, start, stated_mission, taken_plan, transition, trial, trust};
 use crate::scaffold::{self, Contract, FileOutcome, SETTINGS, TRACKED, plans};
 use crate::service::{self, Applied, Workspace};
 use crate::view::{NoteAnswer, Trial};
@@ -102,6 +102,10 @@ pub(super) fn init(context: &Context, args: &InitArgs) -> Answer {
     if is_new && !args.skip_gates && caller::agent_around().is_none() {
         recorded.gates = trial::try_gates(context, args.gate_time, &mut recorded.findings)?;
     }
+    let next = recorded.applied.as_ref().map(|applied| &applied.step.next);
+    if next.is_some_and(|next| next.role.is_some()) && caller::agent_around().is_none() {
+        recorded.start = Some(start::line(&workspace)?);
+    }
     finish(recorded)
 }
 
@@ -150,6 +154,8 @@ struct Recorded {
     findings: Vec<Finding>,
     lines: Vec<String>,
     gates: Vec<Trial>,
+    /// The command that starts the work.
+    start: Option<String>,
 }
 
 /// How a set-up is done.
@@ -418,6 +424,7 @@ fn record(workspace: &Workspace, done: Done) -> Result<Recorded, Failure> {
         findings,
         lines,
         gates: Vec::new(),
+        start: None,
     })
 }
 
@@ -428,6 +435,7 @@ fn finish(recorded: Recorded) -> Answer {
         findings,
         lines,
         gates,
+        start,
     } = recorded;
     let Some(applied) = applied else {
         return answer(NoteAnswer {
@@ -439,5 +447,6 @@ fn finish(recorded: Recorded) -> Answer {
     };
     let mut done = transition::transition_answer(applied, lines.join("; "), findings);
     done.gates = gates;
+    done.start = start;
     answer(done)
 }

@@ -13,6 +13,7 @@ mod printer;
 pub mod published;
 mod queued;
 mod runner_files;
+mod start;
 mod stated_mission;
 mod taken_plan;
 mod transition;

@@ -59,6 +59,7 @@ pub(super) fn transition_answer(
         summary,
         findings,
         gates: Vec::new(),
+        start: None,
         next: Dispatched::of(next, Some(&snapshot), &applied.head, ticket),
     }
 }

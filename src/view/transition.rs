@@ -42,6 +42,9 @@ pub struct TransitionAnswer {
     /// `cook init` only: what came of each gate that it tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Trial>,
+    /// `cook init` only: the command that starts the work, where a user may type it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     pub next: Dispatched,
 }
 
@@ -54,6 +57,10 @@ impl Show for TransitionAnswer {
         page.line(&format!("  {}", self.summary));
         Trial::lines(&self.gates, page);
         self.next.lines(page);
+        if let Some(start) = &self.start {
+            page.toned(Tone::Good, "start");
+            page.line(&format!("      {start}"));
+        }
     }
 
     fn findings(&self) -> &[Finding] {
