@@ -65,7 +65,7 @@ def edit(path, old, new):
     assert found[1] == 1, (path, old)
     write(path, found[0])
 def add(path, text): write(path, read(path).rstrip("\n") + "\n" + text)
-crate = re.sub(r".*^name = \"([^\"]+)\".*", r"\1", read("Cargo.toml"), flags=re.S | re.M) if language == "rs" else ""
+crate = re.search(r'^name = "([^"]+)"', read("Cargo.toml"), re.M)[1] if language == "rs" else ""
 module = os.path.basename(source)[:-3]
 
 def function(name, factor):

@@ -53,6 +53,19 @@ fn a_skipped_suite() {
     );
 }
 
+/// Without a kept run at the base, the line that leaves them out tells it.
+#[test]
+fn tests_that_are_left_out_by_an_option() {
+    with(
+        |repo| {
+            replace(repo, "check.sh", "unittest -v", "unittest -v -k add");
+            repo.commit("Speed the tests up", None);
+        },
+        "test_settings_edited",
+        "leaves tests out",
+    );
+}
+
 #[test]
 fn a_hollow_change() {
     with(

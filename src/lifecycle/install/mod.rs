@@ -7,10 +7,10 @@
 pub mod pre_push;
 mod trial;
 
-pub use trial::{last_called, try_command};
+pub use trial::{last_called, try_command, unseen};
 
 use crate::service::Workspace;
-use cook_core::diagnostic::{Code, Failure, Finding};
+use cook_core::diagnostic::{Code, Failure};
 use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
@@ -454,25 +454,4 @@ pub fn installed(workspace: &Workspace) -> Vec<Agent> {
         })
     };
     Agent::all().filter(is_there).collect()
-}
-
-/// `hooks_unseen` for each agent whose hooks are installed and never called.
-pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
-    let state_dir = cook_hooks::StateDir::at(&workspace.repo, workspace.store.is_some());
-    let seen = state_dir.sessions();
-    installed(workspace)
-        .into_iter()
-        .filter(|agent| {
-            !seen
-                .iter()
-                .any(|s| s.agent == agent.name() && s.called_ms > 0)
-        })
-        .map(|agent| {
-            let what = format!(
-                "hooks of {} are installed and were never called here",
-                agent.name()
-            );
-            Finding::new(Code::HooksUnseen, what)
-        })
-        .collect()
 }

@@ -2,6 +2,7 @@
 //! agent runs, and when the agent itself last called.
 
 use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Finding};
 use cook_hooks::layout::{self, Purpose};
 use cook_hooks::{Agent, Kind, SessionState, StateDir};
 use cook_os::process::{Short, capture};
@@ -64,4 +65,25 @@ pub fn last_called(workspace: &Workspace, agent: Agent) -> Option<i64> {
         (state.agent == agent.name() && state.called_ms > 0).then_some(state.called_ms)
     };
     state_dir.sessions().iter().filter_map(called).max()
+}
+
+/// `hooks_unseen` for each agent whose hooks are installed and never called.
+pub fn unseen(workspace: &Workspace) -> Vec<Finding> {
+    let state_dir = StateDir::at(&workspace.repo, workspace.store.is_some());
+    let seen = state_dir.sessions();
+    super::installed(workspace)
+        .into_iter()
+        .filter(|agent| {
+            !seen
+                .iter()
+                .any(|s| s.agent == agent.name() && s.called_ms > 0)
+        })
+        .map(|agent| {
+            let what = format!(
+                "hooks of {} are installed and were never called here",
+                agent.name()
+            );
+            Finding::new(Code::HooksUnseen, what)
+        })
+        .collect()
 }

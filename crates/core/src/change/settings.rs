@@ -75,6 +75,21 @@ const SILENCES: [&str; 26] = [
     "maven.test.skip",
     "--no-tests",
 ];
+/// Options that leave some tests out.
+const SELECTS: [&str; 12] = [
+    "-k",
+    "-run",
+    "--run",
+    "--grep",
+    "--filter",
+    "--only",
+    "--test-only",
+    "--skip",
+    "--exclude",
+    "--test-name-pattern",
+    "--testNamePattern",
+    "--testPathPattern",
+];
 /// Characters of a line that are shown.
 const SHOWN: usize = 100;
 
@@ -127,6 +142,13 @@ fn look<'a>(edit: &Edited<'a>, all: &[Edited<'a>]) -> Option<SettingsEdit<'a>> {
         let what = format!("`{}` keeps checks from counting: {}", edit.path, cut(line));
         return found(what, true);
     }
+    if let Some(line) = new
+        .iter()
+        .find(|new| gone.iter().any(|old| narrows(old, new)))
+    {
+        let what = format!("`{}` leaves tests out: {}", edit.path, cut(line));
+        return found(what, true);
+    }
     if gone.len() > new.len() {
         let what = format!("`{}` does not say any more: {}", edit.path, cut(gone[0]));
         return found(what, true);
@@ -171,6 +193,28 @@ fn names_check(line: &str) -> bool {
 fn is_silence(line: &str) -> bool {
     let dense: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     SILENCES.iter().any(|mark| dense.contains(mark))
+}
+
+/// The new line says what the old one says and more, and of that something selects tests.
+fn narrows(old: &str, new: &str) -> bool {
+    let (old, new): (Vec<&str>, Vec<&str>) = (
+        old.split_whitespace().collect(),
+        new.split_whitespace().collect(),
+    );
+    let more = beyond(&new, &old);
+    if !beyond(&old, &new).is_empty() {
+        return false;
+    }
+    let selects = more.iter().any(|word| {
+        let option = word.split('=').next().unwrap_or(word);
+        SELECTS.contains(&option)
+    });
+    // A word right behind `cargo test` is a filter.
+    let filter = |words: &[&str]| {
+        let at = words.windows(3).find(|w| w[0] == "cargo" && w[1] == "test");
+        at.is_some_and(|w| w[2].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    selects || filter(&new) && !filter(&old)
 }
 
 /// Lines of `these` that `others` does not hold, each as often.
@@ -255,6 +299,27 @@ mod tests {
                 ".IGNORE:\ntest:\n\tpytest\n",
                 true,
             ),
+            ("check.sh", "pytest -q\n", "pytest -q -k one\n", true),
+            ("Makefile", "\tcargo test\n", "\tcargo test one\n", true),
+            (
+                "Makefile",
+                "\tgo test ./...\n",
+                "\tgo test -run=One ./...\n",
+                true,
+            ),
+            (
+                "Makefile",
+                "\tcargo test\n",
+                "\tcargo test --workspace\n",
+                false,
+            ),
+            (
+                "Makefile",
+                "\tcargo test one\n",
+                "\tcargo test one --locked\n",
+                false,
+            ),
+            ("Makefile", "\tpytest -k one\n", "\tpytest\n", false),
             (
                 "package.json",
                 "\"test\": \"jest\"\n",
