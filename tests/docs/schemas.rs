@@ -331,6 +331,7 @@ impl Drawn for SliceRecord {
             head_sha: d.text(),
             seq: d.maybe(Draw::count),
             role: d.maybe(|d| *d.of(&Role::ALL)),
+            by: d.maybe(Draw::text),
             report: d.maybe(report),
             report_sha256: d.maybe(Draw::any_text),
             session: d.maybe(Draw::any_text),

@@ -184,6 +184,7 @@ pub fn slice_record(seq: u64, text: &str) -> SliceRecord {
         head_sha: "c".repeat(40),
         seq: Some(Count(seq)),
         role: None,
+        by: None,
         report: None,
         report_sha256: None,
         session: None,
