@@ -10,7 +10,7 @@ use crate::view::{NoteAnswer, Trial};
 use clap::Args;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
 use cook_core::machine::{self, Rule};
-use cook_core::model::{Assurance, Event, Exchanges, Import, Profile, STOP_VERIFIER, Snapshot};
+use cook_core::model::{Assurance, Event, Import, Profile, STOP_VERIFIER, Snapshot};
 use cook_git::Repo;
 use cook_store::store::Store;
 use std::path::PathBuf;
@@ -224,7 +224,7 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
                 .iter()
                 .map(|one| format!("the log also holds {one}, which no worktree has")),
         );
-        lines.push(kept_of_sessions(workspace.config()?.log.exchanges).to_owned());
+        lines.push(workspace.config()?.log.exchanges.describe().to_owned());
     }
     let verifier_was_trusted = workspace.trust()?.is_trusted(STOP_VERIFIER);
     let contract = scaffold::write_contract(root, mission.as_deref())?;
@@ -273,19 +273,6 @@ fn set_up(workspace: &Workspace, given: Given, how: SetUp) -> Result<Done, Failu
         lines,
         wrote_settings: contract.outcome(SETTINGS) == Some(FileOutcome::Created),
     })
-}
-
-/// What somebody who gets the log can read of sessions.
-fn kept_of_sessions(exchanges: Exchanges) -> &'static str {
-    match exchanges {
-        Exchanges::None => "the log keeps reports and nothing of the sessions they came out of",
-        Exchanges::Cited => {
-            "the log keeps each report with the exchange it came out of (`[log] exchanges`)"
-        }
-        Exchanges::All => {
-            "the log keeps each report with the session it came out of (`[log] exchanges`)"
-        }
-    }
 }
 
 fn bad_profile(contract: &Contract) -> Failure {

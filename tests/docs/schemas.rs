@@ -110,6 +110,7 @@ impl Drawn for Profile {
         let mut profile = Profile::new(&d.text());
         profile.required_stop_judges = Count(d.count().0.max(1));
         profile.task_type = d.text();
+        profile.assurance = *d.of(&Assurance::ALL);
         profile.docs_surfaces = d.texts();
         profile
     }

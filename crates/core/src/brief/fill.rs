@@ -69,10 +69,8 @@ fn done_when(snapshot: &Snapshot) -> String {
         }
         return text;
     }
-    let held = match (
-        snapshot.state.continuation_policy,
-        &snapshot.ledger.head_seen,
-    ) {
+    let policy = snapshot.state.continuation_policy;
+    let held = match (policy, &snapshot.ledger.head_seen) {
         (Policy::Done, Some(head)) => format!(" All of it held at HEAD `{}`.", short(head)),
         _ => String::new(),
     };

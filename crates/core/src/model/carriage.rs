@@ -16,6 +16,21 @@ pub enum Exchanges {
     All,
 }
 
+impl Exchanges {
+    /// What somebody who gets the log can read of sessions.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::None => "the log keeps reports and nothing of the sessions they came out of",
+            Self::Cited => {
+                "the log keeps each report with the exchange it came out of (`[log] exchanges`)"
+            }
+            Self::All => {
+                "the log keeps each report with the session it came out of (`[log] exchanges`)"
+            }
+        }
+    }
+}
+
 /// When transitions reach the remote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
