@@ -27,23 +27,22 @@ pub fn derive(
 ) -> Result<(ByCook, Reground), String> {
     require_quiet(snapshot, due, head)?;
     let mut block = Reground::default();
-    let kind = match due.rule {
+    match due.rule {
         Rule::Select => {
             block.select = Some(first_in_order(snapshot)?);
-            ByCook::Select
+            Ok((ByCook::Select, block))
         }
         Rule::Reconcile => {
             accept(snapshot, &mut block)?;
-            ByCook::Accept
+            Ok((ByCook::Accept, block))
         }
         Rule::Conclude => {
             require_agreement(snapshot, head)?;
             block.conclude = Some(Conclude::Stop);
-            ByCook::Stop
+            Ok((ByCook::Stop, block))
         }
-        rule => return Err(format!("rule {rule} answers")),
-    };
-    Ok((kind, block))
+        rule => Err(format!("rule {rule} answers")),
+    }
 }
 
 /// Nothing in the log waits for somebody who can weigh it.
