@@ -33,6 +33,10 @@ smoke:
 demo:
     cargo run -- demo
 
+# Draw README's picture from a run.
+picture:
+    ./docs/demo.sh
+
 # The proofs, each for a minute or two.
 proofs:
     ./proofs/mutants.sh --short

@@ -3,10 +3,9 @@
 use super::answer::{NO_COMMIT, Placed, answer};
 use super::section::find_section;
 use super::sources::{Sources, Text};
-use super::then::short;
 use cook_core::diagnostic::Failure;
 use cook_core::digest::sha256;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, WorkOf, short};
 use cook_core::model::{Anchor, PROMPT_DIGEST, PROMPT_ID, Verdict, fits};
 
 /// Any process of the agent's can say that the user typed something.

@@ -4,6 +4,7 @@ use super::answer::Placed;
 use super::sources::{Sources, Text};
 use super::text::split;
 use cook_core::diagnostic::Failure;
+use cook_core::machine::short;
 use cook_core::model::{Stamp, Verdict};
 use cook_git::{ChangeKind, Found, find_lines, find_moved};
 
@@ -92,9 +93,4 @@ impl Sources<'_> {
 pub(super) fn moved(path: &str, at: usize, block: &[String]) -> Placed {
     let why = format!("the text stands at `{path}` line {} now", at + 1);
     Placed::at(Verdict::Moved, why, path, at + 1, block)
-}
-
-/// The beginning of an id, for a reader.
-pub(super) fn short(id: &str) -> &str {
-    id.get(..12).unwrap_or(id)
 }

@@ -32,7 +32,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Check each commit that git's pre-push hook names on standard input, against what the remote has
-    #[arg(long, conflicts_with = "base")]
+    #[arg(long, conflicts_with_all = ["base", "format"])]
     pub pushed: bool,
 }
 

@@ -1,12 +1,11 @@
 //! Turns what is asked into facts.
 
 use super::world::World;
+use crate::scaffold::SETTINGS;
 use cook_core::diagnostic::Failure;
 use cook_core::machine::{CommitFacts, ConfigFacts, FactSet, Facts};
 use cook_core::model::Config;
-use cook_git::Entry;
-
-const SETTINGS: &str = ".agent/cook.toml";
+use cook_git::{Entry, Repo};
 
 /// Measures what is asked, and nothing else.
 ///
@@ -105,12 +104,7 @@ impl World<'_> {
 
     /// The settings in force are the commit's.
     pub(crate) fn holds_settings(&self, commit: &str) -> Result<bool, Failure> {
-        let committed = match self.repo.entry(commit, SETTINGS)? {
-            Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
-            Entry::Nothing => Some(Config::default()),
-            _ => None,
-        };
-        Ok(committed.as_ref() == Some(self.config))
+        Ok(settings_at(self.repo, commit)?.as_ref() == Some(self.config))
     }
 
     /// Gates and limits are read from the worktree: an edit of them that no commit holds is
@@ -124,4 +118,13 @@ impl World<'_> {
         }
         Ok(())
     }
+}
+
+/// The settings that a commit holds; none where they cannot be read.
+pub(crate) fn settings_at(repo: &Repo, commit: &str) -> Result<Option<Config>, Failure> {
+    Ok(match repo.entry(commit, SETTINGS)? {
+        Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
+        Entry::Nothing => Some(Config::default()),
+        _ => None,
+    })
 }

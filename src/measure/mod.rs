@@ -14,6 +14,7 @@ mod rerun;
 mod world;
 
 pub use facts::measure;
+pub(crate) use facts::settings_at;
 pub(crate) use losses::lost_tests;
 pub(crate) use missing::{Red, dropped_by_choice, missing, missing_in_worktree};
 pub(crate) use rerun::{Claim, Needs, Reran};

@@ -1,14 +1,12 @@
 //! What a transition says of a reported commit and of its gates, asked of git again.
 
-use crate::measure::{gate_commands, lost_tests};
+use crate::measure::{gate_commands, lost_tests, settings_at};
+use crate::scaffold::SETTINGS;
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS};
-use cook_core::model::{Config, GateSpec, Snapshot};
-use cook_git::Entry;
+use cook_core::machine::{CommitFacts, CommitQuestion, FactSet, Facts, Head, MAX_PATHS, short};
+use cook_core::model::{GateSpec, Snapshot};
 use cook_store::receipt::merge_gates;
-
-const SETTINGS: &str = ".agent/cook.toml";
 
 /// What git contradicts, in words. What rests on a commit that is not here is not asked.
 pub(super) fn contradiction(
@@ -27,7 +25,8 @@ pub(super) fn contradiction(
     if !is_here(workspace, question, id)? {
         return Ok(None);
     }
-    let Some(config) = settings_at(workspace, id)? else {
+    // Those that were in force: a report of a commit that holds others is refused.
+    let Some(config) = settings_at(&workspace.repo, id)? else {
         return Ok(None);
     };
     let mut commands = Vec::new();
@@ -70,15 +69,6 @@ fn is_here(workspace: &Workspace, question: &CommitQuestion, id: &str) -> Result
     Ok(id.starts_with(&question.commit) || workspace.repo.resolve(&question.commit)?.is_some())
 }
 
-/// The settings that were in force for a report of this commit: others are refused.
-fn settings_at(workspace: &Workspace, commit: &str) -> Result<Option<Config>, Failure> {
-    Ok(match workspace.repo.entry(commit, SETTINGS)? {
-        Entry::File { bytes, .. } => Config::parse(&String::from_utf8_lossy(&bytes)).ok(),
-        Entry::Nothing => Some(Config::default()),
-        _ => None,
-    })
-}
-
 fn difference(said: &CommitFacts, found: &CommitFacts) -> Option<&'static str> {
     let is_whole = |facts: &CommitFacts| facts.paths.len() < MAX_PATHS;
     let sorted = |paths: &[String]| {
@@ -104,8 +94,4 @@ fn difference(said: &CommitFacts, found: &CommitFacts) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-fn short(id: &str) -> &str {
-    &id[..id.len().min(12)]
 }

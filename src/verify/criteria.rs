@@ -6,7 +6,7 @@ use crate::anchor::Anchor;
 use crate::measure::{Claim, Needs, Reran};
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict};
+use cook_core::machine::{AnchorAnswer, AnchorQuestion, Head, Verdict, short};
 use cook_core::model::{Receipt, Snapshot};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -425,8 +425,4 @@ fn is_unknown_receipt(case: &Case, answer: &AnchorAnswer) -> bool {
         .as_ref()
         .map(|claim| Anchor::parse(&claim.anchor));
     matches!(anchor, Some(Ok(Anchor::Receipt(_)))) && answer.receipt.is_none()
-}
-
-fn short(id: &str) -> &str {
-    &id[..id.len().min(12)]
 }

@@ -9,7 +9,7 @@ use crate::anchor::Anchor;
 use crate::measure::Needs;
 use crate::service::Workspace;
 use cook_core::diagnostic::Failure;
-use cook_core::machine::{AnchorQuestion, Facts, Head, Range, Verdict, follow, needs};
+use cook_core::machine::{AnchorQuestion, Facts, Head, Range, Verdict, follow, needs, short};
 use cook_core::model::{Event, Snapshot};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -161,8 +161,4 @@ impl<'a> Again<'a> {
         }
         Ok(None)
     }
-}
-
-fn short(id: &str) -> &str {
-    &id[..id.len().min(12)]
 }

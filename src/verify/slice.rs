@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use super::{stop, word};
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure, Finding, Refusal};
-use cook_core::machine::{Head, current_audit, current_review};
+use cook_core::machine::{Head, current_audit, current_review, short};
 use cook_core::model::{Accepted, Slice, SliceStatus, Snapshot};
 use cook_git::Repo;
 
@@ -137,8 +137,4 @@ fn acceptance(
         cook_core::diagnostic::counted(ids.len() as u64, "receipt")
     ));
     Ok(())
-}
-
-fn short(id: &str) -> &str {
-    &id[..id.len().min(12)]
 }

@@ -262,6 +262,29 @@ fn what_happens_is_told_live_with_the_reason() {
         let line = line.trim_start();
         assert!(told.contains(line), "`{line}` is not in {told}");
     }
+    // README's picture was drawn from such a run, and says what it says.
+    let picture = include_str!("../../docs/demo.svg");
+    let shown = picture
+        .lines()
+        .filter_map(|line| line.split_once(" x=\"152\">"));
+    let mut drawn = 0;
+    for (_, said) in shown {
+        let said = said
+            .split("</tspan>")
+            .next()
+            .unwrap()
+            .trim_end_matches(" …");
+        let said = said
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&");
+        assert!(
+            told.contains(&said),
+            "`{said}` is drawn and not told: run docs/demo.sh"
+        );
+        drawn += 1;
+    }
+    assert_eq!(drawn, SESSIONS);
     let answer = text(&output.stdout);
     for command in ["cd '", "cook status", "cook log", "cook verify --strict"] {
         assert!(answer.contains(command), "{answer}");

@@ -207,7 +207,7 @@ fn narrows(old: &str, new: &str) -> bool {
     }
     let selects = more.iter().any(|word| {
         let option = word.split('=').next().unwrap_or(word);
-        SELECTS.contains(&option)
+        SELECTS.contains(&option) && !means_another(word, &new)
     });
     // A word right behind `cargo test` is a filter.
     let filter = |words: &[&str]| {
@@ -215,6 +215,23 @@ fn narrows(old: &str, new: &str) -> bool {
         at.is_some_and(|w| w[2].starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
     selects || filter(&new) && !filter(&old)
+}
+
+/// An option that leaves no tests out, right behind the program that it is one of: `make -k` goes on
+/// after an error, `vitest --run` does not wait for changes.
+fn means_another(option: &str, line: &[&str]) -> bool {
+    let program = match option {
+        "-k" => "make",
+        "--run" => "vitest",
+        _ => return false,
+    };
+    let mut named = line.iter().enumerate().filter(|(_, word)| **word == option);
+    named.all(|(at, _)| {
+        let mut before = line[..at].iter().rev();
+        before
+            .find(|word| !word.starts_with('-'))
+            .is_some_and(|word| word.rsplit('/').next() == Some(program))
+    })
 }
 
 /// Lines of `these` that `others` does not hold, each as often.
@@ -320,6 +337,15 @@ mod tests {
                 false,
             ),
             ("Makefile", "\tpytest -k one\n", "\tpytest\n", false),
+            ("check.sh", "make test\n", "make -k test\n", false),
+            ("check.sh", "vitest\n", "vitest --run\n", false),
+            ("check.sh", "vitest\n", "vitest --run --grep=one\n", true),
+            (
+                "check.sh",
+                "make && pytest\n",
+                "make && pytest -k one\n",
+                true,
+            ),
             (
                 "package.json",
                 "\"test\": \"jest\"\n",

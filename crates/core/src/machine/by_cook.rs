@@ -131,7 +131,9 @@ fn accept(snapshot: &Snapshot, block: &mut Reground) -> Result<(), String> {
     }
     let offered = ledger.map_or(&[][..], |ledger| ledger.offered.as_slice());
     if offered.is_empty() {
-        return Err(format!("the implementer of slice `{id}` gave no evidence"));
+        return Err(format!(
+            "the report of slice `{id}` gave no evidence, or not in the form that its prompt asks for"
+        ));
     }
     let reviewer = current_review(snapshot).and_then(|review| review.session.as_ref());
     let implementer = ledger.and_then(|ledger| ledger.offered_by.as_ref());

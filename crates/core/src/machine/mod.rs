@@ -54,7 +54,7 @@ pub use slices::{
     ReadyRow, SliceGraph, criteria_sha256, current_audit, current_review, id_is_valid, ready,
     waits_for,
 };
-pub use text::quoted;
+pub use text::{quoted, short};
 pub use ticket::{is_for_tree, ticket};
 pub use wave::{owed, unanswered, votes_at};
 pub use work::Step;

@@ -1,7 +1,7 @@
 //! Commits and commands as they stand in a message.
 
 /// The first 12 characters of a commit id.
-pub(super) fn short(commit: &str) -> &str {
+pub fn short(commit: &str) -> &str {
     commit.get(..12).unwrap_or(commit)
 }
 

@@ -327,7 +327,11 @@ fn what_somebody_must_weigh_is_not_cooks() {
     // Without what proves each criterion a regrounder says it.
     walk.take(walk.implemented());
     walk.take(walk.reviewed(true));
-    assert!(walk.by_cook().unwrap_err().contains("gave no evidence"));
+    assert!(
+        walk.by_cook()
+            .unwrap_err()
+            .contains("gave no evidence, or not in the form")
+    );
     // A no is never reconciled by cook.
     let mut walk = Walk::new(LITE);
     walk.plan_and_select();
