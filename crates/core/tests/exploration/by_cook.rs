@@ -320,6 +320,36 @@ fn what_cook_accepts_is_recorded_as_its_own_and_with_the_profile() {
 }
 
 #[test]
+fn what_cook_derives_is_taken_as_it_is_and_from_cook_alone() {
+    let mut walk = Walk::new(LITE);
+    walk.plan_and_select();
+    walk.reach_review();
+    let (kind, block) = walk.by_cook().unwrap();
+    let derived = Event::RegroundedByCook {
+        kind,
+        block: block.clone(),
+    };
+    let mut claims_less = block.clone();
+    claims_less.evidence.pop();
+    let others = [
+        (kind, claims_less),
+        (ByCook::Stop, block),
+        (ByCook::Select, Reground::default()),
+    ];
+    let others = others.map(|(kind, block)| Event::RegroundedByCook { kind, block });
+    let mut wrong: Vec<(Event, Actor)> = others.map(|event| (event, Actor::Cook)).into();
+    for actor in [Actor::User, Actor::Script, Actor::Role, Actor::Runner] {
+        wrong.push((derived.clone(), actor));
+    }
+    wrong.push((walk.accepted("a"), Actor::Cook));
+    for (event, actor) in wrong {
+        let code = walk.attempt(&event, actor).err();
+        assert_eq!(code, Some(Code::NotByCook), "{actor:?} {event:?}");
+    }
+    walk.attempt(&derived, Actor::Cook).unwrap();
+}
+
+#[test]
 fn what_somebody_must_weigh_is_not_cooks() {
     let mut walk = Walk::new(LITE);
     walk.plan_and_select();
