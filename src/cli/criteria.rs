@@ -1,15 +1,26 @@
-//! `cook criteria`: corrects acceptance criteria.
+//! `cook criteria`: lists acceptance criteria, and corrects one.
 
 use super::caller::{self, AsUser};
-use super::context::{Answer, Context};
+use super::context::{Answer, Context, answer};
 use super::input::free_text;
 use super::transition;
-use clap::Subcommand;
-use cook_core::model::Event;
+use crate::view::{CriteriaAnswer, CriteriaOfSlice, NumberedCriterion};
+use clap::{Args, Subcommand};
+use cook_core::diagnostic::{Code, Failure};
+use cook_core::model::{Event, Evidence, Slice};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct CriteriaArgs {
+    /// Only those of this slice
+    pub slice: Option<String>,
+    #[command(subcommand)]
+    pub command: Option<CriteriaCommand>,
+}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CriteriaCommand {
-    /// Correct one criterion that proved false
+    /// Correct one criterion that proved false (user only)
     Amend {
         /// The slice
         slice: String,
@@ -26,7 +37,52 @@ pub(super) enum CriteriaCommand {
     },
 }
 
-pub(super) fn criteria(context: &Context, command: &CriteriaCommand) -> Answer {
+pub(super) fn criteria(context: &Context, args: &CriteriaArgs) -> Answer {
+    match &args.command {
+        Some(command) => amend(context, command),
+        None => list(context, args.slice.as_deref()),
+    }
+}
+
+fn list(context: &Context, only: Option<&str>) -> Answer {
+    let (_, snapshot) = context.workspace()?.require()?;
+    if let Some(id) = only
+        && snapshot.plan.slice(id).is_none()
+    {
+        return Err(
+            Failure::state(Code::SliceUnknown, format!("no slice is named `{id}`"))
+                .hint("cook criteria"),
+        );
+    }
+    let slices = snapshot.plan.candidate_slices.iter();
+    let slices = slices.filter(|slice| only.is_none_or(|id| slice.slice_id == id));
+    answer(CriteriaAnswer {
+        slices: slices.map(number_criteria).collect(),
+    })
+}
+
+fn number_criteria(slice: &Slice) -> CriteriaOfSlice {
+    let anchor_of = |criterion: &String| {
+        let mut records = slice.evidence.iter().filter_map(Evidence::record);
+        records
+            .find(|record| record.criterion == *criterion)
+            .map(|record| record.anchor.clone())
+    };
+    let criteria = slice.acceptance_criteria.iter().enumerate();
+    CriteriaOfSlice {
+        slice_id: slice.slice_id.clone(),
+        status: slice.status,
+        criteria: criteria
+            .map(|(at, text)| NumberedCriterion {
+                number: at + 1,
+                text: text.clone(),
+                anchor: anchor_of(text),
+            })
+            .collect(),
+    }
+}
+
+fn amend(context: &Context, command: &CriteriaCommand) -> Answer {
     let CriteriaCommand::Amend {
         slice,
         number,

@@ -1,16 +1,16 @@
 //! `cook graph`: the plan as a graph.
 
 use super::context::{Answer, Context, answer};
-use crate::view::{Edge, GraphAnswer, Node};
+use crate::view::{Edge, GraphAnswer, GraphForm, Node};
 use clap::Args;
 
 /// How `cook graph` prints.
 #[derive(Debug, Args)]
 pub(super) struct GraphArgs {
-    /// Mermaid (the default)
+    /// For Mermaid
     #[arg(long, conflicts_with = "dot")]
     pub mermaid: bool,
-    /// Graphviz
+    /// For Graphviz
     #[arg(long)]
     pub dot: bool,
 }
@@ -43,6 +43,10 @@ pub(super) fn graph(context: &Context, args: &GraphArgs) -> Answer {
     answer(GraphAnswer {
         nodes,
         edges,
-        dot: args.dot,
+        form: match (args.mermaid, args.dot) {
+            (true, _) => GraphForm::Mermaid,
+            (_, true) => GraphForm::Dot,
+            _ => GraphForm::Drawn,
+        },
     })
 }

@@ -4,8 +4,9 @@ use super::context::{Answer, Context, answer};
 use crate::view::{LogAnswer, LogRow, WorktreeLog};
 use clap::Args;
 use cook_core::diagnostic::Failure;
+use cook_core::model::Event;
 use cook_os::clock::Clock;
-use cook_store::store::{Meta, Store};
+use cook_store::store::{Meta, Store, StoreError};
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
@@ -51,13 +52,26 @@ fn rows(store: &Store, limit: usize) -> Result<Vec<LogRow>, Failure> {
     let undone = store.snapshot()?.undone.seqs;
     let mut rows = Vec::new();
     for meta in store.entries()?.take(limit) {
-        rows.push(row(&meta?, &undone));
+        let meta = meta?;
+        let happened = store.event(&meta.commit);
+        rows.push(row(&meta, happened, &undone));
     }
     Ok(rows)
 }
 
-fn row(meta: &Meta, undone: &[u64]) -> LogRow {
+fn row(meta: &Meta, happened: Result<Event, StoreError>, undone: &[u64]) -> LogRow {
+    // A log that is damaged in one place is listed all the same.
+    let summary = happened.map_or_else(
+        |error| format!("cannot be read: {error}"),
+        |event| match event {
+            Event::Reviewed { .. } | Event::Audited { .. } => {
+                format!("{}: {}", meta.subject, event.summarize())
+            }
+            _ => event.summarize(),
+        },
+    );
     LogRow {
+        summary,
         seq: meta.seq,
         operation: meta.commit.clone(),
         time: Clock::of_epoch(meta.epoch_seconds),

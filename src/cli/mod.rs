@@ -148,9 +148,8 @@ enum Command {
     Answer(answer::AnswerArgs),
     /// Change the mission (user only)
     Refocus(refocus::RefocusArgs),
-    /// Correct acceptance criteria (user only)
-    #[command(subcommand)]
-    Criteria(criteria::CriteriaCommand),
+    /// Acceptance criteria by number, with their proof; correct one (user only)
+    Criteria(criteria::CriteriaArgs),
     /// Extend budgets (user only)
     #[command(subcommand)]
     Budget(budget::BudgetCommand),
@@ -310,7 +309,7 @@ fn run(context: &Context, command: Command) -> Answer {
         Command::Cancel(args) => cancel::cancel(context, &args),
         Command::Answer(args) => answer::answer_question(context, &args),
         Command::Refocus(args) => refocus::refocus(context, &args),
-        Command::Criteria(command) => criteria::criteria(context, &command),
+        Command::Criteria(args) => criteria::criteria(context, &args),
         Command::Budget(command) => budget::budget(context, &command),
         Command::Brief(args) => brief::brief(context, &args),
         Command::Checkpoint(args) => checkpoint::checkpoint(context, &args),

@@ -2,12 +2,12 @@
 
 use crate::view::{
     AgentsAnswer, BriefAnswer, BriefChangeAnswer, BriefCheckAnswer, CheckpointAnswer,
-    CommitCheckAnswer, CostAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer, EstimateAnswer,
-    Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer, IssueReadyAnswer,
-    IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer, PullRequestAnswer,
-    PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer, RescuedFile,
-    RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing, TransitionAnswer,
-    Verified, WhyAnswer,
+    CommitCheckAnswer, CostAnswer, CriteriaAnswer, DemoAnswer, DiffAnswer, Dispatched, EntryAnswer,
+    EstimateAnswer, Failed, FanoutAnswer, Gates, GraphAnswer, GuideAnswer, IssueChangedAnswer,
+    IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer, LogAnswer, NoteAnswer, PullAnswer,
+    PullRequestAnswer, PushAnswer, ReadyAnswer, RecoverAnswer, ReplyAnswer, RescueAnswer,
+    RescuedFile, RolePromptAnswer, RunAnswer, SessionLogAnswer, SessionShowAnswer, Standing,
+    TransitionAnswer, Verified, WhyAnswer,
 };
 use cook_core::report::Checked;
 use cook_core::schema::published::describe_answer;
@@ -30,6 +30,7 @@ pub fn describe_answers() -> Vec<(&'static str, Value)> {
         "check-commit" CommitCheckAnswer, "cook check --json";
         "checkpoint" CheckpointAnswer, "cook checkpoint --json";
         "cost" CostAnswer, "cook cost --json";
+        "criteria" CriteriaAnswer, "cook criteria --json";
         "demo" DemoAnswer, "what a demonstration came to";
         "diff" DiffAnswer, "cook diff --json";
         "estimate" EstimateAnswer, "cook run --estimate --json";

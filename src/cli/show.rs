@@ -2,7 +2,7 @@
 
 use super::context::{Answer, Context, answer};
 use super::diff::{changes, fields};
-use crate::view::EntryAnswer;
+use crate::view::{EntryAnswer, GateRun};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -21,6 +21,14 @@ pub(super) fn show(context: &Context, args: &ShowArgs) -> Answer {
         None => None,
     };
     answer(EntryAnswer {
+        summary: entry.event.summarize(),
+        report: entry.event.submission().map(|from| from.report.clone()),
+        head: entry
+            .facts
+            .head
+            .as_ref()
+            .and_then(|head| head.commit.clone()),
+        gates: entry.receipts.iter().map(GateRun::of).collect(),
         changes: changes(before.as_ref(), &entry.snapshot)?,
         seq: entry.seq,
         event: fields(&entry.event)?,

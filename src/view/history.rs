@@ -1,8 +1,9 @@
 //! `cook log`, `show`, `diff`, `rescue`: what happened, and what was set aside.
 
 use super::{Page, Show, Tone};
-use cook_core::diagnostic::{Lines, clean};
-use cook_core::model::Records;
+use cook_core::diagnostic::{Lines, clean, counted};
+use cook_core::model::{Receipt, Records, ReportRecord, RubricVerdict};
+use cook_core::report::fields;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -27,6 +28,8 @@ pub struct LogRow {
     pub actor: String,
     /// Slice or mission.
     pub subject: String,
+    /// What was asked, found, voted or answered, in a sentence.
+    pub summary: String,
     /// Its records no longer count.
     pub undone: bool,
 }
@@ -51,6 +54,16 @@ pub struct WorktreeLog {
     pub transitions: Vec<LogRow>,
 }
 
+/// Characters of a sentence in the list; `cook show` has it whole.
+const SUMMARY_CHARS: usize = 100;
+
+fn cut(text: &str, most: usize) -> String {
+    match text.chars().count() > most {
+        true => text.chars().take(most - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
 impl Show for LogAnswer {
     fn human(&self, page: &mut Page) {
         for WorktreeLog {
@@ -64,19 +77,15 @@ impl Show for LogAnswer {
             }
             for row in transitions {
                 page.toned(Tone::Strong, &format!("#{:<4}", row.seq));
-                page.toned(
-                    Tone::Dim,
-                    &format!(
-                        " {} {} ",
-                        &row.operation.get(..12).unwrap_or(&row.operation),
-                        row.time
-                    ),
-                );
+                page.toned(Tone::Dim, &format!(" {} ", row.time));
                 let undone = if row.undone { "  (taken back)" } else { "" };
-                page.line(&format!(
-                    "{:<17} rule {} by {:<7} {}{undone}",
-                    row.event, row.rule, row.actor, row.subject
-                ));
+                // A role's report is the rule; who else caused it is said.
+                let by = match row.actor.as_str() {
+                    "role" => String::new(),
+                    actor => format!(" by {actor}"),
+                };
+                let what = cut(&clean(&row.summary, Lines::Fold), SUMMARY_CHARS);
+                page.line(&format!("{}{by}: {what}{undone}", row.event));
             }
         }
     }
@@ -100,6 +109,17 @@ pub struct EntryAnswer {
     pub actor: String,
     /// Slice or mission.
     pub subject: String,
+    /// What was asked, found, voted or answered, in a sentence.
+    pub summary: String,
+    /// The report that came with it.
+    #[serde(skip)]
+    pub report: Option<ReportRecord>,
+    /// HEAD as it was measured.
+    #[serde(skip)]
+    pub head: Option<String>,
+    /// The gates that ran for it.
+    #[serde(skip)]
+    pub gates: Vec<GateRun>,
     /// The event with all it carries.
     #[cfg_attr(feature = "schema", schemars(extend("required" = ["event"])))]
     pub event: Map<String, Value>,
@@ -124,16 +144,7 @@ pub struct Change {
 }
 
 fn short(value: Option<&Value>) -> String {
-    let Some(value) = value else {
-        return "(absent)".to_owned();
-    };
-    let text = value.to_string();
-    if text.chars().count() > 120 {
-        let head: String = text.chars().take(117).collect();
-        format!("{head}…")
-    } else {
-        text
-    }
+    value.map_or("(absent)".to_owned(), |value| cut(&value.to_string(), 120))
 }
 
 fn change_lines(page: &mut Page, changes: &[Change]) {
@@ -150,18 +161,41 @@ fn change_lines(page: &mut Page, changes: &[Change]) {
     }
 }
 
-/// What an event carries beside its name; what it leaves open is left out.
-fn list_fields(event: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
-    let is_open = |value: &Value| match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    };
-    event
-        .iter()
-        .map(|(field, value)| (field.as_str(), value))
-        .filter(move |(field, value)| *field != "event" && !is_open(value))
+/// A gate that ran for a transition.
+#[derive(Debug)]
+pub struct GateRun {
+    command: String,
+    exit_code: Option<i32>,
+    timed_out: bool,
+    milliseconds: u64,
+}
+
+impl GateRun {
+    /// What its receipt says.
+    pub fn of(receipt: &Receipt) -> Self {
+        Self {
+            command: receipt.command.clone(),
+            exit_code: receipt.exit_code,
+            timed_out: receipt.timed_out,
+            milliseconds: receipt.duration_ms.0,
+        }
+    }
+
+    fn line(&self, page: &mut Page) {
+        let (tone, ended) = match (self.exit_code, self.timed_out) {
+            (_, true) => (Tone::Bad, "ended at its timeout".to_owned()),
+            (Some(0), _) => (Tone::Good, "green".to_owned()),
+            (Some(code), _) => (Tone::Bad, format!("red, exit {code}")),
+            (None, _) => (Tone::Bad, "ended by a signal".to_owned()),
+        };
+        let seconds = self.milliseconds as f64 / 1e3;
+        page.text("  ");
+        page.toned(tone, &ended);
+        page.line(&format!(
+            " in {seconds:.1} s  {}",
+            clean(&self.command, Lines::Fold)
+        ));
+    }
 }
 
 impl EntryAnswer {
@@ -171,24 +205,66 @@ impl EntryAnswer {
             .and_then(Value::as_str)
             .unwrap_or_default()
     }
+
+    fn report_lines(&self, page: &mut Page, report: &ReportRecord) {
+        page.newline();
+        page.toned_line(
+            Tone::Strong,
+            &format!("the {}'s report", report.role.short()),
+        );
+        let mut say = |label: &str, text: &str| {
+            page.toned(Tone::Dim, &format!("  {label}: "));
+            page.line(&clean(text, Lines::Fold));
+        };
+        for field in fields(report.role) {
+            if let Some(text) = report.fields.get(field.key) {
+                say(field.label, text);
+            }
+        }
+        for (key, entry) in report.rubric.iter().flatten() {
+            let verdict = match entry.verdict {
+                RubricVerdict::Pass => "pass",
+                RubricVerdict::Concern => "concern",
+                RubricVerdict::Fail => "fail",
+            };
+            say(&key.replace('_', " "), &format!("{verdict}: {}", entry.why));
+        }
+    }
 }
 
 impl Show for EntryAnswer {
     fn human(&self, page: &mut Page) {
-        page.toned_line(
+        page.toned(
             Tone::Strong,
             &format!("#{} {}", self.seq, self.event_name()),
         );
-        page.row("operation", &self.operation);
-        page.row("time", &self.time);
-        page.row("rule", &self.rule);
-        page.row("actor", &self.actor);
-        page.row("subject", &self.subject);
-        for (field, value) in list_fields(&self.event) {
-            page.row(field, &short(Some(value)));
+        let head = self.head.as_deref().unwrap_or("no commit");
+        page.line(&format!(
+            " by {} at {}, under rule {}, on {}, HEAD {head:.12}",
+            self.actor, self.time, self.rule, self.subject
+        ));
+        page.line(&self.summary);
+        if let Some(report) = &self.report {
+            self.report_lines(page, report);
         }
-        page.line("changed:");
-        change_lines(page, &self.changes);
+        if !self.gates.is_empty() {
+            page.newline();
+            page.toned_line(Tone::Strong, "gates that cook ran");
+            self.gates.iter().for_each(|gate| gate.line(page));
+        }
+        page.newline();
+        page.toned_line(
+            Tone::Dim,
+            &format!(
+                "log commit {}; {} of the documents changed (`cook diff {} {}`), all of it by \
+                 `cook show {} --json`",
+                self.operation,
+                counted(self.changes.len() as u64, "field"),
+                self.seq.saturating_sub(1),
+                self.seq,
+                self.seq
+            ),
+        );
     }
 }
 

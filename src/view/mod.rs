@@ -46,14 +46,17 @@ pub(crate) use exit::Exit;
 pub(crate) use format::Format;
 pub(crate) use formats::{Caught, PullRequest, SliceLine, VoteLine};
 pub(crate) use history::{
-    Change, DiffAnswer, EntryAnswer, LogAnswer, LogRow, RescueAnswer, RescueFile, RescueRef,
-    RescueRow, RescuedFile, WorktreeLog,
+    Change, DiffAnswer, EntryAnswer, GateRun, LogAnswer, LogRow, RescueAnswer, RescueFile,
+    RescueRef, RescueRow, RescuedFile, WorktreeLog,
 };
 pub(crate) use hook::{CheckpointAnswer, HookAnswer, RecoverAnswer};
 pub(crate) use issue::{IssueChangedAnswer, IssueReadyAnswer, IssueShowAnswer, IssueStatusAnswer};
 pub(crate) use next::{Dispatched, NextAnswer, PromptAnswer, RolePromptAnswer, WhyAnswer};
 pub(crate) use page::{Page, Tone};
-pub(crate) use plan::{Edge, GraphAnswer, Node, ReadyAnswer, WaitingSlice};
+pub(crate) use plan::{
+    CriteriaAnswer, CriteriaOfSlice, Edge, GraphAnswer, GraphForm, Node, NumberedCriterion,
+    ReadyAnswer, WaitingSlice,
+};
 pub(crate) use progress::LiveLine;
 pub(crate) use pull_request::PullRequestAnswer;
 pub(crate) use reply::{FanoutAnswer, MemberFailure, MemberRow, ReplyAnswer};

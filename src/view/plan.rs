@@ -1,9 +1,11 @@
 //! `cook ready`, `cook graph`: what could be worked on, and what waits for what.
 
 use super::{Page, Show, Tone};
+use cook_core::diagnostic::{Lines, clean};
 use cook_core::machine::ReadyRow;
 use cook_core::model::SliceStatus;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Slices that can be selected now, in order of work.
 #[derive(Debug, Serialize)]
@@ -13,6 +15,64 @@ pub struct ReadyAnswer {
     pub ready: Vec<ReadyRow>,
     /// The other open slices.
     pub waiting: Vec<WaitingSlice>,
+}
+
+/// The criteria of the plan.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CriteriaAnswer {
+    /// In order of the plan.
+    pub slices: Vec<CriteriaOfSlice>,
+}
+
+/// The criteria of one slice.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CriteriaOfSlice {
+    /// The slice.
+    pub slice_id: String,
+    /// Where it stands.
+    pub status: SliceStatus,
+    /// The number is the one that `cook criteria amend` takes.
+    pub criteria: Vec<NumberedCriterion>,
+}
+
+/// One criterion.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NumberedCriterion {
+    /// From 1.
+    pub number: usize,
+    /// What must hold.
+    pub text: String,
+    /// Where its proof stands; null while it has none.
+    pub anchor: Option<String>,
+}
+
+impl Show for CriteriaAnswer {
+    fn human(&self, page: &mut Page) {
+        if self.slices.is_empty() {
+            page.line("nothing is planned yet");
+        }
+        for slice in &self.slices {
+            page.toned(Tone::Strong, &clean(&slice.slice_id, Lines::Fold));
+            page.line(&format!(" ({})", slice.status.id()));
+            for criterion in &slice.criteria {
+                page.line(&format!(
+                    "  {}. {}",
+                    criterion.number,
+                    clean(&criterion.text, Lines::Fold)
+                ));
+                match &criterion.anchor {
+                    Some(anchor) => page.toned_line(
+                        Tone::Good,
+                        &format!("     proof: {}", clean(anchor, Lines::Fold)),
+                    ),
+                    None => page.toned_line(Tone::Dim, "     no proof yet"),
+                }
+            }
+        }
+    }
 }
 
 /// An open slice that cannot be selected yet.
@@ -61,9 +121,20 @@ pub struct GraphAnswer {
     pub nodes: Vec<Node>,
     /// From a slice to one that waits for it.
     pub edges: Vec<Edge>,
-    /// Graphviz in place of Mermaid.
+    /// How it is printed.
     #[serde(skip)]
-    pub dot: bool,
+    pub form: GraphForm,
+}
+
+/// How a graph is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphForm {
+    /// For a person in a terminal.
+    Drawn,
+    /// For Mermaid.
+    Mermaid,
+    /// For Graphviz.
+    Dot,
 }
 
 /// A slice of the plan.
@@ -102,31 +173,64 @@ fn label(text: &str) -> String {
         .collect()
 }
 
-impl Show for GraphAnswer {
-    fn human(&self, page: &mut Page) {
-        let index = |id: &str| {
-            self.nodes
+impl GraphAnswer {
+    fn index(&self, id: &str) -> usize {
+        self.nodes
+            .iter()
+            .position(|node| node.slice_id == id)
+            .unwrap_or_default()
+    }
+
+    /// What a slice waits for, in order of the plan.
+    fn waits_for<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Node> {
+        self.nodes.iter().filter(move |node| {
+            let mut edges = self.edges.iter();
+            edges.any(|edge| edge.to == id && edge.from == node.slice_id)
+        })
+    }
+
+    /// One slice a line, after all that it waits for, below and beside the last of them.
+    fn draw(&self, page: &mut Page) {
+        let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut left: Vec<&Node> = self.nodes.iter().collect();
+        while !left.is_empty() {
+            let drawn = |node: &Node| depths.contains_key(node.slice_id.as_str());
+            // A plan has no circle; one that is read from a damaged log ends here all the same.
+            let next = left
                 .iter()
-                .position(|node| node.slice_id == id)
-                .unwrap_or_default()
-        };
-        if self.dot {
-            page.line("digraph plan {");
-            page.line("  rankdir=LR;");
-            for (at, node) in self.nodes.iter().enumerate() {
-                page.line(&format!(
-                    "  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];",
-                    label(&node.slice_id),
-                    label(&node.goal),
-                    node.status.id()
-                ));
-            }
-            for Edge { from, to } in &self.edges {
-                page.line(&format!("  s{} -> s{};", index(from), index(to)));
-            }
-            page.line("}");
-            return;
+                .position(|node| self.waits_for(&node.slice_id).all(drawn))
+                .unwrap_or_default();
+            let node = left.remove(next);
+            let before: Vec<&Node> = self.waits_for(&node.slice_id).collect();
+            let depth = before
+                .iter()
+                .filter_map(|node| depths.get(node.slice_id.as_str()))
+                .max()
+                .map_or(0, |depth| depth + 1);
+            depths.insert(&node.slice_id, depth);
+            draw_node(page, node, depth, &before);
         }
+        page.toned_line(Tone::Dim, LEGEND);
+    }
+
+    fn write_dot(&self, page: &mut Page) {
+        page.line("digraph plan {");
+        page.line("  rankdir=LR;");
+        for (at, node) in self.nodes.iter().enumerate() {
+            page.line(&format!(
+                "  s{at} [shape=box, label=\"{}\\n{}\\n{}\"];",
+                label(&node.slice_id),
+                label(&node.goal),
+                node.status.id()
+            ));
+        }
+        for Edge { from, to } in &self.edges {
+            page.line(&format!("  s{} -> s{};", self.index(from), self.index(to)));
+        }
+        page.line("}");
+    }
+
+    fn write_mermaid(&self, page: &mut Page) {
         page.line("graph LR");
         for (at, node) in self.nodes.iter().enumerate() {
             page.line(&format!(
@@ -137,7 +241,47 @@ impl Show for GraphAnswer {
             ));
         }
         for Edge { from, to } in &self.edges {
-            page.line(&format!("  s{} --> s{}", index(from), index(to)));
+            page.line(&format!("  s{} --> s{}", self.index(from), self.index(to)));
         }
     }
+}
+
+impl Show for GraphAnswer {
+    fn human(&self, page: &mut Page) {
+        match self.form {
+            GraphForm::Drawn if self.nodes.is_empty() => page.line("nothing is planned yet"),
+            GraphForm::Drawn => self.draw(page),
+            GraphForm::Mermaid => self.write_mermaid(page),
+            GraphForm::Dot => self.write_dot(page),
+        }
+    }
+}
+
+const LEGEND: &str = "[x] done  [>] in work  [ ] planned  [!] blocked  [-] cancelled";
+
+fn draw_node(page: &mut Page, node: &Node, depth: usize, before: &[&Node]) {
+    let (mark, tone) = match node.status {
+        SliceStatus::Done => ("[x]", Tone::Good),
+        SliceStatus::Selected | SliceStatus::InProgress => ("[>]", Tone::Strong),
+        SliceStatus::Planned => ("[ ]", Tone::Dim),
+        SliceStatus::Blocked => ("[!]", Tone::Warn),
+        SliceStatus::Cancelled => ("[-]", Tone::Dim),
+    };
+    // Deep chains stay within the width of a terminal.
+    let lead = match depth {
+        0 => String::new(),
+        depth => format!("{}`-- ", "    ".repeat(depth.min(10) - 1)),
+    };
+    page.text(&lead);
+    page.toned(tone, mark);
+    let waits: Vec<&str> = before.iter().map(|node| node.slice_id.as_str()).collect();
+    let waits = match waits.is_empty() {
+        true => String::new(),
+        false => format!("  (after {})", waits.join(", ")),
+    };
+    page.line(&format!(
+        " {} — {}{waits}",
+        clean(&node.slice_id, Lines::Fold),
+        clean(&node.goal, Lines::Fold)
+    ));
 }

@@ -358,7 +358,10 @@ impl Show for StatusAnswer {
         if let Some(run) = &self.run {
             run.lines(page);
         }
-        if state.continuation_policy != Policy::Continue {
+        // What is due names the same reason below.
+        if state.continuation_policy != Policy::Continue
+            && state.continuation_reason != self.dispatch.reason
+        {
             page.row("reason", &state.continuation_reason);
         }
         for slice in &self.snapshot.plan.candidate_slices {
@@ -395,6 +398,13 @@ impl Show for StatusAnswer {
             );
         }
         dispatch_lines(page, &self.dispatch);
+        if state.project_done {
+            page.row(
+                "then",
+                "`cook verify --strict` proves it again, `cook push` lets anybody do so, `cook pr` \
+                 writes the pull request",
+            );
+        }
     }
 
     fn findings(&self) -> &[Finding] {

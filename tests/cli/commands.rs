@@ -193,6 +193,32 @@ fn an_amended_criterion_voids_its_review_and_is_shown() {
 }
 
 #[test]
+fn the_log_says_what_was_asked_found_and_answered() {
+    let repo = Repo::committed();
+    repo.record("reviewer", repo.review(false)).exits(0);
+    let log = repo.cook(&["log"]).exits(0);
+    log.says(" reviewed: a: no: ")
+        .says(" implemented: a: commit ")
+        .says(" regrounded: plans 2 slices; selects a");
+    repo.cook(&["pause", "lunch"]).exits(0);
+    repo.cook(&["log", "-n", "1"]).exits(0).says("lunch");
+}
+
+#[test]
+fn criteria_are_listed_by_the_number_that_amend_takes() {
+    let repo = Repo::selected();
+    let all = repo.cook(&["criteria"]).exits(0);
+    all.says("a (selected)")
+        .says("  1. prints one")
+        .says("no proof yet");
+    let one = repo.cook(&["criteria", "b"]).exits(0);
+    assert!(!one.out.contains("a (selected)"), "{}", one.out);
+    repo.cook(&["criteria", "z"]).fails(3, "slice_unknown");
+    let json = repo.cook(&["criteria", "--json"]).exits(0).json();
+    assert_eq!(json["slices"][0]["criteria"][0]["number"], 1);
+}
+
+#[test]
 fn budgets_are_added_and_wrong_ones_named() {
     let repo = Repo::selected();
     repo.cook(&["budget", "add", "steps=7", "attempts=2", "--as-user"])
@@ -218,9 +244,16 @@ fn ready_and_graph_show_the_plan() {
     repo.cook(&["ready"]).exits(0).says("b waits for a");
     let graph = repo.cook(&["graph"]).exits(0);
     assert!(
-        graph.out.starts_with("graph LR\n") && graph.out.contains("s0 --> s1"),
+        graph.out.starts_with("[>] a — ") && graph.out.contains("\n`-- [ ] b — "),
         "{}",
         graph.out
+    );
+    assert!(graph.out.contains("(after a)"), "{}", graph.out);
+    let mermaid = repo.cook(&["graph", "--mermaid"]).exits(0);
+    assert!(
+        mermaid.out.starts_with("graph LR\n") && mermaid.out.contains("s0 --> s1"),
+        "{}",
+        mermaid.out
     );
     let dot = repo.cook(&["graph", "--dot"]).exits(0);
     assert!(
@@ -248,9 +281,14 @@ fn the_log_is_read_by_number_id_and_place() {
         assert_eq!(shown["operation"], id, "{name}");
     }
     let number = rows[0]["seq"].as_u64().unwrap().to_string();
-    repo.cook(&["show", &number]).exits(0).says(id);
-    let first = repo.cook(&["show", "1"]).exits(0);
-    assert!(first.out.contains("\n  state\n"), "{}", first.out);
+    repo.cook(&["show", &number])
+        .exits(0)
+        .says(id)
+        .says("the implementer's report")
+        .says("green");
+    repo.cook(&["show", "1"])
+        .exits(0)
+        .says("the contract is written");
     repo.cook(&["diff", "@", "@"])
         .exits(0)
         .says("the same documents");

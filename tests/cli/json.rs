@@ -61,6 +61,7 @@ fn readers(repo: &Repo) {
         ("status", &["status"]),
         ("ready", &["ready"]),
         ("graph", &["graph"]),
+        ("criteria", &["criteria"]),
         ("issue-ready", &["issue", "ready"]),
         ("issue-status", &["issue", "status"]),
         ("log", &["log"]),

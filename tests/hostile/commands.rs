@@ -30,6 +30,7 @@ const CALLS: &[&[&str]] = &[
     &["trust", "--list"],
     &["ready"],
     &["graph"],
+    &["criteria"],
     &["issue", "ready"],
     &["issue", "show", "a"],
     &["issue", "status"],

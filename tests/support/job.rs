@@ -27,12 +27,18 @@ impl Job {
 
     /// The same with further variables.
     pub fn within(tables: &str, variables: Vec<(String, String)>) -> Self {
+        Self::begun(tables, variables, |repo| {
+            repo.cook(&["init", "--mission", MISSION, "--commit"])
+                .exits(0);
+        })
+    }
+
+    /// The same, begun by the test.
+    pub fn begun(tables: &str, variables: Vec<(String, String)>, begin: impl Fn(&Repo)) -> Self {
         let job = Self::in_place(Repo::directory(), variables);
         std::fs::create_dir(&job.state).unwrap();
         job.shell("source \"$SMOKE/job.sh\"; git init -q -b main; write_start; git add -A; git commit -qm begin");
-        job.repo
-            .cook(&["init", "--mission", MISSION, "--commit"])
-            .exits(0);
+        begin(&job.repo);
         let settings = job.repo.read(".agent/cook.toml");
         job.repo.write(
             ".agent/cook.toml",

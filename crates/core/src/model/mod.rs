@@ -41,6 +41,7 @@ mod slice;
 mod snapshot;
 mod source;
 mod state;
+mod summary;
 mod surface;
 mod trail;
 

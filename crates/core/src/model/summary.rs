@@ -1,0 +1,215 @@
+//! What an event says, in one sentence a person reads: what was asked, found, voted or answered.
+
+use super::event::{Conclude, Decision, Event, PolicyChange, Reground, Resume, Verdicts};
+use super::planned::PlanBlock;
+use crate::diagnostic::{Lines, clean, counted};
+
+impl Event {
+    /// The sentence, in the words of who caused it; several things it did are joined by semicolons.
+    pub fn summarize(&self) -> String {
+        match self {
+            Event::Bootstrapped {
+                mission, import, ..
+            } => join(
+                [
+                    Some("the contract is written".to_owned()),
+                    mission
+                        .is_none()
+                        .then(|| "the user is asked for the mission".to_owned()),
+                    import
+                        .as_ref()
+                        .map(|_| "older state is taken over".to_owned()),
+                ],
+                "",
+            ),
+            Event::Regrounded { block, .. } => summarize_block(block),
+            Event::RegroundedByCook { block, .. } => {
+                format!("cook itself: {}", summarize_block(block))
+            }
+            Event::Implemented {
+                slice_id, commit, ..
+            } => format!("{slice_id}: commit {commit:.12}"),
+            Event::Returned { slice_id, why, .. } => {
+                format!("{slice_id}: no commit: {}", fold(why))
+            }
+            Event::Reviewed { verdicts, .. } => {
+                summarize_verdict(verdicts, "yes, acceptable as it is", "no")
+            }
+            Event::Audited { verdicts, .. } => {
+                summarize_verdict(verdicts, "nothing is open", "open")
+            }
+            Event::Judged { verdicts, .. } => {
+                summarize_verdict(verdicts, "yes, the project can stop", "no")
+            }
+            Event::Asked { role, question, .. } => {
+                format!("the {} asks the user: {}", role.short(), fold(question))
+            }
+            Event::Refused { role, codes } => {
+                format!(
+                    "the {}'s report does not count: {}",
+                    role.short(),
+                    codes.join(", ")
+                )
+            }
+            Event::Paused { why } | Event::Cancelled { why } => fold(why),
+            Event::Resumed(resume) => summarize_resume(resume),
+            Event::Blocked { why, exit } => format!("{}; `{}` resumes", fold(why), fold(exit)),
+            Event::Refocused { mission } => format!("the mission is now: {}", fold(mission)),
+            Event::Adopted { plan } => {
+                let slices = counted(plan.candidate_slices.len() as u64, "slice");
+                format!("the edited plan is taken in, {slices}")
+            }
+            Event::BranchAdopted => "the workflow goes on on the branch checked out".to_owned(),
+            Event::Restored => "edited documents are as the log has them".to_owned(),
+            Event::Verified => "the gates ran at HEAD, which had moved".to_owned(),
+            Event::Undone {
+                to_seq, operations, ..
+            } => {
+                let taken = counted(operations.len() as u64, "transition");
+                format!("{taken} taken back, to #{}", to_seq.0)
+            }
+            Event::CriterionAmended {
+                slice_id,
+                number,
+                text,
+                reason,
+            } => format!(
+                "{slice_id}, criterion {number}: {}; because {}",
+                fold(text),
+                fold(reason)
+            ),
+            Event::Briefed { by, .. } => format!("the brief is changed by {}", fold(by)),
+            Event::Said { text, .. } => format!("the user says: {}", fold(text)),
+        }
+    }
+}
+
+/// One line, whatever the text holds.
+fn fold(text: &str) -> String {
+    clean(text, Lines::Fold)
+}
+
+fn join(parts: impl IntoIterator<Item = Option<String>>, nothing: &str) -> String {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => nothing.to_owned(),
+        false => parts.join("; "),
+    }
+}
+
+fn summarize_block(block: &Reground) -> String {
+    let reconciled = block.reconcile.as_ref().map(|made| {
+        let decision = match made.decision {
+            Decision::Accepted => "accepts",
+            Decision::Reopened => "reopens",
+        };
+        format!("{decision} {}", made.slice_id)
+    });
+    let reopened = block
+        .reopen
+        .iter()
+        .map(|again| Some(format!("reopens {}: {}", again.slice_id, fold(&again.why))));
+    let answered = block.answers.len() as u64;
+    let rest = [
+        block.plan.as_ref().and_then(summarize_plan),
+        block.conclude.as_ref().map(|concluded| match concluded {
+            Conclude::Stop => "the project is done".to_owned(),
+            Conclude::GoOn { reason: None } => "the work goes on".to_owned(),
+            Conclude::GoOn {
+                reason: Some(reason),
+            } => format!("the work goes on: {}", fold(reason)),
+        }),
+        (answered > 0).then(|| format!("answers {}", counted(answered, "rejection"))),
+        block
+            .select
+            .as_ref()
+            .map(|slice| format!("selects {slice}")),
+        block.policy.as_ref().map(|policy| match policy {
+            PolicyChange::AwaitUserInput { question } => {
+                format!("asks the user: {}", fold(question))
+            }
+            PolicyChange::Blocked { why, exit } => {
+                format!("is blocked: {}; `{}` resumes", fold(why), fold(exit))
+            }
+        }),
+    ];
+    join(
+        std::iter::once(reconciled).chain(reopened).chain(rest),
+        "the plan stays as it is",
+    )
+}
+
+fn summarize_plan(plan: &PlanBlock) -> Option<String> {
+    if !plan.is_delta() {
+        let slices = counted(plan.candidate_slices.len() as u64, "slice");
+        return Some(format!("plans {slices}"));
+    }
+    let part = |verb: &str, ids: Vec<&str>| {
+        (!ids.is_empty()).then(|| format!("{verb} {}", ids.join(", ")))
+    };
+    let changed = join(
+        [
+            part(
+                "adds",
+                plan.add.iter().map(|s| s.slice_id.as_str()).collect(),
+            ),
+            part(
+                "changes",
+                plan.change.iter().map(|s| s.slice_id.as_str()).collect(),
+            ),
+            part(
+                "cancels",
+                plan.cancel.iter().map(|s| s.slice_id.as_str()).collect(),
+            ),
+            (!plan.order.is_empty()).then(|| format!("orders {}", plan.order.join(", "))),
+        ],
+        "",
+    );
+    (!changed.is_empty()).then_some(changed)
+}
+
+fn summarize_verdict(verdicts: &Verdicts, yes: &str, no: &str) -> String {
+    if verdicts.positive {
+        let concerns = verdicts.concerns.len() as u64;
+        return match concerns {
+            0 => yes.to_owned(),
+            _ => format!("{yes}; {}", counted(concerns, "concern")),
+        };
+    }
+    let mut reasons = verdicts.findings.iter().chain(&verdicts.fails);
+    let first = reasons.next();
+    let contracts = &verdicts.open_contract_ids;
+    match (first, reasons.count()) {
+        (None, _) if contracts.is_empty() => no.to_owned(),
+        (None, _) => format!("{no}: {}", contracts.join(", ")),
+        (Some(first), 0) => format!("{no}: {}", fold(first)),
+        (Some(first), more) => format!("{no}: {} (and {more} more)", fold(first)),
+    }
+}
+
+fn summarize_resume(resume: &Resume) -> String {
+    let trusted: Vec<String> = resume.trust.iter().map(|command| fold(command)).collect();
+    join(
+        [
+            resume
+                .answer
+                .as_ref()
+                .map(|text| format!("the user answers: {}", fold(text))),
+            (!trusted.is_empty()).then(|| format!("trusts {}", trusted.join(", "))),
+            resume
+                .settings
+                .then(|| "the settings are taken as they stand".to_owned()),
+            resume
+                .budget
+                .is_some()
+                .then(|| "the budget is changed".to_owned()),
+            resume
+                .new_wave
+                .then(|| "another wave of judges begins".to_owned()),
+            resume
+                .review_again
+                .then(|| "the slice is reviewed again".to_owned()),
+        ],
+        "the work goes on",
+    )
+}
