@@ -23,6 +23,7 @@ mod shell;
 mod state;
 mod step;
 mod summary;
+mod words;
 mod work;
 
 pub use agent::Agent;
