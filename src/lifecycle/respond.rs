@@ -164,6 +164,8 @@ impl HookContext<'_> {
             return Ok(None);
         };
         self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
+        // An answer was not there yet when this delivery came: it is not the agent's next stop.
+        facts.again = before.stops != peeked.stops;
         let outcome = step(self.agent, before.clone(), self.event, &facts);
         self.note_owner(&state_dir, &facts, &outcome)?;
         let mut state = outcome.state.clone();

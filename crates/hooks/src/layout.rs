@@ -235,7 +235,9 @@ fn entries(agent: Agent, purpose: Purpose) -> Vec<Entry> {
     if install.form == SettingsForm::Flat {
         entries.push(Entry {
             path: vec!["version"],
-            value: json!(1),
+            // The same number as 1 for whoever reads it, and not as anybody else writes it: so it is
+            // known whose it is when it is taken out.
+            value: json!(1.0),
             listed: false,
             if_theirs: None,
         });
