@@ -81,7 +81,7 @@ fn the_whole_round_works_without_a_workflow_in_every_shape() {
         let desk = Desk::new(program, shape);
         project(&desk);
         desk.cook(&["issue", "ready"]).ok().says(
-            "[P2] x-a (task) first\n   parent: x-0 the whole\n   unblocks: x-b second\n   \
+            "[P2] x-a (task) first\n   parent: x-0 (task) the whole\n   unblocks: x-b second\n   \
              2 wait for it in all · longest chain 3\n\
              [P4] x-0 (task) the whole\n   unblocks: (none)\n",
         );

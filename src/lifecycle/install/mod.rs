@@ -247,6 +247,16 @@ fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, 
         is_ours(group) || hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
     };
     let mut text = text.to_owned();
+    for entry in entries.iter().filter(|entry| !entry.listed) {
+        let held = jsonc::value(&text)?;
+        let member = held.pointer(&pointer(&entry.path));
+        if member.is_some_and(|member| is_ours(member) || *member == entry.value) {
+            match jsonc::remove_member(&text, &entry.path)? {
+                Some(left) => text = left,
+                None => return Ok(None),
+            }
+        }
+    }
     let root = jsonc::value(&text)?;
     for event in root["hooks"]
         .as_object()
@@ -257,16 +267,6 @@ fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, 
             return Ok(None);
         };
         text = from_shared_groups(left, event, &is_ours)?;
-    }
-    for entry in entries.iter().filter(|entry| !entry.listed) {
-        let held = jsonc::value(&text)?;
-        let member = held.pointer(&pointer(&entry.path));
-        if member.is_some_and(|member| is_ours(member) || *member == entry.value) {
-            match jsonc::remove_member(&text, &entry.path)? {
-                Some(left) => text = left,
-                None => return Ok(None),
-            }
-        }
     }
     Ok(Some(text))
 }
