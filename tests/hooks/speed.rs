@@ -394,3 +394,38 @@ fn what_a_shell_does_is_guarded_however_it_is_written() {
     let call = implementer.before("apply_patch", json!({"command": patch}));
     assert!(call.denied().is_some());
 }
+
+/// Sessions of the real programs at a scripted model: each took the work, wrote a file, and was sent back
+/// to work as often as cook said so.
+#[test]
+fn recorded_sessions_are_told_once_and_held_three_times() {
+    for (name, text) in [
+        ("claude", include_str!("../data/hooks/claude.jsonl")),
+        ("claude", include_str!("../data/hooks/claude-waits.jsonl")),
+        ("codex", include_str!("../data/hooks/codex.jsonl")),
+        ("gemini", include_str!("../data/hooks/gemini.jsonl")),
+        ("qwen", include_str!("../data/hooks/qwen.jsonl")),
+    ] {
+        let repo = Repo::selected();
+        let session = Session::new(&repo, "s");
+        let markers = &Agent::parse(name).unwrap().known().markers;
+        let variable = markers.session.as_ref().unwrap_or(&markers.set[0]);
+        let root = repo.root.to_str().unwrap();
+        let (mut told, mut held) = (0, 0);
+        for line in text.lines() {
+            let line = line.replace("@ROOT@", root).replace("@SESSION@", "s");
+            let event: Value = serde_json::from_str(&line).unwrap();
+            let after = ["PostToolUse", "AfterTool"].map(|kind| event["hook_event_name"] == kind);
+            if after.contains(&true) && event["tool_input"]["command"] == "cook next --take" {
+                cook_in(&session, &["next", "--take"], &[(variable, "s")]).exits(0);
+            }
+            let answer = session.raw(name, line.as_bytes());
+            told += usize::from(answer.context().contains("## Core Rules"));
+            let decision = &answer.json()["decision"];
+            held += usize::from(decision == "block" || decision == "deny");
+        }
+        assert_eq!((told, held), (1, 3), "{name}");
+        assert_eq!(texts(&repo, "released").len(), 1, "{name}");
+        assert_eq!(texts(&repo, "auto"), Vec::<String>::new(), "{name}");
+    }
+}

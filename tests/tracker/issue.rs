@@ -436,3 +436,27 @@ fn what_was_taken_back_is_owed_again() {
         .refused("issue_follows_slice");
     desk.cook(&["issue", "claim", "x-b"]).ok();
 }
+
+#[test]
+fn whoever_only_reads_waits_three_seconds_at_most_for_a_tracker_that_hangs() {
+    for (question, args) in [
+        ("info", &["issue", "ready"][..]),
+        ("ready", &["issue", "ready"]),
+        ("dep", &["issue", "show", "x-a"]),
+        ("list", &["issue", "status"]),
+    ] {
+        let desk = Desk::new("br", "flat");
+        project(&desk);
+        desk.issues.fault(question, "hang");
+        let began = std::time::Instant::now();
+        let done = desk.cook(args);
+        let took = began.elapsed();
+        // Three seconds are promised; a busy machine gets more.
+        assert!(
+            took < std::time::Duration::from_secs(6),
+            "{args:?}: {took:?}"
+        );
+        let said = format!("{}{}", done.out, done.err);
+        assert!(said.contains("no answer within"), "{args:?}: {said}");
+    }
+}
