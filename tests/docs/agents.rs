@@ -51,7 +51,7 @@ fn supplier(preset: &Preset) -> String {
         or_none(acp || tokens, "yes").to_owned(),
         or_none(table.schema.is_some(), "yes").to_owned(),
         or_none(preset.can_only_read(), "yes").to_owned(),
-        match table.verified.as_slice() {
+        match table.verified.as_deref().unwrap_or_default() {
             [] => "–".to_owned(),
             versions => versions.join(", "),
         },

@@ -182,9 +182,10 @@ fn a_whole_session_of_each_agent_is_recovered_taken_and_held() {
             held[native].clone()
         };
         let mut recovered = 0;
+        let mut taken = false;
         let mut stop = Value::Null;
         for row in agent.rows() {
-            if row.kind == Kind::AfterTool {
+            if row.kind == Kind::AfterTool && !std::mem::replace(&mut taken, true) {
                 // An agent that names no session in its children's environment does so here.
                 let markers = &agent.known().markers;
                 let variable = markers.session.as_ref().unwrap_or(&markers.set[0]);
