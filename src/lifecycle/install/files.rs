@@ -3,7 +3,7 @@
 //! Invariants: nothing is written where one of the files may not be; a file that changed since it was
 //! read is left alone; one is deleted only when there was none before cook.
 
-use super::Change;
+use super::change::Change;
 use crate::service::Workspace;
 use cook_core::diagnostic::{Code, Failure};
 use cook_os::disk::{self, Durable, Links, Mode, NewFile};
@@ -72,18 +72,17 @@ fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps other calls of cook from the file's directory, so that none undoes what another wrote.
-fn hold(path: &Path) -> Result<Option<std::fs::File>, Failure> {
-    // One that is not there yet, or that cannot be opened, shows when the file is written.
-    let dir = path.parent().and_then(|dir| std::fs::File::open(dir).ok());
-    let Some(dir) = dir else { return Ok(None) };
-    match disk::take_lock(&dir, WAIT) {
-        Ok(true) => Ok(Some(dir)),
-        Ok(false) => {
+/// Keeps other calls of cook from the file's directory, so that none undoes what another wrote. One
+/// that is not there yet, or that cannot be held, shows when the file is written.
+fn hold(path: &Path) -> Result<Option<disk::Held>, Failure> {
+    let held = path.parent().map(|dir| disk::hold_directory(dir, WAIT));
+    match held {
+        Some(Ok(None)) => {
             let what = format!("another cook is writing `{}`", path.display());
             Err(Failure::state(Code::HooksFile, what).replace_hints(["run the command again"]))
         }
-        Err(_) => Ok(None),
+        Some(Ok(held)) => Ok(held),
+        Some(Err(_)) | None => Ok(None),
     }
 }
 

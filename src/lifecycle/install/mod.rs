@@ -4,10 +4,12 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
+mod change;
 mod files;
 pub mod pre_push;
 mod trial;
 
+pub use change::{Change, Standing};
 pub use files::{keep_out_of_status, write, write_program};
 pub use trial::{last_called, try_command, unseen};
 
@@ -24,39 +26,6 @@ use std::path::{Path, PathBuf};
 /// Beginning and end of a block in a text of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";
 const END: &str = "<!-- <<< cook-hooks -->";
-
-/// How a file stands to what belongs into it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing of cook's is in it.
-    Missing,
-    /// Something else than this version writes.
-    Stale,
-    /// As it should be.
-    Current,
-}
-
-/// One file, with what it is and what it would be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How it stands.
-    pub standing: Standing,
-    /// What it holds; none = there is no file.
-    pub before: Option<String>,
-    /// What it would hold; none = no file.
-    pub after: Option<String>,
-    /// A word for the user.
-    pub remark: Option<String>,
-}
-
-impl Change {
-    /// Something would be written.
-    pub fn changes(&self) -> bool {
-        self.before != self.after
-    }
-}
 
 /// What installing, or removing, would do to each file.
 ///
