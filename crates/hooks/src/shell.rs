@@ -258,7 +258,7 @@ fn changed_files(segment: &Segment) -> Vec<String> {
     };
     match segment.program.as_str() {
         "tee" | "rm" | "unlink" | "truncate" | "mv" | "touch" => plain().cloned().collect(),
-        "cp" | "ln" | "install" => plain().last().cloned().into_iter().collect(),
+        "cp" | "ln" | "install" => plain().next_back().cloned().into_iter().collect(),
         "sed" | "perl" if in_place() => plain().skip(1).cloned().collect(),
         "dd" => {
             let words = segment.words.iter();
