@@ -87,11 +87,11 @@ struct Issues {
 impl Issues {
     /// A tracker that does not answer is noted, so that hooks leave it alone until
     /// the next session start.
-    fn open(context: &Context) -> Result<Self, Failure> {
+    fn open(context: &Context, bounds: Bounds) -> Result<Self, Failure> {
         let workspace = context.workspace()?;
         let plan = workspace.current()?.1.map(|snapshot| snapshot.plan);
         let kind = workspace.config()?.tracker();
-        let tracker: Box<dyn Tracker> = match open(kind, workspace.repo.root(), Bounds::command()) {
+        let tracker: Box<dyn Tracker> = match open(kind, workspace.repo.root(), bounds) {
             Ok(Some(beads)) => Box::new(beads),
             Ok(None) => match &plan {
                 Some(plan) => Box::new(PlanTracker::new(
@@ -134,7 +134,11 @@ fn nothing_here() -> Failure {
 }
 
 pub(super) fn issue(context: &Context, command: &IssueCommand) -> Answer {
-    let issues = Issues::open(context)?;
+    let bounds = match command {
+        IssueCommand::Ready | IssueCommand::Show { .. } | IssueCommand::Status => Bounds::reading(),
+        _ => Bounds::command(),
+    };
+    let issues = Issues::open(context, bounds)?;
     match command {
         IssueCommand::Ready => ready(&issues),
         IssueCommand::Show { id } => show(&issues, id),

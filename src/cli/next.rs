@@ -2,9 +2,10 @@
 
 use super::context::{Answer, Context, answer};
 use crate::lifecycle;
-use crate::service;
+use crate::service::{self, Workspace};
 use crate::view::{Dispatched, NextAnswer, RolePromptAnswer};
 use clap::Args;
+use cook_core::diagnostic::Failure;
 
 #[derive(Debug, Args)]
 pub(super) struct NextArgs {
@@ -23,18 +24,25 @@ pub(super) fn next(context: &Context, args: &NextArgs) -> Answer {
     let workspace = context.workspace()?;
     let (tip, snapshot) = workspace.current()?;
     let (dispatch, facts) = service::dispatch_now(&workspace, snapshot.as_ref())?;
-    if args.take {
-        lifecycle::take_around(&workspace)?;
-    }
     if args.prompt {
         let prompts = service::role_prompts(&workspace, snapshot.as_ref(), &dispatch, &facts)?;
+        take(&workspace, args)?;
         return answer(RolePromptAnswer::from(prompts.whole));
     }
     let head = service::head_of(&facts)?;
     let current = tip.as_ref().zip(snapshot.as_ref());
     let ticket = service::ticket(&workspace, current, &head, dispatch.role)?;
+    take(&workspace, args)?;
     answer(NextAnswer {
         next: Dispatched::of(dispatch, snapshot.as_ref(), &head, ticket),
         exit_code: args.exit_code,
     })
+}
+
+/// Last, so that a call that fails takes nothing.
+fn take(workspace: &Workspace, args: &NextArgs) -> Result<(), Failure> {
+    if args.take {
+        lifecycle::take_around(workspace)?;
+    }
+    Ok(())
 }

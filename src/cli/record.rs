@@ -102,7 +102,10 @@ pub(super) fn record(context: &Context, args: &RecordArgs) -> Answer {
                 report: String::from_utf8_lossy(&text).into_owned(),
                 ticket: args.ticket.clone(),
             };
-            return queued::or_leave(&workspace, failure, request);
+            let left = queued::or_leave(&workspace, failure, request)?;
+            // As below: the report is on its way.
+            let _ = lifecycle::take_around(&workspace);
+            return Ok(left);
         }
     };
     if !args.dry_run {

@@ -67,9 +67,7 @@ impl HookContext<'_> {
         let always = self.workspace.config()?.brief.sync == BriefSync::Always;
         match &facts.brief {
             Some(text) if always => service::write_brief(self.workspace, "", text).map(|_| ()),
-            None if self.event.kind == Kind::BeforeCompact => {
-                service::follow_brief(self.workspace).map(|_| ())
-            }
+            None if self.event.is_compaction() => service::follow_brief(self.workspace).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -97,10 +95,11 @@ impl HookContext<'_> {
 
     /// Gives the tracker what it does not have yet; why not, when it cannot be told.
     pub(super) fn tell_tracker(&self, wrote: bool) -> Result<(), HookError> {
-        let rests = !matches!(
-            self.event.kind,
-            Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
-        );
+        let rests = !self.event.attempt
+            && !matches!(
+                self.event.kind,
+                Kind::BeforeTool | Kind::AfterTool | Kind::Prompt | Kind::Usage
+            );
         let Some(tracker) = self
             .tracker
             .filter(|_| (wrote || rests) && child().is_none())

@@ -10,7 +10,9 @@ use cook_core::diagnostic::Failure;
 use cook_core::machine::Head;
 use cook_core::model::Snapshot;
 use cook_git::Entry;
-use cook_hooks::{Kind, SessionState, Situation, StateDir, Wants, issue_call, place, segments};
+use cook_hooks::{
+    Kind, SessionState, Situation, StateDir, Wants, begins, issue_call, place, segments,
+};
 use std::path::Path;
 
 /// Entries of the trail that are looked through for new ones.
@@ -43,9 +45,8 @@ impl HookContext<'_> {
         };
         let claimed = state.item.as_deref().filter(|_| state.claimed);
         let mut away = None;
-        if let (Kind::SessionStart, Some(tracker), None) =
-            (self.event.kind, self.tracker, facts.child)
-        {
+        let starts = begins(state, self.event);
+        if let (true, Some(tracker), None) = (starts, self.tracker, facts.child) {
             away = tracker.wake().err();
         }
         if wanted.recovery && facts.child.is_none() {
@@ -135,11 +136,12 @@ impl HookContext<'_> {
             if let Some(seen) = state.trail.filter(|seen| *seen != facts.trail) {
                 facts.news = store.checkpoints_after(seen, NEWS)?;
             }
-            facts.owner = state_dir.owner().is_some_and(|owner| {
-                owner.session == self.event.session
-                    && owner.agent == self.agent.name()
-                    && owner.holds(facts.now_ms)
-            });
+            if let Some(owner) = state_dir.owner().filter(|owner| owner.holds(facts.now_ms)) {
+                let agents = owner.agent == self.agent.name();
+                facts.owner = agents && owner.session == self.event.session;
+                facts.taken = agents && owner.is_unnamed();
+                facts.held = !facts.owner && !facts.taken;
+            }
             facts.driven = facts.owner && store.lease_holder()?.is_some();
         }
         self.tool_paths(&head, facts)?;

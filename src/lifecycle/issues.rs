@@ -10,6 +10,7 @@ use crate::service::Workspace;
 use crate::tracker::{
     self, Actor, Beads, Bounds, Brief, Comment, Entry, Found, Issue, IssueStatus, Link, Memory,
     MemoryError, Outage, TrackerError, is_id, issues_of, split_mark, unblocked_by,
+    with_parents_type,
 };
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, Plan, SchemaVersion, Timestamp};
@@ -173,7 +174,10 @@ impl<'w> Issues<'w> {
 
     fn item(&self, beads: &Beads, issue: &Issue, others: usize, notes: &mut Vec<String>) -> Item {
         let (down, up) = thread::both(
-            || tracker::Tracker::dependencies(beads, &issue.id),
+            || {
+                let links = tracker::Tracker::dependencies(beads, &issue.id)?;
+                Ok(with_parents_type(beads, links))
+            },
             || tracker::Tracker::dependents(beads, &issue.id),
         );
         let up: Vec<Link> = self.list(notes, up);
@@ -193,7 +197,7 @@ impl<'w> Issues<'w> {
                 .list(notes, down)
                 .iter()
                 .find(|link| link.is_parent())
-                .map(|link| brief(&link.issue)),
+                .map(|link| parent(&link.issue)),
             unblocks: waiting.map(|link| brief(&link.issue)).collect(),
             others,
             is_issue: true,
@@ -310,6 +314,13 @@ fn named(id: &str, title: &str) -> String {
     match title {
         "" => id.to_owned(),
         title => format!("{id} — {title}"),
+    }
+}
+
+fn parent(issue: &Brief) -> String {
+    match &issue.kind {
+        Some(kind) => named(&format!("{} ({kind})", issue.id), &issue.title),
+        None => brief(issue),
     }
 }
 

@@ -59,8 +59,13 @@ pub(super) fn called(call: &Call, heeds: fn(&Row) -> bool) -> Result<Called, Res
     if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
         return Err(silent());
     }
-    let event =
-        read(call.agent, call.named, call.input).map_err(|error| complaint(&error.into()))?;
+    let event = read(call.agent, call.named, call.input).map_err(|error| {
+        let mut told = complaint(&error.into());
+        if let Some(line) = &mut told.complaint {
+            line.push_str(&format!("; next: cook hooks check {}", call.agent.name()));
+        }
+        told
+    })?;
     let row = call.agent.row(event.native).filter(|row| heeds(row));
     let row = row.ok_or_else(silent)?;
     let dir = place::directory(event.cwd.as_deref(), call.dir);
@@ -164,6 +169,8 @@ impl HookContext<'_> {
             return Ok(None);
         };
         self.fast_facts(&state_dir, &before, snapshot.as_ref(), &mut facts)?;
+        // An answer was not there yet when this delivery came: it is not the agent's next stop.
+        facts.again = before.stops != peeked.stops;
         let outcome = step(self.agent, before.clone(), self.event, &facts);
         self.note_owner(&state_dir, &facts, &outcome)?;
         let mut state = outcome.state.clone();

@@ -12,26 +12,31 @@ use cook_core::diagnostic::{Code, Failure, FailureKind, Finding};
 use cook_core::digest::sha256;
 use cook_core::model::{Checkpoint, CheckpointKind, MAX_CHECKPOINT_TEXT, SchemaVersion, Timestamp};
 use cook_hooks::{Agent, Kind, Owner, Recovery, SessionState, StateDir, place};
-use cook_os::process::{INVOCATION_VARIABLE, session_around};
+use cook_os::process::{INVOCATION_VARIABLE, agent_around, session_around};
 use std::path::Path;
 
 fn unwritable(error: &std::io::Error) -> Failure {
     Failure::state(Code::NotWritable, "`.agent/tmp` cannot be written").caused_by(error)
 }
 
-/// Makes the agent session around this process the workflow's owner. `false` when
-/// none is around, or it is cook's own child.
+/// Makes the agent session around this process the workflow's owner; one that its agent does not name
+/// says which it is when the tool call that this process belongs to is over. `false` when none is
+/// around, or it is cook's own child.
 ///
 /// # Errors
 /// When the note cannot be written.
 pub fn take_around(workspace: &Workspace) -> Result<bool, Failure> {
     let child = std::env::var_os(INVOCATION_VARIABLE).is_some_and(|value| !value.is_empty());
-    match session_around() {
-        Some((agent, session)) if !child && workspace.store.is_some() => {
-            attach(workspace, agent, &session)?;
-            Ok(true)
-        }
-        _ => Ok(false),
+    if child || workspace.store.is_none() {
+        return Ok(false);
+    }
+    let unnamed = || {
+        let agent = agent_around().filter(|agent| Agent::parse(agent).is_some())?;
+        Some((agent, String::new()))
+    };
+    match session_around().or_else(unnamed) {
+        Some((agent, session)) => attach(workspace, agent, &session).map(|_| true),
+        None => Ok(false),
     }
 }
 

@@ -152,6 +152,7 @@ pub(super) fn link(row: &Map<String, Value>, of: &str) -> Result<Link, String> {
             id,
             title: line(&text_of(row, &["title"]).unwrap_or_default()),
             status: text_of(row, &["status"]).map(|word| IssueStatus::read(&word)),
+            kind: text_of(row, &["issue_type"]).map(|kind| line(&kind)),
         },
     })
 }

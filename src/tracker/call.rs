@@ -39,6 +39,15 @@ impl Bounds {
         }
     }
 
+    /// For a command that only reads: whoever calls it waits no longer than three seconds in all.
+    pub fn reading() -> Self {
+        Self {
+            call: Duration::from_millis(2_500),
+            until: Some(Instant::now() + Duration::from_millis(2_800)),
+            ..Self::command()
+        }
+    }
+
     /// For what happens beside other work and is made up for later: hooks, and
     /// what follows a report.
     pub fn beside(call: Duration, until: Instant) -> Self {

@@ -93,6 +93,9 @@ pub struct Brief {
     /// Where it stands, where the tracker says.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub status: Option<IssueStatus>,
+    /// `task`, `epic`, …, where the tracker says.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
 }
 
 impl Brief {

@@ -40,6 +40,7 @@ pub(crate) use memory::{MemoryError, Outage};
 pub(crate) use open::open;
 pub(crate) use plan::PlanTracker;
 pub use ready::unblocked_by;
+pub(crate) use ready::with_parents_type;
 pub use ready_list::Holder;
 pub(crate) use ready_list::{Reach, ReadyIssue, ReadyList};
 pub use replay::{Entry, replay};

@@ -76,6 +76,7 @@ fn brief(slice: &Slice) -> Brief {
         id: slice.slice_id.clone(),
         title: line(&slice.goal),
         status: Some(status(slice)),
+        kind: Some("slice".to_owned()),
     }
 }
 

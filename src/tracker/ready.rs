@@ -41,7 +41,10 @@ pub(super) fn explore(
     let tracker = &*tracker.until(end);
     let mut seen = Seen::default();
     let first: Vec<String> = issues.iter().take(ENRICHED).map(|i| i.id.clone()).collect();
-    let parents = side_by_side(&first, |id| tracker.dependencies(id));
+    let parents = side_by_side(&first, |id| {
+        let links = tracker.dependencies(id)?;
+        Ok(with_parents_type(tracker, links))
+    });
     let parents: Vec<Option<Vec<Link>>> = parents.into_iter().map(|a| seen.note(a)).collect();
     seen.ask(tracker, &first);
     let graph = Graph::new(&seen.edges);
@@ -64,6 +67,17 @@ pub(super) fn explore(
         cycles: graph.cycles(),
         problems: seen.problems.into_iter().collect(),
     })
+}
+
+/// The links of an issue, that to its parent with the parent's type: some trackers say it only where
+/// they show the parent itself. What cannot be asked for is left out.
+pub(crate) fn with_parents_type(tracker: &dyn Tracker, mut links: Vec<Link>) -> Vec<Link> {
+    let parent = links.iter_mut().find(|link| link.is_parent());
+    if let Some(parent) = parent.filter(|link| link.issue.kind.is_none()) {
+        let shown = tracker.show(&parent.issue.id).ok();
+        parent.issue.kind = shown.map(|issue| issue.kind);
+    }
+    links
 }
 
 /// Open issues that waited for this one and wait for nothing that is still open.

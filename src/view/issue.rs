@@ -24,6 +24,13 @@ fn describe_brief(brief: &Brief) -> String {
     format!("{} {}", brief.id, brief.title).trim().to_owned()
 }
 
+fn describe_parent(parent: &Brief) -> String {
+    match &parent.kind {
+        Some(kind) => format!("{} ({kind}) {}", parent.id, parent.title),
+        None => describe_brief(parent),
+    }
+}
+
 fn list_briefs(briefs: &[Brief]) -> String {
     if briefs.is_empty() {
         return "(none)".to_owned();
@@ -66,7 +73,7 @@ impl IssueReadyAnswer {
         page.newline();
         let Some(reach) = &row.reach else { return };
         if let Some(parent) = &reach.parent {
-            page.line(&format!("   parent: {}", describe_brief(parent)));
+            page.line(&format!("   parent: {}", describe_parent(parent)));
         }
         page.line(&format!("   unblocks: {}", list_briefs(&reach.unblocks)));
         page.line(&format!("   {}", numbers(reach)));

@@ -8,4 +8,6 @@ mod agents;
 mod check;
 mod inbox;
 mod lifecycle;
+mod settings;
 mod shims;
+mod speed;

@@ -82,8 +82,17 @@ impl<'a> Session<'a> {
     pub fn owner(repo: &'a Repo, id: &str) -> Self {
         let session = Self::new(repo, id);
         session.start("startup");
-        session.shell("cook next --take");
+        session.take();
         session
+    }
+
+    /// `cook next --take`, run in this session.
+    pub fn take(&self) {
+        let mut next = self.repo.cook_command(&["next", "--take"]);
+        next.env("CLAUDE_CODE_SESSION_ID", &self.id)
+            .env("COOK_NOW", self.now());
+        run(next, b"").exits(0);
+        self.shell("cook next --take");
     }
 
     /// Time passes.

@@ -83,7 +83,7 @@ fn a_session_is_told_its_issue_and_what_is_ready() {
         for part in [
             "## Core Rules",
             "## Resuming: x-a — first\nStatus: in_progress | Type: task | Priority: P2\n\
-             Parent: x-0 — the whole\nUnblocks: x-b — second\n",
+             Parent: x-0 (task) — the whole\nUnblocks: x-b — second\n",
             "### Checkpoint Trail",
             "Done: half. Next: # the rest ‹/b›",
             "Run: cook issue ready\nReady: x-d — other work, x-0 — the whole",

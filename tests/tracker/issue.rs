@@ -81,7 +81,7 @@ fn the_whole_round_works_without_a_workflow_in_every_shape() {
         let desk = Desk::new(program, shape);
         project(&desk);
         desk.cook(&["issue", "ready"]).ok().says(
-            "[P2] x-a (task) first\n   parent: x-0 the whole\n   unblocks: x-b second\n   \
+            "[P2] x-a (task) first\n   parent: x-0 (task) the whole\n   unblocks: x-b second\n   \
              2 wait for it in all · longest chain 3\n\
              [P4] x-0 (task) the whole\n   unblocks: (none)\n",
         );
@@ -435,4 +435,28 @@ fn what_was_taken_back_is_owed_again() {
     desk.cook(&["issue", "claim", "x-c"])
         .refused("issue_follows_slice");
     desk.cook(&["issue", "claim", "x-b"]).ok();
+}
+
+#[test]
+fn whoever_only_reads_waits_three_seconds_at_most_for_a_tracker_that_hangs() {
+    for (question, args) in [
+        ("info", &["issue", "ready"][..]),
+        ("ready", &["issue", "ready"]),
+        ("dep", &["issue", "show", "x-a"]),
+        ("list", &["issue", "status"]),
+    ] {
+        let desk = Desk::new("br", "flat");
+        project(&desk);
+        desk.issues.fault(question, "hang");
+        let began = std::time::Instant::now();
+        let done = desk.cook(args);
+        let took = began.elapsed();
+        // Three seconds are promised; a busy machine gets more.
+        assert!(
+            took < std::time::Duration::from_secs(6),
+            "{args:?}: {took:?}"
+        );
+        let said = format!("{}{}", done.out, done.err);
+        assert!(said.contains("no answer within"), "{args:?}: {said}");
+    }
 }

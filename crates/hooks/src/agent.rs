@@ -51,9 +51,9 @@ impl Agent {
         self.rows().iter().find(|row| row.native == native)
     }
 
-    /// It reports the end of each model response, so tool calls need not be counted.
-    pub fn reports_turns(self) -> bool {
-        self.rows().iter().any(|row| row.kind == Kind::TurnEnd)
+    /// It sends such an event.
+    pub fn reports(self, kind: Kind) -> bool {
+        self.rows().iter().any(|row| row.kind == kind)
     }
 }
 

@@ -2,7 +2,8 @@
 //! session state, effects and trail entries out.
 //!
 //! Invariants: an event that was handled already changes nothing but may be
-//! refused again; nothing is said that the event cannot carry, it waits; a
+//! refused again, and a stop was handled already only when it was while this delivery of it waited;
+//! nothing is said that the event cannot carry, it waits; a
 //! sub-agent gets the guard and nothing else; a session that does not own the
 //! workflow gets the recovery message and nothing else.
 
@@ -11,6 +12,7 @@ use super::event::Event;
 use super::facts::Situation;
 use super::state::SessionState;
 use super::step::{Outcome, Step};
+use cook_core::model::hooks::Kind;
 
 /// Handles one event.
 pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation) -> Outcome {
@@ -20,8 +22,14 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
     let mut step = Step::new(agent, state, event, facts);
     step.state.seen_ms = facts.now_ms;
     step.state.called_ms = facts.now_ms;
-    let (key, has_id) = delivery(event);
-    let twin = step.state.is_twin(&key, has_id, facts.now_ms);
+    let twin = match event.kind {
+        // The same words are said at each stop, and no agent numbers its stops.
+        Kind::Stop => facts.again,
+        _ => {
+            let (key, has_id) = delivery(event);
+            step.state.is_twin(&key, has_id, facts.now_ms)
+        }
+    };
     step.guard();
     if twin {
         step.repeat(row);
@@ -35,7 +43,8 @@ pub fn step(agent: Agent, state: SessionState, event: &Event, facts: &Situation)
     if facts.child.is_some() {
         return step.done();
     }
-    step.lifecycle();
+    step.keep_ownership();
+    step.lifecycle(row);
     if !event.subagent {
         step.stop_gate(row);
         step.say(row);

@@ -77,10 +77,23 @@ pub struct Event {
     pub last_message: Option<String>,
     /// How full the context is, in percent.
     pub context_percent: Option<f64>,
+    /// How many tokens it holds, where the agent sends that.
+    pub context_tokens: Option<f64>,
+    /// A compaction is tried, and may come to nothing.
+    pub attempt: bool,
+    /// The agent stops until a task of its own in the background is done.
+    pub waits: bool,
     /// The agent says that a goal loop of its own is running.
     pub goal_loop: bool,
     /// SHA-256 of the input: two deliveries of one event have the same.
     pub digest: String,
+}
+
+impl Event {
+    /// What the context holds goes now.
+    pub fn is_compaction(&self) -> bool {
+        self.kind == Kind::BeforeCompact && !self.attempt
+    }
 }
 
 /// What cook has to say to an event.

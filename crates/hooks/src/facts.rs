@@ -59,6 +59,13 @@ pub struct Situation {
     pub workflow: Option<Workflow>,
     /// The session owns the workflow.
     pub owner: bool,
+    /// Another one does.
+    pub held: bool,
+    /// This agent's session around a call of cook took the workflow, and its environment did not say
+    /// which one that is.
+    pub taken: bool,
+    /// This stop was handled already, while this delivery of it waited.
+    pub again: bool,
     /// `cook run` drives: nobody owns the workflow.
     pub driven: bool,
     /// HEAD.
@@ -110,20 +117,35 @@ pub struct Wants {
 
 /// Which of the slower facts an event needs, by what is remembered of the session.
 pub fn wants(state: &SessionState, row: &Row, event: &Event) -> Wants {
-    let starts = matches!(event.kind, Kind::SessionStart | Kind::BeforeCompact);
+    let starts = begins(state, event) || event.is_compaction();
+    let loses = event.is_compaction() || has_shrunk(state, event);
     Wants {
         recovery: row.context && !event.subagent && (starts || state.pending.recovery),
-        due: (event.kind == Kind::Stop && !event.subagent) || event.kind == Kind::BeforeCompact,
-        dirty: event.kind == Kind::BeforeCompact
+        due: (event.kind == Kind::Stop && !event.subagent) || loses,
+        dirty: loses
             || event.tool.as_ref().is_some_and(|tool| {
                 let line = tool.command.as_deref().unwrap_or_default();
                 segments(line)
                     .iter()
                     .any(|segment| matches!(issue_call(segment), Some(("close", _))))
             }),
-        last_line: event.kind == Kind::BeforeCompact && event.last_message.is_none(),
+        last_line: loses && event.last_message.is_none(),
         brief: row.context && !event.subagent && (state.pending.brief || goes_on(event)),
     }
+}
+
+/// A session begins: by its event, or by its first prompt where the agent sends no such event.
+pub fn begins(state: &SessionState, event: &Event) -> bool {
+    let first = event.kind == Kind::Prompt && !state.started;
+    !event.subagent && (event.kind == Kind::SessionStart || first)
+}
+
+/// Since the agent tried to compact the context it holds clearly less. A request adds to it, and what
+/// an agent leaves out of one beside that is little.
+pub(super) fn has_shrunk(state: &SessionState, event: &Event) -> bool {
+    const LEFT: f64 = 0.75;
+    let held = state.attempted.zip(event.context_tokens);
+    !event.subagent && held.is_some_and(|(before, now)| now < before * LEFT)
 }
 
 /// A session begins that has lost what it knew.

@@ -13,7 +13,7 @@ pub(super) fn refusal(role: Option<Role>, tool: &Tool, facts: &Situation) -> Opt
         Action::Edit => role.and_then(|role| edit(role, facts)),
         Action::Shell => {
             let line = tool.command.as_deref().unwrap_or_default();
-            role.and_then(|role| commit(role, line))
+            role.and_then(|role| commit(role, line).or_else(|| edit(role, facts)))
                 .or_else(|| close(line, facts))
         }
         Action::Other => None,

@@ -3,6 +3,7 @@
 
 use super::agent::Agent;
 use super::event::{Action, Event, Prompt, Source, Tool};
+use super::shell::written;
 use cook_core::digest::sha256;
 use cook_core::model::hooks::{ContextTokens, Kind, OwnCall, PromptOrigin, Row, Tools};
 use serde_json::Value;
@@ -121,6 +122,9 @@ fn event(agent: Agent, row: &'static Row, value: &Value, bytes: &[u8]) -> Event 
         transcript: first(&["transcript_path", "transcriptPath"]),
         last_message: long(&["last_assistant_message", "prompt_response", "last_message"]),
         context_percent: context_percent(agent, value),
+        context_tokens: context_tokens(agent, value),
+        attempt: row.attempt && value["trigger"] != "manual",
+        waits: waits(value),
         goal_loop: ["goal_active", "goal_loop"]
             .iter()
             .any(|name| value[*name] == Value::Bool(true)),
@@ -172,14 +176,29 @@ fn prompt(agent: Agent, value: &Value) -> Prompt {
     }
 }
 
+/// A task that the agent started is not over.
+fn waits(value: &Value) -> bool {
+    let mut tasks = value["background_tasks"].as_array().into_iter().flatten();
+    tasks.any(|task| {
+        ["running", "pending"]
+            .iter()
+            .any(|word| task["status"] == *word)
+    })
+}
+
+fn context_tokens(agent: Agent, value: &Value) -> Option<f64> {
+    let of = agent.hooks().context.as_ref()?;
+    let tokens = value.pointer(&of.tokens)?.as_f64()?;
+    (tokens.is_finite() && tokens > 0.0).then_some(tokens)
+}
+
 fn context_percent(agent: Agent, value: &Value) -> Option<f64> {
     let usage = &value["context_usage"];
     let share = |part: &Value, whole: &Value| {
         let (part, whole) = (part.as_f64()?, whole.as_f64()?);
         (whole > 0.0).then(|| part / whole * 100.0)
     };
-    let counted =
-        |of: &ContextTokens| Some(value.pointer(&of.tokens)?.as_f64()? / of.window * 100.0);
+    let counted = |of: &ContextTokens| Some(context_tokens(agent, value)? / of.window * 100.0);
     let percent = value["percent"]
         .as_f64()
         .or_else(|| usage["percentage"].as_f64())
@@ -216,6 +235,7 @@ fn tool(tools: &Tools, row: &Row, value: &Value) -> Tool {
         Some(OwnCall::Shell) => {
             tool.action = Action::Shell;
             tool.command = text_in(value, "command");
+            tool.paths = tool.command.as_deref().map(written).unwrap_or_default();
         }
         Some(OwnCall::Edit) => {
             tool.action = Action::Edit;
@@ -232,13 +252,12 @@ fn look_into(tools: &Tools, tool: &mut Tool, held: &Value, input: &Value) {
         Some(Purpose::Shell) => {
             tool.action = Action::Shell;
             tool.command = command(input);
-            // One agent applies patches through its shell.
-            if let Some(line) = tool
-                .command
-                .as_ref()
-                .filter(|line| line.contains("*** Begin Patch"))
-            {
-                tool.paths = patched(line);
+            if let Some(line) = &tool.command {
+                tool.paths = written(line);
+                // One agent applies patches through its shell.
+                if line.contains("*** Begin Patch") {
+                    tool.paths.extend(patched(line));
+                }
             }
         }
         Some(Purpose::Patch) => {
@@ -379,6 +398,7 @@ mod tests {
                 gate: Gate::None,
                 call: None,
                 failed: false,
+                attempt: false,
             };
             let tool = tool(tools, &row, &value);
             (tool.action, tool.paths, tool.command)

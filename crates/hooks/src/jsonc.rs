@@ -83,7 +83,8 @@ pub fn remove_member(text: &str, path: &[&str]) -> Result<Option<String>, JsoncE
     })
 }
 
-fn is_blank(text: &str) -> bool {
+/// Nothing but white space, and a mark at most.
+pub fn is_blank(text: &str) -> bool {
     text.trim_start_matches(BOM).trim().is_empty()
 }
 

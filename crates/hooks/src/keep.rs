@@ -35,13 +35,18 @@ const MAX_LOG: u64 = 256 << 10;
 pub struct Owner {
     /// The agent.
     pub agent: String,
-    /// The session.
+    /// The session; empty = the one whose tool call is running, which will say so itself.
     pub session: String,
     /// When it was last heard of, milliseconds since 1970.
     pub seen_ms: i64,
 }
 
 impl Owner {
+    /// It is not known which session of the agent that is.
+    pub fn is_unnamed(&self) -> bool {
+        self.session.is_empty()
+    }
+
     /// Whether it still is, at that moment.
     pub fn holds(&self, now_ms: i64) -> bool {
         (now_ms - self.seen_ms).abs() < OWNER_SILENCE_MS

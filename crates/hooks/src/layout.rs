@@ -232,19 +232,22 @@ fn seconds(row: &Row, purpose: Purpose) -> u64 {
 fn entries(agent: Agent, purpose: Purpose) -> Vec<Entry> {
     let install = &agent.hooks().install;
     let mut entries = Vec::new();
-    if install.form == SettingsForm::Flat {
-        entries.push(Entry {
-            path: vec!["version"],
-            value: json!(1),
-            listed: false,
-            if_theirs: None,
-        });
-    }
     for row in purpose.rows(agent) {
         entries.push(Entry {
             path: vec!["hooks", &row.native],
             value: entry(agent, row, purpose),
             listed: true,
+            if_theirs: None,
+        });
+    }
+    // Last in and first out: so the text shows whose the object is that holds it.
+    if install.form == SettingsForm::Flat {
+        entries.push(Entry {
+            path: vec!["version"],
+            // The same number as 1 for whoever reads it, and not as anybody else writes it: so it is
+            // known whose it is when it is taken out.
+            value: json!(1.0),
+            listed: false,
             if_theirs: None,
         });
     }

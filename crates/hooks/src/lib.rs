@@ -23,6 +23,7 @@ mod shell;
 mod state;
 mod step;
 mod summary;
+mod words;
 mod work;
 
 pub use agent::Agent;
@@ -31,7 +32,7 @@ pub use check::{False, check_stop, is_checked};
 pub use cook_core::model::hooks::{Gate, Kind, Row};
 pub use core::step;
 pub use event::{Action, Effects, Event, Prompt, Source, Tool};
-pub use facts::{ClosedIssue, Due, Situation, Wants, Workflow, wants};
+pub use facts::{ClosedIssue, Due, Situation, Wants, Workflow, begins, wants};
 pub use input::{InputError, read};
 pub use keep::{OWNER_SILENCE_MS, Owner, StateDir};
 pub use recovery::{CHECKPOINTS, Item, MAX_BYTES, Recovery, ago};

@@ -45,6 +45,10 @@ impl Step<'_> {
         if self.event.kind != Kind::Stop || row.gate != Gate::Block {
             return;
         }
+        self.state.stops += 1;
+        if self.event.waits {
+            return;
+        }
         let go_on = &mut self.state.pending.go_on;
         if let Some(go_on) = go_on.take_if(|_| self.facts.workflow.is_none()) {
             self.effects.block = Some(summary::go_on(&go_on));

@@ -1,11 +1,14 @@
 //! Command lines, as far as cook looks into them. Pure.
 //!
-//! A line is split at `&&`, `||`, `;`, `|`, `&` and line ends outside quotes, each
-//! part into words as a shell would. What cannot be split says nothing: it is
-//! allowed, and what it did is found afterwards.
+//! A line is cut into simple commands by `words`; what runs another command (`env`, `timeout`, `bash -c`)
+//! is looked through. What cannot be read says nothing: it is allowed, and what it did is found afterwards.
+
+use super::words::{Simple, simple_commands};
 
 /// Longest command line that is looked into.
 const MAX_LINE: usize = 64 * 1024;
+/// Command lines in command lines that are looked into.
+const DEEP: usize = 4;
 
 /// One simple command: its program's name without the path, and the other words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +17,51 @@ pub struct Segment {
     pub program: String,
     /// Its arguments.
     pub words: Vec<String>,
+    /// Files that it writes, moves or deletes, as far as its words name them.
+    pub writes: Vec<String>,
 }
+
+/// A program that runs another one: its options that take the next word, and how many words stand
+/// between them and that program.
+type Runner = (&'static str, &'static [&'static str], usize);
+
+const RUNNERS: [Runner; 14] = [
+    ("env", &["-u", "--unset", "-C", "--chdir"], 0),
+    ("command", &[], 0),
+    ("builtin", &[], 0),
+    ("exec", &["-a"], 0),
+    ("time", &["-f", "-o", "--format", "--output"], 0),
+    ("nohup", &[], 0),
+    ("setsid", &[], 0),
+    ("stdbuf", &["-i", "-o", "-e"], 0),
+    ("nice", &["-n", "--adjustment"], 0),
+    ("ionice", &["-c", "-n"], 0),
+    ("timeout", &["-k", "-s", "--kill-after", "--signal"], 1),
+    (
+        "sudo",
+        &[
+            "-u", "-g", "-C", "-D", "-h", "-p", "--user", "--group", "--chdir",
+        ],
+        0,
+    ),
+    ("doas", &["-u", "-C"], 0),
+    (
+        "xargs",
+        &["-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s"],
+        0,
+    ),
+];
+
+/// Programs that run a command line.
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"];
+
+/// Their options that take the next word.
+const SHELL_OPTIONS: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
+
+/// Words of a shell's own that stand before a command.
+const RESERVED: [&str; 9] = [
+    "{", "!", "if", "then", "else", "elif", "do", "while", "until",
+];
 
 /// Options of git that take the next word.
 const GIT_OPTIONS: [&str; 7] = [
@@ -69,70 +116,159 @@ impl Segment {
     }
 }
 
-/// The simple commands of a line; empty when it cannot be split.
+/// The simple commands of a line, those that others run behind them; empty when it cannot be read.
 pub fn segments(line: &str) -> Vec<Segment> {
-    if line.len() > MAX_LINE {
-        return Vec::new();
-    }
-    parts(line)
-        .into_iter()
-        .filter_map(|part| shell_words::split(&part).ok())
-        .filter_map(segment)
-        .collect()
+    let mut found = Vec::new();
+    look_into(line, 0, &mut String::new(), &mut found);
+    found
 }
 
-fn segment(words: Vec<String>) -> Option<Segment> {
-    let is_setting = |word: &String| {
-        word.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        })
-    };
-    let mut words = words.into_iter().skip_while(|word| {
-        is_setting(word) || ["env", "command", "exec", "time"].contains(&word.as_str())
-    });
-    let program = words.next()?;
+/// Files that the commands of a line write, moves and deletions included.
+pub(super) fn written(line: &str) -> Vec<String> {
+    let found = segments(line).into_iter();
+    found.flat_map(|segment| segment.writes).collect()
+}
+
+/// `dir` is where the line's `cd` has led.
+fn look_into(line: &str, depth: usize, dir: &mut String, found: &mut Vec<Segment>) {
+    if line.len() > MAX_LINE || depth > DEEP {
+        return;
+    }
+    for command in simple_commands(line) {
+        let Simple {
+            words,
+            writes,
+            input,
+            ..
+        } = command;
+        let mut segment = segment(words);
+        let named = writes.into_iter().chain(changed_files(&segment));
+        segment.writes = named.map(|path| below(dir, &path)).collect();
+        if let ("cd", [.., to]) = (segment.program.as_str(), segment.words.as_slice()) {
+            *dir = below(dir, to);
+        }
+        let inner = inner_line(&segment, input);
+        found.push(segment);
+        if let Some(inner) = inner {
+            look_into(&inner, depth + 1, &mut dir.clone(), found);
+        }
+    }
+}
+
+fn below(dir: &str, path: &str) -> String {
+    match dir.is_empty() || path.starts_with('/') {
+        true => path.to_owned(),
+        false => format!("{dir}/{path}"),
+    }
+}
+
+/// The program that runs in the end, and its words.
+fn segment(words: Vec<String>) -> Segment {
+    let mut rest = words.as_slice();
+    loop {
+        rest = &rest[rest.iter().take_while(|word| stands_before(word)).count()..];
+        let Some((first, others)) = rest.split_first() else {
+            return named("", &[]);
+        };
+        let name = base(first);
+        let Some((_, options, skipped)) = RUNNERS.iter().find(|(runner, ..)| *runner == name)
+        else {
+            return named(name, others);
+        };
+        let from = behind_options(others, options);
+        let asks = others[..from]
+            .iter()
+            .any(|word| ["-v", "-V"].contains(&word.as_str()));
+        let settings = others[from..]
+            .iter()
+            .take_while(|word| is_setting(word))
+            .count();
+        let from = from + settings + skipped;
+        // `command -v git` runs nothing, `env` alone prints.
+        if (name == "command" && asks) || from >= others.len() {
+            return named(name, others);
+        }
+        rest = &others[from..];
+    }
+}
+
+fn named(program: &str, words: &[String]) -> Segment {
+    Segment {
+        program: program.to_owned(),
+        words: words.to_vec(),
+        writes: Vec::new(),
+    }
+}
+
+fn base(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
-    Some(Segment {
-        program: name.strip_suffix(".exe").unwrap_or(name).to_owned(),
-        words: words.collect(),
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
+fn stands_before(word: &str) -> bool {
+    is_setting(word) || RESERVED.contains(&word)
+}
+
+fn is_setting(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
 }
 
-/// The line cut at its operators, quotes respected.
-fn parts(line: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut quote = None;
-    let mut characters = line.chars().peekable();
-    while let Some(c) = characters.next() {
-        let part = match parts.last_mut() {
-            Some(part) => part,
-            None => break,
-        };
-        match (quote, c) {
-            (None | Some('"'), '\\') => {
-                part.push(c);
-                part.extend(characters.next());
-            }
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                part.push(c);
-            }
-            (Some(open), _) => {
-                if open == c {
-                    quote = None;
-                }
-                part.push(c);
-            }
-            (None, ';' | '|' | '&' | '\n' | '\r' | '(' | ')') => {
-                while characters.peek().is_some_and(|next| "|&".contains(*next)) {
-                    characters.next();
-                }
-                parts.push(String::new());
-            }
-            (None, _) => part.push(c),
+/// How many of the words are options and their values.
+fn behind_options(words: &[String], with_value: &[&str]) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with(['-', '+'])) {
+        at += 1 + usize::from(with_value.contains(&word.as_str()));
+        if word == "--" {
+            break;
         }
     }
-    parts
+    at.min(words.len())
+}
+
+/// The command line that a shell, or `eval`, is given.
+fn inner_line(segment: &Segment, input: Option<String>) -> Option<String> {
+    let words = &segment.words;
+    if segment.program == "eval" {
+        return Some(words.join(" "));
+    }
+    if !SHELLS.contains(&segment.program.as_str()) {
+        return None;
+    }
+    let from = behind_options(words, &SHELL_OPTIONS);
+    let is_line =
+        |word: &&String| word.starts_with('-') && !word.starts_with("--") && word.contains('c');
+    match (words[..from].iter().find(is_line), words.get(from)) {
+        (Some(_), line) => line.cloned(),
+        // Its standard input, where no file is named.
+        (None, None) => input,
+        (None, Some(_)) => input.filter(|_| words[..from].iter().any(|word| word == "-s")),
+    }
+}
+
+/// Files that a command changes by what it is.
+fn changed_files(segment: &Segment) -> Vec<String> {
+    let plain = || segment.words.iter().filter(|word| !word.starts_with('-'));
+    let in_place = || {
+        segment
+            .words
+            .iter()
+            .any(|word| word.starts_with("-i") || word.starts_with("--in-place"))
+    };
+    match segment.program.as_str() {
+        "tee" | "rm" | "unlink" | "truncate" | "mv" | "touch" => plain().cloned().collect(),
+        "cp" | "ln" | "install" => plain().next_back().cloned().into_iter().collect(),
+        "sed" | "perl" if in_place() => plain().skip(1).cloned().collect(),
+        "dd" => {
+            let words = segment.words.iter();
+            words
+                .filter_map(|word| word.strip_prefix("of="))
+                .map(str::to_owned)
+                .collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The first word of a tracker's command line.
@@ -166,20 +302,53 @@ mod tests {
     }
 
     #[test]
-    fn operators_cut_and_quotes_do_not() {
-        assert_eq!(
-            programs("a && b||c;d|e\nf & g"),
-            ["a", "b", "c", "d", "e", "f", "g"]
-        );
-        assert_eq!(
-            programs("echo 'a && br close x' \"; br close y\""),
-            ["echo"]
-        );
-        assert_eq!(programs("echo a\\;b"), ["echo"]);
+    fn what_runs_another_command_is_looked_through() {
         assert_eq!(programs("FOO=1 BAR='x y' /usr/bin/git commit"), ["git"]);
         assert_eq!(programs("(cd x && git commit)"), ["cd", "git"]);
-        assert!(programs("echo 'open").is_empty());
+        assert_eq!(
+            programs("env -u A B=1 timeout -k 5 10 nice -n 3 git x"),
+            ["git"]
+        );
+        assert_eq!(
+            programs("command -v git; env; timeout 5"),
+            ["command", "env", "timeout"]
+        );
+        assert_eq!(
+            programs("bash -lc 'sh -c \"git commit\" && b'"),
+            ["bash", "sh", "git", "b"]
+        );
+        assert_eq!(programs("bash -o errexit -c 'a' b"), ["bash", "a"]);
+        assert_eq!(
+            programs("eval git commit; bash x.sh -c y"),
+            ["eval", "git", "bash"]
+        );
+        assert_eq!(
+            programs("bash <<E\ngit x\nE\ncat <<E\ngit x\nE"),
+            ["bash", "git", "cat"]
+        );
+        assert_eq!(programs("if a; then ! b; fi"), ["a", "b", "fi"]);
         assert!(segments(&"x".repeat(MAX_LINE + 1)).is_empty());
+        let deep = (0..9).fold("git x".to_owned(), |line, _| format!("eval {line}"));
+        assert!(programs(&deep).len() <= DEEP + 1);
+    }
+
+    #[test]
+    fn files_that_a_line_changes_are_named_from_where_it_stands() {
+        for (line, wanted) in [
+            ("echo x > .agent/a", vec![".agent/a"]),
+            ("cd .agent && echo x >> a", vec![".agent/a"]),
+            ("bash -c 'cd b; tee -a c d'", vec!["b/c", "b/d"]),
+            (
+                "(cd b; cat x) > c; cp a -f d; mv e f",
+                vec!["b/c", "b/d", "b/e", "b/f"],
+            ),
+            ("sed -i 's/a/b/' c; sed 's/a/b/' d", vec!["c"]),
+            ("dd if=a of=b; rm -rf /c", vec!["b", "/c"]),
+            ("cat <<E\n> a\nE", vec![]),
+            ("grep '> a' b", vec![]),
+        ] {
+            assert_eq!(written(line), wanted, "{line}");
+        }
     }
 
     #[test]
@@ -187,9 +356,14 @@ mod tests {
         for line in [
             "git commit -qm x",
             "git -C sub -c a=b commit",
+            "git --git-dir x --work-tree y commit",
             "cd x && git --no-pager commit --amend",
             "git rebase main",
             "GIT_EDITOR=true git merge x",
+            "bash -lc 'git commit -m x'",
+            "env A=1 bash -ec \"git commit -m 'x y'\"",
+            "sh <<E\ngit commit\nE",
+            "x=$(git commit -m y)",
         ] {
             assert!(segments(line).iter().any(Segment::writes_history), "{line}");
         }
@@ -198,6 +372,10 @@ mod tests {
             "git status",
             "echo git commit",
             "git -c commit=x diff",
+            "cat > notes <<'E'\ngit commit\nE",
+            "bash -c 'echo git commit'",
+            "git -C commit status",
+            "bash script.sh git commit",
         ] {
             assert!(
                 !segments(line).iter().any(Segment::writes_history),

@@ -56,6 +56,18 @@ pub struct SessionState {
     pub since: Since,
     /// How full the context is, in percent.
     pub context_percent: Option<f64>,
+    /// How many tokens it held when that was last said.
+    pub context_tokens: Option<f64>,
+    /// The same when the agent last tried to compact it; none = no attempt is open.
+    pub attempted: Option<f64>,
+    /// Its beginning was heard of.
+    pub started: bool,
+    /// It owned the workflow when it was last heard of.
+    pub owned: bool,
+    /// Stops that were handled.
+    pub stops: u64,
+    /// What the last auto-checkpoint said, as SHA-256.
+    pub kept: Option<String>,
     /// The user was told, in this context window.
     pub warned: bool,
     /// What waits for an event that can carry it.

@@ -13,7 +13,12 @@ const CLOSED: usize = 10;
 const FILES: usize = 30;
 
 /// What a session had done when its context went.
-pub(super) fn auto(state: &SessionState, next: Option<&str>, command: Option<&str>) -> String {
+pub(super) fn auto(
+    state: &SessionState,
+    turns: u64,
+    next: Option<&str>,
+    command: Option<&str>,
+) -> String {
     let mut done: Vec<String> = Vec::new();
     done.extend(state.since.checkpoints.iter().rev().take(3).rev().cloned());
     done.extend(
@@ -38,8 +43,7 @@ pub(super) fn auto(state: &SessionState, next: Option<&str>, command: Option<&st
         (None, None) => "not known".to_owned(),
     };
     let text = format!(
-        "Auto-checkpoint (before compaction). Done: {done}. Files: {files}. Turns since the last checkpoint: {}. Next: {next}",
-        state.turns
+        "Auto-checkpoint (before compaction). Done: {done}. Files: {files}. Turns since the last checkpoint: {turns}. Next: {next}"
     );
     shortened(&text, MAX_CHECKPOINT_TEXT)
 }

@@ -106,15 +106,13 @@ impl Step<'_> {
                 self.state.edited(path);
             }
         }
+        // A call of cook's in it noted that it took the work, and not for which session.
+        let by_hand = !self.event.subagent && self.facts.child.is_none();
+        self.takes |= tool.action == Action::Shell && by_hand && self.facts.taken;
         for segment in segments(tool.command.as_deref().unwrap_or_default()) {
             if segment.is_cook("gate") {
                 let names = segment.words.join(" ");
                 self.state.ran_gate(data(&format!("cook {names}"), 80));
-            }
-            let takes = segment.is_cook("record")
-                || (segment.is_cook("next") && segment.words.iter().any(|word| word == "--take"));
-            if takes && !tool.failed && !self.event.subagent && self.facts.child.is_none() {
-                self.takes = true;
             }
             let comments = matches!(issue_call(&segment), Some(("comments" | "comment", _)));
             // With a workflow the trail itself shows it.
@@ -149,7 +147,7 @@ impl Step<'_> {
         if self.event.subagent {
             return;
         }
-        let over = match (self.event.kind, self.agent.reports_turns()) {
+        let over = match (self.event.kind, self.agent.reports(Kind::TurnEnd)) {
             (Kind::TurnEnd, true) => true,
             (Kind::AfterTool, false) => {
                 let named = self.event.turn.is_some();

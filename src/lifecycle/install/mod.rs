@@ -4,9 +4,13 @@
 //! run changes no byte; what cook wrote carries its mark, and only that is taken
 //! out; inside the worktree no link is followed.
 
+mod change;
+mod files;
 pub mod pre_push;
 mod trial;
 
+pub use change::{Change, Standing};
+pub use files::{keep_out_of_status, write, write_program};
 pub use trial::{last_called, try_command, unseen};
 
 use crate::service::Workspace;
@@ -15,48 +19,13 @@ use cook_core::model::StateDirectory;
 use cook_hooks::Agent;
 use cook_hooks::jsonc::{self, JsoncError};
 use cook_hooks::layout::{self, Base, Content, Entry, Plan, Purpose};
-use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use files::read;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Largest settings file that is changed.
-const MAX_FILE: u64 = 4 << 20;
 /// Beginning and end of a block in a text of others.
 const BEGIN: &str = "<!-- >>> cook-hooks";
 const END: &str = "<!-- <<< cook-hooks -->";
-
-/// How a file stands to what belongs into it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing of cook's is in it.
-    Missing,
-    /// Something else than this version writes.
-    Stale,
-    /// As it should be.
-    Current,
-}
-
-/// One file, with what it is and what it would be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How it stands.
-    pub standing: Standing,
-    /// What it holds; none = there is no file.
-    pub before: Option<String>,
-    /// What it would hold; none = no file.
-    pub after: Option<String>,
-    /// A word for the user.
-    pub remark: Option<String>,
-}
-
-impl Change {
-    /// Something would be written.
-    pub fn changes(&self) -> bool {
-        self.before != self.after
-    }
-}
 
 /// What installing, or removing, would do to each file.
 ///
@@ -143,21 +112,32 @@ fn merged(
     if install && standing == Standing::Current {
         return Ok((standing, before.map(str::to_owned), remark));
     }
-    let cleared = match before {
-        Some(text) => without(text, entries, mark)?,
+    let theirs = match before {
+        Some(text) => without(text, entries, mark)?.or_else(|| blank_before(text)),
         None => None,
     };
     if !install {
-        return Ok((standing, cleared, remark));
+        return Ok((standing, theirs, remark));
     }
-    let mut after = cleared.unwrap_or_default();
+    let blank = theirs.clone().filter(|text| jsonc::is_blank(text));
+    let mut after = theirs.unwrap_or_default();
     for entry in entries {
         after = match entry.listed {
             true => jsonc::push(&after, &entry.path, &entry.value)?,
             false => with_member(after, entry)?,
         };
     }
+    if let Some(blank) = blank {
+        after = format!("{blank}{}", after.trim_end());
+    }
     Ok((standing, Some(after), remark))
+}
+
+/// What a file held before cook's part became all that is in it; none = there was no file. One that
+/// cook made ends with its line; behind what it wrote into an empty one no line ends.
+fn blank_before(text: &str) -> Option<String> {
+    let from = text.find('{').unwrap_or_default();
+    (!text.ends_with('\n')).then(|| text[..from].to_owned())
 }
 
 fn with_member(text: String, entry: &Entry) -> Result<String, JsoncError> {
@@ -236,6 +216,16 @@ fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, 
         is_ours(group) || hooks.is_some_and(|hooks| !hooks.is_empty() && hooks.iter().all(is_ours))
     };
     let mut text = text.to_owned();
+    for entry in entries.iter().filter(|entry| !entry.listed) {
+        let held = jsonc::value(&text)?;
+        let member = held.pointer(&pointer(&entry.path));
+        if member.is_some_and(|member| is_ours(member) || *member == entry.value) {
+            match jsonc::remove_member(&text, &entry.path)? {
+                Some(left) => text = left,
+                None => return Ok(None),
+            }
+        }
+    }
     let root = jsonc::value(&text)?;
     for event in root["hooks"]
         .as_object()
@@ -246,20 +236,6 @@ fn without(text: &str, entries: &[Entry], mark: &str) -> Result<Option<String>, 
             return Ok(None);
         };
         text = from_shared_groups(left, event, &is_ours)?;
-    }
-    for entry in entries.iter().filter(|entry| !entry.listed) {
-        let held = jsonc::value(&text)?;
-        let member = held.pointer(&pointer(&entry.path));
-        let left = || jsonc::remove_member(&text, &entry.path);
-        if member.is_some_and(&is_ours) {
-            match left()? {
-                Some(left) => text = left,
-                None => return Ok(None),
-            }
-        } else if member == Some(&entry.value) && left()?.is_none() {
-            // What belongs to any such file goes with one that holds nothing else.
-            return Ok(None);
-        }
     }
     Ok(Some(text))
 }
@@ -295,29 +271,21 @@ fn block(before: Option<&str>, text: &str, install: bool) -> Merged {
         Some(span) if held[span.clone()] == wanted => Standing::Current,
         Some(_) => Standing::Stale,
     };
-    let rest = match &found {
-        Some(span) => format!("{}{}", &held[..span.start], &held[span.end..]),
-        None => held.to_owned(),
+    // Before the block stands one line end of cook's, unless the file was made for it.
+    let theirs = match &found {
+        Some(span) if span.start == 0 && span.end == held.len() => None,
+        Some(span) => {
+            let ahead = &held[..span.start];
+            let ahead = ahead.strip_suffix('\n').unwrap_or(ahead);
+            Some(format!("{ahead}{}", &held[span.end..]))
+        }
+        None => before.map(str::to_owned),
     };
-    let after = match (install, standing) {
-        (true, Standing::Current) => Some(held.to_owned()),
-        (true, _) => {
-            let gap = match rest.as_str() {
-                "" => "",
-                rest if rest.ends_with("\n\n") => "",
-                rest if rest.ends_with('\n') => "\n",
-                _ => "\n\n",
-            };
-            Some(format!("{rest}{gap}{wanted}"))
-        }
-        (false, Standing::Missing) => before.map(str::to_owned),
-        (false, _) => {
-            let rest = rest
-                .strip_suffix("\n\n")
-                .map(|r| format!("{r}\n"))
-                .unwrap_or(rest);
-            (!rest.trim().is_empty()).then_some(rest)
-        }
+    let after = match (install, standing, theirs) {
+        (true, Standing::Current, _) => Some(held.to_owned()),
+        (true, _, Some(theirs)) => Some(format!("{theirs}\n{wanted}")),
+        (true, _, None) => Some(wanted),
+        (false, _, theirs) => theirs,
     };
     (standing, after, None)
 }
@@ -344,7 +312,14 @@ fn locate(workspace: &Workspace, agent: Agent, plan: &Plan) -> Result<PathBuf, F
             let writes = &agent.known().preset.writes;
             let path = in_home(Path::new(&home), writes, &plan.path);
             // Settings that are kept elsewhere and linked to are changed there.
-            Ok(path.canonicalize().unwrap_or(path))
+            match path.canonicalize() {
+                Ok(real) => Ok(real),
+                Err(_) if path.is_symlink() => {
+                    let what = format!("`{}` is a link that leads nowhere", path.display());
+                    Err(Failure::state(Code::HooksFile, what))
+                }
+                Err(_) => Ok(path),
+            }
         }
     }
 }
@@ -357,92 +332,6 @@ fn in_home(home: &Path, writes: &[StateDirectory], path: &str) -> PathBuf {
         Some(Path::new(&place).join(&directory.under).join(rest))
     });
     moved.unwrap_or_else(|| home.join(path))
-}
-
-fn read(path: &Path) -> Result<Option<String>, Failure> {
-    let failed = |why: String| {
-        Failure::state(
-            Code::HooksFile,
-            format!("`{}` cannot be read: {why}", path.display()),
-        )
-    };
-    disk::read_text(path, MAX_FILE, Links::Follow).map_err(|error| failed(error.to_string()))
-}
-
-/// Writes what changed.
-///
-/// # Errors
-/// A place that cannot be written.
-pub fn write(changes: &[Change]) -> Result<(), Failure> {
-    write_as(changes, Mode::Kept(0o644))
-}
-
-/// The same for a file that is run.
-///
-/// # Errors
-/// As [`write`].
-pub fn write_program(change: &Change) -> Result<(), Failure> {
-    write_as(std::slice::from_ref(change), Mode::Masked(0o777))
-}
-
-fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
-    for change in changes.iter().filter(|change| change.changes()) {
-        let path = &change.path;
-        put(path, change.after.as_deref(), mode).map_err(|error| {
-            Failure::state(
-                Code::NotWritable,
-                format!("`{}` cannot be written", path.display()),
-            )
-            .caused_by(&error)
-        })?;
-    }
-    Ok(())
-}
-
-fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
-    let Some(text) = text else {
-        return std::fs::remove_file(path);
-    };
-    let dir = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
-    NewFile::at(path, Durable::Content)
-        .mode(mode)
-        .write(text.as_bytes())
-}
-
-/// Keeps a personal file inside the worktree out of `git status`, so that it never
-/// makes the tree dirty.
-///
-/// # Errors
-/// When the list cannot be written.
-pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
-    let root = workspace.repo.root();
-    let info = workspace.repo.common_dir().join("info");
-    if info.exists() && !disk::is_directory(&info) {
-        let what = format!("`{}` leads elsewhere", info.display());
-        return Err(Failure::state(Code::NotWritable, what));
-    }
-    let exclude = info.join("exclude");
-    for change in changes {
-        let Ok(relative) = change.path.strip_prefix(root) else {
-            continue;
-        };
-        let line = format!("/{}", relative.display());
-        let held = read(&exclude)?.unwrap_or_default();
-        if held.lines().any(|known| known == line) {
-            continue;
-        }
-        let gap = if held.is_empty() || held.ends_with('\n') {
-            ""
-        } else {
-            "\n"
-        };
-        let text = format!("{held}{gap}{line}\n");
-        put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
-            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").caused_by(&error)
-        })?;
-    }
-    Ok(())
 }
 
 /// Agents whose hooks are installed here, in either place.

@@ -97,6 +97,9 @@ pub struct Row {
     /// The tool failed.
     #[serde(default)]
     pub failed: bool,
+    /// It announces no more than an attempt, whose outcome the size of the context shows.
+    #[serde(default)]
+    pub attempt: bool,
 }
 
 impl Row {

@@ -22,6 +22,20 @@ pub fn is_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
+/// Whether what was found belongs to the user that runs this.
+pub fn is_own(found: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        found.uid() == nix::unistd::geteuid().as_raw()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        true
+    }
+}
+
 /// Opens without following a symlink at the last component.
 ///
 /// # Errors

@@ -11,8 +11,8 @@ mod temporary;
 mod write;
 
 pub use append::{append_line, open_to_append};
-pub use lock::{open_lock, take_lock};
-pub use look::{is_directory, look, open_no_follow, sync_dir};
+pub use lock::{Held, hold_directory, open_lock, take_lock};
+pub use look::{is_directory, is_own, look, open_no_follow, sync_dir};
 pub use read::{Links, open_regular, read, read_if_plain, read_present, read_tail, read_text};
 pub use remove::remove_tree;
 pub use space::free_space;

@@ -71,6 +71,18 @@ pub fn session_around() -> Option<(&'static str, String)> {
         .min()
 }
 
+/// The agent around this process, by the variables that it alone sets. Of several the first by name.
+pub fn agent_around() -> Option<&'static str> {
+    let set: Vec<String> = std::env::vars_os()
+        .filter(|(_, value)| !value.is_empty())
+        .filter_map(|(name, _)| name.into_string().ok())
+        .collect();
+    KnownAgent::all()
+        .filter(|known| set.iter().any(|name| known.markers.include(name)))
+        .map(KnownAgent::name)
+        .min()
+}
+
 /// Looks through `/proc`; a process whose environment cannot be read is passed over. Whatever
 /// another cook started is no user's: a gate, or an agent that has cleared its environment.
 #[cfg(target_os = "linux")]

@@ -25,8 +25,8 @@ pub use interrupt::{Alarm, Patience, interrupted};
 pub use long::{Ended, Live, Long, Source, run};
 pub use lookup::{is_program, on_path};
 pub use markers::{
-    DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_marker,
-    is_agent_marker, session_around, session_marker,
+    DEPTH_VARIABLE, INVOCATION_VARIABLE, ROLE_VARIABLE, WORKFLOW_VARIABLE, agent_around,
+    agent_marker, is_agent_marker, session_around, session_marker,
 };
 pub use output::{KEPT_PER_STREAM, Kept};
 pub use pipes::MAX_LINE;

@@ -1,0 +1,157 @@
+//! Reading and writing the files of others that hooks are installed in.
+//!
+//! Invariants: nothing is written where one of the files may not be; a file that changed since it was
+//! read is left alone; one is deleted only when there was none before cook.
+
+use super::change::Change;
+use crate::service::Workspace;
+use cook_core::diagnostic::{Code, Failure};
+use cook_os::disk::{self, Durable, Links, Mode, NewFile};
+use std::path::Path;
+use std::time::Duration;
+
+/// Largest settings file that is changed.
+const MAX_FILE: u64 = 4 << 20;
+/// How long a file is waited for that another cook is writing.
+const WAIT: Duration = Duration::from_secs(5);
+
+pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
+    let failed = |why: String| {
+        Failure::state(
+            Code::HooksFile,
+            format!("`{}` cannot be read: {why}", path.display()),
+        )
+    };
+    disk::read_text(path, MAX_FILE, Links::Follow).map_err(|error| failed(error.to_string()))
+}
+
+/// Writes what changed.
+///
+/// # Errors
+/// A place that cannot be written.
+pub fn write(changes: &[Change]) -> Result<(), Failure> {
+    write_as(changes, Mode::Kept(0o644))
+}
+
+/// The same for a file that is run.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_program(change: &Change) -> Result<(), Failure> {
+    write_as(std::slice::from_ref(change), Mode::Masked(0o777))
+}
+
+fn write_as(changes: &[Change], mode: Mode) -> Result<(), Failure> {
+    for change in changes.iter().filter(|change| change.changes()) {
+        may_be_changed(&change.path)?;
+    }
+    for change in changes.iter().filter(|change| change.changes()) {
+        let path = &change.path;
+        let _held = hold(path)?;
+        let found = read(path)?;
+        if found == change.after {
+            continue;
+        }
+        if found != change.before {
+            let what = format!(
+                "`{}` was changed by another program just now",
+                path.display()
+            );
+            return Err(
+                Failure::state(Code::HooksFile, what).replace_hints(["run the command again"])
+            );
+        }
+        put(path, change.after.as_deref(), mode).map_err(|error| {
+            Failure::state(
+                Code::NotWritable,
+                format!("`{}` cannot be written", path.display()),
+            )
+            .caused_by(&error)
+        })?;
+    }
+    Ok(())
+}
+
+/// Keeps other calls of cook from the file's directory, so that none undoes what another wrote. One
+/// that is not there yet, or that cannot be held, shows when the file is written.
+fn hold(path: &Path) -> Result<Option<disk::Held>, Failure> {
+    let held = path.parent().map(|dir| disk::hold_directory(dir, WAIT));
+    match held {
+        Some(Ok(None)) => {
+            let what = format!("another cook is writing `{}`", path.display());
+            Err(Failure::state(Code::HooksFile, what).replace_hints(["run the command again"]))
+        }
+        Some(Ok(held)) => Ok(held),
+        Some(Err(_)) | None => Ok(None),
+    }
+}
+
+/// A file is replaced, which needs no right to write it: whoever closed it, or another user, is asked.
+fn may_be_changed(path: &Path) -> Result<(), Failure> {
+    let Ok(found) = std::fs::metadata(path) else {
+        return Ok(());
+    };
+    let closed = |why: &str, way: String| {
+        let what = format!("`{}` {why}", path.display());
+        Err(Failure::state(Code::HooksFile, what).replace_hints([way]))
+    };
+    if found.permissions().readonly() {
+        let way = format!(
+            "let it be written (`chmod u+w {}`), then run the command again",
+            path.display()
+        );
+        return closed("is read-only", way);
+    }
+    if !disk::is_own(&found) {
+        let way =
+            "add the hooks as its owner: `cook hooks install AGENT --print` shows them".to_owned();
+        return closed("belongs to another user", way);
+    }
+    Ok(())
+}
+
+fn put(path: &Path, text: Option<&str>, mode: Mode) -> std::io::Result<()> {
+    let Some(text) = text else {
+        return std::fs::remove_file(path);
+    };
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir)?;
+    NewFile::at(path, Durable::Content)
+        .mode(mode)
+        .write(text.as_bytes())
+}
+
+/// Keeps a personal file inside the worktree out of `git status`, so that it never
+/// makes the tree dirty.
+///
+/// # Errors
+/// When the list cannot be written.
+pub fn keep_out_of_status(workspace: &Workspace, changes: &[Change]) -> Result<(), Failure> {
+    let root = workspace.repo.root();
+    let info = workspace.repo.common_dir().join("info");
+    if info.exists() && !disk::is_directory(&info) {
+        let what = format!("`{}` leads elsewhere", info.display());
+        return Err(Failure::state(Code::NotWritable, what));
+    }
+    let exclude = info.join("exclude");
+    for change in changes {
+        let Ok(relative) = change.path.strip_prefix(root) else {
+            continue;
+        };
+        let line = format!("/{}", relative.display());
+        let held = read(&exclude)?.unwrap_or_default();
+        if held.lines().any(|known| known == line) {
+            continue;
+        }
+        let gap = if held.is_empty() || held.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let text = format!("{held}{gap}{line}\n");
+        put(&exclude, Some(&text), Mode::Kept(0o644)).map_err(|error| {
+            Failure::state(Code::NotWritable, "`info/exclude` cannot be written").caused_by(&error)
+        })?;
+    }
+    Ok(())
+}

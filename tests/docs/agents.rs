@@ -1,0 +1,114 @@
+//! The page that says what each agent can do under cook, made from the tables in `protocol/agents/`.
+
+use crate::support::generated;
+use cook_agents::{Preset, presets};
+use cook_core::model::hooks::{AnswerShape, Gate, HookTable, Kind};
+use cook_core::model::{AgentKind, Config, Continuation, KnownAgent};
+
+const BEGIN: &str = "# What each agent can do under cook
+
+Made from `protocol/agents/*.toml`, which starting, reading, hooks and installing go by.
+
+## As a supplier
+
+`cook run`, `cook step` and `cook ask` start it. `–` = no, or not told.
+
+| agent | goes on by | cost | tokens | schema | only reads | tried with |
+|---|---|---|---|---|---|---|
+";
+
+const HOST: &str = "
+- **goes on by**: `fork` = a session is branched by the agent itself; `replay` = a new one is told what was said.
+- **schema**: it holds its answer to a JSON schema; without, a report that breaks its form is asked for again.
+- **only reads**: it has a mode without writing tools; without one, what a reader changed is put back.
+
+## As a host of the hooks
+
+`cook hooks install AGENT` writes them ([hooks](hooks.md)).
+
+| agent | recovery message | guard | a stop is | a compaction is heard | context size from |
+|---|---|---|---|---|---|
+";
+
+fn or_none(is: bool, word: &str) -> &str {
+    if is { word } else { "–" }
+}
+
+fn supplier(preset: &Preset) -> String {
+    let table = preset.table();
+    let acp = preset.kind() == AgentKind::Acp;
+    let cost = preset.rules().iter().any(|rule| rule.set.cost.is_some());
+    let tokens = preset.rules().iter().any(|rule| rule.set.usage.is_some());
+    let cells = [
+        preset.name().to_owned(),
+        match preset.continuation() {
+            Continuation::Native => "fork",
+            Continuation::Replay => "replay",
+            Continuation::None => "–",
+        }
+        .to_owned(),
+        or_none(cost, "yes").to_owned(),
+        or_none(acp || tokens, "yes").to_owned(),
+        or_none(table.schema.is_some(), "yes").to_owned(),
+        or_none(preset.can_only_read(), "yes").to_owned(),
+        match table.verified.as_deref().unwrap_or_default() {
+            [] => "–".to_owned(),
+            versions => versions.join(", "),
+        },
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn host(known: &KnownAgent, hooks: &HookTable) -> String {
+    let carries = |kind: Kind| {
+        hooks
+            .events
+            .iter()
+            .any(|row| row.kind == kind && row.context)
+    };
+    let has = |kind: Kind| hooks.events.iter().any(|row| row.kind == kind);
+    let gate = |gate: Gate| hooks.events.iter().any(|row| row.gate == gate);
+    let message = [
+        (Kind::SessionStart, "at the start"),
+        (Kind::Prompt, "with the first prompt"),
+    ];
+    let message = message.iter().find(|(kind, _)| carries(*kind));
+    let stop = match (gate(Gate::Block), hooks.answer) {
+        (false, _) => "–",
+        (true, AnswerShape::Cursor | AnswerShape::Shim) => "answered with a prompt",
+        (true, _) => "refused",
+    };
+    let attempt = hooks.events.iter().any(|row| row.attempt);
+    let compaction = match (attempt, has(Kind::AfterCompact), has(Kind::BeforeCompact)) {
+        (true, ..) => "when the context shrank",
+        (_, true, _) => "before and after",
+        (_, _, true) => "before",
+        _ => "–",
+    };
+    let size = match (&hooks.context, hooks.install.statusline, has(Kind::Usage)) {
+        (Some(_), ..) => "each answer of the model",
+        (None, true, _) => "the status line",
+        (None, false, true) => "an event",
+        _ => "other events, where they say so",
+    };
+    format!(
+        "| {} | {} | {} | {stop} | {compaction} | {size} |\n",
+        known.name(),
+        message.map_or("after the first tool", |(_, word)| word),
+        or_none(gate(Gate::Deny), "yes"),
+    )
+}
+
+#[test]
+fn generated_page_of_the_agents_is_their_tables() {
+    let mut text = BEGIN.to_owned();
+    let config: Config = toml::from_str("").unwrap();
+    for preset in presets(&config).values() {
+        text.push_str(&supplier(preset.as_ref().unwrap()));
+    }
+    text.push_str(HOST);
+    for known in KnownAgent::all() {
+        text.extend(known.hooks.as_ref().map(|hooks| host(known, hooks)));
+    }
+    generated::compare("docs/agents.md", &text);
+}
